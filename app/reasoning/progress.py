@@ -1,0 +1,40 @@
+"""How a module says what it is doing without knowing who listens.
+
+The runner listens around a run, in the thread (or the copied context) that runs it; a module calls `entered` and
+`used`. With nobody listening both do nothing, so modules need no runner to be tried or tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from app.reasoning.events import PhaseEntered, TokensUsed
+from app.reasoning.types import Usage
+
+Listener = Callable[[PhaseEntered | TokensUsed], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("hopcheck_progress", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Hand every phase and usage reported inside the block to `listener`, in order."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def entered(phase: str) -> None:
+    """Say what is being done now, in words for the status line: "reading 8 passages"."""
+    if listener := _listener.get():
+        listener(PhaseEntered(phase))
+
+
+def used(usage: Usage) -> None:
+    """Say what a finished model call cost."""
+    if listener := _listener.get():
+        listener(TokensUsed(usage))

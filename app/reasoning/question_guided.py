@@ -1,0 +1,167 @@
+"""The question-guided strategy: QACheck's loop (Pan et al., EMNLP 2023 demos, arXiv 2310.07609, section 3).
+
+    C = {}
+    until D(c, C) says enough, or max_hops:   q = Q(c, C);  a, e = A(q);  if V(c, (q, a), C) then C += (q, a)
+    R(c, C) gives label and rationale
+
+Every asked hop counts, kept or not. An empty C is never enough, so D is not asked then; D is asked again only when C
+has changed. Two hops in a row that bring nothing end the questioning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.reasoning.errors import CallFailed
+from app.reasoning.events import (
+    AnswerFound,
+    Event,
+    HopFailed,
+    HopKept,
+    HopSetAside,
+    QuestionAsked,
+    QuestioningEnded,
+    RunFailed,
+    RunInterrupted,
+    StepFailed,
+    SufficiencyJudged,
+    VerdictReached,
+)
+from app.reasoning.report import Report
+from app.reasoning.roles import (
+    ClaimVerifier,
+    Control,
+    QAValidator,
+    QuestionAnswerer,
+    QuestionGenerator,
+    Reasoner,
+    Wish,
+)
+from app.reasoning.types import Claim, Hop, HopStatus, Label, Question, RunOptions, Verdict
+
+FRUITLESS_HOPS = 2
+"""So many hops in a row without a kept one, and the reasoner is called with what there is."""
+
+
+@dataclass
+class _Trail:
+    """The hops of one run so far; grows as the loop goes, and is never shared between runs."""
+
+    hops: list[Hop]
+
+    @property
+    def context(self) -> tuple[Hop, ...]:
+        return tuple(hop for hop in self.hops if hop.status is HopStatus.KEPT)
+
+    @property
+    def set_aside(self) -> tuple[Hop, ...]:
+        return tuple(hop for hop in self.hops if hop.status is not HopStatus.KEPT)
+
+    @property
+    def fruitless(self) -> int:
+        """How many hops at the end brought nothing."""
+        count = 0
+        for hop in reversed(self.hops):
+            if hop.status is HopStatus.KEPT:
+                break
+            count += 1
+        return count
+
+
+@dataclass(frozen=True)
+class QuestionGuided:
+    """The loop over five modules, each replaceable alone. Holds no state of any run."""
+
+    verifier: ClaimVerifier
+    generator: QuestionGenerator
+    answerer: QuestionAnswerer
+    validator: QAValidator
+    reasoner: Reasoner
+
+    def run(
+        self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
+    ) -> Iterator[Event]:
+        """Yield what happens; the last event is terminal. Hops of `so_far` that are closed stand as they are."""
+        closed = [hop for hop in so_far.hops if hop.status is not HopStatus.OPEN] if so_far else []
+        trail = _Trail(closed)
+        while not (reason := self._reason_to_end(trail, options, control)):
+            hop = yield from self._ask(claim, trail)
+            if hop is None:
+                reason = "There was nothing left to ask."
+                break
+            trail.hops.append(hop)
+            if hop.status is HopStatus.KEPT and len(trail.hops) < options.max_hops:
+                if (yield from self._is_enough(claim, trail)):
+                    reason = "The claim verifier was satisfied."
+                    break
+        if control and control.wish() is Wish.STOP:
+            yield RunInterrupted("The run was stopped.")
+            return
+        yield QuestioningEnded(reason)
+        yield from self._conclude(claim, trail, options)
+
+    def _reason_to_end(self, trail: _Trail, options: RunOptions, control: Control | None) -> str:
+        """Why no further question may be asked, or nothing."""
+        if control and control.wish() is not Wish.GO_ON:
+            return "You asked for a conclusion."
+        if len(trail.hops) >= options.max_hops:
+            return f"The limit of {options.max_hops} hops was reached."
+        if trail.fruitless >= FRUITLESS_HOPS:
+            return f"{FRUITLESS_HOPS} hops in a row brought nothing."
+        return ""
+
+    def _ask(self, claim: Claim, trail: _Trail) -> Iterator[Event]:
+        """One hop from question to keeping; returns it closed, or None when there is no question left."""
+        number, module = len(trail.hops) + 1, "question generator"
+        hop = None
+        try:
+            question = self.generator.next_question(claim, trail.context, trail.set_aside)
+            if question is None:
+                return None
+            hop = Hop(number, question)
+            yield QuestionAsked(number, question)
+            module = "answerer"
+            answer = self.answerer.answer(question, claim)
+            hop = Hop(number, question, answer)
+            yield AnswerFound(number, answer)
+            module = "QA validator"
+            judgement = self.validator.is_useful(claim, trail.context, hop)
+        except CallFailed as error:
+            yield HopFailed(number, module, str(error))
+            return (hop or Hop(number, Question(""))).closed(HopStatus.FAILED, str(error))
+        if judgement.holds:
+            yield HopKept(number, judgement.reason)
+            return hop.closed(HopStatus.KEPT, judgement.reason)
+        yield HopSetAside(number, judgement.reason)
+        return hop.closed(HopStatus.SET_ASIDE, judgement.reason)
+
+    def _is_enough(self, claim: Claim, trail: _Trail) -> Iterator[Event]:
+        """Ask D; a call that fails is shown and decides nothing, so the loop goes on."""
+        try:
+            judgement = self.verifier.is_sufficient(claim, trail.context)
+        except CallFailed as error:
+            yield StepFailed("claim verifier", str(error))
+            return False
+        yield SufficiencyJudged(judgement)
+        return judgement.holds
+
+    def _conclude(self, claim: Claim, trail: _Trail, options: RunOptions) -> Iterator[Event]:
+        """R over the kept hops. Without any there is nothing to reason from, and no label set changes that."""
+        if not trail.context:
+            yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(trail)))
+            return
+        try:
+            verdict = self.reasoner.conclude(claim, trail.context, options.labels.labels)
+        except CallFailed as error:
+            yield RunFailed(f"The reasoner failed: {error}")
+            return
+        yield VerdictReached(verdict)
+
+
+def _nothing_found(trail: _Trail) -> str:
+    if not trail.hops:
+        return "No question about this claim could be asked."
+    if all(hop.status is HopStatus.FAILED for hop in trail.hops):
+        return "Every question failed before it had an answer; the hops say why."
+    return "No question led to an answer that could be kept."

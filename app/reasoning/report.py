@@ -1,0 +1,142 @@
+"""fold(events) -> Report: the only idea of what a run is. Page, API, command line and exports all read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from app.reasoning.events import (
+    AnswerFound,
+    Event,
+    HopFailed,
+    HopKept,
+    HopSetAside,
+    PhaseEntered,
+    QuestionAsked,
+    QuestioningEnded,
+    RunFailed,
+    RunInterrupted,
+    RunStarted,
+    StepFailed,
+    SufficiencyJudged,
+    TokensUsed,
+    VerdictReached,
+)
+from app.reasoning.types import Claim, Hop, HopStatus, Judgement, Question, RunOptions, Usage, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run as it stands after some of its events.
+
+    `times` maps a hop's number to the seconds since the run's start at which it (began, closed or last changed).
+    `ended` is None while the run goes on, then "verdict", "failed" or "interrupted"; `problem` says why for the last
+    two. `failures` are calls that belong to no hop and did not work. `stopped_because` says why no more questions were asked.
+    """
+
+    claim: Claim
+    options: RunOptions
+    hops: tuple[Hop, ...] = ()
+    times: tuple[tuple[float, float], ...] = ()
+    phase: str = ""
+    sufficiency: Judgement | None = None
+    failures: tuple[str, ...] = ()
+    stopped_because: str = ""
+    verdict: Verdict | None = None
+    ended: str | None = None
+    problem: str = ""
+    usage: Usage = Usage()
+    seconds: float = 0.0
+
+    @property
+    def context(self) -> tuple[Hop, ...]:
+        """The kept hops, in order."""
+        return tuple(hop for hop in self.hops if hop.status is HopStatus.KEPT)
+
+    @property
+    def set_aside(self) -> tuple[Hop, ...]:
+        """The hops that were turned down or failed, in order."""
+        return tuple(hop for hop in self.hops if hop.status in (HopStatus.SET_ASIDE, HopStatus.FAILED))
+
+    def seconds_of(self, hop: Hop) -> float:
+        """How long a hop took, or has taken up to the last event that touched it."""
+        began, last = self.times[hop.number - 1]
+        return last - began
+
+
+def fold(events: Iterable[tuple[Event, float]]) -> Report:
+    """Fold (event, seconds since the run's start) pairs, RunStarted first, into a Report.
+
+    Raises ValueError when the first event is not RunStarted: such a log is no run.
+    """
+    report: Report | None = None
+    for event, seconds in events:
+        if isinstance(event, RunStarted):
+            report = Report(event.claim, event.options)
+        elif report is None:
+            raise ValueError(f"a run begins with run_started, not {event.kind}")
+        else:
+            report = apply(report, event, seconds)
+    if report is None:
+        raise ValueError("a run without events")
+    return report
+
+
+def apply(report: Report, event: Event, seconds: float) -> Report:
+    """The report after one more event, which happened `seconds` after the run's start."""
+    report = replace(report, seconds=seconds)
+    match event:
+        case PhaseEntered(phase):
+            return replace(report, phase=phase)
+        case TokensUsed(usage):
+            return replace(report, usage=report.usage + usage)
+        case QuestionAsked(number, question):
+            hops = (*report.hops, Hop(number, question))
+            return replace(report, hops=hops, times=(*report.times, (seconds, seconds)))
+        case AnswerFound(number, answer):
+            return _changed(report, number, seconds, answer=answer)
+        case HopKept(number, reason):
+            return _changed(report, number, seconds, status=HopStatus.KEPT, reason=reason)
+        case HopSetAside(number, reason):
+            return _changed(report, number, seconds, status=HopStatus.SET_ASIDE, reason=reason)
+        case HopFailed(number, module, message):
+            return _failed(report, number, f"The {module} failed: {message}", seconds)
+        case StepFailed(module, message):
+            return replace(report, failures=(*report.failures, f"The {module} failed: {message}"))
+        case SufficiencyJudged(judgement):
+            return replace(report, sufficiency=judgement)
+        case QuestioningEnded(reason):
+            return replace(report, stopped_because=reason)
+        case VerdictReached(verdict):
+            return replace(_closed(report), verdict=verdict, ended="verdict", phase="")
+        case RunFailed(message):
+            return replace(_closed(report), problem=message, ended="failed", phase="")
+        case RunInterrupted(message):
+            return replace(_closed(report), problem=message, ended="interrupted", phase="")
+    return report
+
+
+def _changed(report: Report, number: int, seconds: float, **changes) -> Report:
+    at = number - 1
+    hops, times = list(report.hops), list(report.times)
+    hops[at] = replace(hops[at], **changes)
+    times[at] = (times[at][0], seconds)
+    return replace(report, hops=tuple(hops), times=tuple(times))
+
+
+def _failed(report: Report, number: int, reason: str, seconds: float) -> Report:
+    """A hop can fail before it has a question; it is on the page all the same."""
+    if number > len(report.hops):
+        report = apply(report, QuestionAsked(number, Question("")), seconds)
+    return _changed(report, number, seconds, status=HopStatus.FAILED, reason=reason)
+
+
+def _closed(report: Report) -> Report:
+    """No hop of an ended run is open."""
+    hops = tuple(
+        hop.closed(HopStatus.INTERRUPTED, "The run ended before this hop did.")
+        if hop.status is HopStatus.OPEN
+        else hop
+        for hop in report.hops
+    )
+    return replace(report, hops=hops)

@@ -1,0 +1,110 @@
+"""The roles of a claim check as Protocols: the five modules (QACheck, section 3), and what they lean on.
+
+Every method may raise `CallFailed`; the strategy turns it into a failed hop. Nothing here may return a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Protocol
+
+from app.reasoning.events import Event
+from app.reasoning.report import Report
+from app.reasoning.types import (
+    Answer,
+    Claim,
+    Context,
+    Hop,
+    Judgement,
+    Label,
+    Passage,
+    Question,
+    RunOptions,
+    Verdict,
+)
+
+
+class ClaimVerifier(Protocol):
+    """D: is the context enough to decide? (QACheck, section 3.1)"""
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement: ...
+
+
+class QuestionGenerator(Protocol):
+    """Q: the next question (section 3.2), never one already asked; None when there is nothing left to ask."""
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None: ...
+
+
+class QuestionAnswerer(Protocol):
+    """A: an answer with its evidence (section 3.3)."""
+
+    def answer(self, question: Question, claim: Claim) -> Answer: ...
+
+
+class QAValidator(Protocol):
+    """V: is this pair useful to the claim, given the context? (section 3.4)"""
+
+    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement: ...
+
+
+class Reasoner(Protocol):
+    """R: the verdict (section 3.5), with one of `labels`; `context` is never empty."""
+
+    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict: ...
+
+
+class Retriever(Protocol):
+    """The k best passages for a query, best first, fewer when there are no more."""
+
+    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]: ...
+
+
+class Reranker(Protocol):
+    """The same passages in a better order, with the reranker's scores on them."""
+
+    def rerank(self, query: str, passages: Sequence[Passage]) -> tuple[Passage, ...]: ...
+
+
+class Reader(Protocol):
+    """An answer that stands in one of the passages, or an Answer whose text is None."""
+
+    def read(self, question: Question, passages: Sequence[Passage]) -> Answer: ...
+
+
+class Completer(Protocol):
+    """A language model that goes on with a text: greedy, at most `max_tokens`, ended by any of `stop` (not included)."""
+
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str: ...
+
+
+class EntailmentModel(Protocol):
+    """For each (claim, evidence passages) pair the probabilities of (supports, refutes, not enough), summing to 1."""
+
+    def classify(self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[float, float, float]]: ...
+
+
+class Wish(Enum):
+    """What whoever controls a run wants of it."""
+
+    GO_ON = "go_on"
+    CONCLUDE = "conclude"
+    STOP = "stop"
+
+
+class Control(Protocol):
+    """Asked between two calls."""
+
+    def wish(self) -> Wish: ...
+
+
+class Strategy(Protocol):
+    """A way of checking a claim. Yields what happens, ends with a terminal event.
+
+    `so_far` is the one door for resuming and branching: a report whose closed hops stand.
+    """
+
+    def run(
+        self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
+    ) -> Iterator[Event]: ...

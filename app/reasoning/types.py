@@ -1,0 +1,183 @@
+"""The words of a claim check as values: frozen, slotted, comparable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Label(StrEnum):
+    """The class of a verdict."""
+
+    SUPPORTED = "SUPPORTED"
+    REFUTED = "REFUTED"
+    NOT_ENOUGH_EVIDENCE = "NOT_ENOUGH_EVIDENCE"
+    CONFLICTING_EVIDENCE = "CONFLICTING_EVIDENCE"
+
+
+class LabelSet(StrEnum):
+    """Which labels a verdict may have. Two exists for the benchmarks; people get three."""
+
+    TWO = "two"
+    THREE = "three"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels of this set."""
+        decided = (Label.SUPPORTED, Label.REFUTED)
+        return decided if self is LabelSet.TWO else (*decided, Label.NOT_ENOUGH_EVIDENCE)
+
+
+class Origin(StrEnum):
+    """Where a passage came from. What a model recites from memory is never shown as a source."""
+
+    CORPUS = "corpus"
+    WEB = "web"
+    RECITED = "recited"
+
+
+class HopStatus(StrEnum):
+    """What became of a hop. OPEN: still being worked on. INTERRUPTED: the run ended in the middle of it."""
+
+    OPEN = "open"
+    KEPT = "kept"
+    SET_ASIDE = "set_aside"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is checked, as typed by a person."""
+
+    text: str
+    speaker: str | None = None
+    date: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What one hop asks."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrievable unit of text.
+
+    `source` names where it is from with its licence, `url` leads there (None where nothing does), `published` is an
+    ISO date or None, `score` is the retriever's own and compares within one retrieval only.
+    """
+
+    text: str
+    title: str
+    source: str
+    url: str | None = None
+    published: str | None = None
+    origin: Origin = Origin.CORPUS
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a passage's text: characters [start, end)."""
+
+    passage: Passage
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The characters themselves."""
+        return self.passage.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an answerer found. `text` is None when it found no answer, which is a result and no failure.
+
+    `cited` is where the answer stands; `retrieved` is everything that was looked at, best first.
+    """
+
+    text: str | None
+    cited: Span | None = None
+    retrieved: tuple[Passage, ...] = ()
+    answerer: str = ""
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One question, what came back, and what became of it. Numbered from 1, kept or not."""
+
+    number: int
+    question: Question
+    answer: Answer | None = None
+    status: HopStatus = HopStatus.OPEN
+    reason: str = ""
+
+    def closed(self, status: HopStatus, reason: str) -> Hop:
+        """The same hop with its end written on it."""
+        return replace(self, status=status, reason=reason)
+
+
+Context = tuple[Hop, ...]
+"""The kept hops, in the order they were asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A yes or no with its reason; `confidence` in [0, 1] is of the answer given, None where the module has none."""
+
+    holds: bool
+    reason: str
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a rationale and the numbers of the hops it rests on."""
+
+    text: str
+    hops: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The label, why, what was missing (None when it was enough), and how sure in [0, 1] (None: not known)."""
+
+    label: Label
+    rationale: tuple[Sentence, ...]
+    missing: str | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a person chose for a run, stored whole with the run.
+
+    `modules` holds the (role, implementation and version) pairs that were at work, for whoever reads the report later.
+    """
+
+    strategy: str = "question-guided"
+    answerer: str = "retriever-reader"
+    labels: LabelSet = LabelSet.THREE
+    max_hops: int = 5
+    modules: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What model calls cost. Tokens are the models' own; retrieval costs none."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )

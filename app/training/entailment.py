@@ -1,0 +1,162 @@
+"""Fine-tune the judge: claim and evidence -> SUPPORTED, REFUTED, NOT_ENOUGH_EVIDENCE.
+
+A rank-16 adapter on the upper layers of SmolLM2-135M with a three-way head on the last token. NOT_SUPPORTED pairs
+(HoVer) train "anything but SUPPORTED", the negative log of 1 - p(SUPPORTED). Seeded; resumes from its checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from peft import LoraConfig, PeftModel, TaskType, get_peft_model
+from torch.nn import functional
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from app.backends.evidence_text import judge_prompt, select_sentences
+from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, data_hash
+
+log = logging.getLogger(__name__)
+
+CLASSES = (SUPPORTED, REFUTED, NOT_ENOUGH)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSettings:
+    """What a training run is made of; stored whole in the model card."""
+
+    seed: int = 7
+    epochs: int = 1
+    rank: int = 16
+    first_layer: int = 10
+    learning_rate: float = 4e-4
+    batch_size: int = 16
+    checkpoint_every: int = 20
+
+
+def train(
+    pairs: Sequence[Pair], base: Path, out: Path, settings: TrainingSettings = TrainingSettings(), batches: int | None = None
+) -> dict:
+    """Train on the pairs that are not held out, fit the temperature on those that are, save to `out`; the card's data.
+
+    `out` gets peft's files (adapter_config.json, adapter_model.safetensors in float16) and training.json. `batches`
+    ends early, with the learning rate still at its schedule's height, for trials and tests.
+    """
+    torch.manual_seed(settings.seed)
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    model = _fresh_model(base, settings, tokenizer.pad_token_id)
+    seen = [pair for pair in pairs if not pair.held_out]
+    order = list(_batches(seen, tokenizer, settings))
+    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: min(1.0, (step + 1) / 20) * max(0.0, 1 - step / len(order))
+    )
+    checkpoint = out / "checkpoint.pt"
+    done = _resume(checkpoint, model, optimiser, schedule)
+    started, losses = time.monotonic(), []
+    model.train()
+    for step, (inputs, labels) in enumerate(order[:batches]):
+        if step < done:
+            continue
+        loss = _loss(model(**inputs).logits, labels)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        losses.append(loss.item())
+        if (step + 1) % settings.checkpoint_every == 0:
+            recent = sum(losses[-settings.checkpoint_every :]) / len(losses[-settings.checkpoint_every :])
+            log.info("step %d of %d, loss %.3f, %.0f s", step + 1, len(order), recent, time.monotonic() - started)
+            _save_checkpoint(checkpoint, model, optimiser, schedule, step + 1)
+    card = {
+        "settings": asdict(settings),
+        "data_hash": data_hash(pairs),
+        "trained_on": len(seen),
+        "minutes": round((time.monotonic() - started) / 60, 1),
+        "steps": len(order),
+    }
+    save(model, out, card)
+    return card
+
+
+def save(model: PeftModel, out: Path, card: dict) -> None:
+    """The adapter and head in float16, and what made them."""
+    model.half().save_pretrained(out)
+    model.float()
+    (out / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+
+
+def _fresh_model(base: Path, settings: TrainingSettings, pad: int) -> PeftModel:
+    model = AutoModelForSequenceClassification.from_pretrained(
+        base, num_labels=len(CLASSES), dtype=torch.float32, pad_token_id=pad
+    )
+    model.config.id2label = dict(enumerate(CLASSES))
+    adapter = LoraConfig(
+        task_type=TaskType.SEQ_CLS,
+        r=settings.rank,
+        lora_alpha=2 * settings.rank,
+        target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+        layers_to_transform=list(range(settings.first_layer, model.config.num_hidden_layers)),
+        modules_to_save=["score"],
+    )
+    return get_peft_model(model, adapter)
+
+
+def _batches(pairs: Sequence[Pair], tokenizer, settings: TrainingSettings) -> Iterator[tuple[dict, torch.Tensor]]:
+    """Shuffled batches of texts of similar length: little padding, and still another order each epoch."""
+    rng = random.Random(settings.seed)
+    texts = [prompt(pair) for pair in pairs]
+    lengths = [len(text) for text in texts]
+    for _ in range(settings.epochs):
+        order = sorted(range(len(pairs)), key=lambda at: lengths[at] * rng.uniform(0.85, 1.15))
+        groups = [order[at : at + settings.batch_size] for at in range(0, len(order), settings.batch_size)]
+        rng.shuffle(groups)
+        for group in groups:
+            inputs = tokenizer([texts[at] for at in group], padding=True, return_tensors="pt")
+            yield {k: inputs[k] for k in ("input_ids", "attention_mask")}, torch.tensor(
+                [_class_of(pairs[at].label) for at in group]
+            )
+
+
+def prompt(pair: Pair) -> str:
+    """The judge's input for a pair, made as at inference."""
+    return judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages))
+
+
+def _class_of(label: str) -> int:
+    return -1 if label == NOT_SUPPORTED else CLASSES.index(label)
+
+
+def _loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Mean cross-entropy; rows labelled -1 (NOT_SUPPORTED) count -log(1 - p(SUPPORTED)). logits [n, 3], labels [n]."""
+    log_p = functional.log_softmax(logits, dim=-1)
+    known = -log_p.gather(1, labels.clamp(min=0).unsqueeze(1)).squeeze(1)
+    merged = -torch.logsumexp(log_p[:, 1:], dim=-1)
+    return torch.where(labels >= 0, known, merged).mean()
+
+
+def _save_checkpoint(path: Path, model, optimiser, schedule, step: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    weights = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    state = {"step": step, "weights": weights, "optimiser": optimiser.state_dict(), "schedule": schedule.state_dict()}
+    partial = path.with_suffix(".partial")
+    torch.save(state, partial)
+    partial.replace(path)
+
+
+def _resume(path: Path, model, optimiser, schedule) -> int:
+    if not path.is_file():
+        return 0
+    state = torch.load(path, weights_only=True)
+    model.load_state_dict(state["weights"], strict=False)
+    optimiser.load_state_dict(state["optimiser"])
+    schedule.load_state_dict(state["schedule"])
+    log.info("going on from step %d", state["step"])
+    return state["step"]

@@ -1,0 +1,271 @@
+"""Scripted modules and a wiring made of them: runs that go exactly as a test wrote them, with no model.
+
+    wiring = scripted_wiring()                        # every run: two kept hops, then SUPPORTED
+    wiring = scripted_wiring(FAILING, TWO_HOPS)       # the first run fails, every later one has two hops
+    gate = Gate("answer 2")                           # the run waits before its second answer ...
+    wiring = scripted_wiring(gate=gate)
+    gate.reached.wait(5); ...; gate.open()            # ... until the test lets it go on
+
+Steps are named "question N", "answer N", "validation N", "sufficiency N" (N counts the calls of that module in the
+run, from 1) and "conclusion 1". In a script an exception stands for a call that raises it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from app.reasoning import progress
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.types import (
+    Answer,
+    Claim,
+    Context,
+    Hop,
+    Judgement,
+    Label,
+    Passage,
+    Question,
+    RunOptions,
+    Sentence,
+    Span,
+    Usage,
+    Verdict,
+)
+
+BeforeStep = Callable[[str], None]
+
+
+def passage(text: str, title: str = "Hamlet") -> Passage:
+    """A passage of a made-up corpus."""
+    return Passage(text, title, "Vital articles, CC BY-SA 4.0", f"https://en.wikipedia.org/wiki/{title}", score=7.5)
+
+
+def answer(text: str | None, evidence: str = "", title: str = "Hamlet") -> Answer:
+    """An answer that stands in `evidence`, with one more passage that was only looked at."""
+    found = passage(evidence or f"It is known that the answer is {text}.", title)
+    other = passage("Nothing of use stands here.", "Denmark")
+    at = -1 if text is None else found.text.find(text)
+    cited = Span(found, at, at + len(text)) if text is not None and at >= 0 else None
+    return Answer(text, cited, (found, other), "retriever-reader", 0.9)
+
+
+@dataclass(frozen=True)
+class ScriptedHop:
+    """One hop: what is asked, what comes back, whether it is kept; the verifier is asked only after a kept one."""
+
+    question: str | Exception | None
+    answer: Answer | Exception = field(default_factory=lambda: answer(None))
+    useful: Judgement | Exception = Judgement(True, "It is tied to the claim.")
+    enough: Judgement | Exception = Judgement(False, "More is needed.")
+
+
+@dataclass(frozen=True)
+class Script:
+    """A whole run. After its hops the generator has nothing left to ask."""
+
+    hops: tuple[ScriptedHop, ...]
+    verdict: Verdict | Exception
+
+
+SUPPORTED = Verdict(
+    Label.SUPPORTED,
+    (Sentence("Hamlet was written by William Shakespeare.", (1,)), Sentence("He was born in England.", (2,))),
+    confidence=0.91,
+)
+
+TWO_HOPS = Script(
+    (
+        ScriptedHop("Who wrote Hamlet?", answer("William Shakespeare", "Hamlet is a play by William Shakespeare.")),
+        ScriptedHop(
+            "Where was William Shakespeare born?",
+            answer("England", "Shakespeare was born in Stratford, England.", "William Shakespeare"),
+            enough=Judgement(True, "Both halves of the claim are covered.", 0.8),
+        ),
+    ),
+    SUPPORTED,
+)
+
+ONE_SET_ASIDE = Script(
+    (
+        ScriptedHop("Is Hamlet a play?", answer(None), Judgement(False, "There was no answer.")),
+        *TWO_HOPS.hops,
+    ),
+    SUPPORTED,
+)
+
+FAILING = Script(TWO_HOPS.hops[:1], RuntimeError("a secret that must stay in the log"))
+
+
+class Gate:
+    """Holds a run before one step. `reached` is set when a run waits there; `open()` lets every run pass."""
+
+    def __init__(self, step: str) -> None:
+        self.step = step
+        self.reached = threading.Event()
+        self._open = threading.Event()
+
+    def open(self) -> None:
+        """Let the waiting run, and all later ones, go on."""
+        self._open.set()
+
+    def __call__(self, step: str) -> None:
+        if step == self.step:
+            self.reached.set()
+            if not self._open.wait(30):
+                raise TimeoutError(f"nobody opened the gate before {step}")
+
+
+class _Part:
+    """Plays outcomes in turn and keeps what it was asked in `calls`; the last outcome is played again and again."""
+
+    name = ""
+
+    def __init__(self, outcomes: Sequence, before_step: BeforeStep = lambda step: None) -> None:
+        self.outcomes = tuple(outcomes)
+        self.calls: list[tuple] = []
+        self._before_step = before_step
+
+    def _play(self, *asked):
+        self.calls.append(asked)
+        progress.entered(f"{self.name} {len(self.calls)}")
+        self._before_step(f"{self.name} {len(self.calls)}")
+        outcome = self.outcomes[min(len(self.calls), len(self.outcomes)) - 1]
+        if isinstance(outcome, Exception):
+            raise outcome
+        progress.used(Usage(1, 10, 2))
+        return outcome
+
+
+class ScriptedGenerator(_Part):
+    """Q, playing texts (None: nothing left to ask)."""
+
+    name = "question"
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
+        text = self._play(claim, context, set_aside)
+        return None if text is None else Question(text)
+
+
+class ScriptedAnswerer(_Part):
+    """A, playing Answers."""
+
+    name = "answer"
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        return self._play(question, claim)
+
+
+class ScriptedValidator(_Part):
+    """V, playing Judgements."""
+
+    name = "validation"
+
+    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
+        return self._play(claim, context, hop)
+
+
+class ScriptedVerifier(_Part):
+    """D, playing Judgements."""
+
+    name = "sufficiency"
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        return self._play(claim, context)
+
+
+class ScriptedReasoner(_Part):
+    """R, playing Verdicts."""
+
+    name = "conclusion"
+
+    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
+        return self._play(claim, context, labels)
+
+
+def scripted_strategy(script: Script = TWO_HOPS, before_step: BeforeStep = lambda step: None) -> QuestionGuided:
+    """The real loop over five scripted modules; made anew for each run, for they count their calls."""
+    asked = [hop for hop in script.hops if isinstance(hop.question, str)]
+    answered = [hop for hop in asked if isinstance(hop.answer, Answer)]
+    kept = [hop for hop in answered if isinstance(hop.useful, Judgement) and hop.useful.holds]
+    return QuestionGuided(
+        ScriptedVerifier([hop.enough for hop in kept] or [Judgement(False, "")], before_step),
+        ScriptedGenerator([*(hop.question for hop in script.hops), None], before_step),
+        ScriptedAnswerer([hop.answer for hop in asked] or [answer(None)], before_step),
+        ScriptedValidator([hop.useful for hop in answered] or [Judgement(False, "")], before_step),
+        ScriptedReasoner([script.verdict], before_step),
+    )
+
+
+class Choice(NamedTuple):
+    """As app.wiring.Choice."""
+
+    name: str
+    title: str
+    available: bool = True
+    reason: str = ""
+
+
+class Part(NamedTuple):
+    """As app.wiring.Part: state is waiting, loading, ready or failed."""
+
+    name: str
+    state: str = "ready"
+    message: str = ""
+    mend: str = ""
+
+
+CHOICES = (
+    Choice("retriever-reader", "Retriever and reader"),
+    Choice("flan-t5", "FLAN-T5", False, "FLAN-T5 is not installed."),
+)
+
+
+@dataclass
+class FakeWiring:
+    """What app.wiring.Wiring offers, over scripts. `refusal` is raised by strategy_for; `warmed` counts warm()."""
+
+    scripts: tuple[Script, ...] = (TWO_HOPS,)
+    before_step: BeforeStep = lambda step: None
+    refusal: Exception | None = None
+    choices: tuple[Choice, ...] = CHOICES
+    loaded: tuple[Part, ...] = (Part("corpus index"), Part("judge"))
+    warmed: int = 0
+    asked_for: list[RunOptions] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def strategy_for(self, options: RunOptions) -> QuestionGuided:
+        """The n-th call gets the n-th script; the last script serves every later call."""
+        with self._lock:
+            self.asked_for.append(options)
+            turn = min(len(self.asked_for), len(self.scripts)) - 1
+        if self.refusal:
+            raise self.refusal
+        return scripted_strategy(self.scripts[turn], self.before_step)
+
+    def answerers(self) -> tuple[Choice, ...]:
+        return self.choices
+
+    def warm(self) -> None:
+        self.warmed += 1
+
+    def parts(self) -> tuple[Part, ...]:
+        return self.loaded
+
+    @property
+    def ready(self) -> bool:
+        return all(part.state == "ready" for part in self.loaded)
+
+
+def scripted_wiring(*scripts: Script, gate: Gate | None = None, delay: float = 0.0, **fields) -> FakeWiring:
+    """A FakeWiring playing `scripts` (TWO_HOPS when none), held at `gate`, each step taking `delay` seconds."""
+
+    def before_step(step: str) -> None:
+        time.sleep(delay)
+        if gate:
+            gate(step)
+
+    return FakeWiring(scripts or (TWO_HOPS,), before_step, **fields)

@@ -1,12 +1,12 @@
 """Every error that Hopcheck raises on purpose.
 
-    HopcheckError
-    ├── InvalidInput            the caller's words are at fault; the message may be shown as it is
-    ├── SettingsError           a setting has a value that it cannot have
-    ├── CallFailed              one call of a module did not work; the hop fails, the run goes on
-    │   ├── UnparseableOutput   a model's text holds no answer to what it was asked
-    │   └── ModelUnavailable    a model, index or JVM is missing or damaged; `mend` says what makes it right
-    └── RunStopped              the run was told to stop between two calls
+HopcheckError
+├── InvalidInput            the caller's words are at fault; the message may be shown as it is
+├── SettingsError           a setting has a value that it cannot have
+├── CallFailed              one call of a module did not work; the hop fails, the run goes on
+│   ├── UnparseableOutput   a model's text holds no answer to what it was asked
+│   └── ModelUnavailable    a model, index or JVM is missing or damaged; `mend` says what makes it right
+└── RunStopped              the run was told to stop between two calls
 """
 
 from __future__ import annotations

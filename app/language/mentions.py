@@ -8,8 +8,11 @@ _WORD = r"\p{Lu}[\w'’-]*\.?"
 _LINK = r"(?:of|the|de|da|di|del|du|la|le|von|van|der|bin|ibn|al|and)"
 _NAME = regex.compile(rf"{_WORD}(?:\s+(?:{_LINK}\s+){{0,2}}{_WORD})*(?:\s+\d{{1,4}}\b)?")
 _OPENERS = frozenset(
-    ["a", "an", "the", "this", "that", "these", "those", "it", "its", "he", "she", "they", "his", "her", "their", "there", "in", "on", "at", "by", "for", "from", "with", "of", "to", "as", "if", "when", "where", "who", "what", "which", "how", "why", "both", "neither", "either", "all", "some", "many", "most", "no", "not", "one", "two", "three", "during", "after", "before", "since", "until", "while", "although", "because", "unlike", "like", "according", "and", "but", "or", "i", "we", "you", "is", "are", "was", "were", "did", "does", "do", "has"]
-)  # fmt: skip
+    "a an the this that these those it its he she they his her their there in on at by for from with of to as if "
+    "when where who what which how why both neither either all some many most no not one two three during after "
+    "before since until while although because unlike like according and but or i we you is are was were did does "
+    "do has".split()
+)
 
 
 def mentions(text: str) -> tuple[str, ...]:

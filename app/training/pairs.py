@@ -173,22 +173,7 @@ def _plain(description: str) -> str:
     return text if first.casefold() in ("the", "a", "an") else f"{'an' if text[0].lower() in 'aeiou' else 'a'} {text}"
 
 
-_COUNTRIES = frozenset(
-    [
-        "France",
-        "Germany",
-        "England",
-        "Italy",
-        "Spain",
-        "China",
-        "India",
-        "Japan",
-        "Russia",
-        "Canada",
-        "Mexico",
-        "Brazil",
-    ]
-)
+_COUNTRIES = frozenset("France Germany England Italy Spain China India Japan Russia Canada Mexico Brazil".split())
 
 
 def _looks_national(word: str) -> bool:

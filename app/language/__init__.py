@@ -1,1 +1,1 @@
-"""Plain-text tools that modules, backends and training share: sentences, names, words. NLTK and the standard library."""
+"""Plain-text tools that modules, backends and training share: sentences, names, words."""

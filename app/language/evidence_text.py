@@ -33,7 +33,7 @@ def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words:
     """
     wanted = content_words(about)
     found = []
-    for place, (title, text) in enumerate(passages):
+    for place, (_, text) in enumerate(passages):
         for rank, sentence in enumerate(sentences(text)):
             words = content_words(sentence)
             shared = len(words & wanted) + (0.5 if rank == 0 else 0.0)

@@ -91,10 +91,10 @@ class QuestionGuided:
                 reason = "There was nothing left to ask."
                 break
             trail.hops.append(hop)
-            if hop.status is HopStatus.KEPT and len(trail.hops) < options.max_hops:
-                if (yield from self._is_enough(claim, trail)):
-                    reason = "The claim verifier was satisfied."
-                    break
+            may_go_on = hop.status is HopStatus.KEPT and len(trail.hops) < options.max_hops
+            if may_go_on and (yield from self._is_enough(claim, trail)):
+                reason = "The claim verifier was satisfied."
+                break
         if control and control.wish() is Wish.STOP:
             yield RunInterrupted("The run was stopped.")
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from app.reasoning.events import (
     AnswerFound,
@@ -31,7 +31,7 @@ class Report:
 
     `times` maps a hop's number to the seconds since the run's start at which it (began, closed or last changed).
     `ended` is None while the run goes on, then "verdict", "failed" or "interrupted"; `problem` says why for the last
-    two. `failures` are calls that belong to no hop and did not work. `stopped_because` says why no more questions were asked.
+    two. `failures` are calls that belong to no hop and did not work. `stopped_because` says why questioning ended.
     """
 
     claim: Claim
@@ -45,7 +45,7 @@ class Report:
     verdict: Verdict | None = None
     ended: str | None = None
     problem: str = ""
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
 
     @property

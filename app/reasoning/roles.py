@@ -74,7 +74,7 @@ class Reader(Protocol):
 
 
 class Completer(Protocol):
-    """A language model that goes on with a text: greedy, at most `max_tokens`, ended by any of `stop` (not included)."""
+    """A language model that goes on with a text: greedy, at most `max_tokens`, ended by any of `stop` (left out)."""
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str: ...
 

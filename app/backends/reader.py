@@ -1,0 +1,182 @@
+"""The extractive reader: a question and some passages -> the span that answers it, or no answer.
+
+A 12-layer BERT (MiniLM) of 33 million weights points at the first and last token of the answer; the logits of [CLS]
+say whether the window holds an answer at all, as in BERT's reader for SQuAD 2.0 (Devlin et al., 2019, section 4.3).
+Made by app/training/reader.py.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.backends.evidence_text import content_words
+from app.backends.packed_weights import unpack
+from app.backends.reader_windows import Window, as_batch, tokenizer_from, windows
+from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.reasoning.progress import entered
+from app.reasoning.types import Answer, Passage, Question, Span
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import BertForQuestionAnswering, PreTrainedTokenizerFast
+
+MAX_WINDOWS = 16
+MAX_ANSWER_TOKENS = 24
+BATCH = 8
+FILES = ("config.json", "model.safetensors", "tokenizer.json", "decision.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How a window's two logits become the probability that its best span is the answer, fitted on held-out articles.
+
+    p = sigmoid(answerable * a + span * s + rank * r + bias), where a is the logit "there is an answer here", s the log
+    probability of the span among the window's spans, r the passage's place (0 for the best). Below `threshold` there
+    is no answer.
+    """
+
+    answerable: float
+    span: float
+    rank: float
+    bias: float
+    threshold: float
+
+    def probability(self, found: Found, rank: int) -> float:
+        """The probability for the best span of a window of the passage at place `rank`."""
+        logit = self.answerable * found.answerable + self.span * found.span + self.rank * rank + self.bias
+        return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best span of a window: characters [start, end) of the passage's text, and its two logits (see Decision)."""
+
+    start: int
+    end: int
+    answerable: float
+    span: float
+
+
+class SpanReader:
+    """A Reader over the weights in `folder`, loaded at the first question, by one thread; `threads` bounds PyTorch.
+
+    One question is read at a time, so that readers never compete for the same cores.
+    """
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        self._folder, self._threads = folder, threads
+        self._lock = threading.Lock()
+        self._loaded: tuple[BertForQuestionAnswering, PreTrainedTokenizerFast, Decision] | None = None
+
+    def load(self) -> None:
+        """Load the weights now. Raises ModelUnavailable when they are missing or damaged."""
+        with self._lock:
+            self._load()
+
+    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+        """The best-supported span over all passages (best first), or an Answer whose text is None.
+
+        `score` is the probability that the best span answers the question, also where it was too low to be given.
+        Raises ModelUnavailable, and CallFailed when the model's output is not a number.
+        """
+        entered(f"reading {len(passages)} passage{'' if len(passages) == 1 else 's'}")
+        with self._lock:
+            model, tokenizer, decision = self._load()
+            chosen = _windows(tokenizer, question.text, passages)
+            found = [best for at in range(0, len(chosen), BATCH) for best in best_spans(model, chosen[at : at + BATCH])]
+        rated = [(decision.probability(best, w.passage), w, best) for w, best in zip(chosen, found, strict=True)]
+        if not rated:
+            return Answer(None, retrieved=tuple(passages))
+        score, window, best = max(rated, key=lambda row: row[0])
+        if score < decision.threshold:
+            return Answer(None, retrieved=tuple(passages), score=score)
+        cited = Span(passages[window.passage], best.start, best.end)
+        return Answer(cited.text, cited, tuple(passages), score=score)
+
+    def _load(self) -> tuple[BertForQuestionAnswering, PreTrainedTokenizerFast, Decision]:
+        if self._loaded is None:
+            mend = f"git checkout -- {self._folder}"
+            missing = [name for name in FILES if not (self._folder / name).is_file()]
+            if missing:
+                raise ModelUnavailable(f"The reader's {', '.join(missing)} cannot be found", mend=mend)
+            try:
+                self._loaded = _from_files(self._folder, self._threads)
+            except Exception as error:
+                raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", mend=mend) from error
+        return self._loaded
+
+
+def _from_files(folder: Path, threads: int) -> tuple[BertForQuestionAnswering, PreTrainedTokenizerFast, Decision]:
+    import torch
+    from safetensors.torch import load_file
+    from transformers import BertConfig, BertForQuestionAnswering
+
+    torch.set_num_threads(threads)
+    model = BertForQuestionAnswering(BertConfig.from_pretrained(folder))
+    model.load_state_dict(unpack(load_file(folder / "model.safetensors")))
+    tokenizer = tokenizer_from(folder / "tokenizer.json")
+    decision = Decision(**json.loads((folder / "decision.json").read_text(encoding="utf-8")))
+    return model.eval(), tokenizer, decision
+
+
+def _windows(tokenizer: PreTrainedTokenizerFast, question: str, passages: Sequence[Passage]) -> list[Window]:
+    """The windows to be read, at most MAX_WINDOWS: where there are more, those that share most words with the question.
+
+    The bound keeps a book-length page from taking minutes.
+    """
+    every = [w for place, p in enumerate(passages) for w in windows(tokenizer, question, p.title, p.text, place)]
+    if len(every) <= MAX_WINDOWS:
+        return every
+    wanted = content_words(question)
+
+    def shared(window: Window) -> int:
+        inside = [word for word in window.words if word is not None]
+        return len(wanted & content_words(passages[window.passage].text[inside[0][0] : inside[-1][1]]))
+
+    return sorted(every, key=shared, reverse=True)[:MAX_WINDOWS]
+
+
+def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list[Found]:
+    """The best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
+    import torch
+
+    batch = as_batch(group, pad=model.config.pad_token_id)
+    inside = batch.pop("answerable_tokens")
+    with torch.inference_mode():
+        output = model(**batch)
+    starts, ends = output.start_logits, output.end_logits
+    if not (torch.isfinite(starts).all() and torch.isfinite(ends).all()):
+        raise CallFailed("The reader's output is not a number")
+    answerable = starts[:, 0] + ends[:, 0]
+    scores = span_scores(starts, ends, inside)
+    best, places = scores.flatten(1).max(dim=1)
+    longest = inside.shape[1]
+    return [
+        Found(window.words[place // longest][0], window.words[place % longest][1], logit, span)
+        for window, place, logit, span in zip(group, places.tolist(), answerable.tolist(), best.tolist(), strict=True)
+    ]
+
+
+def span_scores(starts: Tensor, ends: Tensor, inside: Tensor) -> Tensor:
+    """Log p(first token) + log p(last token) for every pair [windows, first, last]; -inf where no answer can stand.
+
+    `starts`, `ends` and `inside` are [windows, tokens]; probabilities are over the tokens where `inside` is true.
+    """
+    import torch
+
+    floor = torch.finfo(starts.dtype).min
+    first = torch.log_softmax(starts.masked_fill(~inside, floor), dim=-1)
+    last = torch.log_softmax(ends.masked_fill(~inside, floor), dim=-1)
+    pairs = first[:, :, None] + last[:, None, :]
+    size = starts.shape[1]
+    ordered = torch.ones(size, size, dtype=torch.bool).triu() & torch.ones(size, size, dtype=torch.bool).tril(
+        MAX_ANSWER_TOKENS - 1
+    )
+    allowed = inside[:, :, None] & inside[:, None, :] & ordered
+    return pairs.masked_fill(~allowed, float("-inf"))

@@ -1,0 +1,143 @@
+"""What an operator can set, read once into a frozen object. The only reader of the environment and of `.env`.
+
+Every field carries its environment name, what it means and what it may be; the README's table is tested against them.
+A blank value counts as not set, so a line like `PORT=` in `.env` does no harm.
+"""
+
+# ruff: noqa: RUF009 - `_setting` makes a dataclass field, as `field` does
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from dotenv import dotenv_values
+
+from app.reasoning.errors import SettingsError
+
+ROOT = Path(__file__).resolve().parent.parent
+
+ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
+CORPORA = ("vital",)
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
+def _setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = str, choices: str = "text") -> Any:
+    """A field that knows its environment name; `parse` raises ValueError for anything that is not of `choices`."""
+    return field(default=default, metadata={"env": env, "about": about, "parse": parse, "choices": choices})
+
+
+def _whole(low: int, high: int) -> dict[str, Any]:
+    def parse(raw: str) -> int:
+        if not low <= (number := int(raw)) <= high:
+            raise ValueError(raw)
+        return number
+
+    return {"parse": parse, "choices": f"a whole number from {low} to {high}"}
+
+
+def _one_of(*names: str) -> dict[str, Any]:
+    def parse(raw: str) -> str:
+        return names[names.index(raw)]
+
+    return {"parse": parse, "choices": f"one of: {', '.join(names)}"}
+
+
+def _like(pattern: str, choices: str) -> dict[str, Any]:
+    def parse(raw: str) -> str:
+        if not re.fullmatch(pattern, raw):
+            raise ValueError(raw)
+        return raw
+
+    return {"parse": parse, "choices": choices}
+
+
+def _path(raw: str) -> Path:
+    """Relative paths are taken from the checkout, wherever the command was started."""
+    return ROOT / Path(raw).expanduser()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings, each valid by itself. Whether a model or a JVM is really there is found out when it is loaded."""
+
+    host: str = _setting("HOST", "127.0.0.1", "Address the server listens on")
+    port: int = _setting("PORT", 8000, "Port the server listens on", **_whole(1, 65535))
+    instance: Path = _setting(
+        "INSTANCE", ROOT / "instance", "Folder for the database, the index and prepared models", _path, "a path"
+    )
+    database_url: str = _setting(
+        "DATABASE_URL",
+        "",
+        "Database, as SQLAlchemy writes it; a SQLite file in the instance folder when not set",
+        **_like(r"[a-z][a-z0-9+]*://\S*", "a URL like sqlite:////path/to/file or postgresql+psycopg://host/name"),
+    )
+    secret_key: str | None = _setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
+    answerer: str = _setting(
+        "ANSWERER", "retriever-reader", "Answerer that is chosen when nobody chooses", **_one_of(*ANSWERERS)
+    )
+    max_hops: int = _setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **_whole(1, 10))
+    workers: int = _setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **_whole(1, 64))
+    threads: int = _setting("THREADS", 16, "Server threads; each open run page takes one", **_whole(1, 512))
+    torch_threads: int = _setting("TORCH_THREADS", 2, "CPU threads of one model call", **_whole(1, 128))
+    question_model: Path | None = _setting(
+        "QUESTION_MODEL", None, "Path of another GGUF file to ask questions with", _path, "a path"
+    )
+    corpus: str = _setting("CORPUS", "vital", "Corpus that evidence comes from", **_one_of(*CORPORA))
+    java_home: Path | None = _setting(
+        "JAVA_HOME", None, "Java 21 or newer; the one that installs as a package when not set", _path, "a path"
+    )
+    java_memory: str = _setting(
+        "JAVA_MEMORY", "512m", "Most memory for the JVM's heap", **_like(r"[1-9]\d*[mg]", "a size like 512m or 2g")
+    )
+    log_level: str = _setting("LOG_LEVEL", "INFO", "Least severe log lines that are written", **_one_of(*LOG_LEVELS))
+
+    def __post_init__(self) -> None:
+        if not self.database_url:
+            object.__setattr__(self, "database_url", f"sqlite:///{self.instance / 'hopcheck.sqlite3'}")
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str]) -> Settings:
+        """Read `env`; SettingsError, one line, for the first value that cannot be."""
+        values = {}
+        for each in fields(cls):
+            name, raw = each.metadata["env"], env.get(each.metadata["env"], "").strip()
+            if not raw:
+                continue
+            try:
+                values[each.name] = each.metadata["parse"](raw)
+            except ValueError:
+                # The value stays out of the message: it may be a password, and it may be long.
+                raise SettingsError(f"{name} must be {each.metadata['choices']}") from None
+        return cls(**values)
+
+    def signing_key(self) -> str:
+        """SECRET_KEY, or a random one made once in the instance folder, readable by its owner alone."""
+        return self.secret_key or _kept_secret(self.instance / "secret_key")
+
+
+def load_settings(root: Path = ROOT) -> Settings:
+    """The process's settings: its environment first, then `.env` in `root`."""
+    written = {name: value or "" for name, value in dotenv_values(root / ".env").items()}
+    return Settings.from_env({**written, **os.environ})
+
+
+def _kept_secret(path: Path) -> str:
+    """Read the secret, or make it. Processes that start together agree: the link that comes first wins."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(32))
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_text().strip()

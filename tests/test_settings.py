@@ -1,0 +1,107 @@
+"""Settings: read once, checked by one line each, and documented in the README."""
+
+from __future__ import annotations
+
+import re
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from app.reasoning.errors import SettingsError
+from app.settings import ROOT, Settings, load_settings
+
+NAMES = {each.metadata["env"] for each in fields(Settings)}
+
+
+def test_with_nothing_set_the_defaults_stand():
+    settings = Settings.from_env({})
+    assert (settings.host, settings.port, settings.answerer, settings.max_hops) == (
+        "127.0.0.1",
+        8000,
+        "retriever-reader",
+        5,
+    )
+    assert settings.instance == ROOT / "instance"
+    assert settings.secret_key is None
+
+
+def test_values_come_typed_out_of_the_environment():
+    settings = Settings.from_env({"PORT": " 9000 ", "INSTANCE": "/srv/hop", "LOG_LEVEL": "DEBUG", "JAVA_MEMORY": "2g"})
+    assert (settings.port, str(settings.instance), settings.log_level) == (9000, "/srv/hop", "DEBUG")
+
+
+def test_the_database_is_a_file_in_the_instance_folder_unless_a_url_is_given(tmp_path):
+    assert Settings(instance=tmp_path).database_url == f"sqlite:///{tmp_path}/hopcheck.sqlite3"
+    url = "postgresql+psycopg://localhost/hopcheck"
+    assert Settings.from_env({"DATABASE_URL": url}).database_url == url
+
+
+def test_a_relative_path_starts_at_the_checkout():
+    assert Settings.from_env({"QUESTION_MODEL": "models/other.gguf"}).question_model == ROOT / "models/other.gguf"
+
+
+def test_a_blank_value_counts_as_not_set():
+    assert Settings.from_env({"PORT": "", "SECRET_KEY": "  "}) == Settings()
+
+
+@pytest.mark.parametrize(
+    "name, value, choices",
+    [
+        ("PORT", "eighty", "a whole number from 1 to 65535"),
+        ("PORT", "70000", "a whole number from 1 to 65535"),
+        ("MAX_HOPS", "0", "a whole number from 1 to 10"),
+        ("MAX_HOPS", "11", "a whole number from 1 to 10"),
+        ("ANSWERER", "oracle", "one of: retriever-reader"),
+        ("CORPUS", "everything", "one of: vital"),
+        ("JAVA_MEMORY", "lots", "a size like 512m or 2g"),
+        ("LOG_LEVEL", "LOUD", "one of: DEBUG, INFO"),
+        ("DATABASE_URL", "hopcheck.db", "a URL like sqlite:"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_in_one_line_with_its_name_and_choices(name, value, choices):
+    with pytest.raises(SettingsError) as refusal:
+        Settings.from_env({name: value})
+    message = str(refusal.value)
+    assert message.startswith(f"{name} must be {choices}")
+    assert "\n" not in message
+
+
+def test_the_environment_wins_over_the_file(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_text("PORT=9001\nWORKERS=3\nMAX_HOPS\n")
+    monkeypatch.setenv("PORT", "9002")
+    monkeypatch.delenv("WORKERS", raising=False)
+    settings = load_settings(tmp_path)
+    assert (settings.port, settings.workers, settings.max_hops) == (9002, 3, 5)
+
+
+def test_settings_do_not_change():
+    with pytest.raises(FrozenInstanceError):
+        Settings().port = 1
+
+
+def test_a_given_secret_is_used_and_nothing_is_written(tmp_path):
+    assert Settings(instance=tmp_path, secret_key="given").signing_key() == "given"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_processes_that_start_together_agree_on_a_secret_that_only_its_owner_reads(tmp_path):
+    instance = tmp_path / "instance"
+    with ThreadPoolExecutor(8) as pool:
+        made = set(pool.map(lambda _: Settings(instance=instance).signing_key(), range(40)))
+    assert len(made) == 1 and len(made.pop()) >= 32
+    assert stat.S_IMODE((instance / "secret_key").stat().st_mode) == 0o600
+    assert [path.name for path in instance.iterdir()] == ["secret_key"]
+
+
+def test_every_setting_says_what_it_is_for_in_one_line():
+    for each in fields(Settings):
+        assert each.metadata["about"] and "\n" not in each.metadata["about"], each.name
+
+
+def test_the_readme_has_a_row_for_every_setting_and_none_for_others():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = re.search(r"^#+ Settings\n(.*?)(?=^#|\Z)", readme, re.MULTILINE | re.DOTALL)
+    assert section, "the README has a section called Settings"
+    assert set(re.findall(r"^\| *`([A-Z_]+)` *\|", section[1], re.MULTILINE)) == NAMES

@@ -41,16 +41,26 @@ BeforeStep = Callable[[str], None]
 
 def passage(text: str, title: str = "Hamlet") -> Passage:
     """A passage of a made-up corpus."""
-    return Passage(text, title, "Vital articles, CC BY-SA 4.0", f"https://en.wikipedia.org/wiki/{title}", score=7.5)
+    return Passage(
+        text,
+        title,
+        "Vital articles, CC BY-SA 4.0",
+        f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}",
+        score=7.5,
+    )
 
 
 def answer(text: str | None, evidence: str = "", title: str = "Hamlet") -> Answer:
     """An answer that stands in `evidence`, with one more passage that was only looked at."""
-    found = passage(evidence or f"It is known that the answer is {text}.", title)
+    found = passage(evidence or f"Some say {text or 'nothing'}.", title)
     other = passage("Nothing of use stands here.", "Denmark")
     at = -1 if text is None else found.text.find(text)
     cited = Span(found, at, at + len(text)) if text is not None and at >= 0 else None
     return Answer(text, cited, (found, other), "retriever-reader", 0.9)
+
+
+USEFUL = Judgement(True, "It is tied to the claim.")
+NOT_ENOUGH = Judgement(False, "More is needed.")
 
 
 @dataclass(frozen=True)
@@ -59,8 +69,8 @@ class ScriptedHop:
 
     question: str | Exception | None
     answer: Answer | Exception = field(default_factory=lambda: answer(None))
-    useful: Judgement | Exception = Judgement(True, "It is tied to the claim.")
-    enough: Judgement | Exception = Judgement(False, "More is needed.")
+    useful: Judgement | Exception = USEFUL
+    enough: Judgement | Exception = NOT_ENOUGH
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class TrainingSettings:
     first_layer: int = 10
     learning_rate: float = 4e-4
     batch_size: int = 16
+    max_steps: int = 370
     checkpoint_every: int = 20
 
 
@@ -47,16 +48,16 @@ def train(
     settings: TrainingSettings = TrainingSettings(),
     batches: int | None = None,
 ) -> dict:
-    """Train on the pairs that are not held out, fit the temperature on those that are, save to `out`; the card's data.
+    """Train on the pairs that are not held out and save to `out`; returns what the model card says of the training.
 
-    `out` gets peft's files (adapter_config.json, adapter_model.safetensors in float16) and training.json. `batches`
-    ends early, with the learning rate still at its schedule's height, for trials and tests.
+    `out` gets peft's files (adapter_config.json, adapter_model.safetensors in float16) and training.json.
+    calibration.py measures and calibrates afterwards.
     """
     torch.manual_seed(settings.seed)
     tokenizer = AutoTokenizer.from_pretrained(base)
     model = _fresh_model(base, settings, tokenizer.pad_token_id)
     seen = [pair for pair in pairs if not pair.held_out]
-    order = list(_batches(seen, tokenizer, settings))
+    order = list(_batches(seen, tokenizer, settings))[: settings.max_steps]
     optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / 20) * max(0.0, 1 - step / len(order))
@@ -65,7 +66,7 @@ def train(
     done = _resume(checkpoint, model, optimiser, schedule)
     started, losses = time.monotonic(), []
     model.train()
-    for step, (inputs, labels) in enumerate(order[:batches]):
+    for step, (inputs, labels) in enumerate(order):
         if step < done:
             continue
         loss = _loss(model(**inputs).logits, labels)

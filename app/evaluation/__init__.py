@@ -1,0 +1,1 @@
+"""Measuring: metrics over predictions. Runs strategies and models directly, never through stored runs."""

@@ -1,0 +1,43 @@
+"""Metrics over predictions; every one works on plain sequences, so that it can be checked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import rankdata
+
+
+def auc(scores: Sequence[float], positive: Sequence[bool]) -> float:
+    """Area under the ROC curve: the chance that a positive row scores above another, ties counting half.
+
+    Raises ValueError when one of the two classes is empty.
+    """
+    truth = np.asarray(positive, dtype=bool)
+    n, m = int(truth.sum()), int((~truth).sum())
+    if not n or not m:
+        raise ValueError("an area under the curve needs rows of both classes")
+    ranks = rankdata(np.asarray(scores, dtype=float))
+    return float((ranks[truth].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def f1_of(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
+    """The F1 of one class; 0 when it was neither predicted nor there."""
+    pairs = list(zip(predicted, gold, strict=True))
+    hit = sum(p == g == label for p, g in pairs)
+    named = sum(p == label for p, _ in pairs) + sum(g == label for _, g in pairs)
+    return 2 * hit / named if named else 0.0
+
+
+def macro_f1(predicted: Sequence[str], gold: Sequence[str]) -> float:
+    """The unweighted mean of the F1 of every class that occurs in `gold`."""
+    labels = sorted(set(gold))
+    return sum(f1_of(label, predicted, gold) for label in labels) / len(labels) if labels else 0.0
+
+
+def expected_calibration_error(confidence: Sequence[float], right: Sequence[bool], bins: int = 15) -> float:
+    """The mean distance between confidence and accuracy over equal-width bins of confidence, weighted by their rows."""
+    sure, hit = np.asarray(confidence, dtype=float), np.asarray(right, dtype=float)
+    place = np.minimum((sure * bins).astype(int), bins - 1)
+    gaps = [abs(sure[place == b].mean() - hit[place == b].mean()) * (place == b).sum() for b in set(place.tolist())]
+    return float(sum(gaps) / len(sure)) if len(sure) else 0.0

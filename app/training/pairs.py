@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.backends.corpora import Article
 from app.language.sentences import sentences
 
 SUPPORTED, REFUTED, NOT_ENOUGH, NOT_SUPPORTED = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE", "NOT_SUPPORTED"

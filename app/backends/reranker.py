@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import entered
 from app.reasoning.types import Passage
 
 log = logging.getLogger(__name__)
@@ -48,9 +47,6 @@ class CrossEncoderReranker:
         A passage counts with its title and as much of its text as fits into 256 tokens beside the query. Raises
         ModelUnavailable when the model is missing or damaged.
         """
-        if not passages:
-            return ()
-        entered(f"ranking {len(passages)} passages")
         scores = self.scores(query, [f"{passage.title}. {passage.text}" for passage in passages])
         scored = [replace(passage, score=score) for passage, score in zip(passages, scores, strict=True)]
         return tuple(sorted(scored, key=lambda passage: -passage.score))

@@ -37,7 +37,7 @@ class Article:
     @property
     def url(self) -> str:
         """Where the article stands today."""
-        return f"https://en.wikipedia.org/wiki/{quote(self.id)}"
+        return f"https://en.wikipedia.org/wiki/{quote(self.id, safe='/:(),')}"
 
 
 @dataclass(frozen=True, slots=True)

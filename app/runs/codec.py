@@ -1,0 +1,33 @@
+"""Events <-> JSON-ready dicts. The reasoning knows nothing of this; `kind` says which event a stored body is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from app.reasoning.events import SCHEMA_VERSION, Event
+from app.reasoning.types import RunOptions
+
+_events: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+_options: TypeAdapter[RunOptions] = TypeAdapter(RunOptions)
+
+
+def encode(event: Event) -> dict[str, Any]:
+    """The event as JSON types, its kind included."""
+    return _events.dump_python(event, mode="json")
+
+
+def decode(body: dict[str, Any], version: int) -> Event:
+    """The event that `encode` was given, equal to it.
+
+    Raises ValueError for a version that this code does not know and for a body that is no event.
+    """
+    if version != SCHEMA_VERSION:
+        raise ValueError(f"events of schema version {version} cannot be read, only of {SCHEMA_VERSION}")
+    return _events.validate_python(body)
+
+
+def encode_options(options: RunOptions) -> dict[str, Any]:
+    """The options as JSON types."""
+    return _options.dump_python(options, mode="json")

@@ -41,13 +41,7 @@ class TrainingSettings:
     checkpoint_every: int = 20
 
 
-def train(
-    pairs: Sequence[Pair],
-    base: Path,
-    out: Path,
-    settings: TrainingSettings = TrainingSettings(),
-    batches: int | None = None,
-) -> dict:
+def train(pairs: Sequence[Pair], base: Path, out: Path, settings: TrainingSettings) -> dict:
     """Train on the pairs that are not held out and save to `out`; returns what the model card says of the training.
 
     `out` gets peft's files (adapter_config.json, adapter_model.safetensors in float16) and training.json.

@@ -1,0 +1,26 @@
+"""The metrics equal what is worked out by hand."""
+
+import pytest
+
+from app.evaluation.metrics import auc, expected_calibration_error, f1_of, macro_f1
+
+
+def test_auc_counts_pairs_in_the_right_order_and_ties_as_half():
+    assert auc([0.9, 0.4, 0.4, 0.1], [True, True, False, False]) == pytest.approx(3.5 / 4)
+
+
+def test_auc_needs_both_classes():
+    with pytest.raises(ValueError, match="both classes"):
+        auc([0.1, 0.2], [True, True])
+
+
+def test_f1_and_macro_f1_by_hand():
+    predicted, gold = ["S", "S", "R", "N"], ["S", "R", "R", "R"]
+    assert f1_of("S", predicted, gold) == pytest.approx(2 / 3)
+    assert f1_of("R", predicted, gold) == pytest.approx(0.5)
+    assert macro_f1(predicted, gold) == pytest.approx((2 / 3 + 0.5) / 2)
+    assert macro_f1([], []) == 0.0
+
+
+def test_calibration_error_is_the_weighted_gap_between_confidence_and_accuracy():
+    assert expected_calibration_error([0.9, 0.9, 0.6, 0.6], [True, True, True, False], bins=5) == pytest.approx(0.1)

@@ -1,0 +1,39 @@
+"""Evidence becomes text for the judge: whole sentences, within the window, in order."""
+
+from app.language.evidence_text import judge_prompt, select_sentences
+from app.language.sentences import sentences
+
+PASSAGES = [
+    ("Everest", "Everest is a mountain. Many climbers try it. It lies in the Himalayas."),
+    ("Andes", "The Andes are a range in South America. They are long."),
+]
+
+
+def test_everything_is_kept_in_order_when_it_fits():
+    assert select_sentences("Everest lies in the Himalayas", PASSAGES) == [
+        "Everest: Everest is a mountain. Many climbers try it. It lies in the Himalayas.",
+        "Andes: The Andes are a range in South America. They are long.",
+    ]
+
+
+def test_past_the_window_the_sentences_nearest_to_the_claim_stay():
+    assert select_sentences("Everest lies in the Himalayas", PASSAGES, max_words=9) == [
+        "Everest: Everest is a mountain. It lies in the Himalayas."
+    ]
+
+
+def test_a_sentence_longer_than_the_window_is_cut_to_it_and_not_dropped():
+    (line,) = select_sentences("word", [("T", "word " * 10_000)], max_words=20)
+    assert len(line.split()) == 21
+
+
+def test_an_empty_passage_brings_nothing():
+    assert select_sentences("claim", [("T", "")]) == []
+    assert judge_prompt("A claim.", []) == "Evidence: none\nClaim: A claim.\nVerdict:"
+
+
+def test_sentences_end_where_abbreviations_do_not():
+    assert sentences("Dr. Smith went to the U.S. in 1909. He was tired.") == [
+        "Dr. Smith went to the U.S. in 1909.",
+        "He was tired.",
+    ]

@@ -1,0 +1,102 @@
+"""The verifier and the reasoner over a scripted judge: what they make of its probabilities."""
+
+import pytest
+
+from app.modules.claim_verifier import JudgeClaimVerifier, untouched
+from app.modules.reasoner import JudgeReasoner
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
+
+CLAIM = Claim("The author of The Metamorphosis was born in Prague.")
+BOOK = Passage("The Metamorphosis is a novella by Franz Kafka. It was published in 1915.", "The Metamorphosis", "test")
+KAFKA = Passage("Franz Kafka was a writer. He was born in Prague.", "Franz Kafka", "test")
+
+
+def hop(number: int, question: str, text: str, passage: Passage) -> Hop:
+    start = passage.text.index(text)
+    answer = Answer(text, Span(passage, start, start + len(text)), (passage,))
+    return Hop(number, Question(question), answer, HopStatus.KEPT)
+
+
+FIRST = hop(1, "Who wrote The Metamorphosis?", "Franz Kafka", BOOK)
+SECOND = hop(3, "Where was Franz Kafka born?", "Prague", KAFKA)
+
+
+class ScriptedJudge:
+    """Says the same of every pair, and keeps what it was asked."""
+
+    def __init__(self, *probabilities: float) -> None:
+        self.probabilities = probabilities
+        self.asked = []
+
+    def classify(self, pairs):
+        self.asked += pairs
+        return [self.probabilities for _ in pairs]
+
+
+def test_the_verifier_is_satisfied_by_a_judge_who_decides_over_evidence_without_gaps():
+    judgement = JudgeClaimVerifier(ScriptedJudge(0.8, 0.1, 0.1), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
+    assert judgement.holds and judgement.confidence == pytest.approx(0.8)
+
+
+def test_the_verifier_counts_a_refutation_as_enough():
+    assert JudgeClaimVerifier(ScriptedJudge(0.1, 0.8, 0.1), 0.6).is_sufficient(CLAIM, (FIRST, SECOND)).holds
+
+
+def test_the_verifier_names_what_no_evidence_mentions_and_is_stricter_over_it():
+    judgement = JudgeClaimVerifier(ScriptedJudge(0.8, 0.1, 0.1), 0.6).is_sufficient(CLAIM, (FIRST,))
+    assert not judgement.holds
+    assert judgement.reason == "Nothing kept so far mentions Prague."
+
+
+def test_an_unsure_judge_satisfies_nobody():
+    judgement = JudgeClaimVerifier(ScriptedJudge(0.4, 0.3, 0.3), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
+    assert not judgement.holds and judgement.confidence == pytest.approx(0.6)
+
+
+def test_the_judge_reads_each_cited_passage_once():
+    judge = ScriptedJudge(0.8, 0.1, 0.1)
+    JudgeClaimVerifier(judge, 0.6).is_sufficient(CLAIM, (FIRST, SECOND, SECOND))
+    ((claim, passages),) = judge.asked
+    assert claim == CLAIM.text
+    assert passages == [(BOOK.title, BOOK.text), (KAFKA.title, KAFKA.text)]
+
+
+def test_a_name_in_a_kept_question_is_no_gap():
+    asked = hop(1, "Is Prague where Franz Kafka was born?", "Franz Kafka", BOOK)
+    assert untouched(Claim("Franz Kafka was born in Prague."), (asked,)) == ()
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "label"),
+    [((0.8, 0.1, 0.1), Label.SUPPORTED), ((0.1, 0.8, 0.1), Label.REFUTED), ((0.2, 0.2, 0.6), Label.NOT_ENOUGH_EVIDENCE)],
+)
+def test_the_reasoner_gives_the_judges_label_with_its_probability(probabilities, label):
+    verdict = JudgeReasoner(ScriptedJudge(*probabilities), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
+    assert verdict.label is label
+    assert verdict.confidence == pytest.approx(max(probabilities))
+
+
+def test_the_reasoner_does_not_decide_for_a_judge_below_the_bound():
+    verdict = JudgeReasoner(ScriptedJudge(0.5, 0.2, 0.3), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
+    assert verdict.label is Label.NOT_ENOUGH_EVIDENCE
+
+
+def test_two_labels_force_a_decision_and_share_the_probability_between_them():
+    verdict = JudgeReasoner(ScriptedJudge(0.3, 0.1, 0.6), 0.6).conclude(CLAIM, (FIRST,), LabelSet.TWO.labels)
+    assert verdict.label is Label.SUPPORTED
+    assert verdict.confidence == pytest.approx(0.75)
+    assert verdict.missing is None
+
+
+def test_the_rationale_quotes_the_sentence_each_answer_stands_in_and_cites_its_hop():
+    verdict = JudgeReasoner(ScriptedJudge(0.9, 0.05, 0.05), 0.6).conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
+    assert [(sentence.text, sentence.hops) for sentence in verdict.rationale] == [
+        ("The Metamorphosis: “The Metamorphosis is a novella by Franz Kafka.”", (1,)),
+        ("Franz Kafka: “He was born in Prague.”", (3,)),
+        ("Together this supports the claim.", (1, 3)),
+    ]
+
+
+def test_what_is_missing_names_what_no_evidence_mentions():
+    verdict = JudgeReasoner(ScriptedJudge(0.1, 0.1, 0.8), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
+    assert verdict.missing == "No evidence was found that mentions Prague."

@@ -24,6 +24,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
 CORPORA = ("vital",)
+MOST_HOPS = 10
+"""No run may ask more, whatever is set or wished for."""
+
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -81,7 +84,7 @@ class Settings:
     answerer: str = _setting(
         "ANSWERER", "retriever-reader", "Answerer that is chosen when nobody chooses", **_one_of(*ANSWERERS)
     )
-    max_hops: int = _setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **_whole(1, 10))
+    max_hops: int = _setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **_whole(1, MOST_HOPS))
     workers: int = _setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **_whole(1, 64))
     threads: int = _setting("THREADS", 16, "Server threads; each open run page takes one", **_whole(1, 512))
     torch_threads: int = _setting("TORCH_THREADS", 2, "CPU threads of one model call", **_whole(1, 128))

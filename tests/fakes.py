@@ -211,25 +211,25 @@ def scripted_strategy(script: Script = TWO_HOPS, before_step: BeforeStep = lambd
 
 
 class Choice(NamedTuple):
-    """As app.wiring.Choice."""
+    """The fields of app.wiring.Choice, without importing all that the wiring wires."""
 
     name: str
     title: str
-    available: bool = True
+    available: bool
     reason: str = ""
 
 
 class Part(NamedTuple):
-    """As app.wiring.Part: state is waiting, loading, ready or failed."""
+    """The fields of app.wiring.Part; state is waiting, loading, ready or failed."""
 
     name: str
-    state: str = "ready"
+    state: str
     message: str = ""
     mend: str = ""
 
 
 CHOICES = (
-    Choice("retriever-reader", "Retriever and reader"),
+    Choice("retriever-reader", "Retriever and reader", True),
     Choice("flan-t5", "FLAN-T5", False, "FLAN-T5 is not installed."),
 )
 
@@ -242,7 +242,7 @@ class FakeWiring:
     before_step: BeforeStep = lambda step: None
     refusal: Exception | None = None
     choices: tuple[Choice, ...] = CHOICES
-    loaded: tuple[Part, ...] = (Part("corpus index"), Part("judge"))
+    loaded: tuple[Part, ...] = (Part("corpus index", "ready"), Part("judge", "ready"))
     warmed: int = 0
     asked_for: list[RunOptions] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -255,6 +255,9 @@ class FakeWiring:
         if self.refusal:
             raise self.refusal
         return scripted_strategy(self.scripts[turn], self.before_step)
+
+    def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
+        return (("answerer", options.answerer), ("reasoner", "scripted"))
 
     def answerers(self) -> tuple[Choice, ...]:
         return self.choices

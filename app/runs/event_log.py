@@ -39,8 +39,9 @@ class StoredEvent:
 class EventLog:
     """The log of all runs in one database. Safe to share between threads."""
 
-    def __init__(self, sessions: sessionmaker[Session]) -> None:
+    def __init__(self, sessions: sessionmaker[Session], poll_seconds: float = POLL_SECONDS) -> None:
         self._sessions = sessions
+        self._poll_seconds = poll_seconds
         self._news = threading.Condition()
         self._appended = 0
 
@@ -112,7 +113,7 @@ class EventLog:
             if events or not running or left <= 0:
                 return events
             with self._news:
-                self._news.wait_for(lambda seen=seen: self._appended != seen, min(left, POLL_SECONDS))
+                self._news.wait_for(lambda seen=seen: self._appended != seen, min(left, self._poll_seconds))
 
     def _is_running(self, run_id: str) -> bool:
         with self._sessions() as session:

@@ -1,0 +1,136 @@
+"""The command line: `flask --app app check "CLAIM"` checks a claim right here and stores the run like any other."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import click
+from flask import Flask, current_app
+from flask.cli import with_appcontext
+
+from app.claims import clean_claim
+from app.reasoning.errors import InvalidInput
+from app.reasoning.events import (
+    AnswerFound,
+    Event,
+    HopFailed,
+    HopKept,
+    HopSetAside,
+    QuestionAsked,
+    QuestioningEnded,
+    StepFailed,
+)
+from app.reasoning.report import Report
+from app.reasoning.types import Answer, LabelSet, RunOptions, Verdict
+from app.runs.export import run_as_dict
+from app.runs.service import Runs
+from app.settings import MOST_HOPS
+
+OWNER = "command line"
+WAIT_SECONDS = 5.0
+
+Say = Callable[[str], None]
+
+
+def register(app: Flask) -> None:
+    """Make the commands known to `flask --app app`."""
+    app.cli.add_command(check)
+
+
+@click.command()
+@click.argument("claim")
+@click.option("--strategy", type=click.Choice(["question-guided"]), default="question-guided", show_default=True)
+@click.option("--answerer", help="Who answers the questions; ANSWERER when not given.")
+@click.option("--labels", type=click.Choice([each.value for each in LabelSet]), default="three", show_default=True)
+@click.option(
+    "--max-hops", type=click.IntRange(1, MOST_HOPS), help="Questions asked at most; MAX_HOPS when not given."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
+@with_appcontext
+def check(claim: str, as_json: bool, **chosen: Any) -> None:
+    """Check CLAIM hop by hop. Exits 0 with a verdict, 2 on bad input, 1 on failure."""
+    runs = current_app.extensions["hopcheck"].runs
+    options = _options(**chosen)
+    try:
+        run_id = runs.start(clean_claim(claim), options, OWNER)
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from None
+
+    def say(line: str) -> None:
+        click.echo(_printable(line), err=as_json)
+
+    report = _follow(runs, run_id, say)
+    if as_json:
+        click.echo(json.dumps(run_as_dict(run_id, report), ensure_ascii=False))
+    elif report.verdict:
+        _tell_verdict(report.verdict, say)
+    if not report.verdict:
+        raise click.ClickException(_printable(report.problem))
+
+
+def _options(strategy: str, answerer: str | None, labels: str, max_hops: int | None) -> RunOptions:
+    """What was chosen, filled up from the settings. An unknown answerer is bad input."""
+    here = current_app.extensions["hopcheck"]
+    answerer = answerer or here.settings.answerer
+    names = [choice.name for choice in here.wiring.answerers()]
+    if answerer not in names:
+        raise click.BadParameter(f"{answerer!r} is not one of {', '.join(names)}.", param_hint="--answerer")
+    options = RunOptions(strategy, answerer, LabelSet(labels), max_hops or here.settings.max_hops)
+    return replace(options, modules=here.wiring.modules(options))
+
+
+def _follow(runs: Runs, run_id: str, say: Say) -> Report:
+    """Say what happens until the run has ended; Ctrl-C ends it at its next step."""
+    seen = 0
+    try:
+        while not (run := runs.report(run_id)).report.ended or seen < run.last_seq:
+            for stored in runs.follow(run_id, seen, WAIT_SECONDS):
+                seen = stored.seq
+                _tell(stored.event, say)
+    except KeyboardInterrupt:
+        runs.stop()
+        raise
+    return run.report
+
+
+def _tell(event: Event, say: Say) -> None:
+    """What a reader of the terminal wants to know of an event; phases and costs go by unsaid."""
+    match event:
+        case QuestionAsked(number, question):
+            say(f"{number}. {question.text}")
+        case AnswerFound(_, answer):
+            _tell_answer(answer, say)
+        case HopKept(_, reason):
+            say(f"   kept: {reason}")
+        case HopSetAside(_, reason):
+            say(f"   set aside: {reason}")
+        case HopFailed(number, module, message):
+            say(f"   hop {number} failed in the {module}: {message}")
+        case StepFailed(module, message):
+            say(f"   the {module} failed: {message}")
+        case QuestioningEnded(reason):
+            say(reason)
+
+
+def _tell_answer(answer: Answer, say: Say) -> None:
+    say(f"   {answer.text or 'no answer'}")
+    if answer.cited:
+        say(f"   from: {answer.cited.passage.title} {answer.cited.passage.url or ''}".rstrip())
+
+
+def _tell_verdict(verdict: Verdict, say: Say) -> None:
+    sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})"
+    say(f"{verdict.label}{sure}")
+    for sentence in verdict.rationale:
+        say(f"   {sentence.text} {''.join(f'[{hop}]' for hop in sentence.hops)}".rstrip())
+    if verdict.missing:
+        say(f"   missing: {verdict.missing}")
+
+
+def _printable(line: str) -> str:
+    """Retrieved text is data: control characters, which steer a terminal, become replacement characters."""
+    return "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)

@@ -1,0 +1,58 @@
+"""A run as one JSON-ready object, for the command line and whoever else hands runs out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.reasoning.report import Report
+from app.reasoning.types import Answer, Hop
+
+
+def run_as_dict(run_id: str, report: Report) -> dict[str, Any]:
+    """The run with its verdict and every hop; label, confidence and missing are None where there is none."""
+    verdict = report.verdict
+    return {
+        "id": run_id,
+        "claim": report.claim.text,
+        "strategy": report.options.strategy,
+        "answerer": report.options.answerer,
+        "label": verdict.label.value if verdict else None,
+        "confidence": verdict.confidence if verdict else None,
+        "rationale": [{"text": each.text, "hops": list(each.hops)} for each in verdict.rationale] if verdict else [],
+        "missing": verdict.missing if verdict else None,
+        "seconds": round(report.seconds, 3),
+        "usage": {
+            "calls": report.usage.calls,
+            "prompt_tokens": report.usage.prompt_tokens,
+            "completion_tokens": report.usage.completion_tokens,
+        },
+        "hops": [_hop(hop) for hop in report.hops],
+    }
+
+
+def _hop(hop: Hop) -> dict[str, Any]:
+    return {
+        "number": hop.number,
+        "question": hop.question.text,
+        "answer": hop.answer.text if hop.answer else None,
+        "status": hop.status.value,
+        "reason": hop.reason,
+        "evidence": _evidence(hop.answer) if hop.answer else [],
+    }
+
+
+def _evidence(answer: Answer) -> list[dict[str, Any]]:
+    """Everything that was looked at; `cited` marks the passage that the answer stands in, which is never left out."""
+    cited = answer.cited.passage if answer.cited else None
+    looked_at = answer.retrieved if cited is None or cited in answer.retrieved else (cited, *answer.retrieved)
+    return [
+        {
+            "title": passage.title,
+            "url": passage.url,
+            "text": passage.text,
+            "origin": passage.origin.value,
+            "score": passage.score,
+            "cited": passage == cited,
+        }
+        for passage in looked_at
+    ]

@@ -1,0 +1,28 @@
+"""What several folders of tests share."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.orm import sessionmaker
+
+from app.extensions import db
+from app.runs import tables  # noqa: F401 - makes the tables known
+
+
+@pytest.fixture
+def database_url(tmp_path) -> str:
+    """A SQLite file with the tables in it."""
+    url = f"sqlite:///{tmp_path / 'hopcheck.sqlite3'}"
+    engine = create_engine(url)
+    db.metadata.create_all(engine)
+    engine.dispose()
+    return url
+
+
+@pytest.fixture
+def sessions(database_url):
+    """Sessions on a fresh database, as the application makes them."""
+    engine = create_engine(database_url)
+    yield sessionmaker(engine)
+    engine.dispose()

@@ -1,0 +1,165 @@
+"""`flask --app app check`: hops as they come, one JSON object on request, and an exit code that says how it went."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import pytest
+from flask import Flask
+
+from app import cli
+from app.reasoning.errors import ModelUnavailable
+from app.reasoning.types import Judgement, Label, LabelSet, Verdict
+from app.runs.jobs import ThreadJobs
+from app.runs.service import Runs
+from app.settings import Settings
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Script, ScriptedHop, answer, scripted_wiring
+
+CLAIM = "The author of Hamlet was born in England."
+KEYS = "id claim strategy answerer label confidence rationale missing seconds usage hops".split()
+
+
+@dataclass
+class Terminal:
+    """An application with nothing but runs and the command line."""
+
+    runs: Runs
+    wiring: FakeWiring
+    app: Flask
+
+    def check(self, *arguments: str):
+        return self.app.test_cli_runner().invoke(args=["check", *arguments])
+
+
+@pytest.fixture
+def terminal(sessions, tmp_path):
+    made = []
+
+    def make(*scripts, settings: Settings | None = None, **fields) -> Terminal:
+        wiring = scripted_wiring(*scripts, **fields)
+        runs = Runs(sessions, ThreadJobs(2), wiring.strategy_for)
+        app = Flask("app")
+        here = SimpleNamespace(runs=runs, wiring=wiring, settings=settings or Settings(instance=tmp_path))
+        app.extensions["hopcheck"] = here
+        cli.register(app)
+        made.append(runs)
+        return Terminal(runs, wiring, app)
+
+    yield make
+    for runs in made:
+        runs.stop()
+
+
+def test_hops_and_the_verdict_are_printed_and_the_exit_code_is_0(terminal):
+    result = terminal(ONE_SET_ASIDE).check(CLAIM)
+    assert result.exit_code == 0
+    lines = [line.strip() for line in result.stdout.splitlines()]
+    assert lines == [
+        "1. Is Hamlet a play?",
+        "no answer",
+        "set aside: There was no answer.",
+        "2. Who wrote Hamlet?",
+        "William Shakespeare",
+        "from: Hamlet https://en.wikipedia.org/wiki/Hamlet",
+        "kept: It is tied to the claim.",
+        "3. Where was William Shakespeare born?",
+        "England",
+        "from: William Shakespeare https://en.wikipedia.org/wiki/William_Shakespeare",
+        "kept: It is tied to the claim.",
+        "The claim verifier was satisfied.",
+        "SUPPORTED (91%)",
+        "Hamlet was written by William Shakespeare. [1]",
+        "He was born in England. [2]",
+    ]
+
+
+def test_a_checked_claim_is_stored_like_any_other_run(terminal):
+    desk = terminal()
+    desk.check(CLAIM)
+    (summary,) = desk.runs.recent(cli.OWNER)
+    assert (summary.claim, summary.label) == (CLAIM, Label.SUPPORTED)
+    modules = dict(desk.runs.report(summary.id).report.options.modules)
+    assert modules["answerer"] == "retriever-reader"
+
+
+def test_json_is_one_object_with_exactly_the_promised_keys_and_hops_go_to_standard_error(terminal):
+    desk = terminal()
+    result = desk.check(CLAIM, "--json")
+    told = json.loads(result.stdout)
+    assert list(told) == KEYS
+    assert (told["claim"], told["label"], told["answerer"]) == (CLAIM, "SUPPORTED", "retriever-reader")
+    assert desk.runs.report(told["id"]).report.verdict.label == told["label"]
+    assert "Who wrote Hamlet?" in result.stderr
+
+
+def test_options_reach_the_run_and_settings_fill_up_the_rest(terminal, tmp_path):
+    desk = terminal(settings=Settings(instance=tmp_path, max_hops=3))
+    desk.check(CLAIM, "--labels", "two", "--answerer", "flan-t5", "--strategy", "question-guided")
+    desk.check(CLAIM, "--max-hops", "1")
+    first, second = desk.wiring.asked_for
+    assert (first.labels, first.answerer, first.max_hops) == (LabelSet.TWO, "flan-t5", 3)
+    assert (second.labels, second.answerer, second.max_hops) == (LabelSet.THREE, "retriever-reader", 1)
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ([""], "Please write a claim."),
+        (["ab"], "at least 3 characters"),
+        (["x" * 501], "501 characters"),
+        (["a\x07bell"], "control characters"),
+        ([CLAIM, "--answerer", "oracle"], "'oracle' is not one of retriever-reader, flan-t5"),
+        ([CLAIM, "--labels", "four"], "'four' is not one of"),
+        ([CLAIM, "--strategy", "guess"], "'guess' is not"),
+        ([CLAIM, "--max-hops", "11"], "11 is not in the range"),
+        ([CLAIM, "--max-hops", "0"], "0 is not in the range"),
+        ([], "Missing argument"),
+    ],
+)
+def test_bad_input_exits_2_with_one_clear_sentence_and_starts_no_run(terminal, arguments, sentence):
+    desk = terminal()
+    result = desk.check(*arguments)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert result.stdout == ""
+    assert desk.runs.recent(cli.OWNER) == ()
+
+
+def test_a_crash_exits_1_and_says_nothing_of_its_insides(terminal):
+    result = terminal(FAILING).check(CLAIM)
+    assert result.exit_code == 1
+    assert "Something went wrong inside Hopcheck" in result.stderr
+    assert "secret" not in result.output
+
+
+def test_a_missing_model_exits_1_with_what_mends_it(terminal):
+    result = terminal(refusal=ModelUnavailable("The judge is missing", mend="make setup")).check(CLAIM, "--json")
+    assert result.exit_code == 1
+    assert "make setup" in result.stderr
+    assert json.loads(result.stdout)["label"] is None
+
+
+def test_failed_hops_and_steps_are_told(terminal):
+    missing = ModelUnavailable("The index is missing", mend="make index")
+    unsure = replace(TWO_HOPS.hops[0], enough=missing)
+    script = Script((unsure, ScriptedHop("Where was he born?", missing)), TWO_HOPS.verdict)
+    output = terminal(script).check(CLAIM).stdout
+    assert "the claim verifier failed: The index is missing" in output
+    assert "hop 2 failed in the answerer: The index is missing" in output
+
+
+def test_what_was_missing_is_told(terminal):
+    script = Script((ScriptedHop("Who?", useful=Judgement(False, "No answer.")),), TWO_HOPS.verdict)
+    result = terminal(script).check(CLAIM)
+    assert result.exit_code == 0
+    assert "NOT_ENOUGH_EVIDENCE\n   missing: No question led to an answer" in result.stdout
+
+
+def test_retrieved_text_cannot_steer_the_terminal(terminal):
+    evil = answer("red \x1b[31m alert \x07", "It says red \x1b[31m alert \x07.", title="Evil\nOne")
+    script = Script((ScriptedHop("Who?", evil),), Verdict(Label.SUPPORTED, ()))
+    output = terminal(script).check(CLAIM).output
+    assert "\x1b" not in output and "\x07" not in output
+    assert "from: Evil\ufffdOne" in output

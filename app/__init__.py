@@ -1,0 +1,73 @@
+"""Hopcheck: a claim checked one question at a time, with the evidence for every answer beside it.
+
+Importing this package imports nothing: what a web application needs comes in with `create_app`, so the heart
+(`app.reasoning`) can be used and tested with the standard library alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from app.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def create_app(settings: Settings | None = None, wiring: Any = None) -> Flask:
+    """The application. `settings` come from the environment and `.env` when left out, `wiring` from the settings.
+
+    Nothing heavy is imported or started: models load when `wiring.warm()` is called, off the request path.
+    """
+    from flask import Flask
+
+    from app.settings import load_settings
+    from app.web import presentation
+    from app.web.pages import pages, show_errors
+    from app.web.security import protect
+    from app.web.stream import stream
+
+    settings = settings or load_settings(ROOT)
+    app = Flask(
+        __name__,
+        instance_path=str(settings.instance),
+        template_folder=str(ROOT / "templates"),
+        static_folder=str(ROOT / "static"),
+    )
+    app.secret_key = settings.signing_key()
+    app.jinja_env.filters.update(presentation.FILTERS)
+    protect(app)
+    show_errors(app)
+    app.register_blueprint(pages)
+    app.register_blueprint(stream)
+    _connect(app, settings, wiring)
+    return app
+
+
+def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
+    """The database, the runs and the command line; kept on the application as `extensions["hopcheck"]`."""
+    from sqlalchemy.orm import sessionmaker
+
+    from app import cli
+    from app.extensions import db, migrate
+    from app.runs.jobs import ThreadJobs
+    from app.runs.service import Runs
+    from app.web.current import Hopcheck
+    from app.web.followers import Followers
+
+    if wiring is None:
+        from app.wiring import Wiring
+
+        wiring = Wiring(settings)
+    settings.instance.mkdir(parents=True, exist_ok=True)
+    app.config["SQLALCHEMY_DATABASE_URI"] = settings.database_url
+    db.init_app(app)
+    migrate.init_app(app, db)
+    with app.app_context():
+        sessions = sessionmaker(db.engine)  # connects at its first use, so after any fork
+    runs = Runs(sessions, ThreadJobs(settings.workers), wiring.strategy_for)
+    app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, Followers(settings.threads))
+    cli.register(app)

@@ -1,0 +1,110 @@
+"""How values look to a reader: words, icons and short forms. Nothing here knows Flask, so all of it is tried alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from app.reasoning.types import HopStatus, Label, LabelSet, Passage, Span
+
+
+class Face(NamedTuple):
+    """A word, an icon and a style class that always appear together, so colour is never the only sign."""
+
+    word: str
+    icon: str
+    tone: str
+
+
+FACES = {
+    Label.SUPPORTED: Face("Supported", "check", "supported"),
+    Label.REFUTED: Face("Refuted", "cross", "refuted"),
+    Label.NOT_ENOUGH_EVIDENCE: Face("Not enough evidence", "question", "undecided"),
+    Label.CONFLICTING_EVIDENCE: Face("Conflicting evidence", "split", "conflicting"),
+    HopStatus.OPEN: Face("In progress", "dots", "open"),
+    HopStatus.KEPT: Face("Kept", "check", "kept"),
+    HopStatus.SET_ASIDE: Face("Set aside", "aside", "aside"),
+    HopStatus.FAILED: Face("Failed", "cross", "failed"),
+    HopStatus.INTERRUPTED: Face("Interrupted", "pause", "interrupted"),
+    "running": Face("Running", "dots", "open"),
+}
+"""By label, hop status or state of a run; a run that failed looks as a hop that failed does."""
+
+LABEL_SETS = {
+    LabelSet.THREE: ("Three labels", "Supported, refuted, or not enough evidence."),
+    LabelSet.TWO: ("Two labels", "Supported or refuted. For benchmarks only: it decides even on thin evidence."),
+}
+
+EXCERPT = 360
+"""Characters of a passage shown on each side of its answer before the rest is folded away."""
+
+
+class Excerpt(NamedTuple):
+    """A passage around its answer; `cut_before` and `cut_after` say whether text was left out there."""
+
+    before: str
+    answer: str
+    after: str
+    cut_before: bool
+    cut_after: bool
+
+
+def excerpt(span: Span, around: int = EXCERPT) -> Excerpt:
+    """The words around a span, about `around` characters on each side, never cutting a word."""
+    before, after = span.passage.text[: span.start], span.passage.text[span.end :]
+    cut_before, cut_after = len(before) > around, len(after) > around
+    if cut_before:
+        before = before[-around:].partition(" ")[2]
+    if cut_after:
+        after = after[:around].rpartition(" ")[0]
+    return Excerpt(before, span.text, after, cut_before, cut_after)
+
+
+def confidence_words(confidence: float) -> str:
+    """What a confidence in [0, 1] means in words."""
+    if confidence >= 0.85:
+        return "High confidence"
+    return "Moderate confidence" if confidence >= 0.6 else "Low confidence"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person reads them: "4.2 s", "1 min 5 s"."""
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def web_link(passage: Passage) -> str | None:
+    """The passage's address if a browser may safely follow it: http and https only, never `javascript:`."""
+    try:
+        parts = urlsplit(passage.url or "")
+    except ValueError:
+        return None
+    return passage.url if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def moment(at: datetime) -> str:
+    """A date and time to the minute, in UTC."""
+    at = at.astimezone(UTC)
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"
+
+
+def since(at: datetime) -> float:
+    """Seconds from `at` until now."""
+    return max(0.0, (datetime.now(UTC) - at).total_seconds())
+
+
+FILTERS: dict[str, Callable] = {
+    "capitalize_first": lambda text: text[:1].upper() + text[1:],
+    "confidence_words": confidence_words,
+    "duration": duration,
+    "excerpt": excerpt,
+    "face": FACES.__getitem__,
+    "moment": moment,
+    "since": since,
+    "web_link": web_link,
+}
+"""What the templates may call."""

@@ -1,0 +1,79 @@
+"""What keeps visitors safe and apart: headers, CSRF, and who owns which runs.
+
+The owner of a run is a random name in Flask's signed session cookie. It only says which runs are "recent runs of this
+browser"; a run's page is open to whoever has its link.
+"""
+
+from __future__ import annotations
+
+import secrets
+from urllib.parse import unquote_to_bytes
+
+from flask import Flask, Response, request, session
+from flask_wtf.csrf import CSRFProtect
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+LARGEST_REQUEST = 256 * 1024
+"""Bytes. 500 emoji are 6 KB percent-encoded; a claim that is only somewhat too long gets its form back, not a 413."""
+
+csrf = CSRFProtect()
+
+
+def protect(app: Flask) -> None:
+    """Headers on every answer, CSRF on every form, a limit on every request, a careful session cookie."""
+    app.config.update(
+        MAX_CONTENT_LENGTH=LARGEST_REQUEST,
+        SESSION_COOKIE_NAME="hopcheck",
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        PERMANENT_SESSION_LIFETIME=365 * 24 * 3600,
+        WTF_CSRF_TIME_LIMIT=None,  # a page left open all day still works; the token lives as long as the session
+        WTF_CSRF_SSL_STRICT=False,  # that check needs a Referer, which our own Referrer-Policy keeps from being sent
+    )
+    app.before_request(_keep_raw_body)  # before CSRF, which parses the form and lets the raw bytes go
+    csrf.init_app(app)
+    app.after_request(_add_headers)
+
+
+def owner() -> str:
+    """This browser's random name (128 bits), made at its first use."""
+    if "owner" not in session:
+        session["owner"] = secrets.token_urlsafe(16)
+        session.permanent = True
+    return session["owner"]
+
+
+def body_is_utf8() -> bool:
+    """Whether the posted form is UTF-8 throughout. Werkzeug replaces bad bytes silently, hence the raw body."""
+    body = request.get_data(cache=True)
+    if request.mimetype == "application/x-www-form-urlencoded":
+        body = unquote_to_bytes(body)
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _keep_raw_body() -> None:
+    if request.method == "POST":
+        request.get_data(cache=True)
+
+
+def _add_headers(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    if response.mimetype == "text/html":
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+    if request.path.startswith("/runs"):
+        response.headers["X-Robots-Tag"] = "noindex"
+    return response

@@ -1,0 +1,40 @@
+"""How `gunicorn 'app:create_app()'` serves: one process, many threads.
+
+One process, because models are large and runs are carried out in it; threads, because an open run page holds one.
+What is loaded, connected and recovered happens in the worker, after the fork.
+"""
+
+import threading
+import time
+
+from app.settings import load_settings
+
+_settings = load_settings()
+
+wsgi_app = "app:create_app()"
+bind = f"{_settings.host}:{_settings.port}"
+workers = 1
+worker_class = "gthread"
+threads = _settings.threads
+timeout = 120
+graceful_timeout = 8
+keepalive = 5
+loglevel = _settings.log_level.lower()
+
+
+def post_worker_init(worker):
+    """End the runs that a dead process left, then load the models without keeping the first page waiting."""
+    here = worker.wsgi.extensions["hopcheck"]
+    here.runs.recover()
+    threading.Thread(target=here.wiring.warm, name="warm", daemon=True).start()
+    threading.Thread(target=_stop_runs_with, args=(worker, here.runs), name="stop", daemon=True).start()
+
+
+def _stop_runs_with(worker, runs):
+    """Once the worker is told to go, end its runs: their followers then let go, and nobody waits for the timeout.
+
+    Gunicorn has a hook for an interrupt but none for a termination, so this looks.
+    """
+    while worker.alive:
+        time.sleep(0.5)
+    runs.stop()

@@ -1,0 +1,62 @@
+// The few conveniences that need a script. Every page works without it.
+(() => {
+  "use strict";
+
+  // Ctrl or Cmd with Enter sends the form that is being typed in.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    const form = event.target.closest("textarea")?.form;
+    if (form) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+
+  // The counter counts as the server does: code points, trimmed.
+  const counter = document.querySelector("[data-counter]");
+  const box = counter && document.getElementById(counter.dataset.counter);
+  const count = () => {
+    const { least, most } = counter.dataset;
+    const length = [...box.value.trim()].length;
+    counter.textContent = length ? `${length} of ${most} characters` : `${least} to ${most} characters`;
+    counter.classList.toggle("over", length > Number(most));
+  };
+  if (box) {
+    box.addEventListener("input", count);
+    count();
+  }
+
+  // A sample fills the box on its way out, so that going back finds it there.
+  document.addEventListener("click", (event) => {
+    const sample = event.target.closest("button[name=sample]");
+    if (sample && box) {
+      box.value = sample.value;
+      count();
+    }
+  });
+
+  // Copying needs a secure context; where there is none the button stays hidden and the link can be copied by hand.
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    if (!navigator.clipboard) continue;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).href);
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+  }
+
+  // The clock ticks on between two messages, each of which brings a clock of its own.
+  let clock = null;
+  let began = 0;
+  setInterval(() => {
+    const now = document.querySelector("[data-elapsed]");
+    if (now !== clock) {
+      clock = now;
+      began = clock && performance.now() - 1000 * Number(clock.dataset.elapsed);
+    }
+    if (!clock) return;
+    const seconds = Math.floor((performance.now() - began) / 1000);
+    clock.textContent = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  }, 250);
+})();

@@ -7,12 +7,16 @@ literals, so they are put into NLTK's tokenizer here and nothing is fetched.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+if TYPE_CHECKING:
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> PunktSentenceTokenizer:
+    # Importing NLTK takes a second of CPU, which the first page need not wait for.
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
     from punkt import load_model
 
     loaded = load_model("english")

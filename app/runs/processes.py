@@ -21,7 +21,7 @@ class Processes:
     """The lock files in one folder. Made before a fork, it still gives every process its own name."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._pid = 0
         self._name = ""
         self._held: TextIO | None = None
@@ -36,18 +36,18 @@ class Processes:
     def own_name(self) -> str:
         """This process's name. From the first call on its lock is held until the process ends."""
         if self._pid != os.getpid():
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
             name = secrets.token_hex(8)
-            draft = self._folder / f"{name}.partial"
+            draft = self.folder / f"{name}.partial"
             held = draft.open("w")
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            draft.rename(self._folder / name)  # only a locked file ever bears the name
+            draft.rename(self.folder / name)  # only a locked file ever bears the name
             self._pid, self._name, self._held = os.getpid(), name, held
         return self._name
 
     def is_dead(self, name: str) -> bool:
         """Whether the process of that name has ended; its file is then cleared away."""
-        path = self._folder / name
+        path = self.folder / name
         try:
             with path.open("r+") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,92 @@
+"""A run handed out as one object: exactly the promised keys, whatever became of the run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.reasoning.events import AnswerFound, HopKept, QuestionAsked, RunFailed, RunStarted, TokensUsed, VerdictReached
+from app.reasoning.report import fold
+from app.reasoning.types import Answer, Claim, Label, Question, RunOptions, Sentence, Span, Usage, Verdict
+from app.runs.export import run_as_dict
+from tests.fakes import answer, passage
+
+STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions())
+ASKED = QuestionAsked(1, Question("Who wrote Hamlet?"))
+
+
+def told(*events):
+    """The exported run of these events, each a second after the last, by way of JSON text."""
+    return json.loads(json.dumps(run_as_dict("some-id", fold((event, float(at)) for at, event in enumerate(events)))))
+
+
+def test_a_run_with_a_verdict_is_told_whole():
+    found = answer("Shakespeare", "Hamlet is by Shakespeare.")
+    verdict = Verdict(Label.SUPPORTED, (Sentence("It is.", (1,)),), None, 0.9)
+    run = told(
+        STARTED,
+        ASKED,
+        TokensUsed(Usage(1, 10, 2)),
+        AnswerFound(1, found),
+        HopKept(1, "tied"),
+        VerdictReached(verdict),
+    )
+    assert run == {
+        "id": "some-id",
+        "claim": "Hamlet is by Shakespeare.",
+        "strategy": "question-guided",
+        "answerer": "retriever-reader",
+        "label": "SUPPORTED",
+        "confidence": 0.9,
+        "rationale": [{"text": "It is.", "hops": [1]}],
+        "missing": None,
+        "seconds": 5.0,
+        "usage": {"calls": 1, "prompt_tokens": 10, "completion_tokens": 2},
+        "hops": [
+            {
+                "number": 1,
+                "question": "Who wrote Hamlet?",
+                "answer": "Shakespeare",
+                "status": "kept",
+                "reason": "tied",
+                "evidence": [
+                    {
+                        "title": "Hamlet",
+                        "url": "https://en.wikipedia.org/wiki/Hamlet",
+                        "text": "Hamlet is by Shakespeare.",
+                        "origin": "corpus",
+                        "score": 7.5,
+                        "cited": True,
+                    },
+                    {
+                        "title": "Denmark",
+                        "url": "https://en.wikipedia.org/wiki/Denmark",
+                        "text": "Nothing of use stands here.",
+                        "origin": "corpus",
+                        "score": 7.5,
+                        "cited": False,
+                    },
+                ],
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize("events", [(), (ASKED,), (ASKED, RunFailed("no"))])
+def test_a_run_without_a_verdict_has_the_same_keys_and_no_label(events):
+    run = told(STARTED, *events)
+    assert list(run) == list(told(STARTED, VerdictReached(Verdict(Label.REFUTED, ()))))
+    assert (run["label"], run["confidence"], run["missing"], run["rationale"]) == (None, None, None, [])
+
+
+def test_no_answer_cites_nothing():
+    run = told(STARTED, ASKED, AnswerFound(1, Answer(None, retrieved=(passage("Nothing."),))))
+    (hop,) = run["hops"]
+    assert (hop["answer"], [each["cited"] for each in hop["evidence"]]) == (None, [False])
+
+
+def test_the_cited_passage_is_told_even_when_it_was_not_among_the_retrieved():
+    found = Answer("it", Span(passage("This is it."), 8, 10), (passage("Another."),))
+    (hop,) = told(STARTED, ASKED, AnswerFound(1, found))["hops"]
+    assert [(each["text"], each["cited"]) for each in hop["evidence"]] == [("This is it.", True), ("Another.", False)]

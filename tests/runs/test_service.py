@@ -1,0 +1,117 @@
+"""Runs as everybody else sees them: started, read, listed, followed, shut down."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from app.reasoning.events import RunStarted
+from app.reasoning.report import fold
+from app.reasoning.types import Claim, HopStatus, Label, LabelSet, RunOptions
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
+from tests.runs.conftest import ended, events_until_end
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+
+
+def test_a_run_goes_from_claim_to_verdict_by_itself(runs_with):
+    runs = runs_with(scripted_wiring())
+    report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
+    assert (report.ended, report.verdict) == ("verdict", TWO_HOPS.verdict)
+    assert [hop.answer.text for hop in report.hops] == ["William Shakespeare", "England"]
+
+
+def test_the_report_is_the_fold_of_what_a_follower_saw(runs_with):
+    runs = runs_with(scripted_wiring(ONE_SET_ASIDE))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    seen = events_until_end(runs, run_id)
+    stored = runs.report(run_id)
+    assert stored.report == fold((each.event, each.seconds) for each in seen)
+    assert (stored.id, stored.owner, stored.last_seq) == (run_id, "me", seen[-1].seq)
+    assert abs(datetime.now(UTC) - stored.created_at) < timedelta(minutes=1)
+
+
+def test_claim_and_options_are_stored_whole_before_anything_else_happens(runs_with):
+    options = RunOptions(labels=LabelSet.TWO, max_hops=3, modules=(("reasoner", "scripted"),))
+    wiring = scripted_wiring()
+    runs = runs_with(wiring)
+    seen = events_until_end(runs, runs.start(CLAIM, options, "me"))
+    assert seen[0].event == RunStarted(CLAIM, options)
+    assert wiring.asked_for == [options]
+
+
+def test_run_ids_are_128_random_bits_that_fit_in_a_url(runs_with):
+    runs = runs_with(scripted_wiring())
+    ids = {runs.start(CLAIM, RunOptions(), "me") for _ in range(5)}
+    assert len(ids) == 5
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{22}", run_id) for run_id in ids)
+
+
+def test_a_run_held_midway_shows_what_it_has_and_what_it_is_doing(runs_with):
+    gate = Gate("answer 2")
+    runs = runs_with(scripted_wiring(gate=gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    report = runs.report(run_id).report
+    assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.OPEN]
+    assert (report.phase, report.usage.calls, report.ended) == ("answer 2", 5, None)
+    gate.open()
+    assert ended(runs, run_id).ended == "verdict"
+
+
+def test_two_runs_at_once_never_mix(runs_with):
+    gate = Gate("question 2")
+    runs = runs_with(scripted_wiring(TWO_HOPS, FAILING, gate=gate))
+    first = runs.start(Claim("The first."), RunOptions(), "one")
+    assert gate.reached.wait(30)
+    gate.reached.clear()
+    second = runs.start(Claim("The second."), RunOptions(max_hops=2), "two")
+    assert gate.reached.wait(30), "the second run goes on while the first is held"
+    gate.open()
+    assert (ended(runs, first).claim.text, ended(runs, first).ended) == ("The first.", "verdict")
+    assert (ended(runs, second).claim.text, ended(runs, second).ended) == ("The second.", "failed")
+
+
+def test_a_run_beyond_the_workers_waits_for_its_turn_and_says_so(runs_with):
+    gate = Gate("question 1")
+    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    first = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    second = runs.start(CLAIM, RunOptions(), "me")
+    waiting = runs.report(second).report
+    assert (waiting.phase, waiting.hops, waiting.ended) == ("waiting for its turn", (), None)
+    gate.open()
+    assert [ended(runs, each).ended for each in (first, second)] == ["verdict", "verdict"]
+
+
+def test_recent_lists_an_owners_runs_newest_first(runs_with):
+    runs = runs_with(scripted_wiring(TWO_HOPS, FAILING), workers=1)
+    older = runs.start(Claim("Older."), RunOptions(), "me")
+    newer = runs.start(Claim("Newer."), RunOptions(), "me")
+    runs.start(Claim("Another's."), RunOptions(), "you")
+    ended(runs, older), ended(runs, newer)
+    told = [(each.id, each.claim, each.label, each.state) for each in runs.recent("me")]
+    assert told == [(newer, "Newer.", None, "failed"), (older, "Older.", Label.SUPPORTED, "verdict")]
+    assert [each.id for each in runs.recent("me", limit=1)] == [newer]
+    assert runs.recent("nobody") == ()
+    assert runs.recent("me")[0].created_at.tzinfo is UTC
+
+
+def test_there_is_no_report_of_an_unknown_run(runs_with):
+    assert runs_with(scripted_wiring()).report("unknown") is None
+
+
+def test_shutting_down_ends_running_and_waiting_runs_and_takes_no_new_ones(runs_with):
+    gate = Gate("answer 1")
+    runs = runs_with(scripted_wiring(gate=gate, delay=0.01), workers=1)
+    running = runs.start(CLAIM, RunOptions(), "me")
+    waiting = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    gate.open()
+    runs.stop()
+    late = runs.start(CLAIM, RunOptions(), "me")
+    reports = [runs.report(each).report for each in (running, waiting, late)]
+    assert [report.ended for report in reports] == ["interrupted"] * 3
+    assert reports[0].hops[0].status is HopStatus.KEPT, "what the running one had, it keeps"
+    assert "before this run had its turn" in reports[1].problem
+    assert "was shutting down" in reports[2].problem

@@ -29,7 +29,7 @@ SILENT = -1
 class LocalLM:
     """Implements `Completer` over one GGUF file. Loaded at the first call, once; one inference at a time."""
 
-    def __init__(self, path: Path | None = None, threads: int = 2) -> None:
+    def __init__(self, path: Path | None = None, threads: int = 1) -> None:
         """`path` is a GGUF file, None for the packaged SmolLM2; `threads` bounds the cores one inference takes."""
         self._path = path
         self._threads = threads
@@ -64,34 +64,31 @@ class LocalLM:
     def _loaded(self) -> Any:
         """The engine; the caller holds the turn."""
         if self._server is None:
-            self._server = _start(self._path or packaged_gguf(), self._threads)
+            self._server = self._start()
         return self._server
 
-
-def _start(path: Path, threads: int) -> Any:
-    if not path.is_file():
-        raise ModelUnavailable(f"The language model's file {path} is missing", mend=_mend(path))
-    try:
-        import xllamacpp
-    except ImportError as error:
-        raise ModelUnavailable("The package xllamacpp is not installed", mend="make setup") from error
-    params = xllamacpp.CommonParams()
-    params.model.path = str(path)
-    params.verbosity = SILENT
-    params.n_parallel = PROMPT_FAMILIES
-    params.n_ctx = PROMPT_FAMILIES * CONTEXT_TOKENS
-    params.cache_ram_mib = 0
-    params.fit_params = False
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    try:
-        return xllamacpp.Server(params)
-    except RuntimeError as error:
-        # llama.cpp checks the header and the length against it before it maps the file: damage raises, it does not abort.
-        raise ModelUnavailable(f"The language model's file {path} is damaged", mend=_mend(path)) from error
-
-
-def _mend(path: Path) -> str:
-    return f"make setup (or set QUESTION_MODEL to another GGUF file than {path.name})"
+    def _start(self) -> Any:
+        path = self._path or packaged_gguf()
+        mend = "QUESTION_MODEL, the path of a GGUF file" if self._path else "make setup"
+        if not path.is_file():
+            raise ModelUnavailable(f"The language model's file {path} is missing", mend=mend)
+        try:
+            import xllamacpp
+        except ImportError as error:
+            raise ModelUnavailable("The package xllamacpp is not installed", mend="make setup") from error
+        params = xllamacpp.CommonParams()
+        params.model.path = str(path)
+        params.verbosity = SILENT
+        params.n_parallel = PROMPT_FAMILIES
+        params.n_ctx = PROMPT_FAMILIES * CONTEXT_TOKENS
+        params.cache_ram_mib = 0
+        params.fit_params = False
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
+        try:
+            return xllamacpp.Server(params)
+        except RuntimeError as error:
+            # A wrong header or a cut file raises here; llama.cpp does not abort the process over it.
+            raise ModelUnavailable(f"The language model's file {path} is damaged", mend=mend) from error
 
 
 def _complaint(reply: dict) -> str:

@@ -1,0 +1,187 @@
+"""Questions that follow from the claim's own grammar and from the answers that are already kept.
+
+A claim of several hops names something by a description ("the author of Middlemarch"). A kept answer to the question
+behind it is put in its place, and what then stands there is read again: the next description, or, with none left, the
+claim's predicate asked of its subject and of whatever that is compared with. The patterns are data (prompts/).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from app.modules.prompts import data
+from app.modules.wording import NAME, asked_for, names, same_question, stems
+from app.reasoning.types import Claim, Context, Hop
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A question with how well founded it is: 1 for a description that hides an entity, less for what asks less."""
+
+    text: str
+    weight: float
+
+
+DESCRIPTION, ATTRIBUTE, PREDICATE, IDENTITY = 1.0, 0.9, 0.7, 0.2
+LATER = 0.05
+"""So much less for every further question of one kind: the claim's own order breaks ties."""
+
+
+def proposals(claim: Claim, context: Context) -> list[Proposal]:
+    """The questions that the claim leaves to ask, read with what is kept; some may have been asked already."""
+    text, found = _resolved(claim.text.strip(), context)
+    kinds = [(DESCRIPTION, found)]
+    if not found:
+        attributes = _of_attributes(text)
+        kinds.append((ATTRIBUTE, attributes) if attributes else (PREDICATE, _of_predicate(text)))
+    kinds.append((IDENTITY, _of_identity(claim, context)))
+    return [Proposal(question, weight - LATER * at) for weight, group in kinds for at, question in enumerate(group)]
+
+
+def _resolved(text: str, context: Context) -> tuple[str, list[str]]:
+    """The claim with kept answers put in for its descriptions, and the questions of those that are still open."""
+    unused = list(context)
+    while True:
+        matches = _descriptions(text)
+        pairs = ((match, hop) for match, question in matches for hop in unused if _answers(hop, question))
+        match, hop = next(pairs, (None, None))
+        if match is None or hop is None:
+            return text, [question for _, question in matches]
+        unused.remove(hop)
+        text = text[: match.start()] + _answer_text(hop) + text[match.end() :]
+
+
+def _descriptions(text: str) -> list[tuple[re.Match[str], str]]:
+    """Every description of something unnamed in `text` with its question; overlapping ones: the first pattern's."""
+    taken: list[tuple[re.Match[str], str]] = []
+    for pattern, ask in _patterns("descriptions"):
+        for match in pattern.finditer(text):
+            if all(match.end() <= other.start() or other.end() <= match.start() for other, _ in taken):
+                taken.append((match, _filled(ask, match)))
+    return sorted(taken, key=lambda pair: pair[0].start())
+
+
+def _filled(ask: str, match: re.Match[str], **more: str) -> str:
+    parts = {name: value for name, value in match.groupdict().items() if value} | more
+    noun = parts.get("n", "")
+    if "role" in parts:
+        parts["does"] = data("claim_questions")["roles"][parts["role"].casefold()]
+    parts["who"] = "Who was" if re.search(rf"\b(?:{data('claim_questions')['persons']})$", noun) else "What is"
+    return ask.format(**parts)
+
+
+def _answers(hop: Hop, question: str) -> bool:
+    """Whether a kept hop asked this, in these words or in more."""
+    asked = hop.question.text
+    return same_question(asked, question) or (
+        asked_for(asked) == asked_for(question) and bool(stems(question)) and stems(question) <= stems(asked)
+    )
+
+
+def _of_attributes(text: str) -> list[str]:
+    """The claim's relation asked of each thing that it relates: "Where was {x} born?" for both sides."""
+    about = _related(text)
+    for entry in data("claim_questions")["attributes"]:
+        if match := re.search(entry["cue"], text, re.IGNORECASE):
+            word = match.group().split()[0].casefold()
+            does = next((verb for role, verb in data("claim_questions")["roles"].items() if role in match.group()), "")
+            word = {"written": "wrote"}.get(word, word) if "Who" in entry["asks"][0] else word
+            return [ask.format(x=x, word=word, does=does) for x in about for ask in entry["asks"]]
+    return []
+
+
+def _of_predicate(text: str) -> list[str]:
+    """The claim's own predicate as a question about its subject; the first pattern that fits."""
+    subject, predicate = _split(text)
+    if not subject:
+        return []
+    for pattern, ask in _patterns("predicates"):
+        if match := pattern.match(predicate):
+            return [_filled(ask, match, s=_lowered(subject))]
+    return []
+
+
+def _of_identity(claim: Claim, context: Context) -> list[str]:
+    """Who or what the last answer is, then every name in the claim: the lead of its article says."""
+    person = bool(re.search(data("claim_questions")["person_cues"], claim.text))
+    about = [(name, asked_for(hop.question.text)) for hop in reversed(context) for name in names(_answer_text(hop))]
+    about += [(name, "person" if person and " " in name else "") for name in names(claim.text)]
+    return [
+        f"Who was {name}?" if kind == "person" else f"What is {_with_article(name, claim.text)}?"
+        for name, kind in about
+        if not name.isdigit()
+    ]
+
+
+def _with_article(name: str, text: str) -> str:
+    """ "the Nile" where the text says so."""
+    return f"the {name}" if re.search(rf"\b[Tt]he {re.escape(name)}", text) else name
+
+
+def _related(text: str) -> list[str]:
+    """What the claim's relation holds between: its subject or subjects, then what they are compared with."""
+    subject, predicate = _split(text)
+    several = re.match(r"(?:were|are|have|share|lie|do|did|both)\b", predicate)
+    parts = re.split(r",? and |, ", re.sub(r"^[Bb]oth ", "", subject)) if several else [subject]
+    related = [_lowered(part) for part in parts if part]
+    for match in re.finditer(rf"\b(?:as|than|before|after) (?P<x>(?:the )?{NAME})", predicate):
+        if not re.match(r"(?:the )?\d", match["x"]):
+            related.append(match["x"])
+    return related
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The claim's subject and the rest from its first verb on, without the full stop; ("", text) when unclear."""
+    text = text.rstrip(" .!")
+    name = re.match(rf"(?:[Tt]he |[Aa]n? |[Bb]oth )?{NAME}", text)
+    start = 0 if name is None else name.end()
+    verb = re.compile(rf"(?<= )(?:{data('claim_questions')['verbs']})\b").search(text, min(start, len(text)))
+    if verb is None or verb.start() < 2:
+        return "", text
+    return text[: verb.start()].strip(" ,"), text[verb.start() :]
+
+
+def _lowered(subject: str) -> str:
+    """A subject as it stands inside a sentence: a leading article loses its capital."""
+    return re.sub(r"^(The|A|An)\b", lambda match: match.group().lower(), subject)
+
+
+def _answer_text(hop: Hop) -> str:
+    return (hop.answer.text or "").strip(" .") if hop.answer else ""
+
+
+@lru_cache
+def _patterns(group: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """The patterns of one group, compiled, with X, ROLES, PERSONS and NOROLES filled in."""
+    facts = data("claim_questions")
+    plain = rf"(?:the |an? )?[a-z][\w-]*(?: [a-z][\w-]*){{0,3}}?(?= (?:{facts['verbs']})\b|[’']s |[.,;]|$)"
+    singular = r"(?= (?:was|is|has|died|lived|wrote)\b)"
+    named = rf"(?:[Tt]he )?(?:(?:{facts['works']}) )?(?:the )?[\"“]?{NAME}(?: and {NAME}{singular})?[\"”]?"
+    things = rf"(?:{named}|{plain})"
+    names_for = {
+        "NOROLES": rf"(?:{facts['no_roles']})\b",
+        "ROLES": "|".join(facts["roles"]),
+        "PERSONS": facts["persons"],
+    }
+    compiled = []
+    for entry in facts[group]:
+        pattern = entry["pattern"].replace("(?P<x>X)", f"(?P<x>{things})")
+        for name, value in names_for.items():
+            pattern = pattern.replace(name, value)
+        compiled.append((re.compile(rf"(?:(?<=\W)|^){_any_case_articles(pattern)}"), entry["ask"]))
+    return tuple(compiled)
+
+
+def _any_case_articles(pattern: str) -> str:
+    """Descriptions may open a sentence: their leading article may have a capital."""
+    return (
+        pattern.replace("(?:the |an? )", "(?:[Tt]he |[Aa]n? )", 1)
+        if pattern.startswith("(?:the |")
+        else (
+            "(?:[Tt]he )" + pattern.removeprefix("(?:the )").removeprefix("the ")
+            if pattern.startswith(("the ", "(?:the )"))
+            else pattern
+        )
+    )

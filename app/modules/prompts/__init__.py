@@ -1,0 +1,21 @@
+"""Prompts as data: one template a file, and the demonstrations beside it as JSON."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+
+@lru_cache
+def template(name: str) -> Template:
+    """The template `name`.txt of this folder, with $names to fill in."""
+    return Template((files(__name__) / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n"))
+
+
+@lru_cache
+def data(name: str) -> Any:
+    """What `name`.json of this folder holds. Shared by all callers: read it, do not change it."""
+    return json.loads((files(__name__) / f"{name}.json").read_text(encoding="utf-8"))

@@ -1,0 +1,150 @@
+"""Q, the question generator (QACheck, section 3.2): the next thing to look up, or None when nothing new is left.
+
+The language model gets QACheck's two prompts. A small model's first questions are good and its follow-ups repeat half
+of the time, so its proposals stand beside those that follow from the claim's grammar (claim_questions.py); all are held
+to the same rules, and a documented score chooses:
+
+    score = how well founded        a claim question's own weight (up to 1), MODEL for the model's
+          + AGREED                  when the model and the grammar propose the same question
+          + BRIDGES                 when it names what only the last kept answer brought
+          + COVERS * coverage       the part of the claim's words, not yet in a kept pair, that it asks about
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from app.modules.claim_questions import proposals
+from app.modules.parsing import question_from
+from app.modules.prompts import data, template
+from app.modules.wording import asked_for, names, same_question, stems
+from app.reasoning.errors import UnparseableOutput
+from app.reasoning.progress import entered
+from app.reasoning.roles import Completer
+from app.reasoning.types import Claim, Context, Hop, Question
+
+MODEL, AGREED, BRIDGES, COVERS = 0.6, 0.2, 0.3, 0.2
+WELL_FOUNDED = 0.5
+"""With a candidate of this score the model is not asked for more than its first choice: a visitor is waiting."""
+
+MAX_TOKENS = 32
+ANSWER_CHARACTERS = 120
+"""A kept answer is cut to this in the prompt: the model needs what it names, not all it says."""
+
+OPENINGS = ("Who", "Where", "When", "What", "Which")
+REPEATS = 0.9
+"""A question that holds so much of the claim's words only puts a question mark behind it."""
+
+
+@dataclass(frozen=True)
+class PromptedQuestionGenerator:
+    """Implements `QuestionGenerator` over any `Completer`. Raises what the completer raises; holds no state."""
+
+    model: Completer
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
+        """The best question that was neither asked nor set aside, or None when no candidate is left."""
+        entered("thinking of a question")
+        rules = _Rules(claim, context, tuple(set_aside))
+        scores = {p.text: p.weight for p in proposals(claim, context) if rules.allow(p.text)}
+        prompt = prompt_for(claim, context)
+        for opening in ("", *OPENINGS):
+            text = self._ask_model(prompt, opening)
+            if text and rules.allow(text):
+                _add(scores, text)
+            if max(scores.values(), default=0.0) >= WELL_FOUNDED:
+                break
+        ranked = sorted(scores, key=lambda text: scores[text] + rules.bonus(text), reverse=True)
+        return Question(ranked[0]) if ranked else None
+
+    def warm(self) -> None:
+        """Load the model and compute both prompts' demonstrations, so that the first visitor does not wait for it."""
+        for name in ("first_question", "follow_up_question"):
+            self.model.complete(_demonstrations(name), max_tokens=1)
+
+    def _ask_model(self, prompt: str, opening: str) -> str | None:
+        """The model's question after `opening`, or None when it wrote none."""
+        begun = f"{prompt} {opening}".rstrip()
+        text = self.model.complete(begun, max_tokens=MAX_TOKENS, stop=("\n",))
+        try:
+            return question_from(f"{opening} {text.strip()}" if opening else text).text
+        except UnparseableOutput:
+            return None
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What a question must be, given the claim and every hop so far."""
+
+    claim: Claim
+    context: Context
+    set_aside: tuple[Hop, ...]
+
+    def allow(self, question: str) -> bool:
+        """Whether it asks something new and open, in words that the claim or a kept answer brought."""
+        return bool(asked_for(question)) and not (
+            any(same_question(question, hop.question.text) for hop in (*self.context, *self.set_aside))
+            or any(self._adds_nothing(question, hop) for hop in self.context)
+            or self._repeats_claim(question)
+            or not self._is_grounded(question)
+        )
+
+    def bonus(self, question: str) -> float:
+        """The part of the score that depends on what is known already."""
+        brought = stems(_answer(self.context[-1])) - stems(self.claim.text) if self.context else frozenset()
+        known = frozenset().union(*(stems(hop.question.text) | stems(_answer(hop)) for hop in self.context))
+        still_open = stems(self.claim.text) - known
+        covered = len(stems(question) & still_open) / len(still_open) if still_open else 0.0
+        return (BRIDGES if brought & stems(question) else 0.0) + COVERS * covered
+
+    def _adds_nothing(self, question: str, hop: Hop) -> bool:
+        """A kept question with nothing but its own answer put into it."""
+        asked, words = stems(hop.question.text), stems(question)
+        return asked_for(question) == asked_for(hop.question.text) and asked <= words <= asked | stems(_answer(hop))
+
+    def _repeats_claim(self, question: str) -> bool:
+        words = stems(self.claim.text)
+        return len(words & stems(question)) >= REPEATS * len(words) if words else True
+
+    def _is_grounded(self, question: str) -> bool:
+        """Whether it asks about the claim or a kept answer and names nothing that neither of them brought."""
+        known = stems(self.claim.text).union(*(stems(_answer(hop)) for hop in self.context))
+        return bool(known & stems(question)) and all(stems(name) <= known for name in names(question))
+
+
+def _add(scores: dict[str, float], text: str) -> None:
+    """Enter the model's question, or strengthen the claim question that asks the same."""
+    twin = next((known for known in scores if same_question(known, text)), None)
+    if twin is None:
+        scores[text] = MODEL
+    else:
+        scores[twin] = max(scores[twin], MODEL) + AGREED
+
+
+def prompt_for(claim: Claim, context: Context) -> str:
+    """The demonstrations and this claim in QACheck's form, up to where the question begins."""
+    name = "follow_up_question" if context else "first_question"
+    known = [(hop.question.text, _answer(hop)[:ANSWER_CHARACTERS]) for hop in context]
+    return _demonstrations(name) + _filled(name, " ".join(claim.text.split()), known)
+
+
+def _demonstrations(name: str) -> str:
+    return "".join(f"{line}\n\n" for line in _demonstrated(name))
+
+
+def _demonstrated(name: str) -> Iterator[str]:
+    for shown in data(name):
+        yield f"{_filled(name, shown['claim'], shown.get('known', []))} {shown['question']}"
+
+
+def _filled(name: str, claim: str, known: Sequence[Sequence[str]]) -> str:
+    pairs = "\n".join(
+        f"Question {number} = {question}\nAnswer {number} = {answer}"
+        for number, (question, answer) in enumerate(known, start=1)
+    )
+    return template(name).substitute(claim=claim, known=pairs, number=len(known) + 1)
+
+
+def _answer(hop: Hop) -> str:
+    return " ".join((hop.answer.text or "").split()) if hop.answer else ""

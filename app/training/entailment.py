@@ -37,7 +37,7 @@ class TrainingSettings:
     first_layer: int = 10
     learning_rate: float = 4e-4
     batch_size: int = 16
-    max_steps: int = 370
+    max_steps: int = 270
     checkpoint_every: int = 20
 
 
@@ -72,8 +72,8 @@ def train(pairs: Sequence[Pair], base: Path, out: Path, settings: TrainingSettin
         losses.append(loss.item())
         if (step + 1) % settings.checkpoint_every == 0:
             recent = sum(losses[-settings.checkpoint_every :]) / len(losses[-settings.checkpoint_every :])
-            log.info("step %d of %d, loss %.3f, %.0f s", step + 1, len(order), recent, time.monotonic() - started)
             _save_checkpoint(checkpoint, model, optimiser, schedule, step + 1)
+            log.info("step %d of %d, loss %.3f, %.0f s", step + 1, len(order), recent, time.monotonic() - started)
     card = {
         "settings": asdict(settings),
         "data_hash": data_hash(pairs),

@@ -1,0 +1,122 @@
+"""Training the judge, on a tiny base and a handful of pairs: it learns, resumes, and its weights load as the judge."""
+
+import logging
+from dataclasses import replace
+
+import pytest
+
+from app.backends.entailment import EntailmentJudge
+from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.training.calibration import calibrate
+from app.training.entailment import TrainingSettings, _loss, train
+from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair
+from tests.tiny import tiny_llama
+
+SETTINGS = TrainingSettings(first_layer=0, rank=4, learning_rate=2e-2, batch_size=4, max_steps=200, epochs=200)
+PARIS = (("paris", "paris is the capital of france"),)
+
+
+def pairs(held_out: bool) -> list[Pair]:
+    return [
+        Pair("toy", "paris is the capital of france", PARIS, SUPPORTED, held_out),
+        Pair("toy", "paris is the capital of england", PARIS, REFUTED, held_out),
+        Pair("toy", "london is in england", PARIS, NOT_ENOUGH, held_out),
+        Pair("toy", "paris is not the capital of france", PARIS, NOT_SUPPORTED, held_out),
+    ]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return tiny_llama(tmp_path_factory.mktemp("base"))
+
+
+@pytest.fixture(scope="module")
+def trained(base, tmp_path_factory):
+    out = tmp_path_factory.mktemp("trained")
+    train(pairs(held_out=False), base, out, SETTINGS)
+    calibrate(base, out, [*pairs(held_out=False), *pairs(held_out=True)])
+    return out
+
+
+def test_a_trained_judge_tells_its_training_pairs_apart(base, trained):
+    judge = EntailmentJudge(base, trained)
+    rows = judge.classify([(pair.claim, pair.passages) for pair in pairs(held_out=False)])
+    assert [max(range(3), key=row.__getitem__) for row in rows[:3]] == [0, 1, 2]
+    assert rows[3][0] < 0.5
+    assert all(sum(row) == pytest.approx(1, abs=1e-5) for row in rows)
+
+
+class Interrupt(logging.Handler):
+    """Presses Ctrl-C when the training says that it has saved its first checkpoint."""
+
+    def emit(self, record):
+        if "step 4 of" in record.getMessage():
+            raise KeyboardInterrupt
+
+
+def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(base, tmp_path):
+    short = replace(SETTINGS, max_steps=8, checkpoint_every=4)
+    log = logging.getLogger("app.training.entailment")
+    log.setLevel(logging.INFO)
+    log.addHandler(interrupt := Interrupt())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            train(pairs(False), base, tmp_path / "parts", short)
+    finally:
+        log.removeHandler(interrupt)
+    train(pairs(False), base, tmp_path / "parts", short)
+    train(pairs(False), base, tmp_path / "whole", short)
+    one, two = (EntailmentJudge(base, with_calibration(tmp_path / name)) for name in ("whole", "parts"))
+    asked = [(pair.claim, pair.passages) for pair in pairs(False)]
+    for row, same in zip(one.classify(asked), two.classify(asked), strict=True):
+        assert row == pytest.approx(same, abs=1e-3)
+
+
+def with_calibration(folder):
+    (folder / "calibration.json").write_text("{}")
+    return folder
+
+
+def test_a_claim_that_is_merely_not_supported_teaches_nothing_about_refuted():
+    import torch
+
+    labels = torch.tensor([-1])
+    refuting, doubting = torch.tensor([[0.0, 5.0, -5.0]]), torch.tensor([[0.0, -5.0, 5.0]])
+    assert _loss(refuting, labels) == pytest.approx(_loss(doubting, labels).item())
+    assert _loss(torch.tensor([[9.0, 0.0, 0.0]]), labels) > 5
+
+
+def test_missing_weights_are_named_with_the_command_that_mends_it(base, tmp_path):
+    with pytest.raises(ModelUnavailable, match=r"adapter_model\.safetensors.*make setup"):
+        EntailmentJudge(base, tmp_path).load()
+
+
+def test_truncated_weights_are_named_and_not_loaded(base, trained, tmp_path):
+    for file in trained.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    weights = tmp_path / "adapter_model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(ModelUnavailable, match="could not be loaded"):
+        EntailmentJudge(base, tmp_path).load()
+
+
+def test_values_that_are_not_numbers_fail_the_call(base, trained):
+    import torch
+
+    judge = EntailmentJudge(base, trained)
+    judge.load()
+    _, model = judge._loaded
+    with torch.no_grad():
+        model.score.weight.fill_(float("nan"))
+    with pytest.raises(CallFailed, match="not numbers"):
+        judge.classify([("paris", PARIS)])
+
+
+@pytest.mark.parametrize("text", ["", "word " * 10_000, "😀😀😀", "Лев Толстой 孔子"])
+def test_odd_passages_are_judged_like_any_other(base, trained, text):
+    (row,) = EntailmentJudge(base, trained).classify([("paris", [("T", text)])])
+    assert sum(row) == pytest.approx(1, abs=1e-5)
+
+
+def test_no_pairs_need_no_model(tmp_path):
+    assert EntailmentJudge(tmp_path, tmp_path).classify([]) == []

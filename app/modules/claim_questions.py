@@ -56,7 +56,7 @@ def _resolved(text: str, context: Context) -> tuple[str, list[str]]:
 def _descriptions(text: str) -> list[tuple[re.Match[str], str]]:
     """Every description of something unnamed in `text` with its question; overlapping ones: the first pattern's."""
     taken: list[tuple[re.Match[str], str]] = []
-    for pattern, ask in _patterns("descriptions"):
+    for pattern, (ask,) in _patterns("descriptions"):
         for match in pattern.finditer(text):
             if all(match.end() <= other.start() or other.end() <= match.start() for other, _ in taken):
                 taken.append((match, _filled(ask, match)))
@@ -64,12 +64,28 @@ def _descriptions(text: str) -> list[tuple[re.Match[str], str]]:
 
 
 def _filled(ask: str, match: re.Match[str], **more: str) -> str:
+    """The question with the match's groups in it, and the words that depend on them."""
+    facts = data("claim_questions")
     parts = {name: value for name, value in match.groupdict().items() if value} | more
-    noun = parts.get("n", "")
-    if "role" in parts:
-        parts["does"] = data("claim_questions")["roles"][parts["role"].casefold()]
-    parts["who"] = "Who was" if re.search(rf"\b(?:{data('claim_questions')['persons']})$", noun) else "What is"
+    person_noun = re.compile(rf"\b(?:{facts['persons']})\b")
+    parts["does"] = facts["roles"].get(parts.get("role", "").casefold(), "")
+    parts["who"] = "Who was" if person_noun.search(parts.get("n", "")) else "What is"
+    parts["who_complement"] = "Who" if person_noun.search(parts.get("c", "")) else "What"
+    done_by_person = re.match(rf"(?:{facts['by_persons']})\b", parts.get("p", "") or parts.get("vp", ""))
+    parts["whom"] = "Who" if done_by_person or _looks_like_a_person(parts.get("s", "")) else "What"
+    parts["base"] = facts["past"].get(parts.get("past", ""), "")
     return ask.format(**parts)
+
+
+def _looks_like_a_person(subject: str) -> bool:
+    """Two to four capitalised words and no noun for a work or a place: a name as people bear it."""
+    words = subject.split()
+    return 2 <= len(words) <= 4 and bool(re.fullmatch(NAME, subject)) and not stems(subject) & _thing_stems()
+
+
+@lru_cache
+def _thing_stems() -> frozenset[str]:
+    return stems(data("claim_questions")["works"].replace("|", " ") + " " + data("claim_questions")["no_persons"])
 
 
 def _answers(hop: Hop, question: str) -> bool:
@@ -88,7 +104,8 @@ def _of_attributes(text: str) -> list[str]:
             word = match.group().split()[0].casefold()
             does = next((verb for role, verb in data("claim_questions")["roles"].items() if role in match.group()), "")
             word = {"written": "wrote"}.get(word, word) if "Who" in entry["asks"][0] else word
-            return [ask.format(x=x, word=word, does=does) for x in about for ask in entry["asks"]]
+            groups = match.groupdict()
+            return [ask.format(x=x, word=word, does=does, **groups) for x in about for ask in entry["asks"]]
     return []
 
 
@@ -97,9 +114,9 @@ def _of_predicate(text: str) -> list[str]:
     subject, predicate = _split(text)
     if not subject:
         return []
-    for pattern, ask in _patterns("predicates"):
+    for pattern, asks in _patterns("predicates"):
         if match := pattern.match(predicate):
-            return [_filled(ask, match, s=_lowered(subject))]
+            return [_filled(ask, match, s=_lowered(subject)) for ask in asks]
     return []
 
 
@@ -107,11 +124,11 @@ def _of_identity(claim: Claim, context: Context) -> list[str]:
     """Who or what the last answer is, then every name in the claim: the lead of its article says."""
     person = bool(re.search(data("claim_questions")["person_cues"], claim.text))
     about = [(name, asked_for(hop.question.text)) for hop in reversed(context) for name in names(_answer_text(hop))]
-    about += [(name, "person" if person and " " in name else "") for name in names(claim.text)]
+    about += [(name, "person" if person and _looks_like_a_person(name) else "") for name in names(claim.text)]
     return [
         f"Who was {name}?" if kind == "person" else f"What is {_with_article(name, claim.text)}?"
         for name, kind in about
-        if not name.isdigit()
+        if not re.search(r"\d", name)
     ]
 
 
@@ -125,6 +142,8 @@ def _related(text: str) -> list[str]:
     subject, predicate = _split(text)
     several = re.match(r"(?:were|are|have|share|lie|do|did|both)\b", predicate)
     parts = re.split(r",? and |, ", re.sub(r"^[Bb]oth ", "", subject)) if several else [subject]
+    if several and len(parts) > 2 and "," not in subject:
+        return []  # "Pride and Prejudice and Emma": nothing tells where one name ends
     related = [_lowered(part) for part in parts if part]
     for match in re.finditer(rf"\b(?:as|than|before|after) (?P<x>(?:the )?{NAME})", predicate):
         if not re.match(r"(?:the )?\d", match["x"]):
@@ -137,10 +156,16 @@ def _split(text: str) -> tuple[str, str]:
     text = text.rstrip(" .!")
     name = re.match(rf"(?:[Tt]he |[Aa]n? |[Bb]oth )?{NAME}", text)
     start = 0 if name is None else name.end()
-    verb = re.compile(rf"(?<= )(?:{data('claim_questions')['verbs']})\b").search(text, min(start, len(text)))
+    verb = re.compile(rf"(?<= )(?:{_verbs()})\b").search(text, start)
     if verb is None or verb.start() < 2:
         return "", text
-    return text[: verb.start()].strip(" ,"), text[verb.start() :]
+    subject = re.sub(rf"^({NAME})(?: with|,) .*", r"\1", text[: verb.start()].strip(" ,"))
+    return subject, text[verb.start() :]
+
+
+def _verbs() -> str:
+    facts = data("claim_questions")
+    return "|".join((facts["verbs"], facts["past_with_object"], *facts["past"]))
 
 
 def _lowered(subject: str) -> str:
@@ -153,7 +178,7 @@ def _answer_text(hop: Hop) -> str:
 
 
 @lru_cache
-def _patterns(group: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def _patterns(group: str) -> tuple[tuple[re.Pattern[str], list[str]], ...]:
     """The patterns of one group, compiled, with X, ROLES, PERSONS and NOROLES filled in."""
     facts = data("claim_questions")
     plain = rf"(?:the |an? )?[a-z][\w-]*(?: [a-z][\w-]*){{0,3}}?(?= (?:{facts['verbs']})\b|[’']s |[.,;]|$)"
@@ -164,13 +189,15 @@ def _patterns(group: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         "NOROLES": rf"(?:{facts['no_roles']})\b",
         "ROLES": "|".join(facts["roles"]),
         "PERSONS": facts["persons"],
+        "PASTS": facts["past_with_object"],
+        "PAST": "|".join(facts["past"]),
     }
     compiled = []
     for entry in facts[group]:
         pattern = entry["pattern"].replace("(?P<x>X)", f"(?P<x>{things})")
         for name, value in names_for.items():
             pattern = pattern.replace(name, value)
-        compiled.append((re.compile(rf"(?:(?<=\W)|^){_any_case_articles(pattern)}"), entry["ask"]))
+        compiled.append((re.compile(rf"(?:(?<=\W)|^){_any_case_articles(pattern)}"), entry["asks"]))
     return tuple(compiled)
 
 

@@ -1,12 +1,12 @@
 """V, the QA validator (QACheck, section 3.4): is this pair worth keeping?
 
-It is not the judge: "Hamlet was written by Shakespeare" decides nothing about a claim of two hops, yet it is the hop that
-the claim needs. Useful means: there is an answer, it is new, and it is tied to the claim or to a kept answer.
+It is not the judge: who wrote the book decides nothing about a claim of two hops, yet it is the hop that the claim
+needs. Useful means: there is an answer, it is new, and it is tied to the claim or to a kept answer.
 """
 
 from __future__ import annotations
 
-from app.modules.wording import normalised, same_question, stems
+from app.modules.wording import names, normalised, same_question, stems
 from app.reasoning.types import Answer, Claim, Context, Hop, Judgement
 
 
@@ -20,6 +20,8 @@ class TiedAnswerValidator:
             return Judgement(False, "Set aside: no passage answers this question.")
         if repetition := _repetition(context, hop, answer):
             return Judgement(False, f"Set aside: {repetition}.")
+        if unmentioned := _unmentioned(hop, answer):
+            return Judgement(False, f"Set aside: the evidence does not mention {unmentioned}.")
         if tie := _tie(claim, context, hop, answer):
             return Judgement(True, f"Kept: {tie}.")
         return Judgement(False, "Set aside: neither the question nor its evidence is about the claim or a kept answer.")
@@ -27,16 +29,29 @@ class TiedAnswerValidator:
 
 def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
     """What this pair repeats, in words, or nothing."""
-    told = stems(answer.text or "")
-    if told and told <= stems(hop.question.text):
+    told = normalised(answer.text or "")
+    if told in {normalised(name) for name in (*names(hop.question.text), *_with_the(hop.question.text))}:
         return "the answer only repeats the question"
     for kept in context:
         if same_question(kept.question.text, hop.question.text):
             return f"hop {kept.number} asked this already"
-        same_answer = normalised(_text(kept)) == normalised(answer.text or "")
-        if same_answer and stems(kept.question.text) == stems(hop.question.text):
+        if normalised(_text(kept)) == told and stems(kept.question.text) == stems(hop.question.text):
             return f"hop {kept.number} brought this already"
     return ""
+
+
+def _with_the(question: str) -> list[str]:
+    return [f"the {name}" for name in names(question)]
+
+
+def _unmentioned(hop: Hop, answer: Answer) -> str:
+    """The name that the question is about, when the cited passage knows half of no name in it; or nothing."""
+    asked = [name for name in names(hop.question.text) if stems(name)]
+    if answer.cited is None or not asked:
+        return ""
+    told = stems(answer.cited.passage.title) | stems(answer.cited.passage.text)
+    known = any(2 * len(stems(name) & told) >= len(stems(name)) for name in asked)
+    return "" if known else asked[0]
 
 
 def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:

@@ -31,13 +31,21 @@ LATER = 0.05
 
 def proposals(claim: Claim, context: Context) -> list[Proposal]:
     """The questions that the claim leaves to ask, read with what is kept; some may have been asked already."""
-    text, found = _resolved(claim.text.strip(), context)
+    text, found = _resolved(_rewritten(claim.text.strip(" .!?")), context)
     kinds = [(DESCRIPTION, found)]
     if not found:
         attributes = _of_attributes(text)
         kinds.append((ATTRIBUTE, attributes) if attributes else (PREDICATE, _of_predicate(text)))
     kinds.append((IDENTITY, _of_identity(claim, context)))
     return [Proposal(question, weight - LATER * at) for weight, group in kinds for at, question in enumerate(group)]
+
+
+def _rewritten(text: str) -> str:
+    """The claim with what it says of an unnamed doer said in the words of a description: "the one who painted ..."."""
+    for pattern, (to,) in _patterns("rewrites"):
+        if match := pattern.match(text):
+            return _filled(to, match)
+    return text
 
 
 def _resolved(text: str, context: Context) -> tuple[str, list[str]]:
@@ -73,6 +81,7 @@ def _filled(ask: str, match: re.Match[str], **more: str) -> str:
     parts["who_complement"] = "Who" if person_noun.search(parts.get("c", "")) else "What"
     done_by_person = re.match(rf"(?:{facts['by_persons']})\b", parts.get("p", "") or parts.get("vp", ""))
     parts["whom"] = "Who" if done_by_person or _looks_like_a_person(parts.get("s", "")) else "What"
+    parts["past"] = facts["participles"].get(parts.get("p", ""), parts.get("past") or parts.get("p", ""))
     parts["base"] = facts["past"].get(parts.get("past", ""), "")
     return ask.format(**parts)
 
@@ -111,18 +120,19 @@ def _of_attributes(text: str) -> list[str]:
 
 def _of_predicate(text: str) -> list[str]:
     """The claim's own predicate as a question about its subject; the first pattern that fits."""
-    subject, predicate = _split(text)
-    if not subject:
-        return []
+    subjects, predicate = _subjects(text)
+    if len(subjects) > 1:
+        predicate = re.sub(r"^(were|are)\b", lambda plural: {"were": "was", "are": "is"}[plural.group()], predicate)
     for pattern, asks in _patterns("predicates"):
         if match := pattern.match(predicate):
-            return [_filled(ask, match, s=_lowered(subject)) for ask in asks]
+            return [_filled(ask, match, s=subject) for subject in subjects for ask in asks]
     return []
 
 
 def _of_identity(claim: Claim, context: Context) -> list[str]:
     """Who or what the last answer is, then every name in the claim: the lead of its article says."""
-    person = bool(re.search(data("claim_questions")["person_cues"], claim.text))
+    facts = data("claim_questions")
+    person = bool(re.search(rf"{facts['person_cues']}|\b(?:{facts['persons']})\b", claim.text))
     about = [(name, asked_for(hop.question.text)) for hop in reversed(context) for name in names(_answer_text(hop))]
     about += [(name, "person" if person and _looks_like_a_person(name) else "") for name in names(claim.text)]
     return [
@@ -139,16 +149,21 @@ def _with_article(name: str, text: str) -> str:
 
 def _related(text: str) -> list[str]:
     """What the claim's relation holds between: its subject or subjects, then what they are compared with."""
+    subjects, predicate = _subjects(text)
+    partner = rf"\b(?:as|than|before|after) (?P<x>(?:the )?{NAME}|[a-z]{{3,}}(?=$))"
+    partners = [match["x"] for match in re.finditer(partner, predicate)]
+    return subjects + [name for name in partners if not re.match(r"(?:the )?\d", name)]
+
+
+def _subjects(text: str) -> tuple[list[str], str]:
+    """The claim's subjects, as they stand inside a sentence, and its predicate; none where their bounds are unclear."""
     subject, predicate = _split(text)
-    several = re.match(r"(?:were|are|have|share|lie|do|did|both)\b", predicate)
-    parts = re.split(r",? and |, ", re.sub(r"^[Bb]oth ", "", subject)) if several else [subject]
-    if several and len(parts) > 2 and "," not in subject:
-        return []  # "Pride and Prejudice and Emma": nothing tells where one name ends
-    related = [_lowered(part) for part in parts if part]
-    for match in re.finditer(rf"\b(?:as|than|before|after) (?P<x>(?:the )?{NAME})", predicate):
-        if not re.match(r"(?:the )?\d", match["x"]):
-            related.append(match["x"])
-    return related
+    if not re.match(r"(?:were|are|have|share|lie|do|did|both)\b", predicate):
+        return [_lowered(subject)] if subject else [], predicate
+    parts = [part for part in re.split(r",? and |, ", re.sub(r"^[Bb]oth ", "", subject)) if part]
+    if len(parts) > 2 and "," not in subject:
+        return [], predicate  # "Pride and Prejudice and Emma": nothing tells where one name ends
+    return [_lowered(part) for part in parts], predicate
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -157,7 +172,7 @@ def _split(text: str) -> tuple[str, str]:
     name = re.match(rf"(?:[Tt]he |[Aa]n? |[Bb]oth )?{NAME}", text)
     start = 0 if name is None else name.end()
     verb = re.compile(rf"(?<= )(?:{_verbs()})\b").search(text, start)
-    if verb is None or verb.start() < 2:
+    if verb is None or re.search(r"\b(?:who|whose|that|which|where)\b", text[: verb.start()]):
         return "", text
     subject = re.sub(rf"^({NAME})(?: with|,) .*", r"\1", text[: verb.start()].strip(" ,"))
     return subject, text[verb.start() :]
@@ -165,7 +180,7 @@ def _split(text: str) -> tuple[str, str]:
 
 def _verbs() -> str:
     facts = data("claim_questions")
-    return "|".join((facts["verbs"], facts["past_with_object"], *facts["past"]))
+    return "|".join((facts["verbs"], facts["past_with_object"], facts["plural_verbs"], *facts["past"]))
 
 
 def _lowered(subject: str) -> str:
@@ -183,7 +198,7 @@ def _patterns(group: str) -> tuple[tuple[re.Pattern[str], list[str]], ...]:
     facts = data("claim_questions")
     plain = rf"(?:the |an? )?[a-z][\w-]*(?: [a-z][\w-]*){{0,3}}?(?= (?:{facts['verbs']})\b|[’']s |[.,;]|$)"
     singular = r"(?= (?:was|is|has|died|lived|wrote)\b)"
-    named = rf"(?:[Tt]he )?(?:(?:{facts['works']}) )?(?:the )?[\"“]?{NAME}(?: and {NAME}{singular})?[\"”]?"
+    named = rf"(?:[Tt]he )?(?:(?:{facts['works']}) )?(?:the )?[\"“]?{NAME}(?: and (?:the )?{NAME}{singular})?[\"”]?"
     things = rf"(?:{named}|{plain})"
     names_for = {
         "NOROLES": rf"(?:{facts['no_roles']})\b",
@@ -191,13 +206,17 @@ def _patterns(group: str) -> tuple[tuple[re.Pattern[str], list[str]], ...]:
         "PERSONS": facts["persons"],
         "PASTS": facts["past_with_object"],
         "PAST": "|".join(facts["past"]),
+        "PLURAL": facts["plural_verbs"],
+        "PARTICIPLE": r"[a-z]+(?:ed|en|wn|lt|ght|nt|ung|un|ade|eld|aid|ut)",
     }
     compiled = []
     for entry in facts[group]:
         pattern = entry["pattern"].replace("(?P<x>X)", f"(?P<x>{things})")
         for name, value in names_for.items():
             pattern = pattern.replace(name, value)
-        compiled.append((re.compile(rf"(?:(?<=\W)|^){_any_case_articles(pattern)}"), entry["asks"]))
+        compiled.append(
+            (re.compile(rf"(?:(?<=\W)|^){_any_case_articles(pattern)}"), entry.get("asks") or [entry["to"]])
+        )
     return tuple(compiled)
 
 

@@ -13,7 +13,9 @@ from app.modules.prompts import data
 _STEMMER = SnowballStemmer("english")
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 
-_CAPITAL = r"[A-ZÀ-ÖØ-Þ0-9Α-ΩА-Я](?:[\w&-]|[.,](?=\w)|[’'](?!s\b)(?=\w))*(?:(?<=\b[A-Z])\.|(?<=St|Dr|Jr|Mt)\.)?"
+_CAPITAL = (
+    r"[A-ZÀ-ÖØ-Þ0-9Α-ΩА-Я](?:[\w&-]|[.,](?=\w)|[’'](?!s\b)(?=\w))*(?:(?<=\b[A-Z])\.|(?<=St|Dr|Jr|Mt)\.|:(?= [A-Z]))?"
+)
 NAME = rf"{_CAPITAL}(?: (?:(?:of|the|de|du|da|la|le|van|von|der|den|di|al|bin|ibn|no) )*{_CAPITAL})*"
 """A pattern for a name: capitalised words, and the small words between them."""
 _NAMES = re.compile(rf'["“«]([^"”»]+)["”»]|({NAME})')

@@ -14,7 +14,7 @@ from app.settings import MOST_HOPS
 from app.web import presentation
 from app.web.claim_form import ClaimForm
 from app.web.current import hopcheck
-from app.web.security import body_is_utf8, owner
+from app.web.security import owner
 
 pages = Blueprint("pages", __name__)
 
@@ -24,19 +24,14 @@ STALE_FORM = "This page had grown stale, so nothing was sent. Your claim is stil
 @pages.get("/")
 def home() -> str:
     """The claim form, samples, and this browser's recent runs."""
-    return _home(blank_form())
+    return _home(_blank_form())
 
 
 @pages.post("/runs")
-def start() -> Response | tuple[str, int]:
-    """Start a run and lead to its page; a form that is wrong comes back as it was typed."""
-    form, wiring = ClaimForm.sent(request.form, blank_form()), hopcheck().wiring
-    try:
-        if not body_is_utf8():
-            raise InvalidInput("The claim must be text in UTF-8; what arrived was not.")
-        claim, options = form.read(wiring.answerers())
-    except InvalidInput as error:
-        return _home(form, error), 422
+def start() -> Response:
+    """Start a run and lead to its page."""
+    wiring = hopcheck().wiring
+    claim, options = _sent_form().read(wiring.answerers())
     options = replace(options, modules=wiring.modules(options))
     run_id = hopcheck().runs.start(claim, options, owner())
     return redirect(url_for("pages.run", run_id=run_id), 303)
@@ -63,7 +58,11 @@ def how_it_works() -> str:
     return render_template("how_it_works.html")
 
 
-def blank_form() -> ClaimForm:
+def _sent_form() -> ClaimForm:
+    return ClaimForm.sent(request.form, _blank_form())
+
+
+def _blank_form() -> ClaimForm:
     """The form as a new visitor finds it: the settings' choices."""
     settings = hopcheck().settings
     return ClaimForm(answerer=settings.answerer, max_hops=str(settings.max_hops))
@@ -84,6 +83,12 @@ def _home(form: ClaimForm, error: InvalidInput | None = None) -> str:
     )
 
 
+@pages.errorhandler(InvalidInput)
+def _wrong_form(error: InvalidInput) -> tuple[str, int]:
+    """The form comes back as it was typed, with one sentence by the field."""
+    return _home(_sent_form(), error), 422
+
+
 def show_errors(app: Flask) -> None:
     """Errors as pages in the site's layout, never with a trace."""
     app.register_error_handler(CSRFError, _stale_form)
@@ -91,8 +96,7 @@ def show_errors(app: Flask) -> None:
 
 
 def _stale_form(error: CSRFError) -> tuple[str, int]:
-    form = ClaimForm.sent(request.form, blank_form())
-    return _home(form, InvalidInput(STALE_FORM)), 400
+    return _home(_sent_form(), InvalidInput(STALE_FORM)), 400
 
 
 def _error_page(error: HTTPException) -> tuple[str, int]:

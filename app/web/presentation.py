@@ -89,7 +89,7 @@ def web_link(passage: Passage) -> str | None:
 def moment(at: datetime) -> str:
     """A date and time to the minute, in UTC."""
     at = at.astimezone(UTC)
-    return f"{at.day} {at:%B %Y, %H:%M} UTC"
+    return f"{at.day} {at:%b %Y, %H:%M} UTC"
 
 
 def since(at: datetime) -> float:

@@ -12,6 +12,8 @@ from urllib.parse import unquote_to_bytes
 from flask import Flask, Response, request, session
 from flask_wtf.csrf import CSRFProtect
 
+from app.reasoning.errors import InvalidInput
+
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -39,7 +41,7 @@ def protect(app: Flask) -> None:
         WTF_CSRF_TIME_LIMIT=None,  # a page left open all day still works; the token lives as long as the session
         WTF_CSRF_SSL_STRICT=False,  # that check needs a Referer, which our own Referrer-Policy keeps from being sent
     )
-    app.before_request(_keep_raw_body)  # before CSRF, which parses the form and lets the raw bytes go
+    app.before_request(_refuse_other_than_utf8)  # before CSRF, which parses the form and lets the raw bytes go
     csrf.init_app(app)
     app.after_request(_add_headers)
 
@@ -52,21 +54,15 @@ def owner() -> str:
     return session["owner"]
 
 
-def body_is_utf8() -> bool:
-    """Whether the posted form is UTF-8 throughout. Werkzeug replaces bad bytes silently, hence the raw body."""
+def _refuse_other_than_utf8() -> None:
+    """A form in another encoding is bad input. Werkzeug would replace bad bytes silently, hence the raw body."""
+    if request.method != "POST":
+        return
     body = request.get_data(cache=True)
-    if request.mimetype == "application/x-www-form-urlencoded":
-        body = unquote_to_bytes(body)
     try:
-        body.decode("utf-8")
+        unquote_to_bytes(body).decode("utf-8")
     except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _keep_raw_body() -> None:
-    if request.method == "POST":
-        request.get_data(cache=True)
+        raise InvalidInput("The claim must be text in UTF-8; what arrived was not.") from None
 
 
 def _add_headers(response: Response) -> Response:

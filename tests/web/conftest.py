@@ -1,0 +1,69 @@
+"""An application over scripted runs, and helpers that use it as a browser would."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import create_app
+from app.settings import Settings
+from tests.fakes import FakeWiring, scripted_wiring
+
+
+@pytest.fixture
+def make_app(tmp_path, database_url) -> Iterator[Callable[..., Flask]]:
+    """create_app over a fresh database and a given wiring; its runs are stopped when the test ends."""
+    made: list[Flask] = []
+
+    def make(wiring: FakeWiring | None = None, **settings) -> Flask:
+        app = create_app(
+            Settings(instance=tmp_path, database_url=database_url, **settings), wiring or scripted_wiring()
+        )
+        made.append(app)
+        return app
+
+    yield make
+    for app in made:
+        app.extensions["hopcheck"].runs.stop()
+
+
+@pytest.fixture
+def client(make_app) -> FlaskClient:
+    """A browser on an application where every run has two kept hops and is supported."""
+    return make_app().test_client()
+
+
+def token(client: FlaskClient) -> str:
+    """The CSRF token of the home page."""
+    return re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)[1]
+
+
+def send(client: FlaskClient, claim: str = "Hamlet's author was born in England.", **fields):
+    """Post the claim form."""
+    return client.post("/runs", data={"csrf_token": token(client), "claim": claim, **fields})
+
+
+def started(client: FlaskClient, claim: str = "Hamlet's author was born in England.", **fields) -> str:
+    """Start a run and return the path of its page."""
+    answer = send(client, claim, **fields)
+    assert answer.status_code == 303, answer.text
+    return answer.location
+
+
+def wait_for(client: FlaskClient, path: str, text: str) -> str:
+    """The page at `path` once it holds `text`."""
+    deadline = time.monotonic() + 20
+    while text not in (page := client.get(path).text):
+        assert time.monotonic() < deadline, f"{text!r} did not appear in {page}"
+        time.sleep(0.02)
+    return page
+
+
+def finished(client: FlaskClient, claim: str = "Hamlet's author was born in England.", **fields) -> str:
+    """The page of a run of `claim` after its end."""
+    return wait_for(client, started(client, claim, **fields), 'id="verdict-heading"')

@@ -1,0 +1,220 @@
+"""The pages over HTTP: what is shown, what is refused, and who sees whose runs."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+from app.reasoning.errors import CallFailed
+from app.reasoning.types import Answer, Judgement, Label, LabelSet, Origin, Passage, Span, Verdict
+from app.samples import SAMPLES
+from app.web.pages import STALE_FORM
+from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Part, Script, ScriptedHop, scripted_wiring
+from tests.web.conftest import finished, send, started, token, wait_for
+
+MARKUP = "<script>alert(1)</script> & <b>bold</b>"
+ESCAPED = "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &lt;b&gt;bold&lt;/b&gt;"
+
+
+def hop_with(answer: Answer, **fields) -> Script:
+    """A run of one kept hop with this answer."""
+    return Script((ScriptedHop("What is it?", answer, **fields),), SUPPORTED)
+
+
+class TestHome:
+    def test_offers_every_sample(self, client):
+        page = unescape(client.get("/").text)
+        assert all(sample.claim in page for sample in SAMPLES)
+
+    def test_greys_an_unavailable_answerer_and_says_why(self, client):
+        page = client.get("/").text
+        assert 'value="flan-t5" disabled' in page
+        assert "FLAN-T5 is not installed." in page
+
+    def test_names_a_missing_part_with_the_command_that_mends_it(self, make_app):
+        parts = (Part("judge", "failed", "The weights are damaged.", "make models"), Part("reader", "loading"))
+        page = make_app(scripted_wiring(loaded=parts)).test_client().get("/").text
+        assert "The weights are damaged." in page and "<code>make models</code>" in page
+        assert 'hx-get="/parts"' in page
+
+    def test_does_not_ask_again_when_all_parts_are_ready(self, client):
+        assert "hx-get" not in client.get("/").text
+
+    def test_lists_the_runs_of_this_browser_and_of_no_other(self, make_app):
+        app = make_app()
+        mine, other = app.test_client(), app.test_client()
+        finished(mine, "This claim is mine.")
+        assert "This claim is mine." in mine.get("/").text
+        assert "This claim is mine." not in other.get("/").text
+
+    def test_the_form_begins_with_the_settings(self, make_app):
+        assert (
+            'name="max_hops" type="number" min="1" max="10" value="3"'
+            in make_app(max_hops=3).test_client().get("/").text
+        )
+
+
+class TestStart:
+    def test_leads_to_the_new_run_with_303(self, client):
+        answer = send(client)
+        assert answer.status_code == 303
+        assert answer.location.startswith("/runs/") and len(answer.location) == len("/runs/") + 22
+
+    def test_hands_the_choices_to_the_run(self, make_app):
+        wiring = scripted_wiring()
+        finished(make_app(wiring).test_client(), labels="two", max_hops="7", answerer="retriever-reader")
+        (options,) = wiring.asked_for
+        assert (options.labels, options.max_hops) == (LabelSet.TWO, 7)
+        assert options.modules == wiring.modules(options)
+
+    def test_a_samples_button_sends_its_own_claim(self, client):
+        assert "<h1>Mount Everest" in finished(client, "something typed before", sample=SAMPLES[0].claim)
+
+    @pytest.mark.parametrize(
+        ("fields", "sentence"),
+        [
+            ({"claim": ""}, "Please write a claim."),
+            ({"claim": " \n\t "}, "Please write a claim."),
+            ({"claim": "ab"}, "The claim is too short"),
+            ({"claim": "x" * 501}, "The claim has 501 characters"),
+            ({"claim": "a bell \x07 rings"}, "The claim holds control characters"),
+            ({"answerer": "oracle"}, "There is no answerer of that name"),
+            ({"answerer": "flan-t5"}, "FLAN-T5 is not available here: FLAN-T5 is not installed."),
+            ({"labels": "seven"}, "There is no label set of that name"),
+            ({"max_hops": "0"}, "whole number from 1 to 10"),
+            ({"max_hops": "11"}, "whole number from 1 to 10"),
+            ({"max_hops": "many"}, "whole number from 1 to 10"),
+            ({"max_hops": ""}, "whole number from 1 to 10"),
+        ],
+    )
+    def test_bad_input_gets_the_form_back_with_one_sentence_and_starts_nothing(self, make_app, fields, sentence):
+        wiring = scripted_wiring()
+        answer = send(make_app(wiring).test_client(), **{"claim": "A claim of some length.", **fields})
+        assert answer.status_code == 422
+        assert answer.text.count('class="problem"') == 1
+        assert sentence in unescape(answer.text)
+        assert not wiring.asked_for
+
+    def test_the_form_comes_back_with_what_was_typed(self, client):
+        page = send(client, "  y", max_hops="99", labels="two").text
+        assert "\n  y</textarea>" in page and 'value="99"' in page
+        assert 'value="two" checked' in page
+
+    def test_a_first_line_break_that_was_typed_comes_back_too(self, client):
+        assert "<textarea" in (page := send(client, "\nx").text) and ">\n\nx</textarea>" in page
+
+    @pytest.mark.parametrize("length", [3, 500])
+    def test_the_shortest_and_the_longest_claim_are_taken(self, client, length):
+        assert send(client, "é" * length).status_code == 303
+
+    @pytest.mark.parametrize("claim", ["Ankara Türkiye'nin başkentidir.", "東京は日本の首都である。", "🌍 is 🔵🟢"])
+    def test_any_script_and_emoji_are_shown_as_typed(self, client, claim):
+        assert claim in unescape(finished(client, claim))
+
+    @pytest.mark.parametrize(
+        ("body", "kind"),
+        [
+            (b"csrf_token=%s&claim=caf%%E9+au+lait", "application/x-www-form-urlencoded"),
+            (b"csrf_token=%s&claim=caf\xe9 au lait", "application/x-www-form-urlencoded"),
+            (
+                b'--x\r\nContent-Disposition: form-data; name="csrf_token"\r\n\r\n%s\r\n'
+                b'--x\r\nContent-Disposition: form-data; name="claim"\r\n\r\ncaf\xe9 au lait\r\n--x--\r\n',
+                "multipart/form-data; boundary=x",
+            ),
+        ],
+    )
+    def test_bytes_that_are_not_utf8_are_refused(self, client, body, kind):
+        answer = client.post("/runs", data=body % token(client).encode(), content_type=kind)
+        assert answer.status_code == 422
+        assert "must be text in UTF-8" in answer.text
+
+    def test_a_form_without_a_token_starts_nothing_and_keeps_the_claim(self, make_app):
+        wiring = scripted_wiring()
+        answer = make_app(wiring).test_client().post("/runs", data={"claim": "A forged claim."})
+        assert answer.status_code == 400
+        assert STALE_FORM in answer.text and "A forged claim.</textarea>" in answer.text
+        assert not wiring.asked_for
+
+
+class TestRun:
+    def test_shows_hops_evidence_and_verdict(self, client):
+        page = finished(client)
+        assert "Who wrote Hamlet?" in page and "Where was William Shakespeare born?" in page
+        assert "<mark>England</mark>" in page
+        assert 'href="https://en.wikipedia.org/wiki/Hamlet" rel="noopener noreferrer"' in page
+        assert "Vital articles, CC BY-SA 4.0" in page
+        assert "Supported" in page and "High confidence" in page and 'href="#hop-2">hop 2</a>' in page
+        assert "Read the evidence before you rely on it." in page
+
+    def test_a_finished_run_is_static(self, client):
+        page = finished(client)
+        assert "sse-connect" not in page and 'http-equiv="refresh"' not in page
+
+    def test_a_running_run_follows_and_refreshes_without_javascript(self, make_app):
+        gate = Gate("answer 1")
+        client = make_app(scripted_wiring(gate=gate)).test_client()
+        page = wait_for(client, started(client), "Who wrote Hamlet?")
+        assert "sse-connect" in page and 'sse-close="end"' in page
+        assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page
+        assert '<li id="hop-2" hidden></li>' in page
+        gate.open()
+
+    def test_without_a_free_seat_the_page_refreshes_itself(self, make_app):
+        gate = Gate("answer 1")
+        app = make_app(scripted_wiring(gate=gate), threads=1)
+        client = app.test_client()
+        with app.extensions["hopcheck"].followers.seat():
+            page = client.get(started(client)).text
+        assert "sse-connect" not in page and '<meta http-equiv="refresh" content="3">' in page
+        gate.open()
+
+    def test_a_hop_that_was_set_aside_stays_with_its_reason(self, make_app):
+        page = finished(make_app(scripted_wiring(ONE_SET_ASIDE)).test_client())
+        assert "Set aside" in page and "There was no answer." in page
+        assert "No answer was found in what was read." in page
+
+    def test_a_failed_hop_is_shown_as_failed(self, make_app):
+        script = Script((ScriptedHop("Who?", CallFailed("The reader took too long.")), *TWO_HOPS.hops), SUPPORTED)
+        page = finished(make_app(scripted_wiring(script)).test_client())
+        assert "The answerer failed: The reader took too long." in page and "Failed</span>" in page
+
+    def test_a_failed_run_says_so_and_keeps_the_secret(self, make_app):
+        page = finished(make_app(scripted_wiring(FAILING)).test_client())
+        assert "No verdict: the check failed" in page and "Who wrote Hamlet?" in page
+        assert "secret" not in page
+
+    def test_not_enough_evidence_says_what_was_missing(self, make_app):
+        verdict = Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="Nothing says where he lived.")
+        page = finished(make_app(scripted_wiring(Script(TWO_HOPS.hops, verdict))).test_client())
+        assert "Not enough evidence" in page and "Nothing says where he lived." in page
+
+    def test_what_a_model_recites_is_labelled_and_never_linked(self, make_app):
+        recited = Passage("It is so.", "Recited", "a model", "https://example.org/x", origin=Origin.RECITED)
+        script = hop_with(Answer("so", Span(recited, 6, 8), (recited,)))
+        page = finished(make_app(scripted_wiring(script)).test_client())
+        assert "From the model’s memory, not a source" in page
+        assert "https://example.org/x" not in page
+
+    def test_only_web_addresses_become_links(self, make_app):
+        passage = Passage("It is so.", "Odd", "somewhere", "javascript:alert(1)")
+        page = finished(
+            make_app(scripted_wiring(hop_with(Answer("so", Span(passage, 6, 8), (passage,))))).test_client()
+        )
+        assert "javascript:" not in page and "Odd" in page
+
+    def test_markup_anywhere_is_shown_as_text(self, make_app):
+        passage = Passage(MARKUP, MARKUP, MARKUP)
+        hop = ScriptedHop(MARKUP, Answer(MARKUP, Span(passage, 0, 8), (passage,)), Judgement(True, MARKUP))
+        page = finished(make_app(scripted_wiring(Script((hop,), SUPPORTED))).test_client(), MARKUP)
+        assert "alert(1)</script>" not in page and "<b>bold" not in page
+        assert page.count(ESCAPED) >= 6
+
+    def test_anyone_with_the_link_can_read_it(self, make_app):
+        app = make_app()
+        path = started(app.test_client(), "A claim to share.")
+        assert "A claim to share." in wait_for(app.test_client(), path, "verdict-heading")
+
+    def test_an_unknown_run_is_a_404_page(self, client):
+        answer = client.get("/runs/nobody-knows-this-one")
+        assert answer.status_code == 404 and "There is no such page" in answer.text

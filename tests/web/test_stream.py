@@ -1,0 +1,131 @@
+"""The stream of a run: whole pieces with ids, harmless when repeated, closed when the run has ended."""
+
+from __future__ import annotations
+
+import re
+import threading
+from html.parser import HTMLParser
+
+from app.web.followers import THREADS_FOR_PAGES, Followers
+from app.web.stream import message
+from tests.fakes import Gate, scripted_wiring
+from tests.web.conftest import started, wait_for
+
+
+def read(client, path: str, after: str = "", **headers) -> str:
+    """The whole stream of a run, to its end."""
+    return client.get(f"{path}/events{after}", headers=headers).text
+
+
+def ids(stream: str) -> list[int]:
+    return [int(number) for number in re.findall(r"^id: (\d+)$", stream, re.MULTILINE)]
+
+
+class TopIds(HTMLParser):
+    """The ids of the elements that a message carries as out-of-band swaps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        fields = dict(attrs)
+        if "hx-swap-oob" in fields:
+            self.found.append(fields["id"])
+
+
+def swapped(stream: str) -> list[str]:
+    parser = TopIds()
+    parser.feed("\n".join(re.findall(r"^data: (.*)$", stream, re.MULTILINE)))
+    return parser.found
+
+
+def test_follows_a_run_to_its_end_and_then_closes(make_app):
+    client = make_app(scripted_wiring(delay=0.02)).test_client()
+    answer = client.get(started(client) + "/events")
+    assert answer.mimetype == "text/event-stream" and answer.headers["Cache-Control"] == "no-store"
+    assert answer.text.endswith("event: end\ndata: end\n\n")
+    assert ids(answer.text) == sorted(set(ids(answer.text)))
+    assert {"hop-1", "hop-2", "status", "clock", "verdict"} <= set(swapped(answer.text))
+
+
+def test_every_piece_has_its_place_on_the_page_as_it_was_first_rendered(make_app):
+    gate = Gate("question 1")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    path = started(client)
+    page = client.get(path).text
+    gate.open()
+    assert all(page.count(f'id="{piece}"') == 1 for piece in set(swapped(read(client, path))))
+
+
+def test_last_event_id_goes_on_from_there_and_beats_the_address(client):
+    path = started(client)
+    wait_for(client, path, "verdict-heading")
+    last = ids(read(client, path))[-1]
+    assert ids(read(client, path, "?after=1", **{"Last-Event-ID": str(last - 1)})) == [last]
+    assert ids(read(client, path, f"?after={last - 1}")) == [last]
+
+
+def test_a_reader_who_has_seen_all_is_told_the_end_at_once(client):
+    path = started(client)
+    wait_for(client, path, "verdict-heading")
+    last = ids(read(client, path))[-1]
+    assert ids(stream := read(client, path, f"?after={last}")) == [] and "event: end" in stream
+
+
+def test_a_made_up_position_counts_as_the_beginning(client):
+    path = started(client)
+    wait_for(client, path, "verdict-heading")
+    assert swapped(read(client, path, "?after=-5")) == swapped(read(client, path, "?after=x", **{"Last-Event-ID": "²"}))
+
+
+def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
+    gate = Gate("answer 2")
+    app = make_app(scripted_wiring(gate=gate), threads=1)
+    client = app.test_client()
+    path = started(client)
+    assert gate.reached.wait(10)
+    with app.extensions["hopcheck"].followers.seat():
+        stream = read(client, path)
+    assert "hop-1" in swapped(stream) and "event: end" not in stream
+    gate.open()
+
+
+def test_a_seat_is_given_back_when_the_reader_goes_away(make_app):
+    gate = Gate("answer 1")
+    app = make_app(scripted_wiring(gate=gate), threads=1)
+    client = app.test_client()
+    followers = app.extensions["hopcheck"].followers
+    answer = client.get(started(client) + "/events")
+    chunks = answer.iter_encoded()
+    while b"event: update" not in next(chunks):
+        pass
+    assert not followers.room
+    answer.close()
+    assert followers.room
+    gate.open()
+
+
+def test_two_readers_see_the_same_run(make_app):
+    app = make_app(scripted_wiring(delay=0.02))
+    path = started(app.test_client())
+    streams: list[str] = []
+    readers = [threading.Thread(target=lambda: streams.append(read(app.test_client(), path))) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(20)
+    assert [ids(stream)[-1] for stream in streams] == [ids(streams[0])[-1]] * 2
+
+
+def test_an_unknown_run_has_no_stream(client):
+    assert client.get("/runs/none/events").status_code == 404
+
+
+def test_line_ends_inside_a_message_cannot_end_it():
+    assert message("a\r\nb\rc\nd\u2028e", 4) == "id: 4\nevent: update\ndata: a\ndata: b\ndata: c\ndata: d\u2028e\n\n"
+
+
+def test_followers_leave_threads_for_pages():
+    assert Followers(16).limit == 16 - THREADS_FOR_PAGES
+    assert Followers(2).limit == 1

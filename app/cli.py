@@ -12,6 +12,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
+from app import cli_setup
 from app.claims import clean_claim
 from app.reasoning.errors import InvalidInput
 from app.reasoning.events import (
@@ -39,6 +40,7 @@ Say = Callable[[str], None]
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
     app.cli.add_command(check)
+    cli_setup.register(app)
 
 
 @click.command()
@@ -46,9 +48,7 @@ def register(app: Flask) -> None:
 @click.option("--strategy", type=click.Choice(["question-guided"]), default="question-guided", show_default=True)
 @click.option("--answerer", help="Who answers the questions; ANSWERER when not given.")
 @click.option("--labels", type=click.Choice([each.value for each in LabelSet]), default="three", show_default=True)
-@click.option(
-    "--max-hops", type=click.IntRange(1, MOST_HOPS), help="Questions asked at most; MAX_HOPS when not given."
-)
+@click.option("--max-hops", type=click.IntRange(1, MOST_HOPS), help="Questions asked at most; MAX_HOPS when not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
 @with_appcontext
 def check(claim: str, as_json: bool, **chosen: Any) -> None:

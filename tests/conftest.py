@@ -8,6 +8,7 @@ from sqlalchemy.orm import sessionmaker
 
 from app.extensions import db
 from app.runs import tables  # noqa: F401 - makes the tables known
+from tests.requiring import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401 - hooks of pytest
 
 
 @pytest.fixture

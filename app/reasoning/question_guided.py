@@ -82,9 +82,9 @@ class QuestionGuided:
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
-        """Yield what happens; the last event is terminal. Hops of `so_far` that are closed stand as they are."""
-        closed = [hop for hop in so_far.hops if hop.status is not HopStatus.OPEN] if so_far else []
-        trail = _Trail(closed)
+        """Yield what happens; the last event is terminal. Hops of `so_far` stand, but for one that was cut off."""
+        cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
+        trail = _Trail([hop for hop in so_far.hops if hop.status not in cut_off] if so_far else [])
         while not (reason := self._reason_to_end(trail, options, control)):
             hop = yield from self._ask(claim, trail)
             if hop is None:

@@ -1,0 +1,94 @@
+"""The small parts of the heart, and the promise that it needs nothing but the standard library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app.reasoning import progress
+from app.reasoning.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable, RunStopped, SettingsError
+from app.reasoning.events import PhaseEntered, TokensUsed
+from app.reasoning.types import Label, LabelSet, Passage, Span, Usage
+from app.settings import ROOT
+
+IMPORT_ALL = """
+import pkgutil, sys
+sys.path.insert(0, sys.argv[1])
+import app.reasoning
+names = [each.name for each in pkgutil.iter_modules(app.reasoning.__path__)]
+for name in names:
+    __import__(f"app.reasoning.{name}")
+print(*names)
+"""
+
+
+def test_the_heart_imports_without_any_package_installed():
+    # -S leaves site-packages out, -I the environment and the current folder.
+    bare = [sys.executable, "-I", "-S", "-c", IMPORT_ALL, str(ROOT)]
+    done = subprocess.run(bare, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "question_guided" in done.stdout
+
+
+def test_whoever_listens_hears_phases_and_costs_in_order():
+    heard = []
+    with progress.listening(heard.append):
+        progress.entered("searching")
+        progress.used(Usage(1, 10, 2))
+    assert heard == [PhaseEntered("searching"), TokensUsed(Usage(1, 10, 2))]
+
+
+def test_with_nobody_listening_nothing_happens():
+    heard = []
+    with progress.listening(heard.append):
+        pass
+    progress.entered("searching")
+    progress.used(Usage(1))
+    assert heard == []
+
+
+def test_the_inner_listener_hears_alone_and_then_the_outer_one_again():
+    outer, inner = [], []
+    with progress.listening(outer.append):
+        with progress.listening(inner.append):
+            progress.entered("inner")
+        progress.entered("outer")
+    assert (inner, outer) == ([PhaseEntered("inner")], [PhaseEntered("outer")])
+
+
+def test_a_run_in_another_thread_is_not_heard():
+    heard = []
+    with progress.listening(heard.append), ThreadPoolExecutor(1) as pool:
+        pool.submit(progress.entered, "someone else's").result()
+    assert heard == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [InvalidInput("x"), SettingsError("x"), CallFailed("x"), ModelUnavailable("x", mend="make"), RunStopped("x")],
+)
+def test_catching_the_root_catches_every_error(error):
+    with pytest.raises(HopcheckError):
+        raise error
+
+
+def test_a_missing_model_says_what_mends_it():
+    error = ModelUnavailable("The judge is missing", mend="make setup")
+    assert (str(error), error.mend) == ("The judge is missing. Mend it with: make setup", "make setup")
+    assert isinstance(error, CallFailed), "inside a run it is a failed call"
+
+
+def test_bad_input_names_its_field():
+    assert (InvalidInput("x").field, InvalidInput("x", "answerer").field) == ("claim", "answerer")
+
+
+def test_a_span_is_a_stretch_of_its_passage():
+    assert Span(Passage("Hamlet is a play.", "Hamlet", "a corpus"), 12, 16).text == "play"
+
+
+def test_two_labels_decide_and_three_may_say_not_enough():
+    assert LabelSet.TWO.labels == (Label.SUPPORTED, Label.REFUTED)
+    assert LabelSet.THREE.labels == (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)

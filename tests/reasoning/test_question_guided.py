@@ -1,0 +1,338 @@
+"""QACheck's loop, sentence by sentence: when it asks, what it keeps, why it stops, what fails how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.reasoning.errors import CallFailed, ModelUnavailable, UnparseableOutput
+from app.reasoning.events import (
+    TERMINAL,
+    AnswerFound,
+    HopFailed,
+    HopKept,
+    HopSetAside,
+    QuestionAsked,
+    QuestioningEnded,
+    RunFailed,
+    RunInterrupted,
+    RunStarted,
+    StepFailed,
+    SufficiencyJudged,
+    VerdictReached,
+)
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.report import Report, fold
+from app.reasoning.roles import Wish
+from app.reasoning.types import Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
+from tests.fakes import SUPPORTED, TWO_HOPS, USEFUL, Script, ScriptedHop, answer, scripted_strategy
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+FAILED = CallFailed("the model did not answer in 60 s")
+TURNED_DOWN = Judgement(False, "It is not tied to the claim.")
+
+
+def hops(*outcomes: str) -> Script:
+    """A script of hops that are "kept", "set aside", "answerless" (set aside for it) or "failed"."""
+    made = {
+        "kept": lambda n: ScriptedHop(f"Question {n}?", answer(f"answer {n}")),
+        "set aside": lambda n: ScriptedHop(f"Question {n}?", answer(f"answer {n}"), TURNED_DOWN),
+        "failed": lambda n: ScriptedHop(f"Question {n}?", FAILED),
+    }
+    return Script(tuple(made[outcome](n) for n, outcome in enumerate(outcomes, 1)), SUPPORTED)
+
+
+def run(strategy: QuestionGuided, options: RunOptions = RunOptions(), **doors) -> list:  # noqa: B008 - it is frozen
+    return list(strategy.run(CLAIM, options, **doors))
+
+
+def report_of(events: list) -> Report:
+    return fold((event, 0.0) for event in (RunStarted(CLAIM, RunOptions()), *events))
+
+
+def questions_of(events: list) -> list[str]:
+    return [event.question.text for event in events if isinstance(event, QuestionAsked)]
+
+
+def reason_to_end(events: list) -> str:
+    (ended,) = [event for event in events if isinstance(event, QuestioningEnded)]
+    return ended.reason
+
+
+class Wishes:
+    """A Control that plays wishes in turn and then repeats the last."""
+
+    def __init__(self, *wishes: Wish) -> None:
+        self._wishes = list(wishes)
+
+    def wish(self) -> Wish:
+        return self._wishes.pop(0) if len(self._wishes) > 1 else self._wishes[0]
+
+
+def test_a_whole_run_says_what_happens_in_the_order_it_happens():
+    first, second = TWO_HOPS.hops
+    assert run(scripted_strategy(TWO_HOPS)) == [
+        QuestionAsked(1, Question(first.question)),
+        AnswerFound(1, first.answer),
+        HopKept(1, USEFUL.reason),
+        SufficiencyJudged(first.enough),
+        QuestionAsked(2, Question(second.question)),
+        AnswerFound(2, second.answer),
+        HopKept(2, USEFUL.reason),
+        SufficiencyJudged(second.enough),
+        QuestioningEnded("The claim verifier was satisfied."),
+        VerdictReached(SUPPORTED),
+    ]
+
+
+def test_nothing_is_computed_before_it_is_asked_for():
+    strategy = scripted_strategy(TWO_HOPS)
+    events = strategy.run(CLAIM, RunOptions())
+    assert strategy.generator.calls == []
+    assert isinstance(next(events), QuestionAsked)
+    assert strategy.answerer.calls == [], "the question is out before the answer is looked for"
+
+
+class TestWhenQuestioningEnds:
+    def test_it_stops_when_the_verifier_is_satisfied(self):
+        kept = hops("kept", "kept", "kept").hops
+        script = Script((replace(kept[0], enough=Judgement(True, "Enough.")), *kept[1:]), SUPPORTED)
+        events = run(scripted_strategy(script))
+        assert len(questions_of(events)) == 1
+        assert reason_to_end(events) == "The claim verifier was satisfied."
+
+    @pytest.mark.parametrize("most", [1, 3, 5])
+    def test_it_stops_at_max_hops(self, most):
+        events = run(scripted_strategy(hops(*["kept"] * 7)), RunOptions(max_hops=most))
+        assert len(questions_of(events)) == most
+        assert reason_to_end(events) == f"The limit of {most} hops was reached."
+
+    def test_every_asked_hop_counts_kept_or_not(self):
+        script = hops("kept", "set aside", "kept", "failed", "kept")
+        events = run(scripted_strategy(script), RunOptions(max_hops=4))
+        assert [hop.status for hop in report_of(events).hops] == [
+            HopStatus.KEPT,
+            HopStatus.SET_ASIDE,
+            HopStatus.KEPT,
+            HopStatus.FAILED,
+        ]
+        assert reason_to_end(events) == "The limit of 4 hops was reached."
+
+    @pytest.mark.parametrize("last", [("set aside", "set aside"), ("set aside", "failed"), ("failed", "failed")])
+    def test_after_two_fruitless_hops_in_a_row_the_reasoner_is_called(self, last):
+        strategy = scripted_strategy(hops("kept", *last, "kept"))
+        events = run(strategy)
+        assert len(report_of(events).hops) == 3
+        assert reason_to_end(events) == "2 hops in a row brought nothing."
+        assert len(strategy.reasoner.calls) == 1
+
+    def test_a_kept_hop_between_two_fruitless_ones_starts_the_count_anew(self):
+        events = run(scripted_strategy(hops("set aside", "kept", "set aside", "kept")))
+        assert len(questions_of(events)) == 4
+        assert reason_to_end(events) == "There was nothing left to ask."
+
+    def test_it_stops_when_there_is_nothing_left_to_ask(self):
+        events = run(scripted_strategy(hops("kept")))
+        assert reason_to_end(events) == "There was nothing left to ask."
+        assert events[-1] == VerdictReached(SUPPORTED)
+
+
+class TestTheVerifier:
+    def test_with_an_empty_context_it_is_not_asked(self):
+        strategy = scripted_strategy(hops("set aside", "failed"))
+        run(strategy)
+        assert strategy.verifier.calls == []
+
+    def test_it_is_asked_again_only_when_the_context_has_changed(self):
+        strategy = scripted_strategy(hops("kept", "set aside", "kept", "set aside"))
+        run(strategy)
+        assert [len(context) for _, context in strategy.verifier.calls] == [1, 2]
+
+    def test_after_the_last_allowed_hop_it_is_not_asked_for_nothing_depends_on_it(self):
+        strategy = scripted_strategy(hops("kept", "kept", "kept"))
+        run(strategy, RunOptions(max_hops=2))
+        assert len(strategy.verifier.calls) == 1
+
+    def test_its_failed_call_is_shown_and_the_run_goes_on(self):
+        first, *rest = hops("kept", "kept").hops
+        events = run(scripted_strategy(Script((replace(first, enough=FAILED), *rest), SUPPORTED)))
+        assert StepFailed("claim verifier", str(FAILED)) in events
+        assert len(questions_of(events)) == 2
+        assert events[-1] == VerdictReached(SUPPORTED)
+
+
+class TestTheValidator:
+    def test_a_pair_it_turns_down_stays_in_the_report_with_the_reason_and_out_of_the_context(self):
+        strategy = scripted_strategy(hops("kept", "set aside", "kept"))
+        events = run(strategy)
+        assert HopSetAside(2, TURNED_DOWN.reason) in events
+        turned_down = report_of(events).hops[1]
+        assert (turned_down.status, turned_down.reason) == (HopStatus.SET_ASIDE, TURNED_DOWN.reason)
+        assert turned_down.answer.text == "answer 2"
+        _, context, _ = strategy.reasoner.calls[0]
+        assert [hop.number for hop in context] == [1, 3]
+
+    def test_it_sees_the_pair_and_the_context_before_it(self):
+        strategy = scripted_strategy(hops("kept", "kept"))
+        run(strategy)
+        (_, before_first, first), (_, before_second, second) = strategy.validator.calls
+        assert (before_first, first.number, first.answer.text) == ((), 1, "answer 1")
+        assert ([hop.number for hop in before_second], second.number) == ([1], 2)
+
+    def test_it_is_asked_about_a_missing_answer_too(self):
+        script = Script((ScriptedHop("Question 1?", answer(None), TURNED_DOWN),), SUPPORTED)
+        strategy = scripted_strategy(script)
+        run(strategy)
+        assert strategy.validator.calls[0][2].answer.text is None
+
+
+def test_the_generator_is_told_of_kept_set_aside_and_failed_hops():
+    strategy = scripted_strategy(hops("kept", "set aside", "kept", "failed", "kept"))
+    run(strategy)
+    told = [
+        ([hop.number for hop in kept], [hop.number for hop in aside]) for _, kept, aside in strategy.generator.calls
+    ]
+    assert told == [([], []), ([1], []), ([1], [2]), ([1, 3], [2]), ([1, 3], [2, 4])]
+
+
+class TestAFailedCall:
+    @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no label"), ModelUnavailable("gone", mend="make")])
+    @pytest.mark.parametrize("module", ["question generator", "answerer", "QA validator"])
+    def test_it_is_a_failed_hop_that_says_which_module_and_why_and_the_run_goes_on(self, module, error):
+        first = {
+            "question generator": ScriptedHop(error),
+            "answerer": ScriptedHop("Question 1?", error),
+            "QA validator": ScriptedHop("Question 1?", answer("answer 1"), error),
+        }[module]
+        events = run(scripted_strategy(Script((first, *TWO_HOPS.hops), SUPPORTED)))
+        assert HopFailed(1, module, str(error)) in events
+        report = report_of(events)
+        assert (report.hops[0].status, report.hops[0].number) == (HopStatus.FAILED, 1)
+        assert f"The {module} failed: {error}" == report.hops[0].reason
+        assert [hop.number for hop in report.context] == [2, 3]
+        assert events[-1] == VerdictReached(SUPPORTED)
+
+    def test_of_the_reasoner_it_fails_the_run_and_gives_no_label(self):
+        events = run(scripted_strategy(Script(TWO_HOPS.hops, FAILED)))
+        assert events[-1] == RunFailed(f"The reasoner failed: {FAILED}")
+        assert report_of(events).verdict is None
+
+    def test_a_bug_is_no_failed_call_and_comes_through(self):
+        with pytest.raises(ZeroDivisionError):
+            run(scripted_strategy(Script((ScriptedHop("Question 1?", ZeroDivisionError()),), SUPPORTED)))
+
+
+class TestTheVerdict:
+    @pytest.mark.parametrize("labels", LabelSet)
+    def test_the_reasoner_gets_the_kept_hops_and_the_labels_to_choose_from(self, labels):
+        strategy = scripted_strategy(hops("kept", "set aside", "kept"))
+        run(strategy, RunOptions(labels=labels))
+        ((claim, context, choice),) = strategy.reasoner.calls
+        assert (claim, [hop.number for hop in context], choice) == (CLAIM, [1, 3], labels.labels)
+
+    @pytest.mark.parametrize("labels", LabelSet)
+    @pytest.mark.parametrize(
+        "outcomes, missing",
+        [
+            ((), "No question about this claim could be asked."),
+            (("set aside", "set aside"), "No question led to an answer that could be kept."),
+            (("set aside", "failed"), "No question led to an answer that could be kept."),
+            (("failed", "failed"), "Every question failed before it had an answer; the hops say why."),
+        ],
+    )
+    def test_without_a_kept_hop_not_enough_stands_even_when_two_classes_were_asked_for(self, labels, outcomes, missing):
+        strategy = scripted_strategy(hops(*outcomes))
+        events = run(strategy, RunOptions(labels=labels))
+        verdict = events[-1].verdict
+        assert (verdict.label, verdict.rationale, verdict.missing) == (Label.NOT_ENOUGH_EVIDENCE, (), missing)
+        assert strategy.reasoner.calls == []
+
+
+class TestControl:
+    def test_stop_interrupts_the_run_after_the_hop_it_is_in(self):
+        strategy = scripted_strategy(hops("kept", "kept"))
+        events = run(strategy, control=Wishes(Wish.GO_ON, Wish.STOP))
+        assert events[-1] == RunInterrupted("The run was stopped.")
+        assert [hop.status for hop in report_of(events).hops] == [HopStatus.KEPT]
+        assert strategy.reasoner.calls == []
+
+    def test_stop_at_once_asks_nothing(self):
+        strategy = scripted_strategy(hops("kept"))
+        assert run(strategy, control=Wishes(Wish.STOP)) == [RunInterrupted("The run was stopped.")]
+        assert strategy.generator.calls == []
+
+    def test_conclude_calls_the_reasoner_with_what_there_is(self):
+        events = run(scripted_strategy(hops("kept", "kept")), control=Wishes(Wish.GO_ON, Wish.CONCLUDE))
+        assert len(questions_of(events)) == 1
+        assert reason_to_end(events) == "You asked for a conclusion."
+        assert events[-1] == VerdictReached(SUPPORTED)
+
+    def test_go_on_changes_nothing(self):
+        assert run(scripted_strategy(), control=Wishes(Wish.GO_ON)) == run(scripted_strategy())
+
+
+class TestResuming:
+    def so_far(self, *statuses: HopStatus) -> Report:
+        found = tuple(
+            Hop(n, Question(f"Earlier {n}?"), answer(f"earlier {n}"), status, "said earlier")
+            for n, status in enumerate(statuses, 1)
+        )
+        return Report(CLAIM, RunOptions(), found)
+
+    def test_closed_hops_stand_and_numbering_goes_on(self):
+        strategy = scripted_strategy(hops("kept"))
+        events = run(strategy, so_far=self.so_far(HopStatus.KEPT, HopStatus.SET_ASIDE))
+        assert events[0] == QuestionAsked(3, Question("Question 1?"))
+        _, kept, aside = strategy.generator.calls[0]
+        assert ([hop.question.text for hop in kept], [hop.question.text for hop in aside]) == (
+            ["Earlier 1?"],
+            ["Earlier 2?"],
+        )
+        assert [hop.number for hop in strategy.reasoner.calls[0][1]] == [1, 3]
+
+    @pytest.mark.parametrize("status", [HopStatus.OPEN, HopStatus.INTERRUPTED])
+    def test_a_hop_that_was_cut_off_does_not_stand_and_is_asked_anew(self, status):
+        strategy = scripted_strategy(hops("kept"))
+        events = run(strategy, so_far=self.so_far(HopStatus.KEPT, status))
+        assert events[0].hop == 2
+        assert strategy.generator.calls[0][2] == ()
+
+    def test_earlier_hops_count_towards_the_limit(self):
+        strategy = scripted_strategy(hops("kept", "kept"))
+        events = run(strategy, RunOptions(max_hops=2), so_far=self.so_far(HopStatus.KEPT, HopStatus.KEPT))
+        assert questions_of(events) == []
+        assert events[-1] == VerdictReached(SUPPORTED)
+
+    def test_earlier_fruitless_hops_count_too(self):
+        events = run(scripted_strategy(), so_far=self.so_far(HopStatus.SET_ASIDE, HopStatus.FAILED))
+        assert reason_to_end(events) == "2 hops in a row brought nothing."
+
+
+def test_a_strategy_holds_no_state_of_a_run():
+    strategy = QuestionGuided(*(getattr(scripted_strategy(), role) for role in QuestionGuided.__dataclass_fields__))
+    first = strategy.run(CLAIM, RunOptions())
+    next(first), next(first)
+    second = strategy.run(Claim("Another."), RunOptions())
+    assert next(second).hop == 1
+
+
+outcomes_of_hops = st.lists(st.sampled_from(["kept", "set aside", "failed"]), max_size=8)
+
+
+@given(outcomes_of_hops, st.integers(1, 6), st.lists(st.booleans(), min_size=8, max_size=8))
+def test_whatever_the_modules_say_a_run_keeps_its_promises(outcomes, most, enough):
+    script = hops(*outcomes)
+    judged = (replace(hop, enough=Judgement(yes, "")) for hop, yes in zip(script.hops, enough, strict=False))
+    strategy = scripted_strategy(Script(tuple(judged), SUPPORTED))
+    events = run(strategy, RunOptions(max_hops=most))
+    report = report_of(events)
+    assert [isinstance(event, TERMINAL) for event in events] == [False] * (len(events) - 1) + [True]
+    assert len(report.hops) <= most
+    assert [hop.number for hop in report.hops] == list(range(1, len(report.hops) + 1))
+    assert HopStatus.OPEN not in {hop.status for hop in report.hops}
+    assert all(context for _, context in strategy.verifier.calls)
+    assert [context for _, context, _ in strategy.reasoner.calls] == ([report.context] if report.context else [])
+    assert report.verdict is not None

@@ -1,0 +1,158 @@
+"""The fold: what a run is after each of its events."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from app.reasoning.events import (
+    AnswerFound,
+    Event,
+    HopFailed,
+    HopKept,
+    HopSetAside,
+    PhaseEntered,
+    QuestionAsked,
+    QuestioningEnded,
+    RunFailed,
+    RunInterrupted,
+    RunStarted,
+    StepFailed,
+    SufficiencyJudged,
+    TokensUsed,
+    VerdictReached,
+)
+from app.reasoning.report import Report, apply, fold
+from app.reasoning.types import Claim, HopStatus, Judgement, Question, RunOptions, Usage
+from tests.fakes import SUPPORTED, answer
+
+STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(max_hops=3))
+ASKED = QuestionAsked(1, Question("Who wrote Hamlet?"))
+FOUND = AnswerFound(1, answer("Shakespeare"))
+
+
+def after(*events: Event) -> Report:
+    """The report after RunStarted and `events`, each a second after the last."""
+    return fold((event, float(at)) for at, event in enumerate((STARTED, *events)))
+
+
+def test_a_started_run_has_its_claim_and_options_and_nothing_else():
+    assert after() == Report(STARTED.claim, STARTED.options)
+
+
+def test_a_hop_opens_with_its_question_and_then_gets_its_answer():
+    asked, answered = after(ASKED).hops, after(ASKED, FOUND).hops
+    assert [(hop.number, hop.question, hop.answer, hop.status) for hop in asked] == [
+        (1, ASKED.question, None, HopStatus.OPEN)
+    ]
+    assert [(hop.answer, hop.status) for hop in answered] == [(FOUND.answer, HopStatus.OPEN)]
+
+
+@pytest.mark.parametrize(
+    "last, status, reason",
+    [
+        (HopKept(1, "tied to the claim"), HopStatus.KEPT, "tied to the claim"),
+        (HopSetAside(1, "not new"), HopStatus.SET_ASIDE, "not new"),
+        (HopFailed(1, "QA validator", "no reply"), HopStatus.FAILED, "The QA validator failed: no reply"),
+    ],
+)
+def test_a_hop_closes_with_its_status_and_reason_and_keeps_its_answer(last, status, reason):
+    (hop,) = after(ASKED, FOUND, last).hops
+    assert (hop.status, hop.reason, hop.answer) == (status, reason, FOUND.answer)
+
+
+def test_only_the_hop_that_an_event_names_changes():
+    report = after(ASKED, HopKept(1, "tied"), QuestionAsked(2, Question("Where?")), HopSetAside(2, "not new"))
+    assert [(hop.status, hop.reason) for hop in report.hops] == [
+        (HopStatus.KEPT, "tied"),
+        (HopStatus.SET_ASIDE, "not new"),
+    ]
+
+
+def test_context_is_the_kept_hops_and_set_aside_those_turned_down_or_failed():
+    report = after(
+        ASKED,
+        HopSetAside(1, ""),
+        QuestionAsked(2, Question("b")),
+        HopKept(2, ""),
+        QuestionAsked(3, Question("c")),
+        HopFailed(3, "answerer", ""),
+        QuestionAsked(4, Question("d")),
+    )
+    assert [hop.number for hop in report.context] == [2]
+    assert [hop.number for hop in report.set_aside] == [1, 3]
+
+
+def test_a_hop_that_failed_before_it_had_a_question_is_there_all_the_same():
+    report = after(ASKED, HopKept(1, ""), HopFailed(2, "question generator", "no reply"))
+    hop = report.hops[1]
+    assert (hop.number, hop.question.text, hop.status) == (2, "", HopStatus.FAILED)
+    assert report.seconds_of(hop) == 0.0
+
+
+def test_a_hop_takes_from_its_question_to_its_last_event():
+    report = after(PhaseEntered("thinking"), ASKED, PhaseEntered("reading"), FOUND, HopKept(1, ""), PhaseEntered("x"))
+    assert report.seconds_of(report.hops[0]) == 3.0
+    assert report.seconds == 6.0
+
+
+def test_the_last_phase_is_kept_and_a_terminal_event_clears_it():
+    assert after(PhaseEntered("searching"), PhaseEntered("reading 8 passages")).phase == "reading 8 passages"
+    for last in (VerdictReached(SUPPORTED), RunFailed("x"), RunInterrupted("x")):
+        assert after(PhaseEntered("reading"), last).phase == ""
+
+
+def test_usage_adds_up():
+    assert after(TokensUsed(Usage(1, 30, 5)), TokensUsed(Usage(2, 12, 1))).usage == Usage(3, 42, 6)
+
+
+def test_the_last_judgement_of_sufficiency_and_the_reason_to_end_are_kept():
+    no, yes = Judgement(False, "more"), Judgement(True, "enough", 0.8)
+    report = after(SufficiencyJudged(no), SufficiencyJudged(yes), QuestioningEnded("satisfied"))
+    assert (report.sufficiency, report.stopped_because) == (yes, "satisfied")
+
+
+def test_failed_steps_are_gathered():
+    report = after(StepFailed("claim verifier", "no reply"), StepFailed("claim verifier", "again"))
+    assert report.failures == ("The claim verifier failed: no reply", "The claim verifier failed: again")
+    assert report.ended is None
+
+
+@pytest.mark.parametrize(
+    "last, ended, problem, verdict",
+    [
+        (VerdictReached(SUPPORTED), "verdict", "", SUPPORTED),
+        (RunFailed("no reasoner"), "failed", "no reasoner", None),
+        (RunInterrupted("restarted"), "interrupted", "restarted", None),
+    ],
+)
+def test_a_terminal_event_ends_the_run_and_closes_the_hop_that_was_open(last, ended, problem, verdict):
+    report = after(ASKED, HopKept(1, "tied"), QuestionAsked(2, Question("Where?")), last)
+    assert (report.ended, report.problem, report.verdict) == (ended, problem, verdict)
+    assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
+    assert report.hops[1].reason == "The run ended before this hop did."
+
+
+def test_folding_is_applying_one_event_after_the_other():
+    events = [ASKED, FOUND, HopKept(1, "tied"), VerdictReached(SUPPORTED)]
+    report = after()
+    for at, event in enumerate(events, 1):
+        report = apply(report, event, float(at))
+    assert report == after(*events)
+
+
+def test_a_second_beginning_is_not_applied():
+    report = after(ASKED)
+    assert apply(report, RunStarted(Claim("Another."), RunOptions()), report.seconds) == report
+
+
+@pytest.mark.parametrize("events", [[], [(ASKED, 0.0)], [(ASKED, 0.0), (STARTED, 1.0)]])
+def test_a_log_that_does_not_begin_with_a_run_is_refused(events):
+    with pytest.raises(ValueError, match="run"):
+        fold(events)
+
+
+def test_every_kind_of_event_has_its_own_name():
+    kinds = [kind.__dataclass_fields__["kind"].default for kind in get_args(Event)]
+    assert len(set(kinds)) == len(kinds)

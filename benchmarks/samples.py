@@ -1,0 +1,77 @@
+"""Checks every sample claim with the embedded default and prints what came out and how long it took.
+
+    .venv/bin/python -m benchmarks.samples [--trails]
+
+Models are warm and one run goes at a time. The median, the time to the first question and to the first whole hop are
+what the README quotes; `--trails` prints every hop, to be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Iterator
+
+from app.reasoning.events import Event, QuestionAsked, RunStarted
+from app.reasoning.report import Report, fold
+from app.reasoning.types import Claim, HopStatus, RunOptions
+from app.samples import SAMPLES, Sample
+from app.settings import load_settings
+from app.wiring import Wiring
+
+
+def timed(wiring: Wiring, sample: Sample) -> Iterator[tuple[Event, float]]:
+    """The run's events with the seconds at which each came."""
+    claim, options, started = Claim(sample.claim), RunOptions(), time.monotonic()
+    yield RunStarted(claim, options), 0.0
+    for event in wiring.strategy_for(options).run(claim, options):
+        yield event, time.monotonic() - started
+
+
+def first_question_and_hop(report: Report, events: list[tuple[Event, float]]) -> tuple[float, float]:
+    """Seconds until the first question stood there, and until the first hop was whole."""
+    question = next((at for event, at in events if isinstance(event, QuestionAsked)), report.seconds)
+    return question, report.times[0][1] if report.times else report.seconds
+
+
+def show(report: Report) -> None:
+    """The trail, for reading."""
+    for hop in report.hops:
+        answer = hop.answer.text if hop.answer else None
+        source = hop.answer.cited.passage.title if hop.answer and hop.answer.cited else "-"
+        print(f"      {hop.number}. {hop.question.text}  ->  {answer}  [{source}]  {hop.status}: {hop.reason}")
+    if report.verdict:
+        print(f"      {report.stopped_because} Confidence {report.verdict.confidence}. {report.verdict.missing or ''}")
+    print(f"      {report.problem}" if report.problem else "")
+
+
+def main() -> None:
+    """Check them all; one line a sample, then the summary."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--trails", action="store_true", help="print every hop")
+    options = arguments.parse_args()
+    wiring = Wiring(load_settings())
+    wiring.warm()
+    right, seconds, firsts, hops = {}, [], [], []
+    for sample in SAMPLES:
+        events = list(timed(wiring, sample))
+        report = fold(events)
+        label = report.verdict.label if report.verdict else None
+        right[sample.claim] = label == sample.label
+        question, hop = first_question_and_hop(report, events)
+        seconds.append(report.seconds), firsts.append(question), hops.append(hop)
+        kept = sum(h.status is HopStatus.KEPT for h in report.hops)
+        mark = "right" if right[sample.claim] else "WRONG"
+        print(f"{mark}  {report.seconds:5.1f} s  {kept} of {len(report.hops)} hops kept  {label!s:20} {sample.claim}")
+        if options.trails:
+            show(report)
+    pairs = {sample.pair for sample in SAMPLES if sample.pair}
+    whole = [pair for pair in pairs if all(right[s.claim] for s in SAMPLES if s.pair == pair)]
+    print(f"\n{sum(right.values())} of {len(SAMPLES)} right; {len(whole)} of {len(pairs)} pairs whole")
+    print(f"median {statistics.median(seconds):.1f} s; first question {statistics.median(firsts):.1f} s", end="; ")
+    print(f"first whole hop {statistics.median(hops):.1f} s (medians)")
+
+
+if __name__ == "__main__":
+    main()

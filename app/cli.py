@@ -12,7 +12,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app import cli_setup
+from app import cli_setup, cli_train
 from app.claims import clean_claim
 from app.reasoning.errors import InvalidInput
 from app.reasoning.events import (
@@ -41,6 +41,7 @@ def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
     app.cli.add_command(check)
     cli_setup.register(app)
+    cli_train.register(app)
 
 
 @click.command()

@@ -24,7 +24,7 @@ from app.reasoning.progress import entered
 from app.reasoning.roles import Completer
 from app.reasoning.types import Claim, Context, Hop, Question
 
-MODEL, AGREED, BRIDGES, COVERS = 0.6, 0.2, 0.3, 0.2
+MODEL, AGREED, BRIDGES, COVERS = 0.5, 0.2, 0.3, 0.2
 WELL_FOUNDED = 0.5
 """With a candidate of this score the model is not asked for more than its first choice: a visitor is waiting."""
 

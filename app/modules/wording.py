@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-
-from nltk.stem.snowball import SnowballStemmer
+from typing import Any
 
 from app.modules.prompts import data
 
-_STEMMER = SnowballStemmer("english")
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 
-_CAPITAL = (
-    r"[A-ZÀ-ÖØ-Þ0-9Α-ΩА-Я](?:[\w&-]|[.,](?=\w)|[’'](?!s\b)(?=\w))*(?:(?<=\b[A-Z])\.|(?<=St|Dr|Jr|Mt)\.|:(?= [A-Z]))?"
-)
+_UPPER = "".join(letter for letter in map(chr, range(0x600)) if letter.isupper())
+_INSIDE = r"[\w&-]|[.,](?=\w)|[’'](?!s\b)(?=\w)"
+_ENDING = rf"(?<=\b[{_UPPER}])\.|(?<=St|Dr|Jr|Mt)\.|:(?= [{_UPPER}])"
+_CAPITAL = rf"[{_UPPER}0-9](?:{_INSIDE})*(?:{_ENDING})?"
 NAME = rf"{_CAPITAL}(?: (?:(?:of|the|de|du|da|la|le|van|von|der|den|di|al|bin|ibn|no) )*{_CAPITAL})*"
 """A pattern for a name: capitalised words, and the small words between them."""
 _NAMES = re.compile(rf'["“«]([^"”»]+)["”»]|({NAME})')
@@ -31,13 +30,24 @@ def normalised(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def _stem(word: str) -> str:
+    return _stemmer().stem(word)
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    # NLTK takes a second to import, and no page waits for it.
+    from nltk.stem.snowball import SnowballStemmer
+
+    return SnowballStemmer("english")
+
+
+@lru_cache(maxsize=4096)
 def stems(text: str) -> frozenset[str]:
     """The stems of the words that carry meaning; words for one relation ("author", "wrote") share a stem."""
     words = data("words")
     found = (word.removesuffix("'s").removesuffix("’s") for word in normalised(text).split())
-    return frozenset(
-        words["relations"].get(word) or _STEMMER.stem(word) for word in found if word not in words["functional"]
-    )
+    return frozenset(words["relations"].get(word) or _stem(word) for word in found if word not in words["functional"])
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -84,6 +94,6 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _subject_matter(question: str) -> frozenset[str]:
     """What is left of a question's stems without the noun that only says what kind of thing is asked for."""
-    kinds = frozenset(_STEMMER.stem(noun) for noun in data("words")["kind_nouns"])
+    kinds = frozenset(_stem(noun) for noun in data("words")["kind_nouns"])
     whole = stems(question)
     return (whole - kinds) or whole

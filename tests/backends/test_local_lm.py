@@ -1,0 +1,119 @@
+"""The in-process language model: damage is named, and the real SmolLM2 asks questions that reason."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from app.backends.local_lm import LocalLM
+from app.backends.smollm2 import packaged_gguf
+from app.modules.question_generator import PromptedQuestionGenerator
+from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.reasoning.progress import listening
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question
+
+
+def test_a_missing_file_is_named_with_what_mends_it(tmp_path: Path) -> None:
+    """A path of the user's own that leads nowhere points to the setting that holds it."""
+    with pytest.raises(ModelUnavailable, match="QUESTION_MODEL") as raised:
+        LocalLM(tmp_path / "gone.gguf").complete("a", max_tokens=1)
+    assert "gone.gguf" in str(raised.value)
+
+
+def test_making_one_loads_nothing(tmp_path: Path) -> None:
+    """The app starts with a model that is not there; only asking it fails."""
+    LocalLM(tmp_path / "gone.gguf")
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("size", [0, 3_000, 1_000_000])
+def test_a_cut_file_is_named_and_does_not_take_the_process_down(tmp_path: Path, size: int) -> None:
+    """llama.cpp refuses what a broken download left, in words that we turn into ours."""
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes(packaged_gguf().read_bytes()[:size])
+    with pytest.raises(ModelUnavailable, match=r"cut\.gguf is damaged"):
+        LocalLM(cut).load()
+
+
+@pytest.fixture(scope="module")
+def model() -> LocalLM:
+    return LocalLM()
+
+
+@pytest.mark.models
+def test_completion_is_greedy_and_ends_before_the_stop(model: LocalLM) -> None:
+    """The same prompt gives the same text, without the stop string."""
+    texts = {model.complete("One, two, three,", max_tokens=8, stop=(" six",)) for _ in range(2)}
+    assert texts == {" four, five,"}
+
+
+@pytest.mark.models
+def test_usage_is_reported(model: LocalLM) -> None:
+    """Every call says what it cost."""
+    told = []
+    with listening(told.append):
+        model.complete("One, two, three,", max_tokens=4)
+    usage = told[0].usage
+    assert (usage.calls, usage.completion_tokens) == (1, 4)
+    assert usage.prompt_tokens >= 4
+
+
+@pytest.mark.models
+def test_a_prompt_that_does_not_fit_is_a_failed_call(model: LocalLM) -> None:
+    """Too long a prompt is refused in words, and the model goes on working."""
+    with pytest.raises(CallFailed, match="context"):
+        model.complete("word " * 5_000, max_tokens=4)
+    assert model.complete("One, two, three,", max_tokens=2)
+
+
+@pytest.mark.models
+def test_two_threads_get_their_own_texts(model: LocalLM) -> None:
+    """Two visitors at once take turns and never see each other's words."""
+    prompts = {"One, two, three,": " four", "Monday, Tuesday, Wednesday,": " Thursday"}
+    got: dict[str, str] = {}
+
+    def ask(prompt: str) -> None:
+        got[prompt] = model.complete(prompt, max_tokens=1)
+
+    threads = [threading.Thread(target=ask, args=(prompt,)) for prompt in prompts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == prompts
+
+
+@pytest.mark.models
+def test_nothing_is_written_to_stderr(model: LocalLM, capfd: pytest.CaptureFixture[str]) -> None:
+    """The engine's own log stays out of ours."""
+    LocalLM().complete("One,", max_tokens=1)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.models
+def test_questions_of_the_real_model_follow_from_the_answers(model: LocalLM) -> None:
+    """For a two-hop claim the second question names what only the first answer brought, and changes with it."""
+    generator = PromptedQuestionGenerator(model)
+    claim = Claim("The author of Frankenstein was born in the same city as Virginia Woolf.")
+    first = generator.next_question(claim, (), ())
+    assert first is not None and "Frankenstein" in first.text
+    asked = set()
+    for author in ("Mary Shelley", "Bram Stoker"):
+        second = generator.next_question(claim, (Hop(1, first, Answer(author), HopStatus.KEPT),), ())
+        assert second is not None and author in second.text
+        asked.add(second.text)
+    assert len(asked) == 2
+
+
+@pytest.mark.models
+def test_the_real_model_never_repeats_itself_or_the_claim(model: LocalLM) -> None:
+    """Every question set aside, the next is another, and none is the claim with a question mark."""
+    generator = PromptedQuestionGenerator(model)
+    claim, asked = Claim("Vincent van Gogh was born in Norway."), []
+    while (question := generator.next_question(claim, (), asked)) and len(asked) < 4:
+        assert question not in [hop.question for hop in asked]
+        assert question != Question("Was Vincent van Gogh born in Norway?")
+        asked.append(Hop(len(asked) + 1, question, Answer(None), HopStatus.SET_ASIDE))
+    assert asked

@@ -1,0 +1,63 @@
+"""The validator keeps pairs that are answered, new and tied to the check; it does not judge the claim."""
+
+from __future__ import annotations
+
+from app.modules.qa_validator import TiedAnswerValidator
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Judgement, Passage, Question, Span
+
+CLAIM = Claim("The author of Middlemarch was born in the same country as Emily Brontë.")
+FIRST = Hop(1, Question("Who wrote Middlemarch?"), Answer("George Eliot"), HopStatus.KEPT)
+
+
+def judged(question: str, answer: str | None, *context: Hop, evidence: tuple[str, str] | None = None) -> Judgement:
+    cited = Span(Passage(evidence[1], evidence[0], "test"), 0, 1) if evidence else None
+    hop = Hop(len(context) + 1, Question(question), Answer(answer, cited))
+    return TiedAnswerValidator().is_useful(CLAIM, context, hop)
+
+
+def test_a_bridge_answer_is_kept_though_it_decides_nothing() -> None:
+    """The hop that a claim of two hops needs says nothing yet about its truth."""
+    assert judged("Who wrote Middlemarch?", "George Eliot").holds
+
+
+def test_an_answer_that_speaks_against_the_claim_is_kept() -> None:
+    """Useful is not the same as true."""
+    assert judged("Where was Emily Brontë born?", "Timbuktu").holds
+
+
+def test_no_answer_is_set_aside_with_a_plain_reason() -> None:
+    """A question without an answer stays out of the context, None and blank alike."""
+    assert judged("Who wrote Middlemarch?", None) == Judgement(False, "Set aside: no passage answers this question.")
+    assert not judged("Who wrote Middlemarch?", "  ").holds
+
+
+def test_a_pair_that_is_there_already_is_set_aside() -> None:
+    """The same question in other words brings nothing new."""
+    judgement = judged("Who is the author of Middlemarch?", "George Eliot", FIRST)
+    assert (judgement.holds, judgement.reason) == (False, "Set aside: hop 1 asked this already.")
+
+
+def test_an_answer_that_says_the_question_s_name_again_is_set_aside() -> None:
+    """ "Where is the Berlin Wall?" is not answered by "the Berlin Wall", but Mexico City may lie in Mexico."""
+    assert not judged("Where was Emily Brontë born?", "Emily Brontë").holds
+    assert judged("Which country was Emily Brontë of Brontë Town from?", "Brontë").holds
+
+
+def test_a_question_about_a_kept_answer_is_tied_to_it() -> None:
+    """The reason names the hop that brought what is asked about."""
+    judgement = judged("Where was George Eliot born?", "Nuneaton", FIRST)
+    assert judgement == Judgement(True, "Kept: it answers a question about George Eliot, from hop 1.")
+
+
+def test_a_pair_about_something_else_is_set_aside() -> None:
+    """Answered and new is not enough: without a tie to the claim or to a kept answer it is no part of the check."""
+    judgement = judged("Who painted Guernica?", "Pablo Picasso", FIRST)
+    assert not judgement.holds and "neither" in judgement.reason
+
+
+def test_evidence_that_does_not_mention_what_was_asked_about_is_set_aside() -> None:
+    """A passage on somebody else answers nothing, whatever the reader took from it."""
+    question = "Where was Emily Brontë born?"
+    stray = judged(question, "Calcutta", evidence=("William Makepeace Thackeray", "He was born in Calcutta."))
+    assert stray == Judgement(False, "Set aside: the evidence does not mention Emily Brontë.")
+    assert judged(question, "Thornton", evidence=("Brontë family", "Emily Bronte was born in Thornton.")).holds

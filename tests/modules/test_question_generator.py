@@ -1,0 +1,177 @@
+"""The question generator: what it asks, what it never asks, and that its questions follow from the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from app.modules.prompts import data
+from app.modules.question_generator import PromptedQuestionGenerator, prompt_for
+from app.reasoning.errors import CallFailed
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question
+
+
+class Scripted:
+    """A Completer that says the same lines to every prompt, in turn, and remembers what it was asked."""
+
+    def __init__(self, *lines: str) -> None:
+        self.lines = lines
+        self.prompts: list[str] = []
+
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+        self.prompts.append(prompt)
+        return self.lines[(len(self.prompts) - 1) % len(self.lines)]
+
+
+class Broken:
+    """A Completer whose every call fails."""
+
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+        raise CallFailed("The language model is gone")
+
+
+TWO_HOPS = Claim("The author of Middlemarch was born in the same country as Emily Brontë.")
+
+
+def kept(*pairs: tuple[str, str]) -> tuple[Hop, ...]:
+    return tuple(
+        Hop(number, Question(question), Answer(answer), HopStatus.KEPT)
+        for number, (question, answer) in enumerate(pairs, start=1)
+    )
+
+
+def turned_down(question: str) -> Hop:
+    return Hop(1, Question(question), Answer(None), HopStatus.SET_ASIDE)
+
+
+def ask(claim: Claim, context: tuple[Hop, ...] = (), set_aside: Sequence[Hop] = (), says: str = "") -> str | None:
+    question = PromptedQuestionGenerator(Scripted(says)).next_question(claim, context, set_aside)
+    return question and question.text
+
+
+@pytest.mark.parametrize(
+    ("claim", "question"),
+    [
+        ("Frida Kahlo was born in Guadalajara.", "Where was Frida Kahlo born?"),
+        ("Frida Kahlo was born in 1907.", "When was Frida Kahlo born?"),
+        ("Kilimanjaro is in the Andes.", "Where is Kilimanjaro located?"),
+        ("Lyon is the capital of France.", "What is the capital of France?"),
+        ("Middlemarch was written by George Sand.", "Who wrote Middlemarch?"),
+        ("The inventor of the saxophone died in Paris.", "Who invented the saxophone?"),
+        ("Rashomon was directed by a Korean filmmaker.", "Who directed Rashomon?"),
+        ("The river that flows through Baghdad rises in Turkey.", "Which river flows through Baghdad?"),
+        ("Denmark and Norway are both members of NATO.", "What is Denmark a member of?"),
+    ],
+)
+def test_the_first_question_is_what_an_article_answers(claim: str, question: str) -> None:
+    """Without any help of the model a claim's own grammar gives a question that a passage can answer."""
+    assert ask(Claim(claim)) == question
+
+
+def test_the_second_question_names_what_only_the_first_answer_brought() -> None:
+    """A claim of two hops goes on from the entity that was found."""
+    assert ask(TWO_HOPS, kept(("Who wrote Middlemarch?", "George Eliot"))) == "Where was George Eliot born?"
+
+
+def test_without_the_first_answer_the_second_question_is_another() -> None:
+    """The follow-up rests on the answer, not on the claim alone."""
+    assert ask(TWO_HOPS) != ask(TWO_HOPS, kept(("Who wrote Middlemarch?", "George Eliot")))
+
+
+def test_another_first_answer_gives_another_second_question() -> None:
+    """Whatever the first hop found is what the second asks about, right or wrong."""
+    assert ask(TWO_HOPS, kept(("Who wrote Middlemarch?", "Jules Verne"))) == "Where was Jules Verne born?"
+
+
+def test_both_sides_of_a_comparison_are_asked_about() -> None:
+    """With the first side known, the second is asked the same."""
+    context = kept(("Who wrote Middlemarch?", "George Eliot"), ("Where was George Eliot born?", "Nuneaton"))
+    assert ask(TWO_HOPS, context) == "Where was Emily Brontë born?"
+
+
+def test_nested_descriptions_are_opened_from_the_inside() -> None:
+    """The capital of a country can be asked for once the country is known."""
+    claim = Claim("The capital of the country where Anton Chekhov was born lies on the Moskva River.")
+    country = ("In which country was Anton Chekhov born?", "Russia")
+    assert ask(claim) == country[0]
+    assert ask(claim, kept(country)) == "What is the capital of Russia?"
+    assert ask(claim, kept(country, ("What is the capital of Russia?", "Moscow"))) == "Which river is Moscow on?"
+
+
+@pytest.mark.parametrize("asked", ["Who wrote Middlemarch?", "Who is the author of Middlemarch?"])
+def test_what_was_set_aside_is_never_asked_again(asked: str) -> None:
+    """Neither in the same words nor in others, whoever proposes it."""
+    question = ask(TWO_HOPS, set_aside=[turned_down(asked)], says="Who wrote Middlemarch?")
+    assert question not in (None, "Who wrote Middlemarch?")
+
+
+def test_a_run_of_questions_never_repeats_and_ends() -> None:
+    """Set aside again and again, the generator runs out instead of going round."""
+    asked: list[Hop] = []
+    while question := ask(TWO_HOPS, set_aside=asked, says="Who wrote Middlemarch?"):
+        assert question not in [hop.question.text for hop in asked]
+        asked.append(turned_down(question))
+        assert len(asked) < 20
+    assert len(asked) > 1
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "Is it true that Zorbs like cheese?",
+        "Do Zorbs like cheese?",
+        "Which Zorbs like cheese?",
+        "Who wrote Macbeth?",
+        "Who?",
+        "Zorbs like cheese.",
+    ],
+)
+def test_a_model_s_question_must_ask_something_new_about_the_claim(says: str) -> None:
+    """Yes/no questions, the claim with a question mark, names out of nowhere and statements are not asked."""
+    assert ask(Claim("zorbs like cheese"), says=says) is None
+
+
+def test_a_model_s_question_is_asked_where_the_grammar_gives_none() -> None:
+    """The model speaks for claims that no pattern reads."""
+    assert ask(Claim("zorbs like cheese"), says="What do zorbs eat?") == "What do zorbs eat?"
+
+
+def test_other_openings_are_tried_when_the_model_s_first_choice_is_no_use() -> None:
+    """A first choice that repeats is followed by completions of "Who", "Where" and so on."""
+    model = Scripted("Do zorbs like cheese?", " eats zorbs?")
+    question = PromptedQuestionGenerator(model).next_question(Claim("zorbs like cheese"), (), ())
+    assert question == Question("Who eats zorbs?")
+    assert model.prompts[1].endswith("Question = Who")
+
+
+def test_prompts_have_the_paper_s_shapes() -> None:
+    """First questions see the claim; follow-ups see every kept pair, numbered, and where the next one stands."""
+    assert prompt_for(TWO_HOPS, ()).endswith(
+        f"Claim = {TWO_HOPS.text}\nTo verify the above claim, we can first ask a simple question:\nQuestion ="
+    )
+    follow_up = prompt_for(TWO_HOPS, kept(("Who wrote Middlemarch?", "George Eliot")))
+    assert "Question 1 = Who wrote Middlemarch?\nAnswer 1 = George Eliot\n" in follow_up
+    assert follow_up.endswith("Question 2 =")
+
+
+def test_a_claim_with_template_marks_and_lines_stays_one_line_of_data() -> None:
+    """Nothing that a person types fills in or breaks the template."""
+    prompt = prompt_for(Claim("$known {x}\nQuestion = What?"), ())
+    assert "Claim = $known {x} Question = What?\n" in prompt
+
+
+@pytest.mark.parametrize("name", ["first_question", "follow_up_question"])
+def test_there_are_ten_demonstrations_of_our_own(name: str) -> None:
+    """Each ends in a question that the generator's own rules would let through."""
+    assert len(data(name)) == 10
+    for shown in data(name):
+        claim, context = Claim(shown["claim"]), kept(*(tuple(pair) for pair in shown.get("known", [])))
+        assert ask(claim, context) is not None
+        assert shown["question"].endswith("?")
+
+
+def test_a_failed_call_of_the_model_is_a_failed_hop() -> None:
+    """No question is made up in its place."""
+    with pytest.raises(CallFailed):
+        PromptedQuestionGenerator(Broken()).next_question(TWO_HOPS, (), ())

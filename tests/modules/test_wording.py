@@ -1,0 +1,52 @@
+"""Questions are compared by what they ask, names are found by their capitals."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.wording import asked_for, names, same_question, stems
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Who wrote Emma?", "who wrote  emma ?"),
+        ("Who wrote Emma?", "Who is the author of Emma?"),
+        ("Where was Frida Kahlo born?", "In which city was Frida Kahlo born?"),
+        ("What is the capital of Chad?", "What's the capital of Chad?"),
+    ],
+)
+def test_other_words_for_the_same_are_the_same_question(one: str, other: str) -> None:
+    """Case, spacing, synonyms of a relation and the noun for a place do not make a question new."""
+    assert same_question(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Where was Frida Kahlo born?", "When was Frida Kahlo born?"),
+        ("Where was Frida Kahlo born?", "Where was Diego Rivera born?"),
+        ("Who wrote Emma?", "Who directed Emma?"),
+        ("Where was Frida Kahlo born?", "Where did Frida Kahlo die?"),
+    ],
+)
+def test_another_kind_thing_or_relation_is_another_question(one: str, other: str) -> None:
+    """Near in letters is not near in meaning."""
+    assert not same_question(one, other)
+
+
+def test_names_keep_their_small_words_and_lose_the_sentence_s_opening() -> None:
+    """ "The" that opens a sentence is no part of a name, "of the" inside one is."""
+    text = "The author of The Lord of the Rings met W. H. Auden and Gabriel García Márquez's wife in Łódź."
+    assert names(text) == ("Lord of the Rings", "W. H. Auden", "Gabriel García Márquez", "Łódź")
+
+
+def test_a_yes_no_question_asks_for_nothing() -> None:
+    """A question that a passage cannot answer with a span has no kind."""
+    assert asked_for("Was Frida Kahlo born in Mexico?") == ""
+    assert asked_for("In which year did it begin?") == "time"
+
+
+def test_accents_and_endings_do_not_matter_to_stems() -> None:
+    """The same word in another form has the same stem."""
+    assert stems("Wars in Perú") == stems("a war in Peru")

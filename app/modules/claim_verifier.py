@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.language.mentions import mentions, names_in
 from app.modules.evidence import passages_of
+from app.modules.wording import names, normalised
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Context, Judgement
 
@@ -38,6 +38,6 @@ class JudgeClaimVerifier:
 
 def untouched(claim: Claim, context: Context) -> tuple[str, ...]:
     """The names in the claim that neither a kept question nor any kept evidence mentions."""
-    seen = " ".join(f"{title} {text}" for title, text in passages_of(context))
-    asked = " ".join(hop.question.text for hop in context)
-    return tuple(name for name in mentions(claim.text) if not names_in(f"{seen} {asked}", name))
+    seen = [f"{title} {text}" for title, text in passages_of(context)] + [hop.question.text for hop in context]
+    known = f" {normalised(' '.join(seen))} "
+    return tuple(name for name in names(claim.text) if f" {normalised(name)} " not in known)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.language.mentions import mentions
 from app.modules.claim_verifier import untouched
 from app.modules.evidence import passages_of, quoted_sentence
+from app.modules.wording import names
 from app.reasoning.progress import entered
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Context, Hop, Label, Sentence, Verdict
@@ -65,6 +65,6 @@ def _missing(claim: Claim, context: Context) -> str:
     gaps = untouched(claim, context)
     if gaps:
         return f"No evidence was found that mentions {' or '.join(gaps)}."
-    named = mentions(claim.text)
+    named = names(claim.text)
     about = f" about {' and '.join(named)}" if named else ""
     return f"The evidence kept{about} does not say whether the claim holds."

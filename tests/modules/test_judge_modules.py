@@ -68,7 +68,11 @@ def test_a_name_in_a_kept_question_is_no_gap():
 
 @pytest.mark.parametrize(
     ("probabilities", "label"),
-    [((0.8, 0.1, 0.1), Label.SUPPORTED), ((0.1, 0.8, 0.1), Label.REFUTED), ((0.2, 0.2, 0.6), Label.NOT_ENOUGH_EVIDENCE)],
+    [
+        ((0.8, 0.1, 0.1), Label.SUPPORTED),
+        ((0.1, 0.8, 0.1), Label.REFUTED),
+        ((0.2, 0.2, 0.6), Label.NOT_ENOUGH_EVIDENCE),
+    ],
 )
 def test_the_reasoner_gives_the_judges_label_with_its_probability(probabilities, label):
     verdict = JudgeReasoner(ScriptedJudge(*probabilities), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)

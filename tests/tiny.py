@@ -33,26 +33,20 @@ def tiny_llama(folder: Path) -> Path:
 
 
 def tiny_bert(words: str = ""):
-    """A BERT reader of two small layers with random weights, and its tokenizer: letters, digits and `words` are whole."""
+    """A BERT reader of two small layers with random weights, and its tokenizer, which spells all but `words`."""
     import string
 
     import torch
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-    from transformers import BertConfig, BertForQuestionAnswering, PreTrainedTokenizerFast
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from transformers import BertConfig, BertForQuestionAnswering
 
-    letters = [letter for letter in string.ascii_lowercase + string.digits]
+    letters = string.ascii_lowercase + string.digits
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *".,?()'-", *letters, *[f"##{letter}" for letter in letters]]
     vocabulary = {piece: at for at, piece in enumerate(dict.fromkeys([*pieces, *words.casefold().split()]))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
     tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
-    )
     torch.manual_seed(0)
     model = BertForQuestionAnswering(
         BertConfig(
@@ -65,4 +59,4 @@ def tiny_bert(words: str = ""):
             attention_probs_dropout_prob=0.0,
         )
     )
-    return model, PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]")
+    return model, tokenizer

@@ -22,8 +22,11 @@ from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.reasoning.types import Answer, Passage, Question, Span
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
     from torch import Tensor
-    from transformers import BertForQuestionAnswering, PreTrainedTokenizerFast
+    from transformers import BertForQuestionAnswering
+
+    Loaded = tuple[BertForQuestionAnswering, Tokenizer, "Decision"]
 
 MAX_WINDOWS = 16
 MAX_ANSWER_TOKENS = 24
@@ -71,12 +74,14 @@ class SpanReader:
     def __init__(self, folder: Path, threads: int) -> None:
         self._folder, self._threads = folder, threads
         self._lock = threading.Lock()
-        self._loaded: tuple[BertForQuestionAnswering, PreTrainedTokenizerFast, Decision] | None = None
+        self._loaded: Loaded | None = None
 
-    def load(self) -> None:
-        """Load the weights now. Raises ModelUnavailable when they are missing or damaged."""
+    def load(self) -> Loaded:
+        """Load the weights unless they are loaded. Raises ModelUnavailable when they are missing or damaged."""
         with self._lock:
-            self._load()
+            if self._loaded is None:
+                self._loaded = self._read_files()
+            return self._loaded
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
         """The best-supported span over all passages (best first), or an Answer whose text is None.
@@ -84,11 +89,8 @@ class SpanReader:
         `score` is the probability that the best span answers the question, also where it was too low to be given.
         Raises ModelUnavailable, and CallFailed when the model's output is not a number.
         """
-        with self._lock:
-            model, tokenizer, decision = self._load()
-            chosen = _windows(tokenizer, question.text, passages)
-            found = [best for at in range(0, len(chosen), BATCH) for best in best_spans(model, chosen[at : at + BATCH])]
-        rated = [(decision.probability(best, w.passage), w, best) for w, best in zip(chosen, found, strict=True)]
+        _, _, decision = self.load()
+        rated = [(decision.probability(best, w.passage), w, best) for w, best in self.find(question, passages)]
         if not rated:
             return Answer(None, retrieved=tuple(passages))
         score, window, best = max(rated, key=lambda row: row[0])
@@ -97,20 +99,26 @@ class SpanReader:
         cited = Span(passages[window.passage], best.start, best.end)
         return Answer(cited.text, cited, tuple(passages), score=score)
 
-    def _load(self) -> tuple[BertForQuestionAnswering, PreTrainedTokenizerFast, Decision]:
-        if self._loaded is None:
-            mend = f"git checkout -- {self._folder}"
-            missing = [name for name in FILES if not (self._folder / name).is_file()]
-            if missing:
-                raise ModelUnavailable(f"The reader's {', '.join(missing)} cannot be found", mend=mend)
-            try:
-                self._loaded = _from_files(self._folder, self._threads)
-            except Exception as error:
-                raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", mend=mend) from error
-        return self._loaded
+    def find(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, Found]]:
+        """Every window that was read and its best span, however doubtful. Raises as `read` does."""
+        model, tokenizer, _ = self.load()
+        with self._lock:
+            chosen = _windows(tokenizer, question.text, passages)
+            found = [best for at in range(0, len(chosen), BATCH) for best in best_spans(model, chosen[at : at + BATCH])]
+        return list(zip(chosen, found, strict=True))
+
+    def _read_files(self) -> Loaded:
+        mend = f"git checkout -- {self._folder}"
+        missing = [name for name in FILES if not (self._folder / name).is_file()]
+        if missing:
+            raise ModelUnavailable(f"The reader's {', '.join(missing)} cannot be found", mend=mend)
+        try:
+            return _loaded_from(self._folder, self._threads)
+        except Exception as error:
+            raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", mend=mend) from error
 
 
-def _from_files(folder: Path, threads: int) -> tuple[BertForQuestionAnswering, PreTrainedTokenizerFast, Decision]:
+def _loaded_from(folder: Path, threads: int) -> Loaded:
     import torch
     from safetensors.torch import load_file
     from transformers import BertConfig, BertForQuestionAnswering
@@ -123,7 +131,7 @@ def _from_files(folder: Path, threads: int) -> tuple[BertForQuestionAnswering, P
     return model.eval(), tokenizer, decision
 
 
-def _windows(tokenizer: PreTrainedTokenizerFast, question: str, passages: Sequence[Passage]) -> list[Window]:
+def _windows(tokenizer: Tokenizer, question: str, passages: Sequence[Passage]) -> list[Window]:
     """The windows to be read, at most MAX_WINDOWS: where there are more, those that share most words with the question.
 
     The bound keeps a book-length page from taking minutes.

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
     from torch import Tensor
-    from transformers import PreTrainedTokenizerFast
 
 MAX_TOKENS = 256
 STRIDE = 64
 MAX_QUESTION_TOKENS = 64
+MAX_TITLE_TOKENS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,58 +35,46 @@ class Window:
     token_types: tuple[int, ...]
     words: tuple[tuple[int, int] | None, ...]
 
-    @property
-    def text_words(self) -> int:
-        """How many tokens could be part of an answer."""
-        return sum(word is not None for word in self.words)
 
-
-def tokenizer_from(path: Path) -> PreTrainedTokenizerFast:
+def tokenizer_from(path: Path) -> Tokenizer:
     """The tokenizer in a tokenizer.json. "[SEP]" in a passage is five characters to it and never the separator."""
-    from transformers import PreTrainedTokenizerFast
+    from tokenizers import Tokenizer
 
-    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(path), pad_token="[PAD]")
-    tokenizer.backend_tokenizer.encode_special_tokens = True
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
     return tokenizer
 
 
-def windows(
-    tokenizer: PreTrainedTokenizerFast, question: str, title: str, text: str, passage: int = 0
-) -> Iterator[Window]:
-    """The windows of one passage in order; none when its text holds no token."""
-    head = f"{title}. " if title else ""
-    encoded = tokenizer(
-        _shortened(tokenizer, question),
-        head + text,
-        truncation="only_second",
-        max_length=MAX_TOKENS,
-        stride=STRIDE,
-        return_overflowing_tokens=True,
-        return_token_type_ids=True,
-    )
-    for encoding in encoded.encodings:
-        window = Window(passage, tuple(encoding.ids), tuple(encoding.type_ids), _words_of(encoding, len(head)))
-        if window.text_words:
-            yield window
+def windows(tokenizer: Tokenizer, question: str, title: str, text: str, passage: int = 0) -> Iterator[Window]:
+    """The windows of one passage in order, each with the question and the title; none when the text holds no token."""
+    first, separator = (tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+    asked = tokenizer.encode(question, add_special_tokens=False).ids[:MAX_QUESTION_TOKENS]
+    head = tokenizer.encode(f"{title}. ", add_special_tokens=False).ids[:MAX_TITLE_TOKENS] if title else []
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    words = _words_of(encoding)
+    before = [first, *asked, separator]
+    room = MAX_TOKENS - len(before) - len(head) - 1
+    for at in range(0, len(words), room - STRIDE):
+        part = slice(at, at + room)
+        yield Window(
+            passage,
+            (*before, *head, *encoding.ids[part], separator),
+            (*[0] * len(before), *[1] * (len(head) + len(words[part]) + 1)),
+            (*[None] * (len(before) + len(head)), *words[part], None),
+        )
+        if at + room >= len(words):
+            break
 
 
-def _shortened(tokenizer: PreTrainedTokenizerFast, question: str) -> str:
-    """The question cut after its first tokens: without it, an endless question would leave a passage no room."""
-    offsets = tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-    return question[: offsets[MAX_QUESTION_TOKENS - 1][1]] if len(offsets) > MAX_QUESTION_TOKENS else question
-
-
-def _words_of(encoding, head: int) -> tuple[tuple[int, int] | None, ...]:
+def _words_of(encoding: Encoding) -> list[tuple[int, int]]:
     """Token by token the character range of its whole word: an answer never begins or ends inside a word."""
     ranges: dict[int, tuple[int, int]] = {}
-    places: list[int | None] = []
-    for word, sequence, (start, end) in zip(encoding.word_ids, encoding.sequence_ids, encoding.offsets, strict=True):
-        inside = sequence == 1 and start >= head and end > start
-        places.append(word if inside else None)
-        if inside:
-            first, last = ranges.get(word, (start - head, end - head))
-            ranges[word] = (min(first, start - head), max(last, end - head))
-    return tuple(None if place is None else ranges[place] for place in places)
+    for word, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
+        first, last = ranges.get(word, (start, end))
+        ranges[word] = (min(first, start), max(last, end))
+    return [ranges[word] for word in encoding.word_ids]
 
 
 def as_batch(group: Sequence[Window], pad: int) -> dict[str, Tensor]:

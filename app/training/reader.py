@@ -18,8 +18,9 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
+from tokenizers import Tokenizer
 from torch.nn import functional
-from transformers import BertForQuestionAnswering, PreTrainedTokenizerFast
+from transformers import BertForQuestionAnswering
 
 from app.backends.packed_weights import pack
 from app.backends.reader_windows import Window, as_batch, windows
@@ -52,7 +53,7 @@ class ReaderSettings:
 def train(
     examples: Sequence[Example],
     model: BertForQuestionAnswering,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: Tokenizer,
     out: Path,
     settings: ReaderSettings = ReaderSettings(),
 ) -> dict:
@@ -86,12 +87,12 @@ def train(
     }
 
 
-def save(model: BertForQuestionAnswering, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
+def save(model: BertForQuestionAnswering, tokenizer: Tokenizer, out: Path) -> None:
     """The files that app/backends/reader.py loads, but for decision.json: int8 weights, configuration, tokenizer."""
     out.mkdir(parents=True, exist_ok=True)
     save_file(pack({name: weight.detach() for name, weight in model.state_dict().items()}), out / "model.safetensors")
     model.config.save_pretrained(out)
-    tokenizer.backend_tokenizer.save(str(out / "tokenizer.json"))
+    tokenizer.save(str(out / "tokenizer.json"))
 
 
 def _course(seen: Sequence[Example], settings: ReaderSettings) -> list[list[Example]]:
@@ -108,9 +109,7 @@ def _course(seen: Sequence[Example], settings: ReaderSettings) -> list[list[Exam
     ]
 
 
-def _batches(
-    course: Sequence[Sequence[Example]], tokenizer: PreTrainedTokenizerFast, settings: ReaderSettings
-) -> list[list[Item]]:
+def _batches(course: Sequence[Sequence[Example]], tokenizer: Tokenizer, settings: ReaderSettings) -> list[list[Item]]:
     """Epoch after epoch, shuffled batches of windows of similar length: little padding."""
     rng = random.Random(settings.seed)
     batches = []
@@ -124,7 +123,7 @@ def _batches(
     return batches
 
 
-def items_of(example: Example, tokenizer: PreTrainedTokenizerFast) -> list[Item]:
+def items_of(example: Example, tokenizer: Tokenizer) -> list[Item]:
     """The example's windows; one that does not hold the whole answer counts as having none."""
     items = []
     for window in windows(tokenizer, example.question, example.title, example.text):

@@ -1,0 +1,200 @@
+"""The extractive reader on a tiny model: spans are exact, odd input is read, missing and damaged weights are named."""
+
+import json
+import threading
+from dataclasses import asdict, replace
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from app.backends import reader as reading
+from app.backends.packed_weights import pack, unpack
+from app.backends.reader import Decision, Found, SpanReader, span_scores
+from app.backends.reader_windows import MAX_TOKENS, as_batch, tokenizer_from, windows
+from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.reasoning.types import Passage, Question
+from app.training.reader import save
+from tests.tiny import tiny_bert
+
+ALWAYS = Decision(answerable=1.0, span=0.1, rank=0.0, bias=0.0, threshold=0.0)
+WHO = Question("Who wrote Hamlet?")
+HAMLET = Passage("A play (1600). Hamlet was written by William Shakespeare.", "Hamlet", "test")
+BERLIN = Passage("Berlin is the capital of Germany.", "Berlin", "test")
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reader")
+    save(*tiny_bert(), folder)
+    decide(folder, ALWAYS)
+    return folder
+
+
+def decide(folder, decision):
+    (folder / "decision.json").write_text(json.dumps(asdict(decision)))
+
+
+@pytest.fixture
+def copied(weights, tmp_path):
+    for file in weights.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def tokenizer(weights):
+    return tokenizer_from(weights / "tokenizer.json")
+
+
+def cited_exactly(answer):
+    return answer.cited is not None and answer.text == answer.cited.text and answer.text.strip() == answer.text != ""
+
+
+def test_an_answer_stands_word_for_word_in_one_of_the_passages(weights):
+    answer = SpanReader(weights, 1).read(WHO, [BERLIN, HAMLET])
+    assert cited_exactly(answer)
+    assert answer.cited.passage in (BERLIN, HAMLET)
+    assert answer.retrieved == (BERLIN, HAMLET)
+    assert 0 < answer.score < 1
+
+
+def test_below_the_threshold_there_is_no_answer_and_the_passages_are_still_named(copied):
+    decide(copied, replace(ALWAYS, threshold=1.01))
+    answer = SpanReader(copied, 1).read(WHO, [HAMLET])
+    assert (answer.text, answer.cited, answer.retrieved) == (None, None, (HAMLET,))
+    assert 0 < answer.score < 1
+
+
+@pytest.mark.parametrize("passages", [[], [replace(HAMLET, text="")], [replace(HAMLET, text="  \n ")]])
+def test_with_nothing_to_read_there_is_no_answer(weights, passages):
+    assert SpanReader(weights, 1).read(WHO, passages).text is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "🎭 Hamlet 👩‍👩‍👧 wurde 🇩🇪 geschrieben",
+        "哈姆雷特是威廉·莎士比亚的戏剧",
+        "هاملت مسرحية لشكسبير",
+        "Erdoğan'ın İstanbul'u",
+        "e\u0301te\u0301",
+    ],
+)
+def test_any_script_and_emoji_are_read_and_cited_exactly(weights, text):
+    assert cited_exactly(SpanReader(weights, 1).read(Question("🎭 kim?"), [Passage(text, "哈姆雷特 🎭", "test")]))
+
+
+def test_a_book_length_passage_is_read_where_it_shares_words_with_the_question(weights):
+    text = "nothing to see here. " * 4000 + "Hamlet was written by William Shakespeare. " + "and so on. " * 4000
+    found = SpanReader(weights, 1).find(WHO, [replace(HAMLET, text=text)])
+    assert len(found) == reading.MAX_WINDOWS
+    at = text.index("Hamlet was")
+    assert any(window.words[-2][0] >= at >= _first(window)[0] for window, _ in found)
+
+
+def _first(window):
+    return next(word for word in window.words if word is not None)
+
+
+def test_a_passage_is_covered_by_its_windows_and_each_fits_the_model(tokenizer):
+    text = " ".join(f"word{at}" for at in range(600))
+    made = list(windows(tokenizer, WHO.text, "Title", text))
+    assert max(len(window.token_ids) for window in made) <= MAX_TOKENS
+    cited = {text[slice(*word)] for window in made for word in window.words if word}
+    assert cited == set(text.split())
+
+
+def test_an_endless_question_leaves_the_passage_room(weights):
+    assert cited_exactly(SpanReader(weights, 1).read(Question("why " * 5000), [HAMLET]))
+
+
+def test_neither_the_title_nor_the_question_can_be_cited(tokenizer):
+    (window,) = windows(tokenizer, WHO.text, "Hamlet", "A play.")
+    assert {word for word in window.words if word} == {(0, 1), (2, 6), (6, 7)}
+
+
+def test_a_separator_written_in_a_passage_is_text(tokenizer):
+    (window,) = windows(tokenizer, WHO.text, "", "a [SEP] b")
+    separator = tokenizer.token_to_id("[SEP]")
+    assert window.token_ids.count(separator) == 2
+
+
+def test_a_span_runs_forward_inside_the_passage_and_is_not_too_long():
+    scores = span_scores(torch.zeros(1, 60), torch.zeros(1, 60), torch.tensor([[False] * 10 + [True] * 50]))
+    first, last = (scores[0] > float("-inf")).nonzero(as_tuple=True)
+    assert first.min() == 10
+    assert (last - first).min() == 0
+    assert (last - first).max() == reading.MAX_ANSWER_TOKENS - 1
+
+
+def test_padding_changes_no_span(weights):
+    reader = SpanReader(weights, 1)
+    (_, alone), *_ = reader.find(WHO, [BERLIN])
+    (_, beside), *_ = reader.find(WHO, [BERLIN, replace(HAMLET, text=HAMLET.text * 5)])
+    assert (alone.start, alone.end) == (beside.start, beside.end)
+    assert alone.answerable == pytest.approx(beside.answerable, abs=1e-4)
+
+
+def test_the_retrievers_order_counts_as_much_as_the_decision_says():
+    found = Found(0, 1, answerable=1.0, span=-1.0)
+    ranked = replace(ALWAYS, rank=-0.5)
+    assert ranked.probability(found, 0) > ranked.probability(found, 1)
+    assert ALWAYS.probability(found, 0) == ALWAYS.probability(found, 1)
+    assert ALWAYS.probability(replace(found, answerable=1e9), 0) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", reading.FILES)
+def test_a_missing_file_is_named_with_what_mends_it(copied, name):
+    (copied / name).unlink()
+    with pytest.raises(ModelUnavailable, match=name) as caught:
+        SpanReader(copied, 1).read(WHO, [HAMLET])
+    assert caught.value.mend == f"git checkout -- {copied}"
+
+
+@pytest.mark.parametrize("name", reading.FILES)
+def test_a_damaged_file_makes_the_reader_unavailable_and_breaks_nothing_else(copied, name):
+    (copied / name).write_bytes((copied / name).read_bytes()[:20])
+    with pytest.raises(ModelUnavailable, match="damaged"):
+        SpanReader(copied, 1).load()
+
+
+def test_weights_that_are_not_numbers_fail_the_call(copied):
+    packed = load_file(copied / "model.safetensors")
+    packed["qa_outputs.bias"][:] = float("nan")
+    save_file(packed, copied / "model.safetensors")
+    with pytest.raises(CallFailed, match="not a number"):
+        SpanReader(copied, 1).read(WHO, [HAMLET])
+
+
+def test_visitors_who_read_at_once_get_their_own_answers_from_one_model(weights):
+    reader = SpanReader(weights, 1)
+    passages = {"b": BERLIN, "h": HAMLET}
+    together = {}
+
+    def read(name):
+        together[name] = reader.read(WHO, [passages[name]])
+
+    threads = [threading.Thread(target=read, args=(name,)) for name in passages]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == {name: SpanReader(weights, 1).read(WHO, [passage]) for name, passage in passages.items()}
+
+
+def test_packing_keeps_every_weight_to_half_a_step_of_its_row():
+    weights = {"matrix": torch.randn(5, 40), "vector": torch.randn(7)}
+    packed = pack(weights)
+    again = unpack(packed)
+    assert packed["matrix"].dtype == torch.int8
+    assert torch.equal(again["vector"], weights["vector"])
+    step = weights["matrix"].abs().amax(dim=1, keepdim=True) / 127
+    assert ((again["matrix"] - weights["matrix"]).abs() <= step / 2 + 1e-6).all()
+
+
+def test_a_batch_marks_only_the_text_as_answerable(tokenizer):
+    group = [*windows(tokenizer, "a?", "b", "c d"), *windows(tokenizer, "a?", "", "c")]
+    batch = as_batch(group, pad=0)
+    assert batch["answerable_tokens"].sum(dim=1).tolist() == [2, 1]
+    assert batch["attention_mask"].sum(dim=1).tolist() == [len(window.token_ids) for window in group]

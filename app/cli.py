@@ -16,6 +16,7 @@ from app import cli_setup, cli_train
 from app.claims import clean_claim
 from app.reasoning.errors import InvalidInput
 from app.reasoning.events import (
+    TERMINAL,
     AnswerFound,
     Event,
     HopFailed,
@@ -25,10 +26,10 @@ from app.reasoning.events import (
     QuestioningEnded,
     StepFailed,
 )
-from app.reasoning.report import Report
+from app.reasoning.report import Report, fold
 from app.reasoning.types import Answer, LabelSet, RunOptions, Verdict
 from app.runs.export import run_as_dict
-from app.runs.service import Runs
+from app.runs.service import Runs, StoredEvent
 from app.settings import MOST_HOPS
 
 OWNER = "command line"
@@ -85,17 +86,17 @@ def _options(strategy: str, answerer: str | None, labels: str, max_hops: int | N
 
 
 def _follow(runs: Runs, run_id: str, say: Say) -> Report:
-    """Say what happens until the run has ended; Ctrl-C ends it at its next step."""
-    seen = 0
+    """Say what happens until the run has ended, and return its report. Ctrl-C ends the run at its next step."""
+    seen: list[StoredEvent] = []
     try:
-        while not (run := runs.report(run_id)).report.ended or seen < run.last_seq:
-            for stored in runs.follow(run_id, seen, WAIT_SECONDS):
-                seen = stored.seq
+        while not (seen and isinstance(seen[-1].event, TERMINAL)):
+            for stored in runs.follow(run_id, seen[-1].seq if seen else 0, WAIT_SECONDS):
+                seen.append(stored)
                 _tell(stored.event, say)
     except KeyboardInterrupt:
         runs.stop()
         raise
-    return run.report
+    return fold((stored.event, stored.seconds) for stored in seen)
 
 
 def _tell(event: Event, say: Say) -> None:

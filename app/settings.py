@@ -125,9 +125,15 @@ class Settings:
 
 
 def load_settings(root: Path = ROOT) -> Settings:
-    """The process's settings: its environment first, then `.env` in `root`."""
+    """The process's settings: its environment first, then `.env` in `root`.
+
+    A value that cannot be ends the process (SystemExit) with one line on standard error instead of a trace.
+    """
     written = {name: value or "" for name, value in dotenv_values(root / ".env").items()}
-    return Settings.from_env({**written, **os.environ})
+    try:
+        return Settings.from_env({**written, **os.environ})
+    except SettingsError as error:
+        raise SystemExit(f"Hopcheck cannot start: {error}.") from None
 
 
 def _kept_secret(path: Path) -> str:

@@ -11,11 +11,11 @@ from flask import Flask
 
 from app import cli
 from app.reasoning.errors import ModelUnavailable
-from app.reasoning.types import Judgement, Label, LabelSet, Verdict
+from app.reasoning.types import Claim, Judgement, Label, LabelSet, RunOptions, Verdict
 from app.runs.jobs import ThreadJobs
 from app.runs.service import Runs
 from app.settings import Settings
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Gate, Script, ScriptedHop, answer, scripted_wiring
 
 CLAIM = "The author of Hamlet was born in England."
 KEYS = "id claim strategy answerer label confidence rationale missing seconds usage hops".split()
@@ -163,3 +163,18 @@ def test_retrieved_text_cannot_steer_the_terminal(terminal):
     output = terminal(script).check(CLAIM).output
     assert "\x1b" not in output and "\x07" not in output
     assert "from: Evil\ufffdOne" in output
+
+
+def test_an_interrupt_from_the_keyboard_ends_the_run_and_not_only_the_waiting(terminal):
+    gate = Gate("answer 1")
+    desk = terminal(gate=gate, delay=0.05)
+    run_id = desk.runs.start(Claim(CLAIM), RunOptions(), cli.OWNER)
+
+    def interrupted(line: str) -> None:
+        gate.open()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cli._follow(desk.runs, run_id, interrupted)
+    report = desk.runs.report(run_id).report
+    assert (report.ended, len(report.hops)) == ("interrupted", 1)

@@ -76,6 +76,13 @@ def test_the_environment_wins_over_the_file(tmp_path, monkeypatch):
     assert (settings.port, settings.workers, settings.max_hops) == (9002, 3, 5)
 
 
+def test_a_start_with_a_value_that_cannot_be_ends_with_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOG_LEVEL", "LOUD")
+    with pytest.raises(SystemExit) as end:
+        load_settings(tmp_path)
+    assert end.value.code == "Hopcheck cannot start: LOG_LEVEL must be one of: DEBUG, INFO, WARNING, ERROR."
+
+
 def test_settings_do_not_change():
     with pytest.raises(FrozenInstanceError):
         Settings().port = 1

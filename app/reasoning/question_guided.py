@@ -10,7 +10,7 @@ has changed. Two hops in a row that bring nothing end the questioning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from app.reasoning.errors import CallFailed
@@ -111,7 +111,7 @@ class QuestionGuided:
             return f"{FRUITLESS_HOPS} hops in a row brought nothing."
         return ""
 
-    def _ask(self, claim: Claim, trail: _Trail) -> Iterator[Event]:
+    def _ask(self, claim: Claim, trail: _Trail) -> Generator[Event, None, Hop | None]:
         """One hop from question to keeping; returns it closed, or None when there is no question left."""
         number, module = len(trail.hops) + 1, "question generator"
         hop = None
@@ -136,7 +136,7 @@ class QuestionGuided:
         yield HopSetAside(number, judgement.reason)
         return hop.closed(HopStatus.SET_ASIDE, judgement.reason)
 
-    def _is_enough(self, claim: Claim, trail: _Trail) -> Iterator[Event]:
+    def _is_enough(self, claim: Claim, trail: _Trail) -> Generator[Event, None, bool]:
         """Ask D; a call that fails is shown and decides nothing, so the loop goes on."""
         try:
             judgement = self.verifier.is_sufficient(claim, trail.context)

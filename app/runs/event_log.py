@@ -113,7 +113,8 @@ class EventLog:
             if events or not running or left <= 0:
                 return events
             with self._news:
-                self._news.wait_for(lambda seen=seen: self._appended != seen, min(left, self._poll_seconds))
+                if self._appended == seen:
+                    self._news.wait(min(left, self._poll_seconds))
 
     def _is_running(self, run_id: str) -> bool:
         with self._sessions() as session:

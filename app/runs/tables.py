@@ -26,7 +26,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value else None
 
 
-class RunRow(db.Model):
+class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     """A run. `state` is "running" until a terminal event makes it "verdict", "failed" or "interrupted".
 
     `last_seq` is the newest event's number: appending counts it up first, which both takes the next number and makes
@@ -48,7 +48,7 @@ class RunRow(db.Model):
     last_seq: Mapped[int] = mapped_column(default=0)
 
 
-class EventRow(db.Model):
+class EventRow(db.Model):  # type: ignore[name-defined] # made at run time
     """One event of a run: numbered from 1 without gaps, never changed, never deleted alone."""
 
     __tablename__ = "events"

@@ -4,7 +4,7 @@ The language model gets QACheck's two prompts. A small model's first questions a
 of the time, so its proposals stand beside those that follow from the claim's grammar (claim_questions.py); all are held
 to the same rules, and a documented score chooses:
 
-    score = how well founded        a claim question's own weight (up to 1), MODEL for the model's
+    score = how well founded        a claim question's own weight (up to 1), MODEL or MODEL_FOLLOWS_UP for the model's
           + AGREED                  when the model and the grammar propose the same question
           + BRIDGES                 when it names what only the last kept answer brought
           + COVERS * coverage       the part of the claim's words, not yet in a kept pair, that it asks about
@@ -22,11 +22,11 @@ from app.modules.wording import asked_for, names, same_question, stems
 from app.reasoning.errors import UnparseableOutput
 from app.reasoning.progress import entered
 from app.reasoning.roles import Completer
-from app.reasoning.types import Claim, Context, Hop, Question
+from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Question
 
-MODEL, AGREED, BRIDGES, COVERS = 0.5, 0.2, 0.3, 0.2
+MODEL, MODEL_FOLLOWS_UP, AGREED, BRIDGES, COVERS = 0.5, 0.25, 0.2, 0.3, 0.2
 WELL_FOUNDED = 0.5
-"""With a candidate of this score the model is not asked for more than its first choice: a visitor is waiting."""
+"""With a first question of this weight the model is not asked for more than its first choice: a visitor is waiting."""
 
 MAX_TOKENS = 32
 ANSWER_CHARACTERS = 120
@@ -52,16 +52,18 @@ class PromptedQuestionGenerator:
         for opening in ("", *OPENINGS):
             text = self._ask_model(prompt, opening)
             if text and rules.allow(text):
-                _add(scores, text)
-            if max(scores.values(), default=0.0) >= WELL_FOUNDED:
+                _add(scores, text, MODEL_FOLLOWS_UP if context else MODEL)
+            if scores and (context or max(scores.values()) >= WELL_FOUNDED):
                 break
         ranked = sorted(scores, key=lambda text: scores[text] + rules.bonus(text), reverse=True)
         return Question(ranked[0]) if ranked else None
 
     def warm(self) -> None:
-        """Load the model and compute both prompts' demonstrations, so that the first visitor does not wait for it."""
-        for name in ("first_question", "follow_up_question"):
-            self.model.complete(_demonstrations(name), max_tokens=1)
+        """Ask once with each prompt, so that everything is loaded and both demonstrations are computed."""
+        shown = Claim(data("first_question")[0]["claim"])
+        question = self.next_question(shown, (), ())
+        if question:
+            self.next_question(shown, (Hop(1, question, Answer("Umberto Eco"), HopStatus.KEPT),), ())
 
     def _ask_model(self, prompt: str, opening: str) -> str | None:
         """The model's question after `opening`, or None when it wrote none."""
@@ -113,13 +115,13 @@ class _Rules:
         return bool(known & stems(question)) and all(stems(name) <= known for name in names(question))
 
 
-def _add(scores: dict[str, float], text: str) -> None:
+def _add(scores: dict[str, float], text: str, weight: float) -> None:
     """Enter the model's question, or strengthen the claim question that asks the same."""
     twin = next((known for known in scores if same_question(known, text)), None)
     if twin is None:
-        scores[text] = MODEL
+        scores[text] = weight
     else:
-        scores[twin] = max(scores[twin], MODEL) + AGREED
+        scores[twin] = max(scores[twin], weight) + AGREED
 
 
 def prompt_for(claim: Claim, context: Context) -> str:

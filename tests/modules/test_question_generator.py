@@ -175,3 +175,11 @@ def test_a_failed_call_of_the_model_is_a_failed_hop() -> None:
     """No question is made up in its place."""
     with pytest.raises(CallFailed):
         PromptedQuestionGenerator(Broken()).next_question(TWO_HOPS, (), ())
+
+
+def test_warming_computes_both_prompts() -> None:
+    """After it, the first visitor's prompts begin with text that the model has read already."""
+    model = Scripted("")
+    PromptedQuestionGenerator(model).warm()
+    last = [data(name)[-1]["question"] for name in ("first_question", "follow_up_question")]
+    assert all(any(question in prompt for prompt in model.prompts) for question in last)

@@ -91,8 +91,9 @@ def apply(report: Report, event: Event, seconds: float) -> Report:
         case TokensUsed(usage):
             return replace(report, usage=report.usage + usage)
         case QuestionAsked(number, question):
-            hops = (*report.hops, Hop(number, question))
-            return replace(report, hops=hops, times=(*report.times, (seconds, seconds)))
+            # Asked anew after a take-over, a hop replaces the one that was cut off.
+            before, times = report.hops[: number - 1], report.times[: number - 1]
+            return replace(report, hops=(*before, Hop(number, question)), times=(*times, (seconds, seconds)))
         case AnswerFound(number, answer):
             return _changed(report, number, seconds, answer=answer)
         case HopKept(number, reason):

@@ -38,7 +38,7 @@ class TrainingSettings:
     first_layer: int = 10
     learning_rate: float = 4e-4
     batch_size: int = 16
-    max_steps: int = 270
+    max_steps: int = 230
     checkpoint_every: int = 20
 
 

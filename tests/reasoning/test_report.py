@@ -49,6 +49,15 @@ def test_a_hop_opens_with_its_question_and_then_gets_its_answer():
     assert [(hop.answer, hop.status) for hop in answered] == [(FOUND.answer, HopStatus.OPEN)]
 
 
+def test_a_hop_asked_anew_replaces_the_one_that_was_cut_off():
+    again = QuestionAsked(1, Question("Who is the author of Hamlet?"))
+    report = after(ASKED, FOUND, again)
+    assert [(hop.number, hop.question.text, hop.answer) for hop in report.hops] == [
+        (1, "Who is the author of Hamlet?", None)
+    ]
+    assert report.times == ((3.0, 3.0),)
+
+
 @pytest.mark.parametrize(
     "last, status, reason",
     [

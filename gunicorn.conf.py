@@ -4,6 +4,7 @@ One process, because models are large and runs are carried out in it; threads, b
 What is loaded, connected and recovered happens in the worker, after the fork.
 """
 
+import logging
 import threading
 import time
 
@@ -20,10 +21,12 @@ timeout = 120
 graceful_timeout = 8
 keepalive = 5
 loglevel = _settings.log_level.lower()
+control_socket_disable = True  # it would be made in the home folder, outside the clone
 
 
 def post_worker_init(worker):
     """End the runs that a dead process left, then load the models without keeping the first page waiting."""
+    logging.basicConfig(level=_settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     here = worker.wsgi.extensions["hopcheck"]
     here.runs.recover()
     threading.Thread(target=here.wiring.warm, name="warm", daemon=True).start()

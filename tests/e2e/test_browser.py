@@ -1,0 +1,203 @@
+"""What a person does, in a real browser: each test is one visit."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from app.reasoning.errors import CallFailed
+from app.samples import SAMPLES
+from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
+expect.set_options(timeout=30_000)
+
+CLAIM = "The author of Hamlet was born in England."
+
+
+def check(page, address: str, claim: str = CLAIM) -> None:
+    """Type a claim and send it with the keyboard."""
+    type_claim(page, address, claim)
+    send(page)
+
+
+def type_claim(page, address: str, claim: str) -> None:
+    page.goto(address)
+    page.get_by_label("Your claim").fill(claim)
+
+
+def send(page) -> None:
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/runs/*")
+
+
+def expect_verdict(page, word: str = "Supported") -> None:
+    expect(page.get_by_role("heading", level=2, name=word)).to_be_visible()
+
+
+def test_from_a_sample_to_its_verdict(live, visitor):
+    """A sample's button starts its claim; hops come one after the other without a reload, then the verdict."""
+    gate, page = Gate("question 2"), visitor()
+    address = live(scripted_wiring(gate=gate))
+    page.goto(address)
+    page.get_by_role("button", name=SAMPLES[0].claim).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(SAMPLES[0].claim)
+    expect(page.locator("#hop-1 .chip")).to_have_text("Kept")
+    expect(page.locator("#hop-2")).to_be_hidden()
+    loads = len([each for each in page.addresses if re.search(r"/runs/[\w-]+$", each)])
+    gate.open()
+    expect_verdict(page)
+    expect(page.locator("li.hop")).to_have_count(2)
+    expect(page.locator("#hop-2 mark")).to_have_text("England")
+    expect(page).to_have_title(re.compile("^Supported: "))
+    assert len([each for each in page.addresses if re.search(r"/runs/[\w-]+$", each)]) == loads
+    assert page.complaints == []
+
+
+def test_a_typed_claim_and_its_counter(live, visitor):
+    """The counter counts what the server counts; Ctrl+Enter sends."""
+    page = visitor()
+    address = live()
+    page.goto(address)
+    page.get_by_label("Your claim").fill("  🌍🌍🌍  ")
+    expect(page.get_by_text("3 of 500 characters")).to_be_visible()
+    check(page, address)
+    expect_verdict(page)
+    page.get_by_role("link", name="hop 2").click()
+    assert page.url.endswith("#hop-2")
+    page.get_by_role("link", name="Check another claim").click()
+    expect(page.get_by_role("link", name=CLAIM)).to_contain_text("Supported")
+
+
+def test_a_claim_that_is_too_long_comes_back(live, visitor):
+    """The form returns with what was typed and the reason by the field."""
+    page = visitor()
+    page.goto(live())
+    page.get_by_label("Your claim").fill("x" * 501)
+    page.get_by_role("button", name="Check it").click()
+    expect(page.get_by_role("alert")).to_have_text("The claim has 501 characters; at most 500 are allowed.")
+    expect(page.get_by_label("Your claim")).to_have_value("x" * 501)
+
+
+def test_a_reload_in_the_middle_shows_what_is_there_and_follows(live, visitor):
+    gate, page = Gate("answer 2"), visitor()
+    check(page, live(scripted_wiring(gate=gate)))
+    expect(page.locator("#hop-2 h3")).to_have_text("Where was William Shakespeare born?")
+    page.reload()
+    expect(page.locator("#hop-1 mark")).to_have_text("William Shakespeare")
+    expect(page.locator("#hop-2 .chip")).to_have_text("In progress")
+    gate.open()
+    expect_verdict(page)
+    expect(page.locator("li.hop")).to_have_count(2)
+    assert page.complaints == []
+
+
+def test_closing_the_tab_does_not_stop_the_run(live, visitor):
+    gate, page = Gate("answer 2"), visitor()
+    check(page, live(scripted_wiring(gate=gate)))
+    assert gate.reached.wait(20)
+    link = page.url
+    page.close()
+    gate.open()
+    later = visitor()
+    later.goto(link)
+    expect_verdict(later)
+
+
+def test_the_permalink_works_in_another_browser(live, visitor):
+    """The second visitor sees the run; it is not among that browser's own."""
+    page, other = visitor(), visitor()
+    address = live()
+    check(page, address)
+    expect_verdict(page)
+    link = page.get_by_role("link", name="Permalink").get_attribute("href")
+    other.goto(address + link)
+    expect_verdict(other)
+    expect(other.get_by_role("heading", level=1)).to_have_text(CLAIM)
+    other.goto(address)
+    expect(other.get_by_text("Checked in this browser")).to_have_count(0)
+
+
+def test_two_visitors_at_once_do_not_affect_each_other(live, visitor):
+    """Both runs go on at the same time; each page shows its own hops."""
+    other_script = Script((ScriptedHop("Who painted Guernica?"),), SUPPORTED)
+    gate = Gate("answer 1")
+    address = live(scripted_wiring(TWO_HOPS, other_script, gate=gate))
+    page, other = visitor(), visitor()
+    type_claim(page, address, CLAIM)
+    type_claim(other, address, "Picasso painted Guernica.")
+    send(page)
+    expect(page.locator("#hop-1 h3")).to_have_text("Who wrote Hamlet?")
+    send(other)
+    expect(other.locator("#hop-1 h3")).to_have_text("Who painted Guernica?")
+    gate.open()
+    expect_verdict(page)
+    expect_verdict(other)
+    expect(page.locator("li.hop")).to_have_count(2)
+    expect(other.locator("li.hop")).to_have_count(1)
+    expect(page.get_by_role("heading", level=1)).to_have_text(CLAIM)
+
+
+def test_a_script_in_a_claim_is_text(live, visitor):
+    page = visitor()
+    claim = "<img src=x onerror=alert(1)><script>alert(2)</script> is safe."
+    check(page, live(), claim)
+    expect_verdict(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(claim)
+    assert page.complaints == []
+
+
+def test_no_request_leaves_the_site(live, visitor):
+    page = visitor()
+    address = live()
+    check(page, address)
+    expect_verdict(page)
+    page.goto(address)
+    assert {urlsplit(each).netloc for each in page.addresses} == {urlsplit(address).netloc}
+    assert page.complaints == []
+
+
+def test_without_javascript_the_page_refreshes_itself_to_the_verdict(live, visitor):
+    gate, page = Gate("answer 2"), visitor(java_script_enabled=False)
+    page.goto(live(scripted_wiring(gate=gate)))
+    page.get_by_role("button", name=SAMPLES[0].claim).click()
+    expect(page.locator("#hop-2 h3")).to_have_text("Where was William Shakespeare born?")
+    gate.open()
+    expect_verdict(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(SAMPLES[0].claim)
+
+
+def test_a_failed_hop_is_shown_as_failed(live, visitor):
+    """The failure has its reason; the run goes on to its verdict."""
+    script = Script((ScriptedHop("Who?", CallFailed("The reader took too long.")), *TWO_HOPS.hops), SUPPORTED)
+    page = visitor()
+    check(page, live(scripted_wiring(script, delay=0.1)))
+    expect(page.locator("#hop-1 .chip")).to_have_text("Failed")
+    expect(page.locator("#hop-1 .reason")).to_have_text("The answerer failed: The reader took too long.")
+    expect_verdict(page)
+
+
+def test_one_follower_too_many_still_arrives_at_the_verdict(live, visitor):
+    """With a single seat the second page has no stream and refreshes itself."""
+    gate = Gate("answer 2")
+    first, second = visitor(), visitor()
+    check(first, live(scripted_wiring(gate=gate), threads=1))
+    expect(first.locator("#hop-2 h3")).to_be_visible()
+    second.goto(first.url)
+    expect(second.locator("[sse-connect]")).to_have_count(0)
+    gate.open()
+    expect_verdict(first)
+    expect_verdict(second)
+
+
+@pytest.mark.parametrize("width", [360, 768, 1920])
+def test_nothing_is_wider_than_the_window(live, visitor, width):
+    page = visitor(viewport={"width": width, "height": 800})
+    address = live()
+    check(page, address, "Supercalifragilisticexpialidocious" * 5)
+    expect_verdict(page)
+    for place in (page.url, address):
+        page.goto(place)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

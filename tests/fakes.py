@@ -125,7 +125,7 @@ class Gate:
     def __call__(self, step: str) -> None:
         if step == self.step:
             self.reached.set()
-            if not self._open.wait(30):
+            if not self._open.wait(60):
                 raise TimeoutError(f"nobody opened the gate before {step}")
 
 

@@ -134,7 +134,9 @@ def _of_identity(claim: Claim, context: Context) -> list[str]:
     facts = data("claim_questions")
     person = bool(re.search(rf"{facts['person_cues']}|\b(?:{facts['persons']})\b", claim.text))
     about = [(name, asked_for(hop.question.text)) for hop in reversed(context) for name in names(_answer_text(hop))]
-    about += [(name, "person" if person and _looks_like_a_person(name) else "") for name in names(claim.text)]
+    for name in names(claim.text):
+        is_one = person and _looks_like_a_person(_with_article(name, claim.text))
+        about.append((name, "person" if is_one else ""))
     return [
         f"Who was {name}?" if kind == "person" else f"What is {_with_article(name, claim.text)}?"
         for name, kind in about
@@ -214,20 +216,5 @@ def _patterns(group: str) -> tuple[tuple[re.Pattern[str], list[str]], ...]:
         pattern = entry["pattern"].replace("(?P<x>X)", f"(?P<x>{things})")
         for name, value in names_for.items():
             pattern = pattern.replace(name, value)
-        compiled.append(
-            (re.compile(rf"(?:(?<=\W)|^){_any_case_articles(pattern)}"), entry.get("asks") or [entry["to"]])
-        )
+        compiled.append((re.compile(rf"(?:(?<=\W)|^){pattern}"), entry["asks"]))
     return tuple(compiled)
-
-
-def _any_case_articles(pattern: str) -> str:
-    """Descriptions may open a sentence: their leading article may have a capital."""
-    return (
-        pattern.replace("(?:the |an? )", "(?:[Tt]he |[Aa]n? )", 1)
-        if pattern.startswith("(?:the |")
-        else (
-            "(?:[Tt]he )" + pattern.removeprefix("(?:the )").removeprefix("the ")
-            if pattern.startswith(("the ", "(?:the )"))
-            else pattern
-        )
-    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import Blueprint, Flask, Response, abort, redirect, render_template, request, url_for
+from flask import Blueprint, Flask, abort, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
@@ -28,7 +29,7 @@ def home() -> str:
 
 
 @pages.post("/runs")
-def start() -> Response:
+def start() -> ResponseReturnValue:
     """Start a run and lead to its page."""
     wiring = hopcheck().wiring
     claim, options = _sent_form().read(wiring.answerers())

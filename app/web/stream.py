@@ -51,6 +51,8 @@ def _messages(run_id: str, after: int) -> Iterator[str]:
         while True:
             happened = runs.follow(run_id, after, HEARTBEAT_SECONDS if seated else 0.0)
             run = runs.report(run_id)
+            if run is None:
+                return
             if happened:
                 after = happened[-1].seq
                 yield message(_changed(run, happened), after)

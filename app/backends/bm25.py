@@ -147,7 +147,7 @@ def _document(article: Article) -> str:
 
 
 class Bm25Retriever:
-    """A Retriever over the index in `folder`. Opened at the first search; any number of threads may search."""
+    """A Retriever over the index in `folder`. Opened at the first search; threads may search at once and take turns."""
 
     def __init__(self, folder: Path, java: Java = Java()) -> None:
         self._folder = folder
@@ -167,8 +167,10 @@ class Bm25Retriever:
         try:
             # A lone surrogate is no character; everything else goes to Lucene's analyser, which has no syntax to break.
             words = query.encode("utf-8", "replace").decode()
-            hits = searcher.search(words, k=k, fields={"contents": 1.0, "title": TITLE_WEIGHT})
-            return tuple(_passage(hit, manifest.source) for hit in hits)
+            # Lucene minds no threads, but pyjnius hands out half-made objects when several of them ask it at once.
+            with self._lock:
+                hits = searcher.search(words, k=k, fields={"contents": 1.0, "title": TITLE_WEIGHT})
+                return tuple(_passage(hit, manifest.source) for hit in hits)
         except Exception as error:  # pyjnius wraps any Java exception in its own
             log.exception("BM25 search failed")
             raise CallFailed(f"The search failed ({type(error).__name__})") from error

@@ -1,0 +1,185 @@
+"""BM25 over a small corpus: what is found, what an index survives, and what is said when it did not."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+
+import pytest
+
+from app.backends.bm25 import LAYOUT, MANIFEST, Bm25Retriever, Manifest, build_index, checked, checksum, is_current
+from app.backends.corpora import Article, Corpus
+from app.reasoning.errors import ModelUnavailable
+from app.reasoning.progress import listening
+from app.reasoning.types import Origin
+
+# Starting Java takes ten seconds, and minutes on a machine that is busy with training.
+pytestmark = pytest.mark.timeout(300)
+
+ARTICLES = (
+    Article("Hamlet", "Play by Shakespeare. A tragedy about the prince of Denmark.", "Play by Shakespeare", "Arts"),
+    Article("Denmark", "Country in Europe. Its capital is Copenhagen.", "Country in Europe", "Geography"),
+    Article("Kenya", "Country in Africa. Its capital is Nairobi.", "Country in Africa", "Geography"),
+    Article("Recep Tayyip Erdoğan", "President of Turkey since 2014.", "President of Turkey", "People"),
+    Article("東京", "Capital of Japan.", "", "Geography"),
+)
+
+
+def corpus_of(source, *articles: Article) -> Corpus:
+    return Corpus("small", "A small corpus", "Nowhere, CC0", lambda: source, lambda: articles)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    source = tmp_path_factory.mktemp("source") / "small.json"
+    source.write_text("five articles")
+    return corpus_of(source, *ARTICLES)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory, small):
+    folder = tmp_path_factory.mktemp("corpora") / "small"
+    build_index(small, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def retriever(index):
+    return Bm25Retriever(index)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A folder that passes for a whole index as long as nobody opens it: two files and their manifest."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    (folder / "segments_1").write_bytes(b"segments")
+    (folder / "_0.fdt").write_bytes(b"texts")
+    manifest = Manifest("small", "Nowhere, CC0", 5, "source", checksum(folder), "1.6.0")
+    (folder / MANIFEST).write_text(json.dumps(asdict(manifest)))
+    return folder
+
+
+def titles(passages) -> list[str]:
+    return [passage.title for passage in passages]
+
+
+@pytest.mark.jvm
+class TestSearching:
+    def test_the_best_passage_comes_first_with_all_that_the_page_shows(self, retriever):
+        best = retriever.retrieve("What is the capital of Kenya?", 3)[0]
+        assert (best.title, best.text) == ("Kenya", "Country in Africa. Its capital is Nairobi.")
+        assert (best.source, best.url) == ("Nowhere, CC0", "https://en.wikipedia.org/wiki/Kenya")
+        assert best.origin is Origin.CORPUS
+        assert best.score > 0
+
+    def test_the_title_is_searched_though_the_text_does_not_repeat_it(self, retriever):
+        assert titles(retriever.retrieve("Erdoğan", 3)) == ["Recep Tayyip Erdoğan"]
+
+    def test_a_match_in_the_title_goes_before_one_in_the_text(self, retriever):
+        assert titles(retriever.retrieve("Denmark", 2)) == ["Denmark", "Hamlet"]
+
+    def test_scores_fall_and_k_bounds_how_many_come(self, retriever):
+        found = retriever.retrieve("capital country", 2)
+        assert len(found) == 2
+        assert found[0].score >= found[1].score
+
+    def test_fewer_come_when_there_are_no_more(self, retriever):
+        assert titles(retriever.retrieve("Hamlet", 50)) == ["Hamlet"]
+
+    def test_another_script_is_found(self, retriever):
+        assert titles(retriever.retrieve("東京", 1)) == ["東京"]
+
+    @pytest.mark.parametrize("query", ["", "   ", "?!", "🦖", "the of and", "x" * 500, "Москва", "\x00"])
+    def test_a_query_that_matches_nothing_finds_nothing(self, retriever, query):
+        assert retriever.retrieve(query, 5) == ()
+
+    @pytest.mark.parametrize(
+        "query",
+        ['"Hamlet', "Hamlet AND (", "title: Hamlet^2", "Hamlet~ [a TO", "Hamlet 🦖", "Hamlet \ud800", "\\Hamlet*"],
+    )
+    def test_nothing_in_a_query_is_syntax(self, retriever, query):
+        assert "Hamlet" in titles(retriever.retrieve(query, 5))
+
+    def test_none_are_asked_for_and_none_come(self, retriever):
+        assert retriever.retrieve("Hamlet", 0) == ()
+
+    def test_the_search_is_said_with_the_number_of_passages(self, retriever):
+        said = []
+        with listening(said.append):
+            retriever.retrieve("Hamlet", 1)
+        assert [event.phase for event in said] == ["searching 5 passages"]
+
+    def test_threads_that_open_and_search_at_once_find_the_same(self, index):
+        fresh = Bm25Retriever(index)
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda _: titles(fresh.retrieve("capital of Kenya", 1)), range(32)))
+        assert found == [["Kenya"]] * 32
+
+    def test_lucene_files_that_lucene_cannot_read_are_named_damaged(self, written):
+        with pytest.raises(ModelUnavailable, match=r"small is damaged.*make corpus"):
+            Bm25Retriever(written).retrieve("Hamlet", 1)
+
+
+@pytest.mark.jvm
+class TestBuilding:
+    def test_the_manifest_says_what_is_in_it(self, index, small):
+        manifest = checked(index)
+        assert (manifest.corpus, manifest.count, manifest.layout) == ("small", 5, LAYOUT)
+        assert manifest.source_checksum == small.checksum()
+
+    def test_an_index_is_current_until_its_source_changes(self, index, small, tmp_path):
+        changed = tmp_path / "changed.json"
+        changed.write_text("six articles")
+        assert is_current(small, index)
+        assert not is_current(corpus_of(changed, *ARTICLES), index)
+
+    def test_building_again_replaces_what_was_there(self, small, written):
+        build_index(small, written)
+        assert titles(Bm25Retriever(written).retrieve("Kenya", 1)) == ["Kenya"]
+
+    def test_a_build_that_breaks_off_leaves_the_index_that_was_there(self, small, written):
+        def break_off(line: str) -> None:
+            if line.startswith("indexed"):
+                raise KeyboardInterrupt
+
+        before = checked(written)
+        with pytest.raises(KeyboardInterrupt):
+            build_index(small, written, progress=break_off)
+        assert checked(written) == before
+
+
+class TestDamage:
+    def test_a_whole_index_is_accepted(self, written):
+        assert checked(written).count == 5
+
+    def test_a_missing_index_is_named_missing(self, tmp_path):
+        with pytest.raises(ModelUnavailable, match=r"vital is missing.*make corpus") as raised:
+            Bm25Retriever(tmp_path / "vital").retrieve("Hamlet", 1)
+        assert raised.value.mend == "make corpus"
+
+    @pytest.mark.parametrize("content", ["", "{", "[]", '{"corpus": "small"}', "\x00"])
+    def test_a_damaged_manifest_is_named(self, written, content):
+        (written / MANIFEST).write_text(content)
+        with pytest.raises(ModelUnavailable, match="damaged"):
+            checked(written)
+
+    @pytest.mark.parametrize("harm", ["cut off", "changed", "gone", "added"])
+    def test_any_harm_to_a_file_is_noticed(self, written, harm):
+        texts = written / "_0.fdt"
+        {
+            "cut off": lambda: texts.write_bytes(b"tex"),
+            "changed": lambda: texts.write_bytes(b"taxes"),
+            "gone": texts.unlink,
+            "added": lambda: (written / "_1.fdt").write_bytes(b"more"),
+        }[harm]()
+        with pytest.raises(ModelUnavailable, match=r"small is damaged.*make corpus"):
+            checked(written)
+
+    def test_the_index_of_another_version_is_built_anew(self, written, small):
+        other = replace(checked(written), layout=LAYOUT - 1)
+        (written / MANIFEST).write_text(json.dumps(asdict(other)))
+        assert not is_current(small, written)
+        with pytest.raises(ModelUnavailable, match="another version"):
+            checked(written)

@@ -1,0 +1,76 @@
+"""The corpus as passages: text with its description, addresses that work, damage that is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.backends.corpora import CORPORA, VITAL, Article, read_extracts, vital_articles
+from app.reasoning.errors import ModelUnavailable
+
+QUESTIONS = Path(__file__).resolve().parents[2] / "benchmarks" / "retrieval_questions.jsonl"
+
+
+def extracts(path: Path, *rows: dict) -> Path:
+    path.write_text(json.dumps({row["title"]: row for row in rows}), encoding="utf-8")
+    return path
+
+
+def row(title: str, extract: str = "A text.", description: str = "", topic: str = "Arts") -> dict:
+    return {"title": title, "extract": extract, "description": description, "topic": topic}
+
+
+def test_the_description_goes_before_the_extract(tmp_path):
+    path = extracts(tmp_path / "a.json", row("Ada", "Ada was a mathematician.", "English mathematician (1815–1852)"))
+    assert read_extracts(path)[0].text == "English mathematician (1815–1852). Ada was a mathematician."
+
+
+def test_without_a_description_the_extract_stands_alone(tmp_path):
+    assert read_extracts(extracts(tmp_path / "a.json", row("Ada", "Ada.")))[0].text == "Ada."
+
+
+def test_an_article_without_text_is_left_out(tmp_path):
+    path = extracts(tmp_path / "a.json", row("Empty", extract=""), row("Full"))
+    assert [article.title for article in read_extracts(path)] == ["Full"]
+
+
+@pytest.mark.parametrize(
+    ("title", "address"),
+    [
+        ("Charles Darwin", "Charles_Darwin"),
+        ("2001: A Space Odyssey", "2001:_A_Space_Odyssey"),
+        ("HIV/AIDS", "HIV/AIDS"),
+        ("AT&T", "AT%26T"),
+        ("Who Framed Roger Rabbit?", "Who_Framed_Roger_Rabbit%3F"),
+        ("Recep Tayyip Erdoğan", "Recep_Tayyip_Erdo%C4%9Fan"),
+    ],
+)
+def test_addresses_are_quoted_as_wikipedia_reads_them(title, address):
+    assert Article(title, "", "", "").url == f"https://en.wikipedia.org/wiki/{address}"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"Ada": {"title": "Ada"}}', '{"Ada": null}'])
+def test_a_damaged_file_is_named_with_what_mends_it(tmp_path, content):
+    path = tmp_path / "extracts.json"
+    path.write_text(content)
+    with pytest.raises(ModelUnavailable, match=r"extracts\.json is damaged.*make setup"):
+        read_extracts(path)
+
+
+def test_vital_has_every_article_of_the_package():
+    articles = vital_articles()
+    assert len(articles) == 10_033
+    assert len({article.id for article in articles}) == len(articles)
+    assert CORPORA["vital"] is VITAL
+    assert "CC BY-SA 4.0" in VITAL.source
+
+
+def test_every_benchmark_question_is_answered_by_the_articles_it_names():
+    by_title = {article.title: article for article in vital_articles()}
+    for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
+        asked = json.loads(line)
+        assert asked["titles"]
+        for title in asked["titles"]:
+            assert asked["answer"] in by_title[title].text, asked["question"]

@@ -1,0 +1,62 @@
+"""The cross-encoder: it knows which passage answers, and says so when it is not there."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from app.backends.reranker import CrossEncoderReranker, packaged_reranker
+from app.reasoning.errors import ModelUnavailable
+from app.reasoning.types import Passage
+
+QUESTION = "Who wrote Hamlet?"
+HAMLET = Passage("The Tragedy of Hamlet is a play written by William Shakespeare around 1600.", "Hamlet", "test")
+OTHELLO = Passage("Othello is a tragedy about a Moorish general in Venice.", "Othello", "test")
+VILLAGE = Passage("A hamlet is a small human settlement.", "Hamlet (place)", "test")
+GRAVITY = Passage("Gravity is an interaction between all things with mass.", "Gravity", "test")
+
+
+@pytest.fixture(scope="module")
+def reranker():
+    return CrossEncoderReranker(threads=1)
+
+
+@pytest.mark.models
+class TestRanking:
+    def test_the_passage_that_answers_comes_first_and_the_one_about_nothing_last(self, reranker):
+        ranked = reranker.rerank(QUESTION, [GRAVITY, VILLAGE, OTHELLO, HAMLET])
+        assert ranked[0].title == "Hamlet"
+        assert ranked[-1].title == "Gravity"
+
+    def test_the_scores_are_the_models_own_and_fall(self, reranker):
+        scores = [passage.score for passage in reranker.rerank(QUESTION, [GRAVITY, OTHELLO, HAMLET])]
+        assert scores == sorted(scores, reverse=True)
+        assert scores[0] > 0 > scores[-1]
+
+    def test_a_passage_scores_the_same_whatever_stands_beside_it(self, reranker):
+        alone = reranker.rerank(QUESTION, [OTHELLO])[0].score
+        beside = {p.title: p.score for p in reranker.rerank(QUESTION, [HAMLET, OTHELLO, GRAVITY, VILLAGE])}
+        assert beside["Othello"] == pytest.approx(alone)
+
+    def test_nothing_is_ranked_as_nothing(self, reranker):
+        assert reranker.rerank(QUESTION, []) == ()
+
+    def test_a_text_longer_than_the_window_counts_by_its_beginning(self, reranker):
+        long = Passage(HAMLET.text + " More was said." * 2000, "Hamlet", "test")
+        assert reranker.rerank(QUESTION, [GRAVITY, long])[0].title == "Hamlet"
+
+    def test_an_emoji_and_another_script_are_words_like_others(self, reranker):
+        assert len(reranker.rerank("🦖 Кто написал 'Гамлета'?", [HAMLET, GRAVITY])) == 2
+
+
+class TestAbsence:
+    @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
+    def test_a_damaged_file_is_named_with_what_mends_it(self, tmp_path, name):
+        folder = tmp_path / "reranker"
+        folder.mkdir()
+        for each in ("model.onnx", "tokenizer.json"):
+            shutil.copy(packaged_reranker() / each, folder)
+        (folder / name).write_bytes(b"cut off")
+        with pytest.raises(ModelUnavailable, match=r"reranker is damaged.*make setup"):
+            CrossEncoderReranker(folder).rerank(QUESTION, [HAMLET])

@@ -1,0 +1,155 @@
+"""Setting up: each step once, whole or not at all, and a clear line when it cannot be done."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy
+import pytest
+from flask import Flask
+from safetensors.numpy import save_file
+
+from app import cli_setup
+from app.preparing import Step, index_folder, is_whole_model, prepare, steps
+from app.reasoning.errors import ModelUnavailable
+from app.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return replace(Settings.from_env({}), instance=tmp_path / "instance")
+
+
+@pytest.fixture
+def command(settings):
+    """Runs `flask --app app ...` for the commands of setting up, on an empty instance folder."""
+    app = Flask("app")
+    app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
+    cli_setup.register(app)
+    return lambda *arguments: app.test_cli_runner().invoke(args=arguments)
+
+
+class Made:
+    """Steps that are done once they were made."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+
+    def step(self, title: str) -> Step:
+        return Step(title, lambda: title in self.made, lambda say: self.made.append(title))
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_what_is_done_is_not_done_again():
+    log, lines = Made(), []
+    prepare([log.step("models")], lines.append)
+    prepare([log.step("models"), log.step("corpus")], lines.append)
+    assert log.made == ["models", "corpus"]
+    assert "[1/2] models: done before" in lines
+
+
+def test_anew_does_it_again():
+    log = Made()
+    prepare([log.step("corpus")], print)
+    prepare([log.step("corpus")], print, anew=True)
+    assert log.made == ["corpus", "corpus"]
+
+
+def test_progress_of_a_step_is_told_under_its_title():
+    lines = []
+    prepare([Step("corpus", lambda: False, lambda say: say("indexed 5"))], lines.append)
+    assert [line.strip() for line in lines[:2]] == ["[1/1] corpus ...", "indexed 5"]
+
+
+def test_the_embedded_default_needs_the_base_model_and_the_index(settings):
+    assert [step.is_done() for step in steps(settings)] == [False, False]
+
+
+def model_folder(folder: Path) -> Path:
+    folder.mkdir()
+    for name in ("config.json", "tokenizer.json"):
+        (folder / name).write_text("{}")
+    save_file({"weight": numpy.ones((8, 8), numpy.float32)}, folder / "model.safetensors")
+    return folder
+
+
+def test_a_whole_model_is_whole(tmp_path):
+    assert is_whole_model(model_folder(tmp_path / "model"))
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_a_model_with_a_file_missing_is_made_again(tmp_path, name):
+    folder = model_folder(tmp_path / "model")
+    (folder / name).unlink()
+    assert not is_whole_model(folder)
+
+
+@pytest.mark.parametrize("kept", [0, 20, -1])
+def test_a_model_with_weights_cut_off_is_made_again(tmp_path, kept):
+    weights = model_folder(tmp_path / "model") / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:kept])
+    assert not is_whole_model(weights.parent)
+
+
+def test_corpora_are_listed_with_licence_and_state(command):
+    done = command("corpus", "list")
+    assert done.exit_code == 0
+    assert "vital" in done.output
+    assert "CC BY-SA 4.0" in done.output
+    assert "missing. Mend it with: make corpus" in done.output
+
+
+def test_an_unknown_corpus_is_bad_input(command):
+    assert command("corpus", "build", "nowhere").exit_code == 2
+
+
+def test_a_step_that_cannot_be_done_is_told_in_one_line(command, monkeypatch):
+    def unavailable(say):
+        raise ModelUnavailable("There is no Java 21 or newer here", mend="make setup")
+
+    monkeypatch.setattr(cli_setup, "steps", lambda settings: (Step("Index", lambda: False, unavailable),))
+    done = command("prepare")
+    assert done.exit_code == 1
+    assert done.output.splitlines()[-1] == "Error: There is no Java 21 or newer here. Mend it with: make setup"
+
+
+@pytest.mark.jvm
+@pytest.mark.timeout(300)
+def test_the_corpus_that_ships_is_built_and_then_left_alone(command, settings):
+    built = command("corpus", "build")
+    assert built.exit_code == 0, built.output
+    assert "indexed 10,033 of 10,033 passages" in built.output
+    assert (index_folder(settings, "vital") / "manifest.json").is_file()
+    assert "done before" in command("corpus", "build", "--if-needed").output
+    assert "10,033 passages" in command("corpus", "list").output
+
+
+def test_make_help_lists_the_two_commands():
+    listed = make("help").stdout
+    assert "make run" in listed
+    assert "make test" in listed
+
+
+def test_a_python_that_is_too_old_is_said_before_anything_is_made(tmp_path):
+    done = make("setup", "PYTHON=false", f"VENV={tmp_path / 'venv'}")
+    assert done.returncode != 0
+    assert "Hopcheck needs Python 3.11 or newer" in done.stdout
+    assert not (tmp_path / "venv").exists()
+
+
+def test_an_install_that_fails_says_what_to_do(tmp_path):
+    venv = tmp_path / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / ".made").touch()
+    (venv / "bin" / "python").symlink_to("/bin/false")
+    done = make("setup", f"VENV={venv}")
+    assert done.returncode != 0
+    assert "PIP_FLAGS=" in done.stdout

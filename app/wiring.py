@@ -92,7 +92,7 @@ class Wiring:
         java = Java(settings.java_home, settings.java_memory)
         self._settings = settings
         self._retriever = Bm25Retriever(settings.instance / "corpora" / settings.corpus, java)
-        self._reranker = CrossEncoderReranker(settings.torch_threads)
+        self._reranker = CrossEncoderReranker(threads=settings.torch_threads)
         self._reader = SpanReader(SHIPPED / "reader", settings.torch_threads)
         self._judge = EntailmentJudge(base, SHIPPED / "judge", settings.torch_threads)
         self._generator = PromptedQuestionGenerator(LocalLM(settings.question_model, settings.torch_threads))

@@ -77,7 +77,7 @@ def train(pairs: Sequence[Pair], base: Path, out: Path, settings: TrainingSettin
     card = {
         "settings": asdict(settings),
         "data_hash": data_hash(pairs),
-        "trained_on": len(seen),
+        "trained_on": min(len(seen) * settings.epochs, len(order) * settings.batch_size),
         "minutes": round((time.monotonic() - started) / 60, 1),
         "steps": len(order),
     }

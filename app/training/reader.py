@@ -43,6 +43,7 @@ class ReaderSettings:
     warmup_steps: int = 40
     batch_size: int = 16
     frozen_layers: int = 4
+    first_questions: int = 5000
     first_words: tuple[int, int] = (25, 50)
     second_words: tuple[int, int] = (40, 85)
     elsewhere: int = 1400
@@ -101,7 +102,8 @@ def _course(seen: Sequence[Example], settings: ReaderSettings) -> list[list[Exam
     squad = [one for one in seen if one.source == "squad"]
     corpus = [one for one in seen if one.source == "corpus"]
     other = list(elsewhere(squad, settings.elsewhere, rng))
-    first = [one for one in squad if one.place] + other
+    answerable = [one for one in squad if one.place]
+    first = rng.sample(answerable, min(len(answerable), settings.first_questions)) + other[: len(other) // 2]
     second = squad + other + rng.sample(corpus, min(len(corpus), settings.corpus_questions))
     return [
         [cut(one, rng.randint(*words), rng) for one in part]

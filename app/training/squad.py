@@ -87,7 +87,7 @@ def cut(example: Example, words: int, rng: random.Random) -> Example:
     at, end = example.place or _nearest(example)
     before, after = example.text[:at], example.text[end:]
     spare = max(0, words - len(example.text[at:end].split()))
-    left = min(rng.randint(0, spare), len(before.split()))
+    left = min(max(rng.randint(0, spare), spare - len(after.split())), len(before.split()))
     # The first cut falls on a word's beginning, the second on a word's end; both keep the text as it stands.
     start = at - len(_last_words(before, left))
     stop = end + len(_first_words(after, spare - left))

@@ -1,0 +1,215 @@
+"""Training the reader, on a tiny BERT and a handful of questions: it learns to point and to doubt, and resumes."""
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+import torch
+
+from app.backends.corpora import Article
+from app.backends.reader import SpanReader
+from app.backends.reader_windows import tokenizer_from
+from app.reasoning.types import Passage, Question
+from app.training.corpus_questions import corpus_examples
+from app.training.reader import ReaderSettings, items_of, save, train
+from app.training.reader_decision import decide
+from app.training.squad import Example, cut, elsewhere, squad_examples
+from tests.tiny import tiny_bert
+
+COLOURS = ("red", "blue", "green", "black", "white", "brown")
+ANIMALS = ("cat", "dog", "cow", "pig")
+WORDS = " ".join((*COLOURS, *ANIMALS, "what", "colour", "is", "the", "old", "farm"))
+SETTINGS = ReaderSettings(
+    learning_rate=3e-3,
+    warmup_steps=5,
+    batch_size=8,
+    frozen_layers=0,
+    elsewhere=0,
+    corpus_questions=0,
+    checkpoint_every=10,
+)
+
+
+def farm(held_out: bool, count: int = 240) -> list[Example]:
+    """An animal and its colour; of every third only its age is told."""
+    rng = random.Random(held_out)
+    made = []
+    for at in range(count):
+        animal, colour = rng.choice(ANIMALS), rng.choice(COLOURS)
+        text = f"the {animal} is {'old' if at % 3 == 0 else colour}"
+        place = None if at % 3 == 0 else (text.index(colour), len(text))
+        answers = () if at % 3 == 0 else (colour,)
+        made.append(Example("squad", f"what colour is the {animal}?", "farm", text, place, answers, held_out))
+    return made
+
+
+def in_order(question, passages):
+    return passages
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    examples = [*farm(False), *farm(True, 60)]
+    model, tokenizer = tiny_bert(WORDS)
+    card = train(examples, model, tokenizer, folder, SETTINGS)
+    save(model, tokenizer, folder)
+    return folder, card, decide(folder, [*farm(True, 60)], in_order, threads=1, others=1)
+
+
+def test_a_trained_reader_points_at_the_answer_and_says_when_there_is_none(trained):
+    folder, _, _ = trained
+    reader, asked = SpanReader(folder, 1), Question("what colour is the pig?")
+    assert reader.read(asked, [Passage("the pig is black", "farm", "test")]).text == "black"
+    assert reader.read(asked, [Passage("the pig is old", "farm", "test")]).text is None
+
+
+def test_the_decision_is_fitted_on_one_half_of_what_was_held_out_and_measured_on_the_other(trained):
+    _, card, metrics = trained
+    assert card["trained_on"] == 240
+    alone = metrics["squad, own passage"]
+    assert metrics["fitted on"] + alone["all"]["n"] == 60
+    assert alone["answerable"]["F1"] > 80
+    assert alone["unanswerable"]["F1"] > 80
+
+
+def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(tmp_path):
+    examples = farm(False, 80)
+    (whole, tokenizer), (parts, _) = tiny_bert(WORDS), tiny_bert(WORDS)
+    settings = replace(SETTINGS, checkpoint_every=5)
+    train(examples, whole, tokenizer, tmp_path / "whole", settings)
+
+    class Interrupted(Exception):
+        """Thrown in the middle, as a machine that goes down."""
+
+    def interrupt(*_):
+        interrupt.calls += 1
+        if interrupt.calls > 8:
+            raise Interrupted
+
+    interrupt.calls = 0
+    handle = parts.register_forward_hook(interrupt)
+    with pytest.raises(Interrupted):
+        train(examples, parts, tokenizer, tmp_path / "parts", settings)
+    handle.remove()
+    train(examples, parts, tokenizer, tmp_path / "parts", settings)
+    for name, weight in whole.state_dict().items():
+        assert torch.allclose(weight, parts.state_dict()[name], atol=1e-6), name
+
+
+def test_the_clock_ends_a_run_before_its_last_step(tmp_path):
+    model, tokenizer = tiny_bert(WORDS)
+    card = train(farm(False), model, tokenizer, tmp_path, replace(SETTINGS, minutes=0.01))
+    assert 1 < card["steps"] < card["of_steps"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    tiny_bert(WORDS)[1].save(str(path))
+    return tokenizer_from(path)
+
+
+def test_the_tokens_of_an_answer_give_back_its_characters(tokenizer):
+    text = "the red cat and William's (brown) dog"
+    start = text.index("William's")
+    example = Example("squad", "whose dog?", "farm", text, (start, start + len("William's (brown)")), ("x",), False)
+    ((window, first, last),) = items_of(example, tokenizer)
+    assert text[window.words[first][0] : window.words[last][1]] == "William's (brown)"
+
+
+def test_a_window_without_the_answer_is_trained_as_unanswerable(tokenizer):
+    text = "the cat is red " + "and the dog is blue " * 80
+    items = items_of(Example("squad", "what?", "", text, (11, 14), ("red",), False), tokenizer)
+    assert [first >= 0 for _, first, _ in items] == [True, *[False] * (len(items) - 1)]
+    assert len(items) > 1
+
+
+@pytest.mark.parametrize("words", [3, 12, 40])
+def test_cutting_keeps_the_answer_and_about_so_many_words_of_the_text_itself(words):
+    rng = random.Random(words)
+    text = " ".join(f"w{at}" for at in range(60))
+    place = (text.index("w30"), text.index("w32") + 3)
+    for _ in range(20):
+        short = cut(Example("squad", "q", "t", text, place, ("w30 w31 w32",), False), words, rng)
+        assert short.text[slice(*short.place)] == "w30 w31 w32"
+        assert short.text in text
+        assert abs(len(short.text.split()) - words) <= 1
+
+
+def test_an_unanswerable_question_is_cut_around_what_it_comes_nearest_to():
+    text = " ".join(["nothing"] * 50 + ["elephants"] + ["nothing"] * 50)
+    short = cut(Example("squad", "Where do elephants sleep?", "t", text, None, (), False), 10, random.Random(0))
+    assert "elephants" in short.text or short.text.startswith(" nothing")
+    assert short.place is None
+    assert len(short.text.split()) <= 11
+
+
+def squad_file(folder, name, context, questions):
+    row = {"title": "A_title", "paragraphs": [{"context": context, "qas": questions}]}
+    (folder / name).write_text(json.dumps({"data": [row]}))
+
+
+def test_of_several_occurrences_the_one_whose_surroundings_ask_the_question_is_the_answer(tmp_path):
+    context = "In 1066 a comet was seen. " + "x " * 80 + "William won the battle of Hastings in 1066."
+    asked = {
+        "id": "1",
+        "question": "When was the battle of Hastings?",
+        "answers": [{"text": "1066", "answer_start": 3}],
+    }
+    never = {"id": "2", "question": "Who lost the comet?", "answers": [], "is_impossible": True}
+    squad_file(tmp_path, "squad_dev_v1.1.json", context, [asked])
+    squad_file(tmp_path, "squad_dev_v2.0.json", context, [asked, never])
+    answerable, unanswerable = squad_examples(tmp_path)
+    assert answerable.place == (context.rindex("1066"), context.rindex("1066") + 4)
+    assert answerable.title == "A title"
+    assert unanswerable.place is None
+
+
+def test_a_question_is_never_put_to_another_paragraph_that_answers_it():
+    examples = farm(False)
+    made = list(elsewhere(examples, 100, random.Random(0)))
+    assert made
+    for one in made:
+        answers = next(e.answers for e in examples if e.question == one.question)
+        assert one.place is None
+        assert not any(answer in one.text for answer in answers)
+
+
+DESCRIBED = {
+    "Ada Stone": ("English poet (1801–1860)", "Ada Stone was a poet born in Basel.", "People"),
+    "Max Hill": ("German actor (born 1950)", "Max Hill is an actor.", "People"),
+    "The Tower (novel)": ("1850 novel by Ada Stone", "The Tower is a novel.", "Arts"),
+    "Bern": ("Capital of Switzerland", "Bern is the capital of Switzerland.", "Geography"),
+    "Thun": ("City in Bern, Switzerland", "Thun lies at a lake.", "Geography"),
+}
+ARTICLES = [Article(title, f"{told}. {text}", told, topic) for title, (told, text, topic) in DESCRIBED.items()]
+
+
+def test_the_corpus_asks_what_its_descriptions_answer():
+    made = {}
+    for seed in range(40):
+        for example in corpus_examples(ARTICLES, random.Random(seed)):
+            if example.place:
+                assert example.text[slice(*example.place)] == example.answers[0]
+                made[example.question] = example.answers[0]
+    expected = {
+        "When was Ada Stone born?": "1801",
+        "When did Ada Stone die?": "1860",
+        "What nationality was Ada Stone?": "English",
+        "What was Ada Stone's occupation?": "poet",
+        "Where was Ada Stone born?": "Basel",
+        "Who wrote The Tower?": "Ada Stone",
+        "What is the capital of Switzerland?": "Bern",
+        "In which country is Thun?": "Switzerland",
+        "Who was Ada Stone?": "English poet",
+    }
+    assert {question: made.get(question) for question in expected} == expected
+
+
+def test_whoever_is_still_alive_has_no_year_of_death():
+    made = [e for seed in range(40) for e in corpus_examples(ARTICLES, random.Random(seed))]
+    died = [e for e in made if e.question == "When did Max Hill die?"]
+    assert died
+    assert all(e.place is None for e in died)

@@ -94,14 +94,14 @@ class Wiring:
         self._retriever = Bm25Retriever(settings.instance / "corpora" / settings.corpus, java)
         self._reranker = CrossEncoderReranker(threads=settings.torch_threads)
         self._reader = SpanReader(SHIPPED / "reader", settings.torch_threads)
-        self._judge = EntailmentJudge(base, SHIPPED / "judge", settings.torch_threads)
-        self._generator = PromptedQuestionGenerator(LocalLM(settings.question_model, settings.torch_threads))
+        self.judge = EntailmentJudge(base, SHIPPED / "judge", settings.torch_threads)
+        self.generator = PromptedQuestionGenerator(LocalLM(settings.question_model, settings.torch_threads))
         self._loading = (
-            _Loading("question generator", self._generator.warm),
+            _Loading("question generator", self.generator.warm),
             _Loading("corpus and retriever", self._retriever.open),
             _Loading("reranker", self._reranker.load),
             _Loading("reader", self._reader.load),
-            _Loading("judge", self._judge.load),
+            _Loading("judge", self.judge.load),
         )
         self._warming = threading.Lock()
 
@@ -120,6 +120,11 @@ class Wiring:
     def ready(self) -> bool:
         """Whether every part is loaded."""
         return all(part.state == "ready" for part in self.parts())
+
+    @property
+    def sufficient(self) -> float:
+        """The judge's fitted bound for "enough". Raises ModelUnavailable when its file is missing or damaged."""
+        return Calibration.read(SHIPPED / "judge").sufficient
 
     def answerers(self) -> tuple[Choice, ...]:
         """The answerers, the available ones and the others with the reason."""
@@ -153,13 +158,12 @@ class Wiring:
             raise InvalidInput(f"There is no answerer {options.answerer!r}; choose one of {names}.", "answerer")
         if not chosen.available:
             raise HopcheckError(f"The answerer {chosen.name} is not available. {chosen.reason}")
-        sufficient = Calibration.read(SHIPPED / "judge").sufficient
         return QuestionGuided(
-            verifier=JudgeClaimVerifier(self._judge, sufficient),
-            generator=self._generator,
+            verifier=JudgeClaimVerifier(self.judge, self.sufficient),
+            generator=self.generator,
             answerer=RetrieverReader(self._retriever, self._reranker, self._reader),
             validator=TiedAnswerValidator(),
-            reasoner=JudgeReasoner(self._judge, sufficient),
+            reasoner=JudgeReasoner(self.judge, self.sufficient),
         )
 
 

@@ -20,6 +20,8 @@ from app.reasoning.types import Usage
 
 CLASSES = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")
 MAX_TOKENS = 512
+UNPACK, RESTORE = "make setup", "git checkout app/models"
+"""What mends the base model and what mends the weights that ship."""
 
 Probabilities = tuple[float, float, float]
 
@@ -37,8 +39,13 @@ class Calibration:
 
     @classmethod
     def read(cls, folder: Path) -> Calibration:
-        """From `folder`/calibration.json."""
-        return cls(**json.loads((folder / "calibration.json").read_text(encoding="utf-8")))
+        """From `folder`/calibration.json. Raises ModelUnavailable when it is missing or damaged."""
+        try:
+            return cls(**json.loads((folder / "calibration.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise ModelUnavailable(
+                "The judge's calibration is missing or damaged", "git checkout app/models"
+            ) from error
 
 
 class EntailmentJudge:
@@ -83,9 +90,12 @@ class EntailmentJudge:
         return self._loaded
 
     def _read(self):
-        for needed in (self.base / "model.safetensors", self.adapter / "adapter_model.safetensors"):
+        for needed, mend in (
+            (self.base / "model.safetensors", UNPACK),
+            (self.adapter / "adapter_model.safetensors", RESTORE),
+        ):
             if not needed.is_file():
-                raise ModelUnavailable(f"The judge's file {needed.name} is missing from {needed.parent}", "make setup")
+                raise ModelUnavailable(f"The judge's file {needed.name} is missing from {needed.parent}", mend)
         import torch
         from peft import PeftModel
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -99,8 +109,9 @@ class EntailmentJudge:
             )
             # Merged, the adapter costs nothing at inference.
             model = PeftModel.from_pretrained(bare, self.adapter).merge_and_unload().eval()
+        except ModelUnavailable:
+            raise
         except Exception as error:  # damaged files raise whatever the readers of json, safetensors and peft raise
-            raise ModelUnavailable(
-                f"The judge could not be loaded ({type(error).__name__}: {error})", "make setup"
-            ) from error
+            told = f"The judge could not be loaded ({type(error).__name__}: {error})"
+            raise ModelUnavailable(told, f"{UNPACK}, or {RESTORE}") from error
         return tokenizer, model

@@ -87,7 +87,7 @@ def test_a_claim_that_is_merely_not_supported_teaches_nothing_about_refuted():
 
 
 def test_missing_weights_are_named_with_the_command_that_mends_it(base, tmp_path):
-    with pytest.raises(ModelUnavailable, match=r"adapter_model\.safetensors.*make setup"):
+    with pytest.raises(ModelUnavailable, match=r"adapter_model\.safetensors.*git checkout"):
         EntailmentJudge(base, tmp_path).load()
 
 

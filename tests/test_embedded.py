@@ -1,0 +1,101 @@
+"""The embedded default, whole and real: Lucene, both language models, the reader and the judge, on the samples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.modules.claim_verifier import JudgeClaimVerifier
+from app.modules.reasoner import JudgeReasoner
+from app.reasoning.events import RunStarted
+from app.reasoning.report import Report, fold
+from app.reasoning.types import Claim, HopStatus, Label, LabelSet, RunOptions
+from app.samples import SAMPLES
+from app.settings import load_settings
+from app.wiring import Wiring
+
+pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def wiring() -> Wiring:
+    made = Wiring(load_settings())
+    made.warm()
+    return made
+
+
+@pytest.fixture(scope="module")
+def reports(wiring) -> dict[str, Report]:
+    """Every sample's report."""
+    return {sample.claim: check(wiring, sample.claim) for sample in SAMPLES}
+
+
+def check(wiring: Wiring, text: str) -> Report:
+    claim, options = Claim(text), RunOptions()
+    events = [RunStarted(claim, options), *wiring.strategy_for(options).run(claim, options)]
+    return fold((event, float(at)) for at, event in enumerate(events))
+
+
+def label_of(report: Report) -> Label | None:
+    return report.verdict.label if report.verdict else None
+
+
+def test_every_part_is_ready_once_warm(wiring):
+    assert wiring.ready, wiring.parts()
+
+
+def test_no_sample_fails_and_no_hop_of_one_fails(reports):
+    for report in reports.values():
+        assert report.ended == "verdict"
+        assert all(hop.status is not HopStatus.FAILED for hop in report.hops)
+
+
+def test_at_least_eight_of_ten_samples_come_out_right(reports):
+    right = [sample for sample in SAMPLES if label_of(reports[sample.claim]) == sample.label]
+    assert len(right) >= 0.8 * len(SAMPLES), [s.claim for s in SAMPLES if s not in right]
+
+
+def test_both_twins_of_at_least_two_pairs_come_out_right(reports):
+    pairs = {sample.pair for sample in SAMPLES if sample.pair}
+    whole = [p for p in pairs if all(label_of(reports[s.claim]) == s.label for s in SAMPLES if s.pair == p)]
+    assert len(whole) >= 2
+
+
+def test_a_verdict_cites_kept_hops_only_and_every_citation_was_retrieved(reports):
+    for report in reports.values():
+        kept = {hop.number for hop in report.context}
+        assert all(set(sentence.hops) <= kept for sentence in report.verdict.rationale)
+        for hop in report.context:
+            assert hop.answer.cited.passage in hop.answer.retrieved
+            assert hop.answer.cited.text == hop.answer.text
+
+
+def test_another_claims_evidence_is_not_enough(wiring, reports):
+    """Every decided sample, judged over what was found for a sample of another pair."""
+    decided = [s for s in SAMPLES if s.label is not Label.NOT_ENOUGH_EVIDENCE and reports[s.claim].context]
+    judge, bound = wiring.judge, wiring.sufficient
+    swapped = 0
+    for sample, other in zip(decided, decided[3:] + decided[:3], strict=True):
+        context = reports[other.claim].context
+        verdict = JudgeReasoner(judge, bound).conclude(Claim(sample.claim), context, LabelSet.THREE.labels)
+        assert verdict.label is Label.NOT_ENOUGH_EVIDENCE, (sample.claim, other.claim)
+        assert not JudgeClaimVerifier(judge, bound).is_sufficient(Claim(sample.claim), context).holds
+        swapped += 1
+    assert swapped >= 8
+
+
+def test_the_second_question_of_a_two_hop_sample_names_what_only_the_first_answer_brought(wiring, reports):
+    report = reports["The author of The Metamorphosis was born in Prague."]
+    first, second, *_ = report.hops
+    assert "Kafka" in first.answer.text and "Kafka" not in report.claim.text
+    assert "Kafka" in second.question.text
+
+
+def test_without_the_first_answer_the_second_question_is_another(wiring, reports):
+    report = reports["The author of The Metamorphosis was born in Prague."]
+    first, second, *_ = report.hops
+    lost = replace(first, answer=replace(first.answer, text=None), status=HopStatus.SET_ASIDE)
+    question = wiring.generator.next_question(report.claim, (), (lost,))
+    assert question is None or "Kafka" not in question.text
+    assert question != second.question

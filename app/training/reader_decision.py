@@ -51,9 +51,8 @@ def decide(folder: Path, examples: Sequence[Example], rank: Ranked, threads: int
         "squad, own passage": _measured(reader, alone["squad"]),
         "corpus, own passage": _measured(reader, alone["corpus"]),
         f"all, {others + 1} passages": _measured(reader, _among(measured, others, rank)),
-        "fitted on": len(fit),
     }
-    _write(folder / "metrics.json", metrics)
+    _write(folder / "metrics.json", {"fitted_on": len(fit), **metrics})
     return metrics
 
 

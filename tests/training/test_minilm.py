@@ -1,0 +1,37 @@
+"""The cross-encoder put back into PyTorch is the one that the package carries."""
+
+import pytest
+
+onnx = pytest.importorskip("onnx", reason="onnx reads the reader's base for training; it is in requirements-dev.txt")
+
+QUESTION = "Who wrote Hamlet?"
+TEXTS = ("Hamlet is a tragedy written by William Shakespeare.", "Berlin is the capital of Germany.", "Who?")
+
+
+@pytest.mark.models
+def test_the_dequantised_cross_encoder_scores_as_its_onnx_file_does():
+    """onnxruntime also rounds the activations to int8, so the logits (from -12 to 11) differ by some tenths."""
+    import torch
+
+    from app.backends.reader_windows import as_batch, tokenizer_from, windows
+    from app.backends.reranker import CrossEncoderReranker, packaged_reranker
+    from app.training.minilm import cross_encoder
+
+    folder = packaged_reranker()
+    tokenizer = tokenizer_from(folder / "tokenizer.json")
+    model = cross_encoder(folder / "model.onnx")
+    batch = as_batch([window for text in TEXTS for window in windows(tokenizer, QUESTION, "", text)], pad=0)
+    del batch["answerable_tokens"]
+    with torch.inference_mode():
+        logits = model(**batch).logits[:, 0].tolist()
+    assert logits == pytest.approx(CrossEncoderReranker(threads=1).scores(QUESTION, TEXTS), abs=0.8)
+
+
+def test_another_model_is_not_taken_for_the_base(tmp_path):
+    """The names of all weights are checked, so a file of another shape never trains from random numbers."""
+    from app.training.minilm import reader_base
+
+    graph = onnx.helper.make_graph([], "empty", [], [])
+    onnx.save(onnx.helper.make_model(graph), tmp_path / "model.onnx")
+    with pytest.raises(ValueError, match="not the cross-encoder"):
+        reader_base(tmp_path / "model.onnx")

@@ -98,7 +98,7 @@ def cut(example: Example, words: int, rng: random.Random) -> Example:
 def _nearest(example: Example) -> tuple[int, int]:
     """An empty place after the longest word of an unanswerable question that its text holds, else at the beginning."""
     text = example.text.casefold()
-    for word in sorted(content_words(example.question), key=len, reverse=True):
+    for word in sorted(content_words(example.question), key=lambda word: (-len(word), word)):
         if (at := text.find(word)) >= 0 and len(text) == len(example.text):
             middle = example.text.find(" ", at)
             return (middle, middle) if middle >= 0 else (len(text), len(text))

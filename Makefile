@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
 PIP_FAILED = { echo "Installing failed (above). Check the network, or name an index:  make setup PIP_FLAGS='--index-url URL'"; exit 1; }
 
-.PHONY: help run setup corpus test check lint typecheck imports clean
+.PHONY: help run install setup corpus test check lint typecheck imports clean
 
 help: ## List the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -27,6 +27,8 @@ run: setup ## Set up what is missing and serve on http://127.0.0.1:8000 (HOST, P
 
 setup: $(VENV)/.installed ## Install, unpack the models, index the corpus, migrate the database
 	@$(BIN)/flask --app app prepare || { echo "Setting up failed (above). Run it again:  make setup"; exit 1; }
+
+install: $(VENV)/.installed ## Install the packages and do nothing else
 
 corpus: $(VENV)/.installed ## Build the corpus index anew
 	@$(BIN)/flask --app app corpus build

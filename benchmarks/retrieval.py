@@ -1,0 +1,72 @@
+"""How often the right article is among the first, by BM25 alone and reranked, and what the reranking costs.
+
+    python benchmarks/retrieval.py [--index instance/corpora/vital] [--threads 2]
+
+The questions are ours (retrieval_questions.jsonl), of the sort that the question generator asks; an article is right
+when it is named there, and a test holds that the answer stands in it. docs/retrieval.md keeps a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from app.backends.bm25 import Bm25Retriever  # noqa: E402
+from app.backends.reranker import CrossEncoderReranker  # noqa: E402
+from app.reasoning.types import Passage  # noqa: E402
+
+QUESTIONS = Path(__file__).with_name("retrieval_questions.jsonl")
+DEPTHS = (10, 20, 50)
+CUTS = (1, 3, 5)
+
+
+def main() -> None:
+    """Print the table."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--index", type=Path, default=ROOT / "instance" / "corpora" / "vital")
+    options.add_argument("--threads", type=int, default=2)
+    chosen = options.parse_args()
+    retriever, reranker = Bm25Retriever(chosen.index), CrossEncoderReranker(threads=chosen.threads)
+    retriever.open()
+    reranker.load()
+    asked = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    retrieved, seconds = zip(*(timed(retriever.retrieve, row["question"], max(DEPTHS)) for row in asked), strict=True)
+    print(f"{len(asked)} questions\n\n| | recall@1 | recall@3 | recall@5 | median seconds |\n|---|---|---|---|---|")
+    report("BM25", asked, retrieved, seconds)
+    for depth in DEPTHS:
+        pairs = zip(asked, retrieved, strict=True)
+        ranked, seconds = zip(
+            *(timed(reranker.rerank, row["question"], hits[:depth]) for row, hits in pairs), strict=True
+        )
+        report(f"first {depth} reranked", asked, ranked, seconds)
+
+
+def timed(call, *arguments) -> tuple[tuple[Passage, ...], float]:
+    """What the call gives, and the seconds it took."""
+    started = time.perf_counter()
+    return call(*arguments), time.perf_counter() - started
+
+
+def report(name: str, asked: Sequence[dict], found: Sequence[tuple[Passage, ...]], seconds: Sequence[float]) -> None:
+    """One row: the share of questions with a right article among the first 1, 3, 5, and the median time."""
+    shares = [
+        statistics.mean(
+            any(hit.title in row["titles"] for hit in hits[:cut]) for row, hits in zip(asked, found, strict=True)
+        )
+        for cut in CUTS
+    ]
+    print(
+        f"| {name} | {' | '.join(f'{share:.2f}' for share in shares)} | {statistics.median(seconds):.3f} |", flush=True
+    )
+
+
+if __name__ == "__main__":
+    main()

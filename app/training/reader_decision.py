@@ -27,6 +27,9 @@ NEUTRAL = Decision(answerable=1.0, span=0.0, rank=0.0, bias=0.0, threshold=0.5)
 RIGHT = 0.5
 """An answer with at least this F1 counts as one when the probability is fitted."""
 
+AMONG = 220
+"""How many questions are asked of several passages at once, for fitting and for measuring: that takes a few minutes."""
+
 Ranked = Callable[[str, Sequence[Passage]], Sequence[Passage]]
 Asked = tuple[Example, Sequence[Passage]]
 """A held-out example, and the passages it is asked of, best first."""
@@ -50,9 +53,9 @@ def decide(folder: Path, examples: Sequence[Example], rank: Ranked, threads: int
     metrics = {
         "squad, own passage": _measured(reader, alone["squad"]),
         "corpus, own passage": _measured(reader, alone["corpus"]),
-        f"all, {others + 1} passages": _measured(reader, _among(measured, others, rank)),
+        f"both, {others + 1} passages": _measured(reader, _among(measured, others, rank)),
     }
-    _write(folder / "metrics.json", {"fitted_on": len(fit), **metrics})
+    _write(folder / "metrics.json", {"fitted_on": min(len(fit), AMONG), **metrics})
     return metrics
 
 
@@ -72,15 +75,15 @@ def _passage(example: Example) -> Passage:
     return Passage(example.text, example.title, "held out")
 
 
-def _among(held: Sequence[Example], others: int, rank: Ranked) -> list[Asked]:
+def _among(held: list[Example], others: int, rank: Ranked) -> list[Asked]:
     """Each example with passages beside its own that do not hold its answers: half of them of its own article."""
-    rng = random.Random(len(held))
+    rng = random.Random(0)
     passages = sorted({(one.title, one.text) for one in held})
     by_title: dict[str, list[tuple[str, str]]] = {}
     for title, text in passages:
         by_title.setdefault(title, []).append((title, text))
     asked = []
-    for one in held:
+    for one in rng.sample(held, min(len(held), AMONG)):
         drawn = [rng.choice(by_title[one.title] if at % 2 == 0 else passages) for at in range(others)]
         beside = {
             text: Passage(text, title, "held out")

@@ -29,6 +29,11 @@ LATER = 0.05
 """So much less for every further question of one kind: the claim's own order breaks ties."""
 
 
+def resolved_claim(claim: Claim, context: Context) -> str:
+    """The claim with kept answers in the place of its descriptions: "Mary Ann Evans was born in ..."."""
+    return _resolved(claim.text.strip(), context)[0]
+
+
 def proposals(claim: Claim, context: Context) -> list[Proposal]:
     """The questions that the claim leaves to ask, read with what is kept; some may have been asked already."""
     text, found = _resolved(_rewritten(claim.text.strip(" .!?")), context)

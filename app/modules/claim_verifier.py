@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.modules.evidence import passages_of
+from app.modules.weighing import weigh
 from app.modules.wording import names, normalised
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Context, Judgement
 
 SURE_DESPITE_GAPS = 0.9
-"""A name of the claim that no evidence mentions is a gap; only so sure a judge may decide over one."""
+"""A name of the claim that no evidence mentions is a gap; only so sure a weighing may decide over one."""
 
 
 @dataclass(frozen=True)
 class JudgeClaimVerifier:
-    """Asks the judge for p(supports) or p(refutes), and holds it to a stricter bound while a name is untouched.
+    """Weighs the kept evidence, and holds it to a stricter bound while a name of the claim is untouched.
 
     `sufficient` is the fitted bound on the larger of the two (it lives beside the judge's weights).
     """
@@ -25,8 +26,7 @@ class JudgeClaimVerifier:
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Whether the kept evidence decides the claim; the confidence is of that answer."""
-        (supports, refutes, _), *_ = self.judge.classify([(claim.text, passages_of(context))])
-        decided = max(supports, refutes)
+        decided = weigh(self.judge, claim, context).decided
         gaps = untouched(claim, context)
         bound = max(self.sufficient, SURE_DESPITE_GAPS) if gaps else self.sufficient
         if decided >= bound:

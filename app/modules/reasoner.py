@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.modules.claim_verifier import untouched
-from app.modules.evidence import passages_of, quoted_sentence
+from app.modules.evidence import quoted_sentence
+from app.modules.weighing import weigh
 from app.modules.wording import names
 from app.reasoning.progress import entered
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Context, Hop, Label, Sentence, Verdict
-
-ORDER = (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)
 
 _CLOSING = {
     Label.SUPPORTED: "Together this supports the claim.",
@@ -23,9 +22,9 @@ _CLOSING = {
 
 @dataclass(frozen=True)
 class JudgeReasoner:
-    """The judge's label over the kept evidence; the rationale quotes the sentences that the answers stand in.
+    """The likeliest label over the kept evidence; the rationale quotes the sentences that the answers stand in.
 
-    A decided label needs `sufficient` when NOT_ENOUGH_EVIDENCE is allowed: an unsure judge does not decide.
+    A decided label needs `sufficient` when NOT_ENOUGH_EVIDENCE is allowed: an unsure weighing does not decide.
     """
 
     judge: EntailmentModel
@@ -34,10 +33,11 @@ class JudgeReasoner:
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """One of `labels`, with its probability among them."""
         entered("weighing the evidence")
-        (probabilities,) = self.judge.classify([(claim.text, passages_of(context))])
-        label, confidence = self._label(dict(zip(ORDER, probabilities, strict=True)), labels)
-        numbers = tuple(hop.number for hop in context)
-        rationale = (*(_quotation(hop) for hop in context), Sentence(_CLOSING[label], numbers))
+        weighed = weigh(self.judge, claim, context)
+        label, confidence = self._label(weighed.probabilities, labels)
+        compared = (Sentence(finding.told, finding.hops) for finding in weighed.findings)
+        closing = Sentence(_CLOSING[label], tuple(hop.number for hop in context))
+        rationale = (*(_quotation(hop) for hop in context), *compared, closing)
         missing = _missing(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, rationale, missing, confidence)
 

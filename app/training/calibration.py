@@ -105,7 +105,7 @@ def _of(rows: Sequence[int], held: Sequence[Pair], scaled: np.ndarray) -> dict:
     predicted = [CLASSES[scaled[at].argmax()] for at in clear]
     return {
         "n": len(rows),
-        "auc_supported": round(auc(scaled[gold_only, 0].tolist(), supported), 3),
+        "auc_supported": round(auc(scaled[gold_only, 0].tolist(), supported), 3) if len(set(supported)) == 2 else None,
         "accuracy": round(sum(p == t for p, t in zip(predicted, truth, strict=True)) / max(len(truth), 1), 3),
         "macro_f1": round(macro_f1(predicted, truth), 3),
     }

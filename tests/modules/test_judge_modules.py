@@ -6,6 +6,7 @@ from app.modules.claim_verifier import JudgeClaimVerifier, untouched
 from app.modules.reasoner import JudgeReasoner
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 
+BOOKISH = Claim("The Metamorphosis is a novella.")
 CLAIM = Claim("The author of The Metamorphosis was born in Prague.")
 BOOK = Passage("The Metamorphosis is a novella by Franz Kafka. It was published in 1915.", "The Metamorphosis", "test")
 KAFKA = Passage("Franz Kafka was a writer. He was born in Prague.", "Franz Kafka", "test")
@@ -34,12 +35,12 @@ class ScriptedJudge:
 
 
 def test_the_verifier_is_satisfied_by_a_judge_who_decides_over_evidence_without_gaps():
-    judgement = JudgeClaimVerifier(ScriptedJudge(0.8, 0.1, 0.1), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
+    judgement = JudgeClaimVerifier(ScriptedJudge(0.8, 0.1, 0.1), 0.6).is_sufficient(BOOKISH, (FIRST,))
     assert judgement.holds and judgement.confidence == pytest.approx(0.8)
 
 
 def test_the_verifier_counts_a_refutation_as_enough():
-    assert JudgeClaimVerifier(ScriptedJudge(0.1, 0.8, 0.1), 0.6).is_sufficient(CLAIM, (FIRST, SECOND)).holds
+    assert JudgeClaimVerifier(ScriptedJudge(0.1, 0.8, 0.1), 0.6).is_sufficient(BOOKISH, (FIRST,)).holds
 
 
 def test_the_verifier_names_what_no_evidence_mentions_and_is_stricter_over_it():
@@ -49,7 +50,7 @@ def test_the_verifier_names_what_no_evidence_mentions_and_is_stricter_over_it():
 
 
 def test_an_unsure_judge_satisfies_nobody():
-    judgement = JudgeClaimVerifier(ScriptedJudge(0.4, 0.3, 0.3), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
+    judgement = JudgeClaimVerifier(ScriptedJudge(0.4, 0.3, 0.3), 0.6).is_sufficient(BOOKISH, (FIRST,))
     assert not judgement.holds and judgement.confidence == pytest.approx(0.6)
 
 
@@ -92,11 +93,12 @@ def test_two_labels_force_a_decision_and_share_the_probability_between_them():
     assert verdict.missing is None
 
 
-def test_the_rationale_quotes_the_sentence_each_answer_stands_in_and_cites_its_hop():
+def test_the_rationale_quotes_what_each_answer_stands_in_and_says_what_was_compared():
     verdict = JudgeReasoner(ScriptedJudge(0.9, 0.05, 0.05), 0.6).conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
     assert [(sentence.text, sentence.hops) for sentence in verdict.rationale] == [
         ("The Metamorphosis: “The Metamorphosis is a novella by Franz Kafka.”", (1,)),
         ("Franz Kafka: “He was born in Prague.”", (3,)),
+        ("The claim says Prague, and so does hop 3.", (3,)),
         ("Together this supports the claim.", (1, 3)),
     ]
 

@@ -1,0 +1,93 @@
+"""What a kept answer says about the very thing the claim says: the same, something else, or nothing comparable.
+
+The answer the claim itself gives to a hop's question is what the claim holds beyond the question's words: "Tchaikovsky
+died in 1921" holds "1921" beyond "When did Tchaikovsky die?". Only like is compared with like, years with years and
+names with names; two answered sides of "before" and "after" are compared as numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from app.modules.claim_questions import resolved_claim
+from app.modules.wording import asked_for, names, normalised, stems
+from app.reasoning.types import Claim, Context, Hop
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
+ABOUT_THE_CLAIM = 0.6
+"""A question asks what the claim says when so much of its words stands in the claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A comparison that could be made: whether it bears the claim out, in words for people, from which hops."""
+
+    agrees: bool
+    told: str
+    hops: tuple[int, ...]
+
+
+def findings(claim: Claim, context: Context) -> tuple[Finding, ...]:
+    """Every comparison that can be made, at most one a hop, then the order of two answered years."""
+    found = [finding for place, hop in enumerate(context) if (finding := _of_hop(claim, context[:place], hop))]
+    ordered = _of_order(claim, context)
+    return (*found, ordered) if ordered else tuple(found)
+
+
+def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
+    text = resolved_claim(claim, before)
+    answer = (hop.answer.text or "") if hop.answer else ""
+    asked = stems(hop.question.text)
+    if not answer or _ORDER.search(text) or len(asked & stems(text)) < ABOUT_THE_CLAIM * len(asked):
+        return None
+    numbers = asked_for(hop.question.text) in ("time", "amount")
+    said, found = (_numbers(text), _numbers(answer)) if numbers else (names(text), names(answer))
+    said = tuple(part for part in said if normalised(part) not in normalised(hop.question.text))
+    if not said or not found or (asked_for(hop.question.text) == "person" and not any(" " in part for part in said)):
+        return None
+    agrees = any(_same(one, other) for one in said for other in found)
+    claimed = " and ".join(said)
+    told = (
+        f"The claim says {claimed}, and so does hop {hop.number}."
+        if agrees
+        else (f"The claim says {claimed}; hop {hop.number} found {answer}.")
+    )
+    return Finding(agrees, told, (hop.number,))
+
+
+def _of_order(claim: Claim, context: Context) -> Finding | None:
+    """Two years that the claim puts in order, asked in the claim's order of names."""
+    order = _ORDER.search(claim.text)
+    if not order:
+        return None
+    first, second = (_year_about(side, context) for side in (claim.text[: order.start()], claim.text[order.end() :]))
+    if not first or not second or first[1] == second[1]:
+        return None
+    earlier = order[0].casefold() in ("before", "earlier than")
+    told = f"Hop {first[0]} found {first[1]} and hop {second[0]} found {second[1]}."
+    return Finding((first[1] < second[1]) == earlier, told, (first[0], second[0]))
+
+
+def _year_about(side: str, context: Context) -> tuple[int, int] | None:
+    """The hop and the year that answer "when" about a name on this side of the claim."""
+    for hop in context:
+        years = re.findall(r"\b\d{3,4}\b", (hop.answer.text or "") if hop.answer else "")
+        about = names(side)
+        if len(years) == 1 and about and stems(about[-1]) <= stems(hop.question.text):
+            return hop.number, int(years[0])
+    return None
+
+
+def _numbers(text: str) -> tuple[str, ...]:
+    return tuple(number.replace(",", "") for number in _NUMBER.findall(text))
+
+
+def _same(one: str, other: str) -> bool:
+    """Equal numbers, or names of which one holds all words of the other."""
+    return (
+        one == other
+        if one[0].isdigit()
+        else bool(stems(one)) and (stems(one) <= stems(other) or stems(other) <= stems(one))
+    )

@@ -1,0 +1,101 @@
+"""Answers compared with what the claim says: like with like, and nothing where nothing can be compared."""
+
+import pytest
+
+from app.modules.comparison import findings
+from app.modules.weighing import weigh
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, Question
+
+
+def hop(number: int, question: str, answer: str) -> Hop:
+    return Hop(number, Question(question), Answer(answer), HopStatus.KEPT)
+
+
+KAFKA = hop(1, "Who wrote The Metamorphosis?", "Franz Kafka")
+TCHAIKOVSKY = hop(1, "Who composed Swan Lake?", "Pyotr Ilyich Tchaikovsky")
+DARWIN, EINSTEIN = hop(1, "When was Charles Darwin born?", "1809"), hop(2, "When was Albert Einstein born?", "1879")
+
+
+@pytest.mark.parametrize(
+    ("claim", "context", "agrees", "told"),
+    [
+        (
+            "The author of The Metamorphosis was born in Vienna.",
+            (KAFKA, hop(2, "Where was Franz Kafka born?", "Prague")),
+            False,
+            "The claim says Vienna; hop 2 found Prague.",
+        ),
+        (
+            "The author of The Metamorphosis was born in Prague.",
+            (KAFKA, hop(3, "Where was Franz Kafka born?", "Prague, in the Austro-Hungarian Empire")),
+            True,
+            "The claim says Prague, and so does hop 3.",
+        ),
+        (
+            "The composer of Swan Lake died in 1921.",
+            (TCHAIKOVSKY, hop(2, "When did Pyotr Ilyich Tchaikovsky die?", "1893")),
+            False,
+            "The claim says 1921; hop 2 found 1893.",
+        ),
+        (
+            "Charles Darwin was born before Albert Einstein.",
+            (DARWIN, EINSTEIN),
+            True,
+            "Hop 1 found 1809 and hop 2 found 1879.",
+        ),
+        (
+            "Albert Einstein was born before Charles Darwin.",
+            (DARWIN, EINSTEIN),
+            False,
+            "Hop 2 found 1879 and hop 1 found 1809.",
+        ),
+        (
+            "Charles Darwin was born later than Albert Einstein.",
+            (DARWIN, EINSTEIN),
+            False,
+            "Hop 1 found 1809 and hop 2 found 1879.",
+        ),
+    ],
+)
+def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agrees, told):
+    (finding,) = findings(Claim(claim), context)
+    assert (finding.agrees, finding.told) == (agrees, told)
+
+
+@pytest.mark.parametrize(
+    ("claim", "context"),
+    [
+        ("The author of The Metamorphosis was born in Vienna.", (KAFKA,)),
+        ("Leo Tolstoy kept a white parrot.", (hop(1, "Who was Leo Tolstoy?", "a Russian writer"),)),
+        ("The Starry Night was painted by a Norwegian artist.", (hop(1, "Who painted The Starry Night?", "Van Gogh"),)),
+        ("Charles Darwin was born before Albert Einstein.", (DARWIN,)),
+        ("Charles Darwin was born before Albert Einstein.", (DARWIN, hop(2, "When was Albert Einstein born?", "1809"))),
+        ("Everest is high.", (Hop(1, Question("Where is Everest?"), None, HopStatus.KEPT),)),
+        ("Everest is high.", ()),
+    ],
+    ids=["bridge only", "nothing named", "person or nationality", "one side", "same year", "no answer", "no hop"],
+)
+def test_nothing_is_said_where_like_cannot_be_held_against_like(claim, context):
+    assert findings(Claim(claim), context) == ()
+
+
+class Undecided:
+    """A judge that cannot tell."""
+
+    def classify(self, pairs):
+        return [(0.35, 0.35, 0.3) for _ in pairs]
+
+
+def test_an_undecided_judge_is_moved_by_a_comparison_either_way_and_probabilities_still_sum_to_one():
+    refuted = weigh(Undecided(), Claim("Albert Einstein was born before Charles Darwin."), (DARWIN, EINSTEIN))
+    supported = weigh(Undecided(), Claim("Charles Darwin was born before Albert Einstein."), (DARWIN, EINSTEIN))
+    assert max(refuted.probabilities, key=refuted.probabilities.get) is Label.REFUTED
+    assert max(supported.probabilities, key=supported.probabilities.get) is Label.SUPPORTED
+    assert sum(refuted.probabilities.values()) == pytest.approx(1)
+    assert refuted.decided == pytest.approx(supported.decided)
+
+
+def test_without_a_comparison_the_judges_probabilities_stand():
+    assert list(weigh(Undecided(), Claim("Everest is high."), ()).probabilities.values()) == pytest.approx(
+        [0.35, 0.35, 0.3]
+    )

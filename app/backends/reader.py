@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 MAX_WINDOWS = 16
 MAX_ANSWER_TOKENS = 24
 BATCH = 8
+_WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "decision.json")
 
 
@@ -90,7 +92,11 @@ class SpanReader:
         Raises ModelUnavailable, and CallFailed when the model's output is not a number.
         """
         _, _, decision = self.load()
-        rated = [(decision.probability(best, w.passage), w, best) for w, best in self.find(question, passages)]
+        rated = [
+            (decision.probability(best, window.passage), window, best)
+            for window, best in self.find(question, passages)
+            if fits(question.text, passages[window.passage].text[best.start : best.end])
+        ]
         if not rated:
             return Answer(None, retrieved=tuple(passages))
         score, window, best = max(rated, key=lambda row: row[0])
@@ -116,6 +122,14 @@ class SpanReader:
             return _loaded_from(self._folder, self._threads)
         except Exception as error:
             raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", mend=mend) from error
+
+
+def fits(question: str, answer: str) -> bool:
+    """Whether the answer is of a kind that can be meant: a who or a where is never a number alone.
+
+    Where a passage tells when somebody was born and not where, the years are the model's next best guess.
+    """
+    return not _WHO_OR_WHERE.match(question) or any(letter.isalpha() for letter in answer)
 
 
 def _loaded_from(folder: Path, threads: int) -> Loaded:

@@ -81,7 +81,8 @@ def train(
     return {
         "settings": asdict(settings),
         "data_hash": data_hash(examples),
-        "trained_on": len(seen),
+        "questions": len(seen),
+        "windows_seen": step * settings.batch_size,
         "steps": step,
         "of_steps": len(steps),
         "minutes": round((time.monotonic() - started) / 60, 1),

@@ -27,6 +27,10 @@ NEUTRAL = Decision(answerable=1.0, span=0.0, rank=0.0, bias=0.0, threshold=0.5)
 RIGHT = 0.5
 """An answer with at least this F1 counts as one when the probability is fitted."""
 
+BOUNDS = ((0, None), (0, None), (-0.5, 0), (None, None))
+"""Of the decision's weights. The order of passages weighs little: SQuAD's paragraphs are easier to tell apart than the
+corpus's articles, so the reranker is right about them more often than it will be."""
+
 AMONG = 220
 """How many questions are asked of several passages at once, for fitting and for measuring: that takes a few minutes."""
 
@@ -112,7 +116,7 @@ def _fitted(reader: SpanReader, asked: Sequence[Asked]) -> Decision:
         signed = np.where(right, 1, -1) * (features @ weights)
         return float(np.logaddexp(0, -signed).mean() + 1e-4 * (weights**2).sum())
 
-    weights = minimize(loss, np.array([1.0, 0.1, 0.0, 0.0]), method="L-BFGS-B").x
+    weights = minimize(loss, np.array([1.0, 0.1, 0.0, 0.0]), method="L-BFGS-B", bounds=BOUNDS).x
     threshold = _threshold(expit(features @ weights), values, np.array(owner), [not one.place for one, _ in asked])
     return Decision(*(round(float(weight), 4) for weight in weights), threshold=threshold)
 

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from app.backends import reader as reading
 from app.backends.packed_weights import pack, unpack
-from app.backends.reader import Decision, Found, SpanReader, span_scores
+from app.backends.reader import Decision, Found, SpanReader, fits, span_scores
 from app.backends.reader_windows import MAX_TOKENS, as_batch, tokenizer_from, windows
 from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.reasoning.types import Passage, Question
@@ -142,6 +142,21 @@ def test_the_retrievers_order_counts_as_much_as_the_decision_says():
     assert ranked.probability(found, 0) > ranked.probability(found, 1)
     assert ALWAYS.probability(found, 0) == ALWAYS.probability(found, 1)
     assert ALWAYS.probability(replace(found, answerable=1e9), 0) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "can_be"),
+    [
+        ("Where was Shakespeare born?", "1564–1616", False),
+        ("WHO won?", "42", False),
+        ("Who was it?", "Louis XIV", True),
+        ("哪里?", "北京", True),
+        ("Where is it?", "北京", True),
+        ("When did the one who wrote it die?", "1616", True),
+    ],
+)
+def test_who_and_where_are_not_answered_with_a_number_alone(question, answer, can_be):
+    assert fits(question, answer) is can_be
 
 
 @pytest.mark.parametrize("name", reading.FILES)

@@ -68,7 +68,7 @@ def test_a_trained_reader_points_at_the_answer_and_says_when_there_is_none(train
 def test_the_decision_is_fitted_on_one_half_of_what_was_held_out_and_measured_on_the_other(trained):
     folder, card, metrics = trained
     written = json.loads((folder / "metrics.json").read_text())
-    assert card["trained_on"] == 240
+    assert card["questions"] == 240
     alone = metrics["squad, own passage"]
     assert written["fitted_on"] + alone["all"]["n"] == 60
     assert written["squad, own passage"] == alone

@@ -26,8 +26,9 @@ class JudgeClaimVerifier:
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Whether the kept evidence decides the claim; the confidence is of that answer."""
-        decided = weigh(self.judge, claim, context).decided
-        gaps = untouched(claim, context)
+        weighed = weigh(self.judge, claim, context)
+        decided, compared = weighed.decided, {part for finding in weighed.findings for part in finding.claimed}
+        gaps = tuple(name for name in untouched(claim, context) if name not in compared)
         bound = max(self.sufficient, SURE_DESPITE_GAPS) if gaps else self.sufficient
         if decided >= bound:
             return Judgement(True, "The kept evidence decides the claim.", decided)

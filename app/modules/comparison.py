@@ -16,17 +16,22 @@ from app.reasoning.types import Claim, Context, Hop
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
+_NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
 ABOUT_THE_CLAIM = 0.6
 """A question asks what the claim says when so much of its words stands in the claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A comparison that could be made: whether it bears the claim out, in words for people, from which hops."""
+    """A comparison that could be made: whether it bears the claim out, in words for people, from which hops.
+
+    `claimed` are the claim's own words that were compared.
+    """
 
     agrees: bool
     told: str
     hops: tuple[int, ...]
+    claimed: tuple[str, ...] = ()
 
 
 def findings(claim: Claim, context: Context) -> tuple[Finding, ...]:
@@ -37,24 +42,36 @@ def findings(claim: Claim, context: Context) -> tuple[Finding, ...]:
 
 
 def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
-    text = resolved_claim(claim, before)
     answer = (hop.answer.text or "") if hop.answer else ""
-    asked = stems(hop.question.text)
-    if not answer or _ORDER.search(text) or len(asked & stems(text)) < ABOUT_THE_CLAIM * len(asked):
-        return None
-    numbers = asked_for(hop.question.text) in ("time", "amount")
-    said, found = (_numbers(text), _numbers(answer)) if numbers else (names(text), names(answer))
-    said = tuple(part for part in said if normalised(part) not in normalised(hop.question.text))
-    if not said or not found or (asked_for(hop.question.text) == "person" and not any(" " in part for part in said)):
+    said = _said_by_claim(resolved_claim(claim, before), hop.question.text)
+    found = _values(answer, hop.question.text)
+    if not said or not found:
         return None
     agrees = any(_same(one, other) for one in said for other in found)
     claimed = " and ".join(said)
     told = (
         f"The claim says {claimed}, and so does hop {hop.number}."
         if agrees
-        else (f"The claim says {claimed}; hop {hop.number} found {answer}.")
+        else f"The claim says {claimed}; hop {hop.number} found {answer}."
     )
-    return Finding(agrees, told, (hop.number,))
+    return Finding(agrees, told, (hop.number,), said)
+
+
+def _said_by_claim(text: str, question: str) -> tuple[str, ...]:
+    """What the claim itself answers to the question; empty when the question is about something else."""
+    if question.startswith("What nationality"):
+        return tuple(_NATIONALITY.findall(text))
+    asked = stems(question)
+    if _ORDER.search(text) or len(asked & stems(text)) < ABOUT_THE_CLAIM * len(asked):
+        return ()
+    said = tuple(part for part in _values(text, question) if normalised(part) not in normalised(question))
+    # "a Norwegian artist" does not say who: only a name as people bear it is held against a person.
+    return () if asked_for(question) == "person" and not any(" " in part for part in said) else said
+
+
+def _values(text: str, question: str) -> tuple[str, ...]:
+    """The numbers of `text` when the question asks for a time or an amount, else its names."""
+    return _numbers(text) if asked_for(question) in ("time", "amount") else names(text)
 
 
 def _of_order(claim: Claim, context: Context) -> Finding | None:

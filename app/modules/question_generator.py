@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.modules.claim_questions import proposals
+from app.modules.claim_questions import proposals, resolved_claim
 from app.modules.parsing import question_from
 from app.modules.prompts import data, template
 from app.modules.wording import asked_for, names, same_question, stems
@@ -110,8 +110,15 @@ class _Rules:
         return len(words & stems(question)) >= REPEATS * len(words) if words else True
 
     def _is_grounded(self, question: str) -> bool:
-        """Whether it asks about the claim or a kept answer and names nothing that neither of them brought."""
-        known = stems(self.claim.text).union(*(stems(_answer(hop)) for hop in self.context))
+        """Whether it asks about the claim as the kept answers complete it, and names nothing else.
+
+        Where no answer could be put into the claim, what the answers name may be asked about too; otherwise a name
+        that only an answer brought leads away from the claim ("What is Prague?").
+        """
+        resolved = resolved_claim(self.claim, self.context)
+        known = stems(self.claim.text) | stems(resolved)
+        if resolved == self.claim.text.strip():
+            known = known.union(*(stems(_answer(hop)) for hop in self.context))
         return bool(known & stems(question)) and all(stems(name) <= known for name in names(question))
 
 

@@ -44,6 +44,12 @@ DARWIN, EINSTEIN = hop(1, "When was Charles Darwin born?", "1809"), hop(2, "When
             "Hop 1 found 1809 and hop 2 found 1879.",
         ),
         (
+            "The Starry Night was painted by a Norwegian artist.",
+            (hop(1, "Who painted The Starry Night?", "Van Gogh"), hop(2, "What nationality was Van Gogh?", "Dutch")),
+            False,
+            "The claim says Norwegian; hop 2 found Dutch.",
+        ),
+        (
             "Albert Einstein was born before Charles Darwin.",
             (DARWIN, EINSTEIN),
             False,

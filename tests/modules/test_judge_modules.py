@@ -49,6 +49,12 @@ def test_the_verifier_names_what_no_evidence_mentions_and_is_stricter_over_it():
     assert judgement.reason == "Nothing kept so far mentions Prague."
 
 
+def test_a_name_that_was_held_against_an_answer_is_no_gap():
+    vienna = Claim("The author of The Metamorphosis was born in Vienna.")
+    assert untouched(vienna, (FIRST, SECOND)) == ("Vienna",)
+    assert JudgeClaimVerifier(ScriptedJudge(0.1, 0.5, 0.4), 0.6).is_sufficient(vienna, (FIRST, SECOND)).holds
+
+
 def test_an_unsure_judge_satisfies_nobody():
     judgement = JudgeClaimVerifier(ScriptedJudge(0.4, 0.3, 0.3), 0.6).is_sufficient(BOOKISH, (FIRST,))
     assert not judgement.holds and judgement.confidence == pytest.approx(0.6)

@@ -1,6 +1,6 @@
 """How often the right article is among the first, by BM25 alone and reranked, and what the reranking costs.
 
-    python benchmarks/retrieval.py [--index instance/corpora/vital] [--threads 2]
+    python benchmarks/retrieval.py [--index instance/corpora/vital] [--depths 10 20] [--threads 2]
 
 The questions are ours (retrieval_questions.jsonl), of the sort that the question generator asks; an article is right
 when it is named there, and a test holds that the answer stands in it. docs/retrieval.md keeps a table.
@@ -24,7 +24,6 @@ from app.backends.reranker import CrossEncoderReranker  # noqa: E402
 from app.reasoning.types import Passage  # noqa: E402
 
 QUESTIONS = Path(__file__).with_name("retrieval_questions.jsonl")
-DEPTHS = (10, 20, 50)
 CUTS = (1, 3, 5)
 
 
@@ -32,16 +31,19 @@ def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--index", type=Path, default=ROOT / "instance" / "corpora" / "vital")
+    options.add_argument("--depths", type=int, nargs="+", default=[10, 20], help="How many of BM25's are reranked")
     options.add_argument("--threads", type=int, default=2)
     chosen = options.parse_args()
     retriever, reranker = Bm25Retriever(chosen.index), CrossEncoderReranker(threads=chosen.threads)
     retriever.open()
     reranker.load()
     asked = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
-    retrieved, seconds = zip(*(timed(retriever.retrieve, row["question"], max(DEPTHS)) for row in asked), strict=True)
+    retrieved, seconds = zip(
+        *(timed(retriever.retrieve, row["question"], max(chosen.depths)) for row in asked), strict=True
+    )
     print(f"{len(asked)} questions\n\n| | recall@1 | recall@3 | recall@5 | median seconds |\n|---|---|---|---|---|")
     report("BM25", asked, retrieved, seconds)
-    for depth in DEPTHS:
+    for depth in chosen.depths:
         pairs = zip(asked, retrieved, strict=True)
         ranked, seconds = zip(
             *(timed(reranker.rerank, row["question"], hits[:depth]) for row, hits in pairs), strict=True

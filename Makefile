@@ -14,7 +14,8 @@ PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
 	$$each -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$each && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check $(PIP_FLAGS)
+# Compiling every module of every package would take a minute; Python compiles those that are used as they are.
+PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS)
 PIP_FAILED = { echo "Installing failed (above). Check the network, or name an index:  make setup PIP_FLAGS='--index-url URL'"; exit 1; }
 
 .PHONY: help run install setup corpus test check lint typecheck imports clean

@@ -49,7 +49,7 @@ def tokenizer_from(path: Path) -> Tokenizer:
 
 def windows(tokenizer: Tokenizer, question: str, title: str, text: str, passage: int = 0) -> Iterator[Window]:
     """The windows of one passage in order, each with the question and the title; none when the text holds no token."""
-    first, separator = (tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+    first, separator = _special(tokenizer, "[CLS]"), _special(tokenizer, "[SEP]")
     asked = tokenizer.encode(question, add_special_tokens=False).ids[:MAX_QUESTION_TOKENS]
     head = tokenizer.encode(f"{title}. ", add_special_tokens=False).ids[:MAX_TITLE_TOKENS] if title else []
     encoding = tokenizer.encode(text, add_special_tokens=False)
@@ -68,9 +68,16 @@ def windows(tokenizer: Tokenizer, question: str, title: str, text: str, passage:
             break
 
 
+def _special(tokenizer: Tokenizer, token: str) -> int:
+    place = tokenizer.token_to_id(token)
+    if place is None:
+        raise ValueError(f"the tokenizer knows no {token}")
+    return place
+
+
 def _words_of(encoding: Encoding) -> list[tuple[int, int]]:
     """Token by token the character range of its whole word: an answer never begins or ends inside a word."""
-    ranges: dict[int, tuple[int, int]] = {}
+    ranges: dict[int | None, tuple[int, int]] = {}
     for word, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
         first, last = ranges.get(word, (start, end))
         ranges[word] = (min(first, start), max(last, end))

@@ -70,11 +70,12 @@ def _life(article: Article, rng: random.Random) -> Iterator[Found]:
     """Birth, death, nationality and occupation of a person whose description ends in years."""
     name, text = _name(article), article.text
     years, born, told = _LIFE.search(text), _BORN.search(text), _NATIONALITY.search(text)
-    if not _is_person(article) or not (years or born):
+    began = years or born
+    if not began or not _is_person(article):
         return
     when = rng.choice(["When", "When", "In what year", "What year"])
     asked_born, asked_died = f"{when} was {name} born?", f"{when} did {name} die?"
-    yield rng.choice([(asked_born, (years or born).span(1)), (asked_died, years.span(2) if years else None)])
+    yield rng.choice([(asked_born, began.span(1)), (asked_died, years.span(2) if years else None)])
     was = "was" if years else "is"
     if told:
         nationality = rng.choice([f"What nationality {was} {name}?", f"What {was} the nationality of {name}?"])

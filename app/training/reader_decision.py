@@ -118,7 +118,8 @@ def _fitted(reader: SpanReader, asked: Sequence[Asked]) -> Decision:
 
     weights = minimize(loss, np.array([1.0, 0.1, 0.0, 0.0]), method="L-BFGS-B", bounds=BOUNDS).x
     threshold = _threshold(expit(features @ weights), values, np.array(owner), [not one.place for one, _ in asked])
-    return Decision(*(round(float(weight), 4) for weight in weights), threshold=threshold)
+    answerable, span, rank, bias = (round(float(weight), 4) for weight in weights)
+    return Decision(answerable, span, rank, bias, threshold)
 
 
 def _threshold(scores: np.ndarray, values: np.ndarray, owner: np.ndarray, none: Sequence[bool]) -> float:

@@ -3,6 +3,7 @@
 import json
 import threading
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -213,3 +214,33 @@ def test_a_batch_marks_only_the_text_as_answerable(tokenizer):
     batch = as_batch(group, pad=0)
     assert batch["answerable_tokens"].sum(dim=1).tolist() == [2, 1]
     assert batch["attention_mask"].sum(dim=1).tolist() == [len(window.token_ids) for window in group]
+
+
+SHIPPED = Path(__file__).parents[2] / "app" / "models" / "reader"
+PLAY = Passage(
+    "Tragedy by William Shakespeare. The Tragedy of Hamlet is a tragedy written by William Shakespeare around 1600.",
+    "Hamlet",
+    "test",
+)
+DARWIN = Passage(
+    "English naturalist (1809–1882). Charles Robert Darwin was an English naturalist, geologist, and biologist.",
+    "Charles Darwin",
+    "test",
+)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who wrote Hamlet?", "William Shakespeare"),
+        ("What nationality was Charles Darwin?", "English"),
+        ("When did Charles Darwin die?", "1882"),
+        ("Where was Charles Darwin born?", None),
+        ("What is the capital of Germany?", "Berlin"),
+        ("What is the boiling point of gold?", None),
+    ],
+)
+def test_the_shipped_reader_answers_plain_questions_and_leaves_the_others(question, answer):
+    read = SpanReader(SHIPPED, 2).read(Question(question), [PLAY, DARWIN, BERLIN])
+    assert read.text == answer

@@ -24,7 +24,7 @@ class Proposal:
     weight: float
 
 
-DESCRIPTION, ATTRIBUTE, PREDICATE, IDENTITY = 1.0, 0.9, 0.7, 0.2
+LOOK_UP, DESCRIPTION, ATTRIBUTE, PREDICATE, IDENTITY = 1.3, 1.0, 0.9, 0.7, 0.2
 LATER = 0.05
 """So much less for every further question of one kind: the claim's own order breaks ties."""
 
@@ -34,14 +34,18 @@ def resolved_claim(claim: Claim, context: Context) -> str:
     return _resolved(claim.text.strip(), context)[0]
 
 
-def proposals(claim: Claim, context: Context) -> list[Proposal]:
-    """The questions that the claim leaves to ask, read with what is kept; some may have been asked already."""
+def proposals(claim: Claim, context: Context, in_vain: bool = False) -> list[Proposal]:
+    """The questions that the claim leaves to ask, read with what is kept; some may have been asked already.
+
+    `in_vain`: a question was asked and nothing is kept. What the claim names is then looked up before anything
+    narrower is tried again, because the lead of its article says most.
+    """
     text, found = _resolved(_rewritten(claim.text.strip(" .!?")), context)
     kinds = [(DESCRIPTION, found)]
     if not found:
         attributes = _of_attributes(text)
         kinds.append((ATTRIBUTE, attributes) if attributes else (PREDICATE, _of_predicate(text)))
-    kinds.append((IDENTITY, _of_identity(claim, context)))
+    kinds.append((LOOK_UP if in_vain else IDENTITY, _of_identity(claim, context)))
     return [Proposal(question, weight - LATER * at) for weight, group in kinds for at, question in enumerate(group)]
 
 

@@ -47,7 +47,8 @@ class PromptedQuestionGenerator:
         """The best question that was neither asked nor set aside, or None when no candidate is left."""
         entered("thinking of a question")
         rules = _Rules(claim, context, tuple(set_aside))
-        scores = {p.text: p.weight for p in proposals(claim, context) if rules.allow(p.text)}
+        in_vain = bool(set_aside) and not context
+        scores = {p.text: p.weight for p in proposals(claim, context, in_vain) if rules.allow(p.text)}
         prompt = prompt_for(claim, context)
         for opening in ("", *OPENINGS):
             text = self._ask_model(prompt, opening)

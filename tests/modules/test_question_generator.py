@@ -183,3 +183,11 @@ def test_warming_computes_both_prompts() -> None:
     PromptedQuestionGenerator(model).warm()
     last = [data(name)[-1]["question"] for name in ("first_question", "follow_up_question")]
     assert all(any(question in prompt for prompt in model.prompts) for question in last)
+
+
+def test_after_a_question_in_vain_what_the_claim_names_is_looked_up() -> None:
+    """A narrow question that found nothing is followed by the lead of the article that the claim is about."""
+    claim = Claim("Lake Titicaca lies on the border of Bolivia and Peru.")
+    asked = Hop(1, Question("What is the border of Bolivia?"), Answer(None), HopStatus.SET_ASIDE)
+    question = PromptedQuestionGenerator(Scripted("Which river lies there?")).next_question(claim, (), (asked,))
+    assert question is not None and question.text == "What is Lake Titicaca?"

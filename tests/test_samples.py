@@ -1,0 +1,34 @@
+"""The sample claims are what the home page promises: pairs, both kinds of hops, every label, and unseen by the prompts."""
+
+from collections import Counter
+
+from app.claims import clean_claim
+from app.modules.prompts import data
+from app.modules.wording import names
+from app.reasoning.types import Label
+from app.samples import SAMPLES
+
+
+def test_there_are_enough_samples_of_every_kind():
+    assert len(SAMPLES) >= 10
+    assert sum(sample.hops == 2 for sample in SAMPLES) >= 5
+    assert {sample.label for sample in SAMPLES} == {Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE}
+
+
+def test_twins_are_one_supported_and_one_refuted_claim():
+    pairs = Counter(sample.pair for sample in SAMPLES if sample.pair)
+    assert len(pairs) >= 3
+    for pair in pairs:
+        labels = sorted(sample.label for sample in SAMPLES if sample.pair == pair)
+        assert labels == [Label.REFUTED, Label.SUPPORTED]
+
+
+def test_every_sample_is_a_claim_that_the_form_takes_as_it_stands():
+    assert all(clean_claim(sample.claim).text == sample.claim for sample in SAMPLES)
+
+
+def test_no_demonstration_shows_a_sample_or_what_one_is_about():
+    shown = " ".join(str(each) for prompt in ("first_question", "follow_up_question") for each in data(prompt))
+    for sample in SAMPLES:
+        assert sample.claim not in shown
+        assert not [name for name in names(sample.claim) if name in shown], sample.claim

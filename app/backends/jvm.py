@@ -112,6 +112,7 @@ def _imported(jar: Path, options: list[str]) -> Pyserini:
 
     jnius_config.add_classpath(str(jar))
     jnius_config.add_options(*options)
+    logging.getLogger("kivy.jnius_config").setLevel(logging.WARNING)  # it asks for a report on every JVM_PATH
     import jnius  # this starts the JVM, so it comes before any import of Pyserini
 
     _quieten(jnius)

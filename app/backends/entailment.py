@@ -99,7 +99,11 @@ class EntailmentJudge:
         import torch
         from peft import PeftModel
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        from transformers.utils import logging as transformers_log
 
+        # It would report the head as missing from the base, which it is: the adapter brings it.
+        transformers_log.set_verbosity_error()
+        transformers_log.disable_progress_bar()
         try:
             torch.set_num_threads(self.threads)
             self.calibration = Calibration.read(self.adapter)

@@ -17,14 +17,14 @@ class TiedAnswerValidator:
         """Whether `hop`, whose answer is there, may join `context`. Never fails."""
         answer = hop.answer
         if answer is None or not (answer.text or "").strip():
-            return Judgement(False, "Set aside: no passage answers this question.")
+            return Judgement(False, "No passage answers this question.")
         if repetition := _repetition(context, hop, answer):
-            return Judgement(False, f"Set aside: {repetition}.")
+            return Judgement(False, _sentence(repetition))
         if unmentioned := _unmentioned(hop, answer):
-            return Judgement(False, f"Set aside: the evidence does not mention {unmentioned}.")
+            return Judgement(False, f"The evidence does not mention {unmentioned}.")
         if tie := _tie(claim, context, hop, answer):
-            return Judgement(True, f"Kept: {tie}.")
-        return Judgement(False, "Set aside: neither the question nor its evidence is about the claim or a kept answer.")
+            return Judgement(True, _sentence(tie))
+        return Judgement(False, "Neither the question nor its evidence is about the claim or a kept answer.")
 
 
 def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
@@ -67,3 +67,7 @@ def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
 
 def _text(hop: Hop) -> str:
     return (hop.answer.text or "").strip() if hop.answer else ""
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."

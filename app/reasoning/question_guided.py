@@ -147,7 +147,13 @@ class QuestionGuided:
         return judgement.holds
 
     def _conclude(self, claim: Claim, trail: _Trail, options: RunOptions) -> Iterator[Event]:
-        """R over the kept hops. Without any there is nothing to reason from, and no label set changes that."""
+        """R over the kept hops. Without any there is nothing to reason from, and no label set changes that.
+
+        Where every hop failed nothing was looked at, so there is no verdict either: the run failed.
+        """
+        if trail.hops and all(hop.status is HopStatus.FAILED for hop in trail.hops):
+            yield RunFailed("Every question failed before it had an answer; the hops say why.")
+            return
         if not trail.context:
             yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(trail)))
             return
@@ -162,6 +168,4 @@ class QuestionGuided:
 def _nothing_found(trail: _Trail) -> str:
     if not trail.hops:
         return "No question about this claim could be asked."
-    if all(hop.status is HopStatus.FAILED for hop in trail.hops):
-        return "Every question failed before it had an answer; the hops say why."
     return "No question led to an answer that could be kept."

@@ -240,7 +240,6 @@ class TestTheVerdict:
             ((), "No question about this claim could be asked."),
             (("set aside", "set aside"), "No question led to an answer that could be kept."),
             (("set aside", "failed"), "No question led to an answer that could be kept."),
-            (("failed", "failed"), "Every question failed before it had an answer; the hops say why."),
         ],
     )
     def test_without_a_kept_hop_not_enough_stands_even_when_two_classes_were_asked_for(self, labels, outcomes, missing):
@@ -248,6 +247,13 @@ class TestTheVerdict:
         events = run(strategy, RunOptions(labels=labels))
         verdict = events[-1].verdict
         assert (verdict.label, verdict.rationale, verdict.missing) == (Label.NOT_ENOUGH_EVIDENCE, (), missing)
+        assert strategy.reasoner.calls == []
+
+    @pytest.mark.parametrize("labels", LabelSet)
+    def test_a_run_in_which_every_hop_failed_has_looked_at_nothing_and_fails(self, labels):
+        strategy = scripted_strategy(hops("failed", "failed"))
+        events = run(strategy, RunOptions(labels=labels))
+        assert events[-1] == RunFailed("Every question failed before it had an answer; the hops say why.")
         assert strategy.reasoner.calls == []
 
 
@@ -335,4 +341,5 @@ def test_whatever_the_modules_say_a_run_keeps_its_promises(outcomes, most, enoug
     assert HopStatus.OPEN not in {hop.status for hop in report.hops}
     assert all(context for _, context in strategy.verifier.calls)
     assert [context for _, context, _ in strategy.reasoner.calls] == ([report.context] if report.context else [])
-    assert report.verdict is not None
+    only_failures = bool(report.hops) and {hop.status for hop in report.hops} == {HopStatus.FAILED}
+    assert (report.verdict is None) == only_failures

@@ -12,7 +12,7 @@ import json
 import logging
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -57,8 +57,12 @@ def train(
     tokenizer: Tokenizer,
     out: Path,
     settings: ReaderSettings = ReaderSettings(),
+    clock: Callable[[], float] = time.monotonic,
 ) -> dict:
-    """Train `model` on the examples that are not held out and save it to `out`; what the card says of the training."""
+    """Train `model` on the examples that are not held out, in place; what the card says of the training.
+
+    A checkpoint is kept in `out`; `save` writes the weights. `clock` gives the seconds that `minutes` is held to.
+    """
     for part in (model.bert.embeddings, *model.bert.encoder.layer[: settings.frozen_layers]):
         part.requires_grad_(False)
     seen = [one for one in examples if not one.held_out]
@@ -66,10 +70,10 @@ def train(
     optimiser = _optimiser(model, settings)
     progress = resume(out / "checkpoint.pt", model, {"optimiser": optimiser})
     done, before = int(progress.get("step", 0)), progress.get("seconds", 0.0)
-    started, losses = time.monotonic() - before, []
+    started, losses = clock() - before, []
     model.train()
     for step, batch in enumerate(steps[done:], start=done + 1):
-        seconds = time.monotonic() - started
+        seconds = clock() - started
         share = max(step / len(steps), seconds / (60 * settings.minutes))
         if share > 1:
             break
@@ -85,7 +89,7 @@ def train(
         "windows_seen": step * settings.batch_size,
         "steps": step,
         "of_steps": len(steps),
-        "minutes": round((time.monotonic() - started) / 60, 1),
+        "minutes": round((clock() - started) / 60, 1),
     }
 
 

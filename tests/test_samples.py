@@ -1,4 +1,4 @@
-"""The sample claims are what the home page promises: pairs, both kinds of hops, every label, and unseen by the prompts."""
+"""The sample claims are what the home page promises: pairs, one and two hops, every label, unseen by the prompts."""
 
 from collections import Counter
 

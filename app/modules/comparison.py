@@ -64,14 +64,24 @@ def _said_by_claim(text: str, question: str) -> tuple[str, ...]:
     asked = stems(question)
     if _ORDER.search(text) or len(asked & stems(text)) < ABOUT_THE_CLAIM * len(asked):
         return ()
-    said = tuple(part for part in _values(text, question) if normalised(part) not in normalised(question))
+    person = asked_for(question) == "person"
+    said = _values(_who_place(text, question) if person else text, question)
+    said = tuple(part for part in said if normalised(part) not in normalised(question))
     # "a Norwegian artist" does not say who: only a name as people bear it is held against a person.
-    return () if asked_for(question) == "person" and not any(" " in part for part in said) else said
+    return () if person and not any(" " in part for part in said) else said
+
+
+def _who_place(text: str, question: str) -> str:
+    """The part of the claim that says who: what stands before the question's own words, or after "by"."""
+    before, found, _ = text.partition(question.partition(" ")[2].rstrip("?"))
+    return before if found else text.partition(" by ")[2]
 
 
 def _values(text: str, question: str) -> tuple[str, ...]:
-    """The numbers of `text` when the question asks for a time or an amount, else its names."""
-    return _numbers(text) if asked_for(question) in ("time", "amount") else names(text)
+    """The numbers of `text` when the question asks for a time or an amount, else its names without numbers."""
+    if asked_for(question) in ("time", "amount"):
+        return _numbers(text)
+    return tuple(name for name in names(text) if not _NUMBER.search(name))
 
 
 def _of_order(claim: Claim, context: Context) -> Finding | None:

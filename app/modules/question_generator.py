@@ -113,14 +113,19 @@ class _Rules:
     def _is_grounded(self, question: str) -> bool:
         """Whether it asks about the claim as the kept answers complete it, and names nothing else.
 
-        Where no answer could be put into the claim, what the answers name may be asked about too; otherwise a name
-        that only an answer brought leads away from the claim ("What is Prague?").
+        Where no answer could be put into the claim, an answer that is a name may be asked about too. A name inside
+        a longer answer, or a nationality, leads away from the claim ("Who was Dutch?").
         """
         resolved = resolved_claim(self.claim, self.context)
         known = stems(self.claim.text) | stems(resolved)
         if resolved == self.claim.text.strip():
-            known = known.union(*(stems(_answer(hop)) for hop in self.context))
+            known = known.union(*(stems(_answer(hop)) for hop in self.context if _is_name(hop)))
         return bool(known & stems(question)) and all(stems(name) <= known for name in names(question))
+
+
+def _is_name(hop: Hop) -> bool:
+    """Whether the whole answer is one name, of a person, a place or a work."""
+    return names(_answer(hop)) == (_answer(hop).strip(),) and not hop.question.text.startswith("What nationality")
 
 
 def _add(scores: dict[str, float], text: str, weight: float) -> None:

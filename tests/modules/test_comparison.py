@@ -38,6 +38,18 @@ DARWIN, EINSTEIN = hop(1, "When was Charles Darwin born?", "1809"), hop(2, "When
             "The claim says 1921; hop 2 found 1893.",
         ),
         (
+            "Jane Austen wrote Frankenstein.",
+            (hop(1, "Who wrote Frankenstein?", "Mary Shelley"),),
+            False,
+            "The claim says Jane Austen; hop 1 found Mary Shelley.",
+        ),
+        (
+            "Frankenstein was written by Mary Shelley.",
+            (hop(1, "Who wrote Frankenstein?", "Mary Shelley"),),
+            True,
+            "The claim says Mary Shelley, and so does hop 1.",
+        ),
+        (
             "Charles Darwin was born before Albert Einstein.",
             (DARWIN, EINSTEIN),
             True,
@@ -74,12 +86,30 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
         ("The author of The Metamorphosis was born in Vienna.", (KAFKA,)),
         ("Leo Tolstoy kept a white parrot.", (hop(1, "Who was Leo Tolstoy?", "a Russian writer"),)),
         ("The Starry Night was painted by a Norwegian artist.", (hop(1, "Who painted The Starry Night?", "Van Gogh"),)),
+        (
+            "Swan Lake and The Rite of Spring were composed by Russian composers.",
+            (hop(1, "Who composed Swan Lake?", "Pyotr Ilyich Tchaikovsky"),),
+        ),
+        (
+            "The emperor who commissioned the Taj Mahal reigned until 1658.",
+            (hop(1, "Which emperor commissioned the Taj Mahal?", "Shah Jahan"),),
+        ),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN,)),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN, hop(2, "When was Albert Einstein born?", "1809"))),
         ("Everest is high.", (Hop(1, Question("Where is Everest?"), None, HopStatus.KEPT),)),
         ("Everest is high.", ()),
     ],
-    ids=["bridge only", "nothing named", "person or nationality", "one side", "same year", "no answer", "no hop"],
+    ids=[
+        "bridge only",
+        "nothing named",
+        "person or nationality",
+        "other work",
+        "name or year",
+        "one side",
+        "same year",
+        "no answer",
+        "no hop",
+    ],
 )
 def test_nothing_is_said_where_like_cannot_be_held_against_like(claim, context):
     assert findings(Claim(claim), context) == ()

@@ -62,6 +62,8 @@ def _said_by_claim(text: str, question: str) -> tuple[str, ...]:
     if question.startswith("What nationality"):
         return tuple(_NATIONALITY.findall(text))
     asked = stems(question)
+    if not asked - stems(" ".join(names(question))):
+        return ()  # "What is Edvard Munch?" asks for nothing that a claim says of him
     if _ORDER.search(text) or len(asked & stems(text)) < ABOUT_THE_CLAIM * len(asked):
         return ()
     person = asked_for(question) == "person"

@@ -94,6 +94,10 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
             "The emperor who commissioned the Taj Mahal reigned until 1658.",
             (hop(1, "Which emperor commissioned the Taj Mahal?", "Shah Jahan"),),
         ),
+        (
+            "Vincent van Gogh sold a painting to Edvard Munch.",
+            (hop(1, "What is Edvard Munch?", "Norwegian painter"),),
+        ),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN,)),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN, hop(2, "When was Albert Einstein born?", "1809"))),
         ("Everest is high.", (Hop(1, Question("Where is Everest?"), None, HopStatus.KEPT),)),

@@ -109,6 +109,7 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
         "person or nationality",
         "other work",
         "name or year",
+        "only looked up",
         "one side",
         "same year",
         "no answer",

@@ -17,6 +17,7 @@ from app.reasoning.types import Claim, Context, Hop
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
 _NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
+_LOOK_UP = re.compile(r"^(?:what|who|where) (?:is|was|are|were) (?:the )?")
 ABOUT_THE_CLAIM = 0.6
 """A question asks what the claim says when so much of its words stands in the claim."""
 
@@ -62,7 +63,7 @@ def _said_by_claim(text: str, question: str) -> tuple[str, ...]:
     if question.startswith("What nationality"):
         return tuple(_NATIONALITY.findall(text))
     asked = stems(question)
-    if not asked - stems(" ".join(names(question))):
+    if _LOOK_UP.sub("", normalised(question)) in map(normalised, names(question)):
         return ()  # "What is Edvard Munch?" asks for nothing that a claim says of him
     if _ORDER.search(text) or len(asked & stems(text)) < ABOUT_THE_CLAIM * len(asked):
         return ()

@@ -38,6 +38,12 @@ DARWIN, EINSTEIN = hop(1, "When was Charles Darwin born?", "1809"), hop(2, "When
             "The claim says 1921; hop 2 found 1893.",
         ),
         (
+            "The Louvre is located in Madrid.",
+            (hop(1, "Where is the Louvre located?", "Paris, France"),),
+            False,
+            "The claim says Madrid; hop 1 found Paris, France.",
+        ),
+        (
             "Jane Austen wrote Frankenstein.",
             (hop(1, "Who wrote Frankenstein?", "Mary Shelley"),),
             False,

@@ -24,6 +24,14 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class RunResumed:
+    """A run that was cut off is taken up again: its closed hops stand, the one that was open is asked anew."""
+
+    reason: str
+    kind: Literal["run_resumed"] = "run_resumed"
+
+
+@dataclass(frozen=True, slots=True)
 class PhaseEntered:
     """A module says what it is doing, in words for the status line ("reading 8 passages")."""
 
@@ -136,6 +144,7 @@ class RunInterrupted:
 
 Event = (
     RunStarted
+    | RunResumed
     | PhaseEntered
     | TokensUsed
     | QuestionAsked

@@ -96,7 +96,7 @@ class QuestionGuided:
                 reason = "The claim verifier was satisfied."
                 break
         if control and control.wish() is Wish.STOP:
-            yield RunInterrupted("The run was stopped.")
+            yield RunInterrupted(control.reason())
             return
         yield QuestioningEnded(reason)
         yield from self._conclude(claim, trail, options)
@@ -104,7 +104,7 @@ class QuestionGuided:
     def _reason_to_end(self, trail: _Trail, options: RunOptions, control: Control | None) -> str:
         """Why no further question may be asked, or nothing."""
         if control and control.wish() is not Wish.GO_ON:
-            return "You asked for a conclusion."
+            return control.reason()
         if len(trail.hops) >= options.max_hops:
             return f"The limit of {options.max_hops} hops was reached."
         if trail.fruitless >= FRUITLESS_HOPS:

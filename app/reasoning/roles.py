@@ -6,6 +6,7 @@ Every method may raise `CallFailed`; the strategy turns it into a failed hop. No
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
@@ -79,6 +80,27 @@ class Completer(Protocol):
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the options that were offered, word for word, and its probability among them (None: not known)."""
+
+    option: str
+    probability: float | None = None
+
+
+class TextGenerator(Completer, Protocol):
+    """A language model that is trusted with decisions, too.
+
+    `name` is what the operator calls it and `destination` who gets the prompts: a host name, None for this machine.
+    `choose` answers a prompt with one of `options`; UnparseableOutput when it will not. It never guesses.
+    """
+
+    name: str
+    destination: str | None
+
+    def choose(self, prompt: str, options: Sequence[str]) -> Choice: ...
+
+
 class EntailmentModel(Protocol):
     """For each (claim, evidence passages) pair the probabilities of (supports, refutes, not enough), summing to 1."""
 
@@ -94,9 +116,11 @@ class Wish(Enum):
 
 
 class Control(Protocol):
-    """Asked between two calls."""
+    """Asked between two calls. `reason` says why the wish is not to go on, in a sentence for the page."""
 
     def wish(self) -> Wish: ...
+
+    def reason(self) -> str: ...
 
 
 class Strategy(Protocol):

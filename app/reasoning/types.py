@@ -157,7 +157,9 @@ class Verdict:
 class RunOptions:
     """What a person chose for a run, stored whole with the run.
 
-    `modules` holds the (role, implementation and version) pairs that were at work, for whoever reads the report later.
+    `preset` names a mix of modules, `model` the language model for those that prompt one (None: no such model),
+    `fresh` asks for calls to be made anew although the site's cache knows the reply. `modules` holds the (role,
+    implementation and version) pairs that were at work, for whoever reads the report later.
     """
 
     strategy: str = "question-guided"
@@ -165,19 +167,36 @@ class RunOptions:
     labels: LabelSet = LabelSet.THREE
     max_hops: int = 5
     modules: tuple[tuple[str, str], ...] = ()
+    preset: str = "local"
+    model: str | None = None
+    corpora: tuple[str, ...] = ("vital",)
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What model calls cost. Tokens are the models' own; retrieval costs none."""
+    """What model calls cost. Tokens are the models' own; retrieval costs none.
+
+    `cached` counts calls that were not made because their reply was kept; `cost` is in the currency that the operator
+    sets prices in, None where no price is set.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached: int = 0
+    cost: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion together."""
+        return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
+            self.cached + other.cached,
+            None if self.cost is None and other.cost is None else (self.cost or 0.0) + (other.cost or 0.0),
         )

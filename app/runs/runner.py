@@ -41,6 +41,10 @@ class StopSignal:
         """STOP once told to, GO_ON before."""
         return Wish.STOP if self._stopped.is_set() else Wish.GO_ON
 
+    def reason(self) -> str:
+        """Why a run ends before its time."""
+        return "Hopcheck was shut down."
+
 
 class Runner:
     """Runs what `strategy_for` gives for a run's options and appends all that happens."""

@@ -71,6 +71,9 @@ class Wishes:
     def wish(self) -> Wish:
         return self._wishes.pop(0) if len(self._wishes) > 1 else self._wishes[0]
 
+    def reason(self) -> str:
+        return "Somebody wished so."
+
 
 def test_a_whole_run_says_what_happens_in_the_order_it_happens():
     first, second = TWO_HOPS.hops
@@ -261,19 +264,19 @@ class TestControl:
     def test_stop_interrupts_the_run_after_the_hop_it_is_in(self):
         strategy = scripted_strategy(hops("kept", "kept"))
         events = run(strategy, control=Wishes(Wish.GO_ON, Wish.STOP))
-        assert events[-1] == RunInterrupted("The run was stopped.")
+        assert events[-1] == RunInterrupted("Somebody wished so.")
         assert [hop.status for hop in report_of(events).hops] == [HopStatus.KEPT]
         assert strategy.reasoner.calls == []
 
     def test_stop_at_once_asks_nothing(self):
         strategy = scripted_strategy(hops("kept"))
-        assert run(strategy, control=Wishes(Wish.STOP)) == [RunInterrupted("The run was stopped.")]
+        assert run(strategy, control=Wishes(Wish.STOP)) == [RunInterrupted("Somebody wished so.")]
         assert strategy.generator.calls == []
 
     def test_conclude_calls_the_reasoner_with_what_there_is(self):
         events = run(scripted_strategy(hops("kept", "kept")), control=Wishes(Wish.GO_ON, Wish.CONCLUDE))
         assert len(questions_of(events)) == 1
-        assert reason_to_end(events) == "You asked for a conclusion."
+        assert reason_to_end(events) == "Somebody wished so."
         assert events[-1] == VerdictReached(SUPPORTED)
 
     def test_go_on_changes_nothing(self):

@@ -47,4 +47,8 @@ def test_options_are_stored_under_the_names_that_people_use():
         "labels": "two",
         "max_hops": 5,
         "modules": [["reasoner", "local judge"]],
+        "preset": "local",
+        "model": None,
+        "corpora": ["vital"],
+        "fresh": False,
     }

@@ -27,6 +27,9 @@ CORPORA = ("vital",)
 MOST_HOPS = 10
 """No run may ask more, whatever is set or wished for."""
 
+PRESETS = ("local", "prompted", "qacheck")
+"""Named mixes of modules: all local; all prompted; the paper's, which is all prompted over a reciter-reader."""
+
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -49,6 +52,22 @@ def _one_of(*names: str) -> dict[str, Any]:
         return names[names.index(raw)]
 
     return {"parse": parse, "choices": f"one of: {', '.join(names)}"}
+
+
+def _number(low: float) -> dict[str, Any]:
+    def parse(raw: str) -> float:
+        if not (low <= (number := float(raw)) < float("inf")):
+            raise ValueError(raw)
+        return number
+
+    return {"parse": parse, "choices": f"a number from {low:g} up"}
+
+
+def _switch() -> dict[str, Any]:
+    def parse(raw: str) -> bool:
+        return {"on": True, "off": False}[raw.lower()]
+
+    return {"parse": parse, "choices": "on or off"}
 
 
 def _like(pattern: str, choices: str) -> dict[str, Any]:
@@ -86,12 +105,88 @@ class Settings:
     )
     max_hops: int = _setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **_whole(1, MOST_HOPS))
     workers: int = _setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **_whole(1, 64))
+    max_waiting: int = _setting(
+        "MAX_WAITING", 20, "Runs that may wait for their turn; one more is turned away", **_whole(0, 10_000)
+    )
+    run_seconds: int = _setting(
+        "RUN_SECONDS", 300, "Seconds after which a run concludes with what it has", **_whole(1, 86_400)
+    )
+    call_seconds: int = _setting(
+        "CALL_SECONDS", 60, "Seconds after which one call of a model or a server has failed", **_whole(1, 3_600)
+    )
+    rate_limit: str = _setting(
+        "RATE_LIMIT",
+        "20 per minute",
+        "Runs that one address may start",
+        **_like(r"[1-9]\d{0,6} per (second|minute|hour|day)", "a rate like '20 per minute' or '500 per day'"),
+    )
+    https: bool = _setting(
+        "HTTPS", False, "Whether people reach the site by https: cookies then travel no other way", **_switch()
+    )
+    proxies: int = _setting(
+        "PROXIES", 0, "Reverse proxies in front of the server, whose X-Forwarded headers are believed", **_whole(0, 9)
+    )
     threads: int = _setting("THREADS", 16, "Server threads; each open run page takes one", **_whole(1, 512))
     torch_threads: int = _setting("TORCH_THREADS", 2, "CPU threads of one model call", **_whole(1, 128))
     question_model: Path | None = _setting(
         "QUESTION_MODEL", None, "Path of another GGUF file to ask questions with", _path, "a path"
     )
     corpus: str = _setting("CORPUS", "vital", "Corpus that evidence comes from", **_one_of(*CORPORA))
+    preset: str = _setting("PRESET", "local", "Mix of modules that is chosen when nobody chooses", **_one_of(*PRESETS))
+    claim_verifier: str | None = _setting(
+        "CLAIM_VERIFIER", None, "Claim verifier in every preset's place", **_one_of("local", "prompted")
+    )
+    question_generator: str | None = _setting(
+        "QUESTION_GENERATOR", None, "Question generator in every preset's place", **_one_of("local", "prompted")
+    )
+    qa_validator: str | None = _setting(
+        "QA_VALIDATOR", None, "QA validator in every preset's place", **_one_of("local", "prompted")
+    )
+    reasoner: str | None = _setting(
+        "REASONER", None, "Reasoner in every preset's place", **_one_of("local", "prompted", "flan-t5")
+    )
+    openai_api_key: str | None = _setting(
+        "OPENAI_API_KEY", None, "Key for the language model's server; any text where the server asks for none"
+    )
+    openai_base_url: str | None = _setting(
+        "OPENAI_BASE_URL",
+        None,
+        "Any server that speaks OpenAI's protocol; OpenAI's own when not set",
+        **_like(r"https?://[^\s@]+", "a URL like http://127.0.0.1:8080/v1, without a password in it"),
+    )
+    openai_model: str | None = _setting("OPENAI_MODEL", None, "The language model's name on that server")
+    models_file: Path | None = _setting(
+        "MODELS_FILE", None, "TOML file that names several language models", _path, "a path"
+    )
+    run_calls: int = _setting(
+        "RUN_CALLS", 100, "Model calls after which a run concludes with what it has", **_whole(1, 1_000_000)
+    )
+    run_tokens: int = _setting(
+        "RUN_TOKENS", 200_000, "Tokens after which a run concludes with what it has", **_whole(1, 10**9)
+    )
+    run_cost: float | None = _setting(
+        "RUN_COST", None, "Money after which a run concludes, where prices are set", **_number(0)
+    )
+    day_calls: int | None = _setting("DAY_CALLS", None, "Model calls of the whole site in a day", **_whole(1, 10**9))
+    day_tokens: int | None = _setting("DAY_TOKENS", None, "Tokens of the whole site in a day", **_whole(1, 10**12))
+    day_cost: float | None = _setting(
+        "DAY_COST", None, "Money that the whole site spends in a day, where prices are set", **_number(0)
+    )
+    cache_mb: int = _setting(
+        "CACHE_MB", 100, "Megabytes of replies of language models that are kept; 0 keeps none", **_whole(0, 100_000)
+    )
+    flan_t5: str = _setting(
+        "FLAN_T5", "google/flan-t5-base", "FLAN-T5 or another model of its kind: a name on the hub, or a folder"
+    )
+    reader: str | None = _setting(
+        "READER", None, "Another extractive reader: a name on the hub, or a folder; Hopcheck's own when not set"
+    )
+    read_with: str = _setting(
+        "READ_WITH",
+        "local",
+        "What reads a recitation: the local reader or the model itself",
+        **_one_of("local", "model"),
+    )
     java_home: Path | None = _setting(
         "JAVA_HOME", None, "Java 21 or newer; the one that installs as a package when not set", _path, "a path"
     )
@@ -114,7 +209,7 @@ class Settings:
                 continue
             try:
                 values[each.name] = each.metadata["parse"](raw)
-            except ValueError:
+            except (ValueError, KeyError):
                 # The value stays out of the message: it may be a password, and it may be long.
                 raise SettingsError(f"{name} must be {each.metadata['choices']}") from None
         return cls(**values)

@@ -111,4 +111,4 @@ def test_the_readme_has_a_row_for_every_setting_and_none_for_others():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     section = re.search(r"^#+ Settings\n(.*?)(?=^#|\Z)", readme, re.MULTILINE | re.DOTALL)
     assert section, "the README has a section called Settings"
-    assert set(re.findall(r"^\| *`([A-Z_]+)` *\|", section[1], re.MULTILINE)) == NAMES
+    assert set(re.findall(r"^\| *`([A-Z0-9_]+)` *\|", section[1], re.MULTILINE)) == NAMES

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from peft import LoraConfig, PeftModel, TaskType, get_peft_model
@@ -20,6 +21,7 @@ from torch.nn import functional
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from app.language.evidence_text import judge_prompt, select_sentences
+from app.training.checkpoints import resume, save_checkpoint
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, data_hash
 
 log = logging.getLogger(__name__)
@@ -57,23 +59,9 @@ def train(pairs: Sequence[Pair], base: Path, out: Path, settings: TrainingSettin
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / 20) * max(0.0, 1 - step / len(order))
     )
-    checkpoint = out / "checkpoint.pt"
-    done = _resume(checkpoint, model, optimiser, schedule)
-    started, losses = time.monotonic(), []
-    model.train()
-    for step, (inputs, labels) in enumerate(order):
-        if step < done:
-            continue
-        optimiser.zero_grad()
-        loss = _backward(model, inputs, labels)
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
-        losses.append(loss)
-        if (step + 1) % settings.checkpoint_every == 0:
-            recent = sum(losses[-settings.checkpoint_every :]) / len(losses[-settings.checkpoint_every :])
-            _save_checkpoint(checkpoint, model, optimiser, schedule, step + 1)
-            log.info("step %d of %d, loss %.3f, %.0f s", step + 1, len(order), recent, time.monotonic() - started)
+    parts = {"optimiser": optimiser, "schedule": schedule}
+    started = time.monotonic()
+    _run(model, order, parts, out / "checkpoint.pt", settings.checkpoint_every)
     card = {
         "settings": asdict(settings),
         "data_hash": data_hash(pairs),
@@ -83,6 +71,23 @@ def train(pairs: Sequence[Pair], base: Path, out: Path, settings: TrainingSettin
     }
     save(model, out, card)
     return card
+
+
+def _run(model: PeftModel, order: Sequence[tuple], parts: dict[str, Any], checkpoint: Path, every: int) -> None:
+    """One step for each batch that the checkpoint does not count as done."""
+    done = int(resume(checkpoint, model, parts).get("step", 0))
+    started, losses = time.monotonic(), []
+    model.train()
+    for step, (inputs, labels) in enumerate(order[done:], start=done + 1):
+        parts["optimiser"].zero_grad()
+        losses.append(_backward(model, inputs, labels))
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        parts["optimiser"].step()
+        parts["schedule"].step()
+        if step % every == 0:
+            save_checkpoint(checkpoint, model, parts, {"step": step})
+            loss = sum(losses[-every:]) / len(losses[-every:])
+            log.info("step %d of %d, loss %.3f, %.0f s", step, len(order), loss, time.monotonic() - started)
 
 
 def save(model: PeftModel, out: Path, card: dict) -> None:
@@ -152,23 +157,3 @@ def _backward(model: PeftModel, inputs: dict, labels: torch.Tensor) -> float:
         loss.backward()
         total += loss.item()
     return total
-
-
-def _save_checkpoint(path: Path, model, optimiser, schedule, step: int) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    weights = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    state = {"step": step, "weights": weights, "optimiser": optimiser.state_dict(), "schedule": schedule.state_dict()}
-    partial = path.with_suffix(".partial")
-    torch.save(state, partial)
-    partial.replace(path)
-
-
-def _resume(path: Path, model, optimiser, schedule) -> int:
-    if not path.is_file():
-        return 0
-    state = torch.load(path, weights_only=True)
-    model.load_state_dict(state["weights"], strict=False)
-    optimiser.load_state_dict(state["optimiser"])
-    schedule.load_state_dict(state["schedule"])
-    log.info("going on from step %d", state["step"])
-    return state["step"]

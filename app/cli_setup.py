@@ -13,7 +13,7 @@ from flask.cli import AppGroup, with_appcontext
 from flask_migrate import upgrade
 
 from app.backends.bm25 import checked
-from app.backends.corpora import CORPORA
+from app.backends.corpora import CORPORA, VITAL
 from app.preparing import Step, corpus_index, index_folder, steps
 from app.preparing import prepare as carry_out
 from app.reasoning.errors import ModelUnavailable
@@ -45,7 +45,7 @@ def database() -> Step:
 @click.option("--if-needed", is_flag=True, help="Leave an index that is whole and up to date.")
 def build(name: str | None, if_needed: bool) -> None:
     """Build the index of the corpus NAME (the one in use when not given) anew."""
-    _carry_out([corpus_index(_settings(), CORPORA[name or _settings().corpus])], anew=not if_needed)
+    _carry_out([corpus_index(_settings(), CORPORA[name or VITAL.name])], anew=not if_needed)
 
 
 @corpus.command("list")

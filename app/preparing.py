@@ -30,8 +30,9 @@ class Step:
 
 
 def steps(settings: Settings) -> tuple[Step, ...]:
-    """Everything that the embedded default needs."""
-    return base_model(settings), corpus_index(settings, CORPORA[settings.corpus])
+    """Everything that the embedded default needs, and every corpus that ships among those that are searched."""
+    shipped = [CORPORA[name] for name in settings.corpora if name in CORPORA]
+    return base_model(settings), *(corpus_index(settings, corpus) for corpus in shipped)
 
 
 def base_model(settings: Settings) -> Step:

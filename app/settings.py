@@ -23,12 +23,11 @@ from app.reasoning.errors import SettingsError
 ROOT = Path(__file__).resolve().parent.parent
 
 ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
-CORPORA = ("vital",)
 MOST_HOPS = 10
 """No run may ask more, whatever is set or wished for."""
 
-PRESETS = ("local", "prompted", "qacheck")
-"""Named mixes of modules: all local; all prompted; the paper's, which is all prompted over a reciter-reader."""
+PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
+"""Named mixes of modules (offers.py): all local or all prompted, with a reasoner of the same kind or FLAN-T5."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -52,6 +51,16 @@ def _one_of(*names: str) -> dict[str, Any]:
         return names[names.index(raw)]
 
     return {"parse": parse, "choices": f"one of: {', '.join(names)}"}
+
+
+def _names() -> dict[str, Any]:
+    def parse(raw: str) -> tuple[str, ...]:
+        names = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
+        if not all(re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name) for name in names):
+            raise ValueError(raw)
+        return names
+
+    return {"parse": parse, "choices": "names of small letters, digits, '.', '_' and '-', with commas between"}
 
 
 def _number(low: float) -> dict[str, Any]:
@@ -131,19 +140,21 @@ class Settings:
     question_model: Path | None = _setting(
         "QUESTION_MODEL", None, "Path of another GGUF file to ask questions with", _path, "a path"
     )
-    corpus: str = _setting("CORPUS", "vital", "Corpus that evidence comes from", **_one_of(*CORPORA))
+    corpora: tuple[str, ...] = _setting(
+        "CORPORA", ("vital",), "Corpora that are searched when nobody chooses, by name, with commas between", **_names()
+    )
     preset: str = _setting("PRESET", "local", "Mix of modules that is chosen when nobody chooses", **_one_of(*PRESETS))
     claim_verifier: str | None = _setting(
-        "CLAIM_VERIFIER", None, "Claim verifier in every preset's place", **_one_of("local", "prompted")
+        "CLAIM_VERIFIER", None, "Claim verifier in place of the one in PRESET", **_one_of("local", "prompted")
     )
     question_generator: str | None = _setting(
-        "QUESTION_GENERATOR", None, "Question generator in every preset's place", **_one_of("local", "prompted")
+        "QUESTION_GENERATOR", None, "Question generator in place of the one in PRESET", **_one_of("local", "prompted")
     )
     qa_validator: str | None = _setting(
-        "QA_VALIDATOR", None, "QA validator in every preset's place", **_one_of("local", "prompted")
+        "QA_VALIDATOR", None, "QA validator in place of the one in PRESET", **_one_of("local", "prompted")
     )
     reasoner: str | None = _setting(
-        "REASONER", None, "Reasoner in every preset's place", **_one_of("local", "prompted", "flan-t5")
+        "REASONER", None, "Reasoner in place of the one in PRESET", **_one_of("local", "prompted", "flan-t5")
     )
     openai_api_key: str | None = _setting(
         "OPENAI_API_KEY", None, "Key for the language model's server; any text where the server asks for none"

@@ -91,7 +91,7 @@ class Wiring:
         base = settings.instance / "models" / "smollm2-135m"
         java = Java(settings.java_home, settings.java_memory)
         self._settings = settings
-        self._retriever = Bm25Retriever(settings.instance / "corpora" / settings.corpus, java)
+        self._retriever = Bm25Retriever(settings.instance / "corpora" / settings.corpora[0], java)
         self._reranker = CrossEncoderReranker(threads=settings.torch_threads)
         self._reader = SpanReader(SHIPPED / "reader", settings.torch_threads)
         self.judge = EntailmentJudge(base, SHIPPED / "judge", settings.torch_threads)
@@ -141,7 +141,7 @@ class Wiring:
         return (
             ("claim verifier", "local judge, SmolLM2-135M with adapter"),
             ("question generator", question_model.name if question_model else "SmolLM2-135M-Instruct"),
-            ("answerer", f"{options.answerer} over {self._settings.corpus}"),
+            ("answerer", f"{options.answerer} over {', '.join(options.corpora)}"),
             ("QA validator", "local rules"),
             ("reasoner", "local judge, SmolLM2-135M with adapter"),
         )

@@ -54,7 +54,7 @@ def test_a_blank_value_counts_as_not_set():
         ("MAX_HOPS", "0", "a whole number from 1 to 10"),
         ("MAX_HOPS", "11", "a whole number from 1 to 10"),
         ("ANSWERER", "oracle", "one of: retriever-reader"),
-        ("CORPUS", "everything", "one of: vital"),
+        ("CORPORA", "vital,../etc", "names of small letters"),
         ("JAVA_MEMORY", "lots", "a size like 512m or 2g"),
         ("LOG_LEVEL", "LOUD", "one of: DEBUG, INFO"),
         ("DATABASE_URL", "hopcheck.db", "a URL like sqlite:"),

@@ -1,0 +1,60 @@
+"""Heavy parts load one after the other, once, and one that cannot load harms no other."""
+
+import pytest
+
+from app.parts import Part, Parts
+from app.reasoning.errors import ModelUnavailable
+
+
+def fails(error):
+    def load():
+        raise error
+
+    return load
+
+
+def test_parts_wait_until_they_are_warmed_and_are_then_ready():
+    parts = Parts([("reader", lambda: None)])
+    assert parts.all() == (Part("reader", "waiting"),)
+    assert not parts.ready
+    parts.warm()
+    assert parts.all() == (Part("reader", "ready"),)
+    assert parts.ready
+
+
+def test_a_part_is_loaded_once_however_often_it_is_warmed():
+    loads = []
+    parts = Parts([("reader", lambda: loads.append("reader"))])
+    parts.warm()
+    parts.warm()
+    assert loads == ["reader"]
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "mend"),
+    [
+        (ModelUnavailable("The file is cut off", mend="make corpus"), "The file is cut off", "make corpus"),
+        (RuntimeError("a secret"), "It could not be loaded (RuntimeError).", "make setup"),
+    ],
+)
+def test_a_part_that_cannot_load_says_why_and_what_mends_it_and_the_others_load(error, message, mend):
+    parts = Parts([("corpus", fails(error)), ("reader", lambda: None)])
+    parts.warm()
+    broken, sound = parts.all()
+    assert broken.state == "failed" and message in broken.message and broken.mend == mend
+    assert sound.state == "ready"
+    assert parts.why_broken("reader", "corpus") == broken
+    assert parts.why_broken("reader") is None
+
+
+def test_a_part_that_failed_is_tried_again_when_it_is_warmed_again():
+    outcomes = [ModelUnavailable("not yet", mend="wait"), None]
+
+    def load():
+        if error := outcomes.pop(0):
+            raise error
+
+    parts = Parts([("corpus", load)])
+    parts.warm()
+    parts.warm()
+    assert parts.ready

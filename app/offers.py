@@ -1,0 +1,132 @@
+"""What can be chosen for a run: strategies, mixes of modules, answerers, language models, corpora.
+
+Each choice says whether it can be had on this machine, and if not, why and what makes it so. The page, the command line
+and the API all show these and nothing else; no network is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.reasoning.errors import InvalidInput
+from app.reasoning.types import RunOptions
+
+BASELINES = ("direct", "chain-of-thought")
+"""Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
+
+OWN = "own"
+"""The preset that the settings make, module by module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing to choose. `reason` says why it cannot be had and `mend` what makes it so, both empty when it can.
+
+    `destination` is the host that gets what people write when this is chosen, None when nothing leaves the machine.
+    `needs_model` says that a language model must be chosen with it.
+    """
+
+    name: str
+    title: str
+    available: bool = True
+    reason: str = ""
+    mend: str = ""
+    destination: str | None = None
+    needs_model: bool = False
+
+    def without(self, reason: str, mend: str) -> Choice:
+        """The same choice, not to be had."""
+        return replace(self, available=False, reason=reason, mend=mend)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The choices for one place, and the setting that names the one taken when nobody chooses ("" for none)."""
+
+    title: str
+    setting: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """Which implementation plays each module: "local", "prompted" or, for the reasoner, "flan-t5"."""
+
+    claim_verifier: str
+    question_generator: str
+    qa_validator: str
+    reasoner: str
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether some module prompts a language model."""
+        return "prompted" in (self.claim_verifier, self.question_generator, self.qa_validator, self.reasoner)
+
+
+MIXES = {
+    "local": Mix("local", "local", "local", "local"),
+    "prompted": Mix("prompted", "prompted", "prompted", "prompted"),
+    "local+flan-t5": Mix("local", "local", "local", "flan-t5"),
+    "prompted+flan-t5": Mix("prompted", "prompted", "prompted", "flan-t5"),
+}
+"""The presets: QACheck's modules by its two reasoners (section 3.5), and the local ones in their place."""
+
+TITLES = {
+    "local": "Local models",
+    "prompted": "A language model, prompted",
+    "local+flan-t5": "Local models, FLAN-T5 as the reasoner",
+    "prompted+flan-t5": "A language model, prompted, with FLAN-T5 as the reasoner",
+    OWN: "This site's own mix",
+}
+
+
+def chosen(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
+    """The choice of that name. Raises InvalidInput, on `field`, when there is none or it cannot be had."""
+    for choice in choices:
+        if choice.name == name and choice.available:
+            return choice
+        if choice.name == name:
+            raise InvalidInput(f"{choice.title} is not available here. {choice.reason}", field)
+    known = ", ".join(choice.name for choice in choices) or "none, for none is set up"
+    raise InvalidInput(f"There is no {field.replace('_', ' ')} {name!r}; choose one of: {known}.", field)
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """Everything that can be chosen on this machine now."""
+
+    strategies: tuple[Choice, ...]
+    presets: tuple[Choice, ...]
+    answerers: tuple[Choice, ...]
+    models: tuple[Choice, ...]
+    corpora: tuple[Choice, ...]
+
+    def check(self, options: RunOptions) -> None:
+        """Raise InvalidInput, naming the field, for options that cannot run together here."""
+        strategy = chosen(self.strategies, options.strategy, "strategy")
+        at_work = [strategy]
+        if options.strategy not in BASELINES:
+            at_work.append(chosen(self.presets, options.preset, "preset"))
+            at_work.append(chosen(self.answerers, options.answerer, "answerer"))
+            if options.answerer == "retriever-reader":
+                self._check_corpora(options.corpora)
+        needing = next((choice for choice in at_work if choice.needs_model), None)
+        if needing and not options.model:
+            raise InvalidInput(f"{needing.title} needs a language model; choose one.", "model")
+        if needing:
+            chosen(self.models, options.model, "model")
+
+    def needs_model(self, options: RunOptions) -> bool:
+        """Whether these options put a language model to work. Unknown names need none."""
+        if options.strategy in BASELINES:
+            return True
+        at_work = [choice for choice in self.presets if choice.name == options.preset]
+        at_work += [choice for choice in self.answerers if choice.name == options.answerer]
+        return any(choice.needs_model for choice in at_work)
+
+    def _check_corpora(self, names: Sequence[str]) -> None:
+        if not names:
+            raise InvalidInput("Choose at least one corpus to search.", "corpora")
+        for name in names:
+            chosen(self.corpora, name, "corpora")

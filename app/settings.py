@@ -4,21 +4,21 @@ Every field carries its environment name, what it means and what it may be; the 
 A blank value counts as not set, so a line like `PORT=` in `.env` does no harm.
 """
 
-# ruff: noqa: RUF009 - `_setting` makes a dataclass field, as `field` does
+# ruff: noqa: RUF009 - `setting` makes a dataclass field, as `field` does
 
 from __future__ import annotations
 
 import os
-import re
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from dotenv import dotenv_values
 
 from app.reasoning.errors import SettingsError
+from app.setting_kinds import like, names, number, one_of, setting, switch, whole
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,62 +32,6 @@ PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
-def _setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = str, choices: str = "text") -> Any:
-    """A field that knows its environment name; `parse` raises ValueError for anything that is not of `choices`."""
-    return field(default=default, metadata={"env": env, "about": about, "parse": parse, "choices": choices})
-
-
-def _whole(low: int, high: int) -> dict[str, Any]:
-    def parse(raw: str) -> int:
-        if not low <= (number := int(raw)) <= high:
-            raise ValueError(raw)
-        return number
-
-    return {"parse": parse, "choices": f"a whole number from {low} to {high}"}
-
-
-def _one_of(*names: str) -> dict[str, Any]:
-    def parse(raw: str) -> str:
-        return names[names.index(raw)]
-
-    return {"parse": parse, "choices": f"one of: {', '.join(names)}"}
-
-
-def _names() -> dict[str, Any]:
-    def parse(raw: str) -> tuple[str, ...]:
-        names = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
-        if not all(re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name) for name in names):
-            raise ValueError(raw)
-        return names
-
-    return {"parse": parse, "choices": "names of small letters, digits, '.', '_' and '-', with commas between"}
-
-
-def _number(low: float) -> dict[str, Any]:
-    def parse(raw: str) -> float:
-        if not (low <= (number := float(raw)) < float("inf")):
-            raise ValueError(raw)
-        return number
-
-    return {"parse": parse, "choices": f"a number from {low:g} up"}
-
-
-def _switch() -> dict[str, Any]:
-    def parse(raw: str) -> bool:
-        return {"on": True, "off": False}[raw.lower()]
-
-    return {"parse": parse, "choices": "on or off"}
-
-
-def _like(pattern: str, choices: str) -> dict[str, Any]:
-    def parse(raw: str) -> str:
-        if not re.fullmatch(pattern, raw):
-            raise ValueError(raw)
-        return raw
-
-    return {"parse": parse, "choices": choices}
-
-
 def _path(raw: str) -> Path:
     """Relative paths are taken from the checkout, wherever the command was started."""
     return ROOT / Path(raw).expanduser()
@@ -97,114 +41,117 @@ def _path(raw: str) -> Path:
 class Settings:
     """The settings, each valid by itself. Whether a model or a JVM is really there is found out when it is loaded."""
 
-    host: str = _setting("HOST", "127.0.0.1", "Address the server listens on")
-    port: int = _setting("PORT", 8000, "Port the server listens on", **_whole(1, 65535))
-    instance: Path = _setting(
+    host: str = setting("HOST", "127.0.0.1", "Address the server listens on")
+    port: int = setting("PORT", 8000, "Port the server listens on", **whole(1, 65535))
+    instance: Path = setting(
         "INSTANCE", ROOT / "instance", "Folder for the database, the index and prepared models", _path, "a path"
     )
-    database_url: str = _setting(
+    database_url: str = setting(
         "DATABASE_URL",
         "",
         "Database, as SQLAlchemy writes it; a SQLite file in the instance folder when not set",
-        **_like(r"[a-z][a-z0-9+]*://\S*", "a URL like sqlite:////path/to/file or postgresql+psycopg://host/name"),
+        **like(r"[a-z][a-z0-9+]*://\S*", "a URL like sqlite:////path/to/file or postgresql+psycopg://host/name"),
     )
-    secret_key: str | None = _setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
-    answerer: str = _setting(
-        "ANSWERER", "retriever-reader", "Answerer that is chosen when nobody chooses", **_one_of(*ANSWERERS)
+    secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
+    answerer: str = setting(
+        "ANSWERER", "retriever-reader", "Answerer that is chosen when nobody chooses", **one_of(*ANSWERERS)
     )
-    max_hops: int = _setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **_whole(1, MOST_HOPS))
-    workers: int = _setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **_whole(1, 64))
-    max_waiting: int = _setting(
-        "MAX_WAITING", 20, "Runs that may wait for their turn; one more is turned away", **_whole(0, 10_000)
+    max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **whole(1, MOST_HOPS))
+    workers: int = setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **whole(1, 64))
+    max_waiting: int = setting(
+        "MAX_WAITING", 20, "Runs that may wait for their turn; one more is turned away", **whole(0, 10_000)
     )
-    run_seconds: int = _setting(
-        "RUN_SECONDS", 300, "Seconds after which a run concludes with what it has", **_whole(1, 86_400)
+    run_seconds: int = setting(
+        "RUN_SECONDS", 300, "Seconds after which a run concludes with what it has", **whole(1, 86_400)
     )
-    call_seconds: int = _setting(
-        "CALL_SECONDS", 60, "Seconds after which one call of a model or a server has failed", **_whole(1, 3_600)
+    call_seconds: int = setting(
+        "CALL_SECONDS", 60, "Seconds after which one call of a model or a server has failed", **whole(1, 3_600)
     )
-    rate_limit: str = _setting(
+    rate_limit: str = setting(
         "RATE_LIMIT",
         "20 per minute",
         "Runs that one address may start",
-        **_like(r"[1-9]\d{0,6} per (second|minute|hour|day)", "a rate like '20 per minute' or '500 per day'"),
+        **like(r"[1-9]\d{0,6} per (second|minute|hour|day)", "a rate like '20 per minute' or '500 per day'"),
     )
-    https: bool = _setting(
-        "HTTPS", False, "Whether people reach the site by https: cookies then travel no other way", **_switch()
+    https: bool = setting(
+        "HTTPS", False, "Whether people reach the site by https: cookies then travel no other way", **switch()
     )
-    proxies: int = _setting(
-        "PROXIES", 0, "Reverse proxies in front of the server, whose X-Forwarded headers are believed", **_whole(0, 9)
+    proxies: int = setting(
+        "PROXIES", 0, "Reverse proxies in front of the server, whose X-Forwarded headers are believed", **whole(0, 9)
     )
-    threads: int = _setting("THREADS", 16, "Server threads; each open run page takes one", **_whole(1, 512))
-    torch_threads: int = _setting("TORCH_THREADS", 2, "CPU threads of one model call", **_whole(1, 128))
-    question_model: Path | None = _setting(
+    threads: int = setting("THREADS", 16, "Server threads; each open run page takes one", **whole(1, 512))
+    torch_threads: int = setting("TORCH_THREADS", 2, "CPU threads of one model call", **whole(1, 128))
+    question_model: Path | None = setting(
         "QUESTION_MODEL", None, "Path of another GGUF file to ask questions with", _path, "a path"
     )
-    corpora: tuple[str, ...] = _setting(
-        "CORPORA", ("vital",), "Corpora that are searched when nobody chooses, by name, with commas between", **_names()
+    corpora: tuple[str, ...] = setting(
+        "CORPORA", ("vital",), "Corpora that are searched when nobody chooses, by name, with commas between", **names()
     )
-    preset: str = _setting("PRESET", "local", "Mix of modules that is chosen when nobody chooses", **_one_of(*PRESETS))
-    claim_verifier: str | None = _setting(
-        "CLAIM_VERIFIER", None, "Claim verifier in place of the one in PRESET", **_one_of("local", "prompted")
+    preset: str = setting("PRESET", "local", "Mix of modules that is chosen when nobody chooses", **one_of(*PRESETS))
+    claim_verifier: str | None = setting(
+        "CLAIM_VERIFIER", None, "Claim verifier in place of the one in PRESET", **one_of("local", "prompted")
     )
-    question_generator: str | None = _setting(
-        "QUESTION_GENERATOR", None, "Question generator in place of the one in PRESET", **_one_of("local", "prompted")
+    question_generator: str | None = setting(
+        "QUESTION_GENERATOR", None, "Question generator in place of the one in PRESET", **one_of("local", "prompted")
     )
-    qa_validator: str | None = _setting(
-        "QA_VALIDATOR", None, "QA validator in place of the one in PRESET", **_one_of("local", "prompted")
+    qa_validator: str | None = setting(
+        "QA_VALIDATOR", None, "QA validator in place of the one in PRESET", **one_of("local", "prompted")
     )
-    reasoner: str | None = _setting(
-        "REASONER", None, "Reasoner in place of the one in PRESET", **_one_of("local", "prompted", "flan-t5")
+    reasoner: str | None = setting(
+        "REASONER", None, "Reasoner in place of the one in PRESET", **one_of("local", "prompted", "flan-t5")
     )
-    openai_api_key: str | None = _setting(
+    openai_api_key: str | None = setting(
         "OPENAI_API_KEY", None, "Key for the language model's server; any text where the server asks for none"
     )
-    openai_base_url: str | None = _setting(
+    openai_base_url: str | None = setting(
         "OPENAI_BASE_URL",
         None,
         "Any server that speaks OpenAI's protocol; OpenAI's own when not set",
-        **_like(r"https?://[^\s@]+", "a URL like http://127.0.0.1:8080/v1, without a password in it"),
+        **like(r"https?://[^\s@]+", "a URL like http://127.0.0.1:8080/v1, without a password in it"),
     )
-    openai_model: str | None = _setting("OPENAI_MODEL", None, "The language model's name on that server")
-    models_file: Path | None = _setting(
+    openai_model: str | None = setting("OPENAI_MODEL", None, "The language model's name on that server")
+    models_file: Path | None = setting(
         "MODELS_FILE", None, "TOML file that names several language models", _path, "a path"
     )
-    run_calls: int = _setting(
-        "RUN_CALLS", 100, "Model calls after which a run concludes with what it has", **_whole(1, 1_000_000)
+    run_calls: int = setting(
+        "RUN_CALLS", 100, "Model calls after which a run concludes with what it has", **whole(1, 1_000_000)
     )
-    run_tokens: int = _setting(
-        "RUN_TOKENS", 200_000, "Tokens after which a run concludes with what it has", **_whole(1, 10**9)
+    run_tokens: int = setting(
+        "RUN_TOKENS", 200_000, "Tokens after which a run concludes with what it has", **whole(1, 10**9)
     )
-    run_cost: float | None = _setting(
-        "RUN_COST", None, "Money after which a run concludes, where prices are set", **_number(0)
+    run_cost: float | None = setting(
+        "RUN_COST", None, "Money after which a run concludes, where prices are set", **number(0)
     )
-    day_calls: int | None = _setting("DAY_CALLS", None, "Model calls of the whole site in a day", **_whole(1, 10**9))
-    day_tokens: int | None = _setting("DAY_TOKENS", None, "Tokens of the whole site in a day", **_whole(1, 10**12))
-    day_cost: float | None = _setting(
-        "DAY_COST", None, "Money that the whole site spends in a day, where prices are set", **_number(0)
+    day_calls: int | None = setting("DAY_CALLS", None, "Model calls of the whole site in a day", **whole(1, 10**9))
+    day_tokens: int | None = setting("DAY_TOKENS", None, "Tokens of the whole site in a day", **whole(1, 10**12))
+    day_cost: float | None = setting(
+        "DAY_COST", None, "Money that the whole site spends in a day, where prices are set", **number(0)
     )
-    cache_mb: int = _setting(
-        "CACHE_MB", 100, "Megabytes of replies of language models that are kept; 0 keeps none", **_whole(0, 100_000)
+    cache_mb: int = setting(
+        "CACHE_MB", 100, "Megabytes of replies of language models that are kept; 0 keeps none", **whole(0, 100_000)
     )
-    flan_t5: str = _setting(
+    flan_t5: str = setting(
         "FLAN_T5", "google/flan-t5-base", "FLAN-T5 or another model of its kind: a name on the hub, or a folder"
     )
-    reader: str | None = _setting(
+    reader: str | None = setting(
         "READER", None, "Another extractive reader: a name on the hub, or a folder; Hopcheck's own when not set"
     )
-    read_with: str = _setting(
+    read_with: str = setting(
         "READ_WITH",
         "local",
         "What reads a recitation: the local reader or the model itself",
-        **_one_of("local", "model"),
+        **one_of("local", "model"),
     )
-    java_home: Path | None = _setting(
+    java_home: Path | None = setting(
         "JAVA_HOME", None, "Java 21 or newer; the one that installs as a package when not set", _path, "a path"
     )
-    java_memory: str = _setting(
-        "JAVA_MEMORY", "512m", "Most memory for the JVM's heap", **_like(r"[1-9]\d*[mg]", "a size like 512m or 2g")
+    java_memory: str = setting(
+        "JAVA_MEMORY", "512m", "Most memory for the JVM's heap", **like(r"[1-9]\d*[mg]", "a size like 512m or 2g")
     )
-    log_level: str = _setting("LOG_LEVEL", "INFO", "Least severe log lines that are written", **_one_of(*LOG_LEVELS))
+    log_level: str = setting("LOG_LEVEL", "INFO", "Least severe log lines that are written", **one_of(*LOG_LEVELS))
+
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Every variable named like SOME_API_KEY: MODELS_FILE says which of them belongs to which model."""
 
     def __post_init__(self) -> None:
         if not self.database_url:
@@ -213,8 +160,10 @@ class Settings:
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
         """Read `env`; SettingsError, one line, for the first value that cannot be."""
-        values = {}
-        for each in fields(cls):
+        values: dict[str, Any] = {
+            "keys": {name: key.strip() for name, key in env.items() if name.endswith("_API_KEY") and key.strip()}
+        }
+        for each in settings_fields():
             name, raw = each.metadata["env"], env.get(each.metadata["env"], "").strip()
             if not raw:
                 continue
@@ -228,6 +177,11 @@ class Settings:
     def signing_key(self) -> str:
         """SECRET_KEY, or a random one made once in the instance folder, readable by its owner alone."""
         return self.secret_key or _kept_secret(self.instance / "secret_key")
+
+
+def settings_fields() -> tuple[Field, ...]:
+    """The fields that are settings, each with its `env`, `about` and `choices` in its metadata."""
+    return tuple(each for each in fields(Settings) if each.metadata)
 
 
 def load_settings(root: Path = ROOT) -> Settings:

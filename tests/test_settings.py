@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import stat
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError
 
 import pytest
 
 from app.reasoning.errors import SettingsError
-from app.settings import ROOT, Settings, load_settings
+from app.settings import ROOT, Settings, load_settings, settings_fields
 
-NAMES = {each.metadata["env"] for each in fields(Settings)}
+NAMES = {each.metadata["env"] for each in settings_fields()}
 
 
 def test_with_nothing_set_the_defaults_stand():
@@ -40,6 +40,15 @@ def test_the_database_is_a_file_in_the_instance_folder_unless_a_url_is_given(tmp
 
 def test_a_relative_path_starts_at_the_checkout():
     assert Settings.from_env({"QUESTION_MODEL": "models/other.gguf"}).question_model == ROOT / "models/other.gguf"
+
+
+def test_keys_are_kept_for_the_models_file_and_shown_nowhere():
+    settings = Settings.from_env(
+        {"GATEWAY_API_KEY": "planted-1", "OPENAI_API_KEY": "planted-2", "SECRET_KEY": "planted-3"}
+    )
+    assert settings.keys["GATEWAY_API_KEY"] == "planted-1"
+    assert settings.openai_api_key == "planted-2"
+    assert "planted" not in repr(settings)
 
 
 def test_a_blank_value_counts_as_not_set():
@@ -103,7 +112,7 @@ def test_processes_that_start_together_agree_on_a_secret_that_only_its_owner_rea
 
 
 def test_every_setting_says_what_it_is_for_in_one_line():
-    for each in fields(Settings):
+    for each in settings_fields():
         assert each.metadata["about"] and "\n" not in each.metadata["about"], each.name
 
 

@@ -1,0 +1,69 @@
+"""The kinds of value that a setting may have: how each is read from text, and the words for what it may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any
+
+
+def setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = str, choices: str = "text") -> Any:
+    """A field that knows its environment name; `parse` raises ValueError for anything that is not of `choices`.
+
+    What may hold a password stays out of the settings' repr, which could end up in a trace.
+    """
+    secret = env in ("SECRET_KEY", "DATABASE_URL") or env.endswith("_API_KEY")
+    about_it = {"env": env, "about": about, "parse": parse, "choices": choices}
+    return field(default=default, repr=not secret, metadata=about_it)
+
+
+def whole(low: int, high: int) -> dict[str, Any]:
+    def parse(raw: str) -> int:
+        if not low <= (number := int(raw)) <= high:
+            raise ValueError(raw)
+        return number
+
+    return {"parse": parse, "choices": f"a whole number from {low} to {high}"}
+
+
+def one_of(*names: str) -> dict[str, Any]:
+    def parse(raw: str) -> str:
+        return names[names.index(raw)]
+
+    return {"parse": parse, "choices": f"one of: {', '.join(names)}"}
+
+
+def names() -> dict[str, Any]:
+    def parse(raw: str) -> tuple[str, ...]:
+        listed = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
+        if not all(re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name) for name in listed):
+            raise ValueError(raw)
+        return listed
+
+    return {"parse": parse, "choices": "names of small letters, digits, '.', '_' and '-', with commas between"}
+
+
+def number(low: float) -> dict[str, Any]:
+    def parse(raw: str) -> float:
+        if not (low <= (number := float(raw)) < float("inf")):
+            raise ValueError(raw)
+        return number
+
+    return {"parse": parse, "choices": f"a number from {low:g} up"}
+
+
+def switch() -> dict[str, Any]:
+    def parse(raw: str) -> bool:
+        return {"on": True, "off": False}[raw.lower()]
+
+    return {"parse": parse, "choices": "on or off"}
+
+
+def like(pattern: str, choices: str) -> dict[str, Any]:
+    def parse(raw: str) -> str:
+        if not re.fullmatch(pattern, raw):
+            raise ValueError(raw)
+        return raw
+
+    return {"parse": parse, "choices": choices}

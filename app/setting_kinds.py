@@ -19,6 +19,8 @@ def setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = st
 
 
 def whole(low: int, high: int) -> dict[str, Any]:
+    """A whole number between two bounds, both allowed."""
+
     def parse(raw: str) -> int:
         if not low <= (number := int(raw)) <= high:
             raise ValueError(raw)
@@ -28,6 +30,8 @@ def whole(low: int, high: int) -> dict[str, Any]:
 
 
 def one_of(*names: str) -> dict[str, Any]:
+    """One of these names."""
+
     def parse(raw: str) -> str:
         return names[names.index(raw)]
 
@@ -35,6 +39,8 @@ def one_of(*names: str) -> dict[str, Any]:
 
 
 def names() -> dict[str, Any]:
+    """Names with commas between; a name that comes twice counts once."""
+
     def parse(raw: str) -> tuple[str, ...]:
         listed = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
         if not all(re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name) for name in listed):
@@ -45,6 +51,8 @@ def names() -> dict[str, Any]:
 
 
 def number(low: float) -> dict[str, Any]:
+    """A number from `low` up."""
+
     def parse(raw: str) -> float:
         if not (low <= (number := float(raw)) < float("inf")):
             raise ValueError(raw)
@@ -54,6 +62,8 @@ def number(low: float) -> dict[str, Any]:
 
 
 def switch() -> dict[str, Any]:
+    """on or off."""
+
     def parse(raw: str) -> bool:
         return {"on": True, "off": False}[raw.lower()]
 
@@ -61,6 +71,8 @@ def switch() -> dict[str, Any]:
 
 
 def like(pattern: str, choices: str) -> dict[str, Any]:
+    """Text that a regular expression matches whole; `choices` says it in words."""
+
     def parse(raw: str) -> str:
         if not re.fullmatch(pattern, raw):
             raise ValueError(raw)

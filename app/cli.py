@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from flask.cli import with_appcontext
 
 from app import cli_setup, cli_train
 from app.claims import clean_claim
-from app.reasoning.errors import InvalidInput
+from app.reasoning.errors import HopcheckError, InvalidInput
 from app.reasoning.events import (
     TERMINAL,
     AnswerFound,
@@ -57,21 +58,30 @@ def check(claim: str, as_json: bool, **chosen: Any) -> None:
     """Check CLAIM hop by hop. Exits 0 with a verdict, 2 on bad input, 1 on failure."""
     runs = current_app.extensions["hopcheck"].runs
     options = _options(**chosen)
-    try:
-        run_id = runs.start(clean_claim(claim), options, OWNER)
-    except InvalidInput as error:
-        raise click.UsageError(str(error)) from None
 
     def say(line: str) -> None:
         click.echo(_printable(line), err=as_json)
 
-    report = _follow(runs, run_id, say)
+    with _told_in_one_line():
+        run_id = runs.start(clean_claim(claim), options, OWNER)
+        report = _follow(runs, run_id, say)
     if as_json:
         click.echo(json.dumps(run_as_dict(run_id, report), ensure_ascii=False))
     elif report.verdict:
         _tell_verdict(report.verdict, say)
     if not report.verdict:
         raise click.ClickException(_printable(report.problem))
+
+
+@contextmanager
+def _told_in_one_line() -> Iterator[None]:
+    """What cannot be done is one sentence for whoever typed the command: bad input exits 2, all else 1."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from None
+    except HopcheckError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _options(strategy: str, answerer: str | None, labels: str, max_hops: int | None) -> RunOptions:

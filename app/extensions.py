@@ -8,8 +8,10 @@ from typing import Any
 
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, ExceptionContext, event
 from sqlalchemy.orm import DeclarativeBase
+
+from app.runs.trouble import DatabaseUnavailable, trouble
 
 MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
 
@@ -32,3 +34,9 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
     if isinstance(connection, sqlite3.Connection):
         for pragma in ("busy_timeout = 10000", "journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {pragma}")
+
+
+@event.listens_for(Engine, "handle_error", retval=True)
+def _say_what_is_wrong(context: ExceptionContext) -> DatabaseUnavailable | None:
+    """A database that is locked, full, read-only, damaged or not there is told in words, wherever it is noticed."""
+    return trouble(context.original_exception)

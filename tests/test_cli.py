@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 from flask import Flask
+from sqlalchemy import create_engine
+from sqlalchemy.orm import sessionmaker
 
 from app import cli
 from app.reasoning.errors import ModelUnavailable
@@ -139,6 +141,19 @@ def test_a_missing_model_exits_1_with_what_mends_it(terminal):
     assert result.exit_code == 1
     assert "make setup" in result.stderr
     assert json.loads(result.stdout)["label"] is None
+
+
+def test_a_database_that_was_never_migrated_is_told_in_one_sentence_with_what_mends_it(tmp_path):
+    wiring = scripted_wiring()
+    runs = Runs(
+        sessionmaker(create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")), ThreadJobs(1), wiring.strategy_for
+    )
+    app = Flask("app")
+    app.extensions["hopcheck"] = SimpleNamespace(runs=runs, wiring=wiring, settings=Settings(instance=tmp_path))
+    cli.register(app)
+    result = app.test_cli_runner().invoke(args=["check", CLAIM])
+    assert result.exit_code == 1
+    assert len(result.output.splitlines()) == 1 and "flask --app app db upgrade" in result.output
 
 
 def test_failed_hops_and_steps_are_told(terminal):

@@ -9,6 +9,7 @@ import threading
 import time
 
 from app.settings import load_settings
+from app.starting import refusal
 
 _settings = load_settings()
 
@@ -22,6 +23,12 @@ graceful_timeout = 8
 keepalive = 5
 loglevel = _settings.log_level.lower()
 control_socket_disable = True  # it would be made in the home folder, outside the clone
+
+
+def on_starting(server):
+    """Where it cannot serve, say why in one line and leave, before a worker is made."""
+    if reason := refusal(_settings):
+        raise SystemExit(f"Hopcheck cannot start: {reason}")
 
 
 def post_worker_init(worker):

@@ -6,6 +6,9 @@ Importing this package imports nothing: what a web application needs comes in wi
 
 from __future__ import annotations
 
+import logging
+import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from app.settings import Settings
+
+log = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -37,7 +42,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None) -> Flask:
         template_folder=str(ROOT / "templates"),
         static_folder=str(ROOT / "static"),
     )
-    app.secret_key = settings.signing_key()
+    app.secret_key = _signing_key(settings)
     app.jinja_env.filters.update(presentation.FILTERS)
     protect(app)
     show_errors(app)
@@ -45,6 +50,17 @@ def create_app(settings: Settings | None = None, wiring: Any = None) -> Flask:
     app.register_blueprint(stream)
     _connect(app, settings, wiring)
     return app
+
+
+def _signing_key(settings: Settings) -> str:
+    """The kept key. Where it is broken no server starts (gunicorn.conf.py); commands go on with one for themselves."""
+    from app.reasoning.errors import SettingsError
+
+    try:
+        return settings.signing_key()
+    except SettingsError as error:
+        log.error("%s. Cookies last until this process ends.", error)
+        return secrets.token_urlsafe(32)
 
 
 def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
@@ -62,7 +78,8 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
         from app.wiring import Wiring
 
         wiring = Wiring(settings)
-    settings.instance.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):  # where it cannot be made, the database says so, and `doctor` can still be asked
+        settings.instance.mkdir(parents=True, exist_ok=True)
     app.config["SQLALCHEMY_DATABASE_URI"] = settings.database_url
     db.init_app(app)
     migrate.init_app(app, db)

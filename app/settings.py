@@ -29,6 +29,9 @@ MOST_HOPS = 10
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
 """Named mixes of modules (offers.py): all local or all prompted, with a reasoner of the same kind or FLAN-T5."""
 
+SHORTEST_SECRET = 16
+"""Characters. A kept secret has 43; one that was cut off must not sign anything."""
+
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -189,24 +192,39 @@ def load_settings(root: Path = ROOT) -> Settings:
 
     A value that cannot be ends the process (SystemExit) with one line on standard error instead of a trace.
     """
-    written = {name: value or "" for name, value in dotenv_values(root / ".env").items()}
     try:
+        written = {name: value or "" for name, value in dotenv_values(root / ".env").items()}
         return Settings.from_env({**written, **os.environ})
     except SettingsError as error:
         raise SystemExit(f"Hopcheck cannot start: {error}.") from None
+    except (OSError, UnicodeDecodeError):
+        raise SystemExit(f"Hopcheck cannot start: {root / '.env'} cannot be read, or is no text in UTF-8.") from None
 
 
 def _kept_secret(path: Path) -> str:
-    """Read the secret, or make it. Processes that start together agree: the link that comes first wins."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(32))
-        try:
-            path.hardlink_to(draft)
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-    return path.read_text().strip()
+    """Read the secret, or make it. SettingsError says what is wrong with its file."""
+    try:
+        if not path.exists():
+            _make_secret(path)
+        secret = path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise SettingsError(f"the signing key {path} can be neither read nor made ({error.strerror})") from None
+    except UnicodeDecodeError:
+        secret = ""
+    if len(secret) < SHORTEST_SECRET:
+        raise SettingsError(f"{path} holds no signing key. Delete it, and a new one is made at the next start")
+    return secret
+
+
+def _make_secret(path: Path) -> None:
+    """Processes that start together agree: the link that comes first wins."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(32))
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

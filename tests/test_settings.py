@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
 
@@ -109,6 +111,36 @@ def test_processes_that_start_together_agree_on_a_secret_that_only_its_owner_rea
     assert len(made) == 1 and len(made.pop()) >= 32
     assert stat.S_IMODE((instance / "secret_key").stat().st_mode) == 0o600
     assert [path.name for path in instance.iterdir()] == ["secret_key"]
+
+
+AGREEING = "import sys; from app.settings import *; print(Settings(instance=Path(sys.argv[1])).signing_key())"
+
+
+def test_two_processes_that_start_together_agree_on_the_secret(tmp_path):
+    command = [sys.executable, "-c", AGREEING, str(tmp_path / "instance")]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    one, other = (process.communicate(timeout=60)[0].strip() for process in both)
+    assert one == other and len(one) >= 32
+    assert stat.S_IMODE((tmp_path / "instance" / "secret_key").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"\xff\xfe" * 30])
+def test_a_kept_secret_that_is_damaged_signs_nothing(tmp_path, content):
+    (tmp_path / "secret_key").write_bytes(content)
+    with pytest.raises(SettingsError, match=r"holds no signing key\. Delete it"):
+        Settings(instance=tmp_path).signing_key()
+
+
+def test_a_secret_that_cannot_be_read_is_said_in_one_line(tmp_path):
+    (tmp_path / "secret_key").mkdir()
+    with pytest.raises(SettingsError, match="can be neither read nor made"):
+        Settings(instance=tmp_path).signing_key()
+
+
+def test_an_env_file_that_is_no_text_ends_the_start_with_one_line(tmp_path):
+    (tmp_path / ".env").write_bytes(b"PORT=\xff\xfe\n")
+    with pytest.raises(SystemExit, match=r"\.env cannot be read"):
+        load_settings(tmp_path)
 
 
 def test_every_setting_says_what_it_is_for_in_one_line():

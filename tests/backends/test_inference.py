@@ -1,0 +1,228 @@
+"""The inference queue: one at a time, in order, in bounded time, at low priority, in a process that may fork."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app.backends.inference import NICENESS, Inference, Loaded
+from app.reasoning.errors import CallFailed, ModelUnavailable
+
+SOON = 10.0
+"""Seconds after which a test that waits for another thread has failed."""
+
+
+class Busy:
+    """Keeps a queue at one piece of work until it is let go."""
+
+    def __init__(self, queue: Inference, loads: bool = False) -> None:
+        self._begun, self._go_on = threading.Event(), threading.Event()
+        ask = queue.load if loads else queue.run
+        self._pool = ThreadPoolExecutor(1)
+        self.result = self._pool.submit(ask, self._work)
+
+    def _work(self) -> str:
+        self._begun.set()
+        assert self._go_on.wait(SOON)
+        return "done"
+
+    def __enter__(self) -> Busy:
+        assert self._begun.wait(SOON)
+        return self
+
+    def let_go(self) -> None:
+        self._go_on.set()
+
+    def __exit__(self, *_: object) -> None:
+        self.let_go()
+        self._pool.shutdown()
+
+
+def wait_until(true) -> None:
+    end = time.monotonic() + SOON
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_work_gives_its_value_and_runs_in_the_queues_own_thread():
+    assert Inference(SOON).run(lambda: threading.current_thread().name) == "inference"
+
+
+def test_an_error_is_the_callers_and_the_queue_goes_on():
+    queue = Inference(SOON)
+    with pytest.raises(ZeroDivisionError):
+        queue.run(lambda: 1 / 0)
+    assert queue.run(lambda: 1) == 1
+
+
+def test_even_an_exit_inside_the_work_ends_only_the_call():
+    queue = Inference(SOON)
+    with pytest.raises(SystemExit):
+        queue.run(lambda: sys.exit(3))
+    assert queue.run(lambda: 1) == 1
+
+
+def test_what_comes_first_is_served_first():
+    queue, served = Inference(SOON), []
+    with Busy(queue) as busy, ThreadPoolExecutor(5) as callers:
+        for number in range(5):
+            callers.submit(queue.run, lambda number=number: served.append(number))
+            wait_until(lambda number=number: len(queue._waiting) == number + 1)
+        assert served == []
+        busy.let_go()
+    assert served == [0, 1, 2, 3, 4]
+
+
+def test_no_two_calls_are_at_work_at_once():
+    queue, at_work, most = Inference(SOON), [], []
+
+    def work() -> None:
+        at_work.append(1)
+        most.append(len(at_work))
+        time.sleep(0.002)
+        at_work.pop()
+
+    with ThreadPoolExecutor(8) as callers:
+        list(callers.map(lambda _: queue.run(work), range(40)))
+    assert len(most) == 40
+    assert max(most) == 1
+
+
+def test_a_call_that_waits_too_long_says_that_it_waited_and_is_never_begun():
+    queue, begun = Inference(0.2), []
+    with Busy(queue, loads=False) as busy:
+        with pytest.raises(CallFailed, match=r"waited 0\.2 seconds for its turn"):
+            queue.run(lambda: begun.append(1))
+        busy.let_go()
+    assert queue.run(lambda: "the next") == "the next"
+    assert begun == []
+
+
+def test_a_call_that_works_too_long_says_so_and_those_behind_it_are_served_when_it_ends():
+    queue = Inference(0.2)
+    with Busy(queue) as busy:
+        with pytest.raises(CallFailed, match=r"was not done after 0\.2 seconds"):
+            busy.result.result(SOON)
+        busy.let_go()
+        wait_until(lambda: not queue._waiting)
+        assert queue.run(lambda: "the next") == "the next"
+
+
+def test_while_a_model_loads_the_clock_of_calls_stands_still():
+    queue = Inference(0.2)
+    with Busy(queue, loads=True) as busy, ThreadPoolExecutor(1) as caller:
+        waiting = caller.submit(queue.run, lambda: "served")
+        time.sleep(0.6)
+        assert not waiting.done()
+        busy.let_go()
+        assert waiting.result(SOON) == "served"
+        assert busy.result.result(SOON) == "done"
+
+
+def test_a_load_inside_a_call_does_not_use_up_the_calls_time():
+    queue = Inference(0.3)
+    assert queue.run(lambda: queue.load(lambda: time.sleep(0.6) or "loaded")) == "loaded"
+
+
+def test_without_a_bound_a_call_takes_as_long_as_it_takes():
+    assert Inference().run(lambda: time.sleep(0.1) or "done") == "done"
+
+
+def test_work_that_asks_for_more_work_gets_it_at_once_as_a_part_of_itself():
+    queue = Inference(SOON)
+    assert queue.run(lambda: [1, queue.run(lambda: 2), 3]) == [1, 2, 3]
+    with pytest.raises(ZeroDivisionError):
+        queue.run(lambda: queue.run(lambda: 1 / 0))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives each thread its own priority")
+def test_the_queue_and_the_threads_it_starts_run_at_low_priority_and_nobody_else():
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    def of_a_thread_started_here() -> int:
+        with ThreadPoolExecutor(1) as one:
+            return one.submit(niceness).result(SOON)
+
+    queue, before = Inference(SOON), niceness()
+    lowered = min(19, before + NICENESS)
+    assert (queue.run(niceness), queue.run(of_a_thread_started_here)) == (lowered, lowered)
+    assert (niceness(), of_a_thread_started_here()) == (before, before)
+
+
+def test_no_thread_is_started_before_the_first_call():
+    before = threading.active_count()
+    Inference(SOON)
+    assert threading.active_count() == before
+
+
+def test_a_forked_child_has_a_queue_of_its_own_even_when_the_parents_was_at_work():
+    """A server may fork; the child has no thread of its parent's, and the parent's lock may have been held."""
+    program = """
+import os, threading, time
+from app.backends.inference import Inference
+queue, begun = Inference(20), threading.Event()
+threading.Thread(target=lambda: queue.run(lambda: (begun.set(), time.sleep(0.5)))).start()
+begun.wait()
+queue._changed.acquire()
+if (child := os.fork()) == 0:
+    os._exit(0 if queue.run(os.getpid) == os.getpid() else 1)
+queue._changed.release()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert queue.run(os.getpid) == os.getpid()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_process_that_ends_waits_for_the_call_at_work_and_takes_no_more():
+    program = """
+import threading, time
+from app.backends.inference import Inference
+queue, begun = Inference(20), threading.Event()
+def work():
+    begun.set()
+    time.sleep(0.5)
+    print("ended in peace", flush=True)
+threading.Thread(target=lambda: queue.run(work), daemon=True).start()
+begun.wait()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended in peace\n", "")
+
+
+class TestLoading:
+    def test_a_model_is_loaded_once_however_many_ask_at_once(self):
+        reads = []
+        model = Loaded(Inference(SOON), lambda: reads.append(1) or "model")
+        with ThreadPoolExecutor(8) as callers:
+            assert list(callers.map(lambda _: model(), range(8))) == ["model"] * 8
+        assert reads == [1]
+
+    def test_a_load_that_failed_is_tried_anew_once_it_was_mended(self):
+        files = []
+
+        def read() -> str:
+            if not files:
+                raise ModelUnavailable("It is missing", mend="make setup")
+            return "model"
+
+        model = Loaded(Inference(SOON), read)
+        with pytest.raises(ModelUnavailable, match="make setup"):
+            model()
+        files.append("mended")
+        assert model() == "model"
+
+    def test_a_loaded_model_is_handed_out_while_the_queue_is_busy(self):
+        queue = Inference(SOON)
+        model = Loaded(queue, lambda: "model")
+        model()
+        with Busy(queue):
+            assert model() == "model"

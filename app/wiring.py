@@ -16,6 +16,7 @@ from typing import Literal
 
 from app.backends.bm25 import Bm25Retriever, Java
 from app.backends.entailment import Calibration, EntailmentJudge
+from app.backends.inference import Inference
 from app.backends.local_lm import LocalLM
 from app.backends.reader import SpanReader
 from app.backends.reranker import CrossEncoderReranker
@@ -92,10 +93,12 @@ class Wiring:
         java = Java(settings.java_home, settings.java_memory)
         self._settings = settings
         self._retriever = Bm25Retriever(settings.instance / "corpora" / settings.corpora[0], java)
-        self._reranker = CrossEncoderReranker(threads=settings.torch_threads)
-        self._reader = SpanReader(SHIPPED / "reader", settings.torch_threads)
-        self.judge = EntailmentJudge(base, SHIPPED / "judge", settings.torch_threads)
-        self.generator = PromptedQuestionGenerator(LocalLM(settings.question_model, settings.torch_threads))
+        inference = Inference(settings.call_seconds)
+        self._reranker = CrossEncoderReranker(threads=settings.torch_threads, inference=inference)
+        self._reader = SpanReader(SHIPPED / "reader", settings.torch_threads, inference)
+        self.judge = EntailmentJudge(base, SHIPPED / "judge", settings.torch_threads, inference)
+        model = LocalLM(settings.question_model, settings.torch_threads, inference)
+        self.generator = PromptedQuestionGenerator(model)
         self._loading = (
             _Loading("question generator", self.generator.warm),
             _Loading("corpus and retriever", self._retriever.open),

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from app.backends.fingerprint import fingerprint
+from app.backends.inference import Inference, Loaded
 from app.language.evidence_text import judge_prompt, select_sentences
+from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.reasoning.progress import used
 from app.reasoning.types import Usage
@@ -51,49 +54,56 @@ class Calibration:
 class EntailmentJudge:
     """Implements EntailmentModel over a base model folder and an adapter folder."""
 
-    def __init__(self, base: Path, adapter: Path, threads: int = 2) -> None:
+    def __init__(self, base: Path, adapter: Path, threads: int = 2, inference: Inference | None = None) -> None:
+        """`threads` bounds PyTorch; `inference` is the process's queue, left out the judge has one for itself."""
         self.base, self.adapter, self.threads = base, adapter, threads
         self.calibration = Calibration()
-        self._lock = threading.Lock()
-        self._loaded = None
+        self._inference = inference or Inference()
+        self._weights = Loaded(self._inference, self._read)
 
-    def load(self) -> None:
-        """Load the model unless it is loaded; raises ModelUnavailable when its files are missing or damaged."""
-        with self._lock:
-            self._ensure()
+    def load(self) -> tuple[Any, Any, str]:
+        """Tokenizer, model, and the name of this very model, loaded once.
+
+        Raises ModelUnavailable when its files are missing or damaged.
+        """
+        return self._weights()
 
     def classify(self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[Probabilities]:
         """Probabilities for each (claim, (title, text) passages) pair, in one batch. No pairs, no call.
 
         Evidence past the window is selected by sentence (evidence_text). Raises CallFailed when a probability is not
-        a number.
+        a number or the call takes too long.
         """
         if not pairs:
             return []
-        with self._lock:
-            tokenizer, model = self._ensure()
-            import torch
-
-            prompts = [judge_prompt(claim, select_sentences(claim, passages)) for claim, passages in pairs]
-            inputs = tokenizer(prompts, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
-            with torch.inference_mode():
-                logits = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits
-            rows = torch.softmax(logits.float() / self.calibration.temperature, dim=-1).tolist()
-        used(Usage(len(pairs), int(inputs["attention_mask"].sum())))
-        if any(math.isnan(value) for row in rows for value in row):
-            raise CallFailed("The judge returned values that are not numbers.")
+        tokenizer, model, name = self.load()
+        prompts = [judge_prompt(claim, select_sentences(claim, passages)) for claim, passages in pairs]
+        rows = remembered(Call(name, {"prompts": prompts}), lambda: self._judged(tokenizer, model, prompts))
         return [tuple(row) for row in rows]
 
-    def _ensure(self):
-        if self._loaded is None:
-            self._loaded = self._read()
-        return self._loaded
+    def _judged(self, tokenizer: Any, model: Any, prompts: list[str]) -> list[list[float]]:
+        """Rows of probabilities, in the order of CLASSES."""
+        rows, tokens = self._inference.run(lambda: self._forward(tokenizer, model, prompts))
+        used(Usage(len(prompts), tokens))
+        if not all(math.isfinite(value) for row in rows for value in row):
+            raise CallFailed("The judge returned values that are not numbers.")
+        return rows
 
-    def _read(self):
-        for needed, mend in (
+    def _forward(self, tokenizer: Any, model: Any, prompts: list[str]) -> tuple[list[list[float]], int]:
+        import torch
+
+        inputs = tokenizer(prompts, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
+        with torch.inference_mode():
+            logits = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits
+        rows = torch.softmax(logits.float() / self.calibration.temperature, dim=-1).tolist()
+        return rows, int(inputs["attention_mask"].sum())
+
+    def _read(self) -> tuple[Any, Any, str]:
+        files = (
             (self.base / "model.safetensors", UNPACK),
             (self.adapter / "adapter_model.safetensors", RESTORE),
-        ):
+        )
+        for needed, mend in files:
             if not needed.is_file():
                 raise ModelUnavailable(f"The judge's file {needed.name} is missing from {needed.parent}", mend)
         import torch
@@ -113,9 +123,10 @@ class EntailmentJudge:
             )
             # Merged, the adapter costs nothing at inference.
             model = PeftModel.from_pretrained(bare, self.adapter).merge_and_unload().eval()
+            name = f"judge {fingerprint(*(file for file, _ in files), self.adapter / 'calibration.json')}"
         except ModelUnavailable:
             raise
         except Exception as error:  # damaged files raise whatever the readers of json, safetensors and peft raise
             told = f"The judge could not be loaded ({type(error).__name__}: {error})"
             raise ModelUnavailable(told, f"{UNPACK}, or {RESTORE}") from error
-        return tokenizer, model
+        return tokenizer, model, name

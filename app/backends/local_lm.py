@@ -6,12 +6,14 @@ run of demonstrations is computed once and only the new lines at its end cost ti
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from app.backends.fingerprint import fingerprint
+from app.backends.inference import Inference, Loaded
 from app.backends.smollm2 import packaged_gguf
+from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.reasoning.progress import used
 from app.reasoning.types import Usage
@@ -27,47 +29,42 @@ SILENT = -1
 
 
 class LocalLM:
-    """Implements `Completer` over one GGUF file. Loaded at the first call, once; one inference at a time."""
+    """Implements `Completer` over one GGUF file. Loaded at the first call, once; computes in the inference queue."""
 
-    def __init__(self, path: Path | None = None, threads: int = 1) -> None:
-        """`path` is a GGUF file, None for the packaged SmolLM2; `threads` bounds the cores one inference takes."""
+    def __init__(self, path: Path | None = None, threads: int = 1, inference: Inference | None = None) -> None:
+        """`path` is a GGUF file, None for the packaged SmolLM2; `threads` bounds the cores one inference takes.
+
+        `inference` is the process's queue; left out, the model has one for itself and no deadline.
+        """
         self._path = path
         self._threads = threads
-        self._server: Any = None
-        self._turn = threading.Lock()
+        self._inference = inference or Inference()
+        self._engine = Loaded(self._inference, self._start)
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         """The greedy continuation of `prompt`, without the stop string that ended it.
 
-        Raises ModelUnavailable when the file cannot be loaded, CallFailed when the engine turns the prompt down.
+        Raises ModelUnavailable when the file cannot be loaded, CallFailed when the engine turns the prompt down or the
+        call takes too long.
         """
-        request = {
-            "prompt": prompt,
-            "n_predict": max_tokens,
-            "temperature": 0,
-            "stop": list(stop),
-            "cache_prompt": True,
-        }
-        with self._turn:
-            reply = self._loaded().handle_completions(request)
+        server, name = self._engine()
+        request = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "stop": list(stop)}
+        return remembered(Call(name, request), lambda: self._completed(server, request))
+
+    def load(self) -> None:
+        """Load the model now rather than at the first call. Raises ModelUnavailable."""
+        self._engine()
+
+    def _completed(self, server: Any, request: dict[str, Any]) -> str:
+        reply = self._inference.run(lambda: server.handle_completions({**request, "cache_prompt": True}))
         if "choices" not in reply:
             raise CallFailed(f"The language model gave no text: {_complaint(reply)}")
         usage = reply.get("usage", {})
         used(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
         return reply["choices"][0]["text"]
 
-    def load(self) -> None:
-        """Load the model now rather than at the first call. Raises ModelUnavailable."""
-        with self._turn:
-            self._loaded()
-
-    def _loaded(self) -> Any:
-        """The engine; the caller holds the turn."""
-        if self._server is None:
-            self._server = self._start()
-        return self._server
-
-    def _start(self) -> Any:
+    def _start(self) -> tuple[Any, str]:
+        """llama.cpp's server over the file, and the name of this very model."""
         path = self._path or packaged_gguf()
         mend = "QUESTION_MODEL, the path of a GGUF file" if self._path else "make setup"
         if not path.is_file():
@@ -85,8 +82,8 @@ class LocalLM:
         params.fit_params = False
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
         try:
-            return xllamacpp.Server(params)
-        except RuntimeError as error:
+            return xllamacpp.Server(params), f"{path.name} {fingerprint(path)}"
+        except (RuntimeError, OSError) as error:
             # A wrong header or a cut file raises here; llama.cpp does not abort the process over it.
             raise ModelUnavailable(f"The language model's file {path} is damaged", mend=mend) from error
 

@@ -10,24 +10,27 @@ from __future__ import annotations
 import json
 import math
 import re
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from app.backends.fingerprint import fingerprint
+from app.backends.inference import Inference, Loaded
 from app.backends.packed_weights import unpack
 from app.backends.reader_windows import Window, as_batch, tokenizer_from, windows
 from app.language.evidence_text import content_words
+from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.types import Answer, Passage, Question, Span
+from app.reasoning.progress import used
+from app.reasoning.types import Answer, Passage, Question, Span, Usage
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
     from transformers import BertForQuestionAnswering
 
-    Loaded = tuple[BertForQuestionAnswering, Tokenizer, "Decision"]
+    Weights = tuple[BertForQuestionAnswering, Tokenizer, "Decision", str]
 
 MAX_WINDOWS = 16
 MAX_ANSWER_TOKENS = 24
@@ -68,52 +71,63 @@ class Found:
 
 
 class SpanReader:
-    """A Reader over the weights in `folder`, loaded at the first question, by one thread; `threads` bounds PyTorch.
+    """A Reader over the weights in `folder`, loaded at the first question; it computes in the inference queue."""
 
-    One question is read at a time, so that readers never compete for the same cores.
-    """
-
-    def __init__(self, folder: Path, threads: int) -> None:
+    def __init__(self, folder: Path, threads: int, inference: Inference | None = None) -> None:
+        """`threads` bounds PyTorch; `inference` is the process's queue, left out the reader has one for itself."""
         self._folder, self._threads = folder, threads
-        self._lock = threading.Lock()
-        self._loaded: Loaded | None = None
+        self._inference = inference or Inference()
+        self._weights = Loaded(self._inference, self._read_files)
 
-    def load(self) -> Loaded:
-        """Load the weights unless they are loaded. Raises ModelUnavailable when they are missing or damaged."""
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = self._read_files()
-            return self._loaded
+    def load(self) -> Weights:
+        """Model, tokenizer, decision and this very reader's name, loaded once.
+
+        Raises ModelUnavailable when they are missing or damaged.
+        """
+        return self._weights()
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
         """The best-supported span over all passages (best first), or an Answer whose text is None.
 
         `score` is the probability that the best span answers the question, also where it was too low to be given.
-        Raises ModelUnavailable, and CallFailed when the model's output is not a number.
+        Raises ModelUnavailable, and CallFailed when the model's output is not a number or the call takes too long.
         """
-        _, _, decision = self.load()
+        *_, name = self.load()
+        texts = [[passage.title, passage.text] for passage in passages]
+        call = Call(name, {"question": question.text, "passages": texts})
+        reply = remembered(call, lambda: self._answered(question, passages))
+        if reply["span"] is None:
+            return Answer(None, retrieved=tuple(passages), score=reply["score"])
+        place, start, end = reply["span"]
+        cited = Span(passages[place], start, end)
+        return Answer(cited.text, cited, tuple(passages), score=reply["score"])
+
+    def _answered(self, question: Question, passages: Sequence[Passage]) -> dict[str, Any]:
+        """`span`, the answer as (place of the passage, first character, end) or None, and `score` as in `read`."""
+        _, _, decision, _ = self.load()
         rated = [
             (decision.probability(best, window.passage), window, best)
             for window, best in self.find(question, passages)
             if fits(question.text, passages[window.passage].text[best.start : best.end])
         ]
         if not rated:
-            return Answer(None, retrieved=tuple(passages))
+            return {"span": None, "score": 0.0}
         score, window, best = max(rated, key=lambda row: row[0])
-        if score < decision.threshold:
-            return Answer(None, retrieved=tuple(passages), score=score)
-        cited = Span(passages[window.passage], best.start, best.end)
-        return Answer(cited.text, cited, tuple(passages), score=score)
+        span = (window.passage, best.start, best.end) if score >= decision.threshold else None
+        return {"span": span, "score": score}
 
     def find(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, Found]]:
         """Every window that was read and its best span, however doubtful. Raises as `read` does."""
-        model, tokenizer, _ = self.load()
-        with self._lock:
-            chosen = _windows(tokenizer, question.text, passages)
-            found = [best for at in range(0, len(chosen), BATCH) for best in best_spans(model, chosen[at : at + BATCH])]
+        model, tokenizer, _, _ = self.load()
+        chosen = _windows(tokenizer, question.text, passages)
+        if not chosen:
+            return []
+        groups = [chosen[at : at + BATCH] for at in range(0, len(chosen), BATCH)]
+        found = self._inference.run(lambda: [best for group in groups for best in best_spans(model, group)])
+        used(Usage(1, sum(len(window.token_ids) for window in chosen)))
         return list(zip(chosen, found, strict=True))
 
-    def _read_files(self) -> Loaded:
+    def _read_files(self) -> Weights:
         mend = f"git checkout -- {self._folder}"
         missing = [name for name in FILES if not (self._folder / name).is_file()]
         if missing:
@@ -132,7 +146,7 @@ def fits(question: str, answer: str) -> bool:
     return not _WHO_OR_WHERE.match(question) or any(letter.isalpha() for letter in answer)
 
 
-def _loaded_from(folder: Path, threads: int) -> Loaded:
+def _loaded_from(folder: Path, threads: int) -> Weights:
     import torch
     from safetensors.torch import load_file
     from transformers import BertConfig, BertForQuestionAnswering
@@ -142,7 +156,7 @@ def _loaded_from(folder: Path, threads: int) -> Loaded:
     model.load_state_dict(unpack(load_file(folder / "model.safetensors")))
     tokenizer = tokenizer_from(folder / "tokenizer.json")
     decision = Decision(**json.loads((folder / "decision.json").read_text(encoding="utf-8")))
-    return model.eval(), tokenizer, decision
+    return model.eval(), tokenizer, decision, f"reader {fingerprint(*(folder / name for name in FILES))}"
 
 
 def _windows(tokenizer: Tokenizer, question: str, passages: Sequence[Passage]) -> list[Window]:

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import threading
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from app.backends.fingerprint import fingerprint
+from app.backends.inference import Inference, Loaded
+from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.types import Passage
+from app.reasoning.progress import used
+from app.reasoning.types import Passage, Usage
 
 log = logging.getLogger(__name__)
 
@@ -33,19 +37,21 @@ def packaged_reranker() -> Path:
 
 
 class CrossEncoderReranker:
-    """A Reranker. Loaded at the first call; calls from several threads take turns, so `threads` cores are the most."""
+    """A Reranker. Loaded at the first call; it computes in the inference queue, on at most `threads` cores."""
 
-    def __init__(self, folder: Path | None = None, threads: int = 2) -> None:
+    def __init__(self, folder: Path | None = None, threads: int = 2, inference: Inference | None = None) -> None:
+        """`folder` as packaged when left out; `inference` is the process's queue, left out it has one for itself."""
         self._folder = folder
         self._threads = threads
-        self._lock = threading.Lock()
-        self._loaded: tuple[Any, Any] | None = None
+        self._inference = inference or Inference()
+        self._model = Loaded(self._inference, self._read_files)
 
     def rerank(self, query: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """The passages, best first, each with the model's logit as its score (higher is better, about -12 to 11).
 
         A passage counts with its title and as much of its text as fits into 256 tokens beside the query. Raises
-        ModelUnavailable when the model is missing or damaged.
+        ModelUnavailable when the model is missing or damaged, CallFailed when a score is not a number or the call
+        takes too long.
         """
         scores = self.scores(query, [f"{passage.title}. {passage.text}" for passage in passages])
         scored = [replace(passage, score=score) for passage, score in zip(passages, scores, strict=True)]
@@ -57,21 +63,33 @@ class CrossEncoderReranker:
         Each pair is run alone. The int8 model quantises by the largest value of a batch, so in a batch a passage's
         score would hang on its neighbours; and without padding it is no slower on two cores (docs/retrieval.md).
         """
-        session, tokenizer = self.load()
-        with self._lock:
-            return [_run(session, tokenizer.encode(query, text)) for text in texts]
+        if not texts:
+            return []
+        session, tokenizer, name = self._model()
+        call = Call(name, {"query": query, "texts": list(texts)})
+        return remembered(call, lambda: self._computed(session, [tokenizer.encode(query, text) for text in texts]))
 
-    def load(self) -> tuple[Any, Any]:
+    def load(self) -> None:
         """Load model and tokenizer, once; for warming up."""
-        with self._lock:
-            if self._loaded is None:
-                folder = self._folder or packaged_reranker()
-                try:
-                    self._loaded = _session(folder / "model.onnx", self._threads), _tokenizer(folder / "tokenizer.json")
-                except Exception as error:  # onnxruntime and tokenizers raise bare exceptions of their own
-                    log.exception("The reranker in %s did not load", folder)
-                    raise ModelUnavailable("The reranker is damaged", mend=MEND) from error
-            return self._loaded
+        self._model()
+
+    def _computed(self, session: Any, rows: list[Any]) -> list[float]:
+        scores = self._inference.run(lambda: [_run(session, row) for row in rows])
+        used(Usage(1, sum(len(row.ids) for row in rows)))
+        if not all(map(math.isfinite, scores)):
+            raise CallFailed("The reranker returned values that are not numbers.")
+        return scores
+
+    def _read_files(self) -> tuple[Any, Any, str]:
+        """The onnxruntime session, the tokenizer, and the name of this very model."""
+        folder = self._folder or packaged_reranker()
+        model, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
+        try:
+            name = f"reranker {fingerprint(model, tokenizer)}"
+            return _session(model, self._threads), _tokenizer(tokenizer), name
+        except Exception as error:  # onnxruntime and tokenizers raise bare exceptions of their own
+            log.exception("The reranker in %s did not load", folder)
+            raise ModelUnavailable("The reranker is damaged", mend=MEND) from error
 
 
 def _session(path: Path, threads: int) -> Any:

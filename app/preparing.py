@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.backends.checksums import matches_sums
 from app.backends.corpora import CORPORA, Corpus
 from app.settings import Settings
 
@@ -75,16 +76,9 @@ def prepare(todo: Iterable[Step], say: Say, anew: bool = False) -> None:
 
 
 def is_whole_model(folder: Path) -> bool:
-    """Whether `folder` holds a configuration, a tokenizer and weights that are not cut off."""
-    from safetensors import SafetensorError, safe_open
-
-    if not all((folder / name).is_file() for name in ("config.json", "tokenizer.json", "model.safetensors")):
-        return False
-    try:
-        with safe_open(folder / "model.safetensors", "numpy") as weights:
-            return bool(weights.keys())
-    except SafetensorError:
-        return False
+    """Whether `folder` holds a configuration, a tokenizer and weights, each with the bytes that were unpacked."""
+    needed = ("config.json", "tokenizer.json", "model.safetensors")
+    return all((folder / name).is_file() for name in needed) and matches_sums(folder)
 
 
 def _unpack(target: Path) -> None:

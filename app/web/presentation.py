@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -77,6 +78,18 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s"
 
 
+def about(seconds: float) -> str:
+    """A wait as a person would say it: "a few seconds", "about 40 seconds", "about 2 minutes", "about 3 hours"."""
+    if seconds <= 5:
+        return "a few seconds"
+    if seconds <= 57:
+        return f"about {5 * math.ceil(seconds / 5)} seconds"
+    minutes = math.ceil(seconds / 60)
+    if minutes < 100:
+        return f"about {minutes} minute{'' if minutes == 1 else 's'}"
+    return f"about {math.ceil(minutes / 60)} hours"
+
+
 def web_link(passage: Passage) -> str | None:
     """The passage's address if a browser may safely follow it: http and https only, never `javascript:`."""
     try:
@@ -98,6 +111,7 @@ def since(at: datetime) -> float:
 
 
 FILTERS: dict[str, Callable] = {
+    "about": about,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
     "confidence_words": confidence_words,
     "duration": duration,

@@ -7,12 +7,18 @@ browser"; a run's page is open to whoever has its link.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from flask import Flask, Response, request, session
 from flask_wtf.csrf import CSRFProtect
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.reasoning.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from app.settings import Settings
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -24,26 +30,38 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 
+ONLY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
+"""Sent with the others when people reach the site by https: for a year, browsers then come no other way."""
+
 LARGEST_REQUEST = 256 * 1024
 """Bytes. 500 emoji are 6 KB percent-encoded; a claim that is only somewhat too long gets its form back, not a 413."""
 
 csrf = CSRFProtect()
 
 
-def protect(app: Flask) -> None:
+def protect(app: Flask, settings: Settings) -> None:
     """Headers on every answer, CSRF on every form, a limit on every request, a careful session cookie."""
+    believe_proxies(app, settings.proxies)
     app.config.update(
         MAX_CONTENT_LENGTH=LARGEST_REQUEST,
         SESSION_COOKIE_NAME="hopcheck",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=settings.https,
         PERMANENT_SESSION_LIFETIME=365 * 24 * 3600,
         WTF_CSRF_TIME_LIMIT=None,  # a page left open all day still works; the token lives as long as the session
         WTF_CSRF_SSL_STRICT=False,  # that check needs a Referer, which our own Referrer-Policy keeps from being sent
     )
     app.before_request(_refuse_other_than_utf8)  # before CSRF, which parses the form and lets the raw bytes go
     csrf.init_app(app)
-    app.after_request(_add_headers)
+    headers = {**HEADERS, **ONLY_HTTPS} if settings.https else HEADERS
+    app.after_request(lambda response: _add_headers(response, headers))
+
+
+def believe_proxies(app: Flask, number: int) -> None:
+    """Take address, scheme and host of a request from what the last `number` proxies say; with 0 nobody is believed."""
+    if number:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=number, x_proto=number, x_host=number)  # type: ignore[method-assign]
 
 
 def owner() -> str:
@@ -65,8 +83,8 @@ def _refuse_other_than_utf8() -> None:
         raise InvalidInput("The claim must be text in UTF-8; what arrived was not.") from None
 
 
-def _add_headers(response: Response) -> Response:
-    for name, value in HEADERS.items():
+def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
+    for name, value in headers.items():
         response.headers.setdefault(name, value)
     if response.mimetype == "text/html":
         response.headers.setdefault("Cache-Control", "private, no-cache")

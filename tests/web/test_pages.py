@@ -9,7 +9,7 @@ import pytest
 from app.reasoning.errors import CallFailed
 from app.reasoning.types import Answer, Judgement, Label, LabelSet, Origin, Passage, Span, Verdict
 from app.samples import SAMPLES
-from app.web.pages import STALE_FORM
+from app.web.errors import STALE_FORM
 from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Part, Script, ScriptedHop, scripted_wiring
 from tests.web.conftest import finished, send, started, token, wait_for
 

@@ -2,18 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
-from tests.web.conftest import finished, send, started
+from app.runs.trouble import DatabaseUnavailable
+from tests.web.conftest import finished, send, started, token
 
 
-@pytest.mark.parametrize("path", ["/", "/how-it-works", "/parts", "/runs/none", "/static/style.css", "/no/such/page"])
-def test_every_answer_carries_the_headers(client, path):
-    headers = client.get(path).headers
-    policy = headers["Content-Security-Policy"]
+def broken() -> str:
+    """A view with a fault in it."""
+    return str(1 / 0)
+
+
+ANSWERS: dict[int | str, Callable[[FlaskClient], TestResponse]] = {
+    200: lambda client: client.get("/"),
+    303: lambda client: send(client),
+    304: lambda client: client.get(
+        "/static/style.css", headers={"If-None-Match": client.get("/static/style.css").headers["ETag"]}
+    ),
+    308: lambda client: client.get("/strict"),
+    400: lambda client: client.post("/runs", data={"claim": "A claim from a stale page."}),
+    404: lambda client: client.get("/no/such/page"),
+    405: lambda client: client.get("/runs"),
+    413: lambda client: send(client, "x" * 300_000),
+    422: lambda client: send(client, ""),
+    429: lambda client: (send(client), send(client))[1],
+    500: lambda client: client.get("/broken"),
+    503: lambda client: client.get("/unavailable"),
+    "a file": lambda client: client.get("/static/style.css"),
+    "a fragment": lambda client: client.get("/parts"),
+    "a stream": lambda client: client.get(started(client) + "/events"),
+    "an unknown stream": lambda client: client.get("/runs/none/events"),
+    "an unknown file": lambda client: client.get("/static/none.css"),
+}
+"""By status code or in words: how to get each kind of answer that this application gives."""
+
+
+def unavailable() -> str:
+    """A view that finds the database gone."""
+    raise DatabaseUnavailable("The disk that holds the database is full.")
+
+
+@pytest.fixture
+def every_client(make_app) -> Callable[..., FlaskClient]:
+    """A browser on an application that can give every answer of ANSWERS."""
+
+    def make(**settings) -> FlaskClient:
+        app = make_app(rate_limit="1 per hour", **settings)
+        app.add_url_rule("/broken", view_func=broken)
+        app.add_url_rule("/unavailable", view_func=unavailable)
+        app.add_url_rule("/strict/", view_func=lambda: "ok", endpoint="strict")
+        return app.test_client()
+
+    return make
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_carries_the_headers(every_client, name):
+    answer = ANSWERS[name](every_client())
+    assert answer.status_code == name or isinstance(name, str)
+    policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
-    assert headers["Referrer-Policy"] == "no-referrer"
-    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "Strict-Transport-Security" not in answer.headers
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_by_https_every_answer_asks_for_https_from_then_on(every_client, name):
+    client = every_client(https=True)
+    client.environ_base["wsgi.url_scheme"] = "https"
+    assert ANSWERS[name](client).headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+@pytest.mark.parametrize("code", [400, 404, 405, 413, 422, 429, 500, 503])
+def test_every_error_is_a_page_with_a_way_back_and_without_a_trace(every_client, code):
+    answer = ANSWERS[code](every_client())
+    assert answer.status_code == code and answer.mimetype == "text/html"
+    assert '<a class="wordmark" href="/"' in answer.text and "</html>" in answer.text
+    assert "Traceback" not in answer.text and "Error:" not in answer.text and ".py" not in answer.text
+
+
+def test_a_page_that_says_the_database_is_gone_says_how_and_when_to_come_back(every_client):
+    answer = every_client().get("/unavailable")
+    assert "The disk that holds the database is full." in answer.text and answer.headers["Retry-After"] == "30"
+
+
+def test_a_claim_is_kept_when_the_database_is_gone(make_app):
+    app = make_app()
+    client = app.test_client()
+    form = {"csrf_token": token(client), "claim": "A claim to keep."}
+    app.view_functions["pages.start"] = unavailable
+    answer = client.post("/runs", data=form)
+    assert answer.status_code == 503 and "A claim to keep.</textarea>" in answer.text
+
+
+def test_a_wrong_method_is_told_which_are_right(client):
+    assert set(client.get("/runs").headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
 
 
 def test_runs_are_not_indexed(client):
@@ -51,19 +139,12 @@ def test_a_reader_without_a_cookie_gets_none_by_opening_a_run(make_app):
     assert "Set-Cookie" not in app.test_client().get(path).headers
 
 
-def test_a_request_that_is_too_large_is_a_413_page(client):
-    answer = send(client, "x" * 300_000)
-    assert answer.status_code == 413 and "That was too much at once" in answer.text
+def test_the_cookie_travels_only_by_https_where_the_site_does(make_app):
+    assert "Secure" not in make_app().test_client().get("/").headers["Set-Cookie"]
+    assert "Secure" in make_app(https=True).test_client().get("/").headers["Set-Cookie"]
 
 
-def test_a_wrong_method_is_a_page_too(client):
-    answer = client.get("/runs")
-    assert answer.status_code == 405 and "Hopcheck" in answer.text
-
-
-def test_a_fault_is_a_500_page_without_a_trace(make_app):
-    app = make_app()
-    app.add_url_rule("/broken", view_func=lambda: 1 / 0)
-    answer = app.test_client().get("/broken")
-    assert answer.status_code == 500 and "Something went wrong here" in answer.text
-    assert "ZeroDivisionError" not in answer.text
+def test_a_fault_is_told_as_ours_and_its_message_stays_in_the_log(every_client):
+    answer = every_client().get("/broken")
+    assert "Something went wrong here" in answer.text and "ZeroDivisionError" not in answer.text
+    assert "division by zero" not in answer.text

@@ -1,0 +1,60 @@
+"""Errors as pages in the site's layout: what happened in one sentence, a way back, and the claim when one was sent.
+
+None of these pages needs the database, so that they still come when it does not. A trace is for the log alone.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from flask import Flask, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import HTTPException
+
+from app.reasoning.errors import HopcheckError, InvalidInput
+from app.web.pages import form_context, home_page, sent_form
+
+log = logging.getLogger(__name__)
+
+STALE_FORM = "This page had grown stale, so nothing was sent. Your claim is still here: please send it again."
+TOO_FAST = "Your address has started as many checks as it may for now."
+RETRY_SECONDS = 30
+"""When to come again after what mends itself or needs the operator; nobody knows how long that takes."""
+
+
+def show_errors(app: Flask) -> None:
+    """Answer every error of this application with a page."""
+    app.register_error_handler(InvalidInput, _wrong_form)
+    app.register_error_handler(CSRFError, _stale_form)
+    app.register_error_handler(HopcheckError, _not_now)
+    app.register_error_handler(HTTPException, _error_page)
+
+
+def _wrong_form(error: InvalidInput) -> ResponseReturnValue:
+    """The form comes back as it was typed, with one sentence by the field."""
+    return home_page(sent_form(), error), 422
+
+
+def _stale_form(error: CSRFError) -> ResponseReturnValue:
+    return home_page(sent_form(), InvalidInput(STALE_FORM)), 400
+
+
+def _not_now(error: HopcheckError) -> ResponseReturnValue:
+    """Something that Hopcheck leans on, the database above all, cannot be used now; the error says what and why."""
+    log.error("%s %s: %s", request.method, request.endpoint, error)
+    return _page(503, str(error), RETRY_SECONDS)
+
+
+def _error_page(error: HTTPException) -> ResponseReturnValue:
+    code = error.code or 500
+    wait = getattr(error, "retry_after", None)
+    page, code, headers = _page(code, TOO_FAST if code == 429 else "", wait if isinstance(wait, int) else None)
+    return page, code, {**headers, **{name: value for name, value in error.get_headers() if name == "Allow"}}
+
+
+def _page(code: int, meaning: str = "", wait: int | None = None) -> tuple[str, int, dict[str, str]]:
+    """The page of a status code. `meaning` replaces the usual words; `wait` seconds are told in words and a header."""
+    kept = form_context(sent_form()) if code in (429, 503) and request.method == "POST" else {}
+    page = render_template("error.html", code=code, meaning=meaning, wait=wait, **kept)
+    return page, code, {"Retry-After": str(wait)} if wait else {}

@@ -1,0 +1,93 @@
+"""Too much at once is turned away kindly: with the claim kept, how long to wait in words, and Retry-After."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.web.limits import sender
+from app.web.presentation import about
+from tests.fakes import scripted_wiring
+from tests.web.conftest import send, token
+
+
+def from_address(app: Flask, address: str):
+    """A browser at this address."""
+    client = app.test_client()
+    client.environ_base["REMOTE_ADDR"] = address
+    return client
+
+
+def test_an_address_that_started_its_share_is_turned_away_with_its_claim_kept(make_app):
+    wiring = scripted_wiring()
+    client = make_app(wiring, rate_limit="2 per minute").test_client()
+    assert [send(client).status_code for _ in range(2)] == [303, 303]
+    answer = send(client, "A third claim.", labels="two")
+    assert answer.status_code == 429
+    assert 1 <= int(answer.headers["Retry-After"]) <= 61
+    assert "A third claim.</textarea>" in answer.text and 'value="two" checked' in answer.text
+    assert "Please try again in about" in answer.text and 'action="/runs"' in answer.text
+
+
+def test_the_limit_is_per_address(make_app):
+    app = make_app(rate_limit="1 per hour")
+    first, second = from_address(app, "192.0.2.1"), from_address(app, "192.0.2.2")
+    assert [send(first).status_code, send(first).status_code, send(second).status_code] == [303, 429, 303]
+
+
+def test_reading_is_not_limited(make_app):
+    client = make_app(rate_limit="1 per hour").test_client()
+    link = send(client).location
+    assert send(client).status_code == 429
+    assert {client.get(path).status_code for path in ("/", "/", "/", link, link, "/static/style.css")} == {200}
+
+
+def test_a_form_that_was_refused_costs_nothing(make_app):
+    client = make_app(rate_limit="1 per hour").test_client()
+    assert [send(client, "").status_code, send(client).status_code] == [422, 303]
+
+
+def test_behind_a_proxy_the_visitors_address_counts(make_app):
+    client = make_app(rate_limit="1 per hour", proxies=1).test_client()
+    form = {"csrf_token": token(client), "claim": "A claim that came by a proxy."}
+
+    def post(address: str) -> int:
+        return client.post("/runs", data=form, headers={"X-Forwarded-For": address}).status_code
+
+    assert [post("192.0.2.1"), post("192.0.2.1"), post("192.0.2.2")] == [303, 429, 303]
+    assert post("192.0.2.9, 192.0.2.1") == 429, "what a visitor writes there himself is not believed"
+
+
+def test_without_a_proxy_nobody_can_claim_another_address(make_app):
+    client = make_app(rate_limit="1 per hour").test_client()
+    form = {"csrf_token": token(client), "claim": "A claim from somewhere else."}
+    answers = [client.post("/runs", data=form, headers={"X-Forwarded-For": f"192.0.2.{n}"}) for n in (1, 2)]
+    assert [answer.status_code for answer in answers] == [303, 429]
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("unix:", "unix:"),
+    ],
+)
+def test_an_ipv6_visitor_counts_by_the_network(make_app, address, counted):
+    with make_app().test_request_context(environ_base={"REMOTE_ADDR": address}):
+        assert sender() == counted
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (2, "a few seconds"),
+        (36, "about 40 seconds"),
+        (58, "about 1 minute"),
+        (61, "about 2 minutes"),
+        (7000, "about 2 hours"),
+    ],
+)
+def test_a_wait_is_told_as_a_person_would(seconds, words):
+    assert about(seconds) == words

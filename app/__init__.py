@@ -31,7 +31,9 @@ def create_app(settings: Settings | None = None, wiring: Any = None) -> Flask:
 
     from app.settings import load_settings
     from app.web import presentation
+    from app.web.access_log import log_requests
     from app.web.errors import show_errors
+    from app.web.health import health
     from app.web.limits import limit_starts
     from app.web.pages import pages
     from app.web.security import protect
@@ -46,11 +48,13 @@ def create_app(settings: Settings | None = None, wiring: Any = None) -> Flask:
     )
     app.secret_key = _signing_key(settings)
     app.jinja_env.filters.update(presentation.FILTERS)
+    log_requests(app)
     protect(app, settings)
     limit_starts(app, settings.rate_limit)
     show_errors(app)
     app.register_blueprint(pages)
     app.register_blueprint(stream)
+    app.register_blueprint(health)
     _connect(app, settings, wiring)
     return app
 

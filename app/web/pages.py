@@ -12,6 +12,7 @@ from app.reasoning.errors import InvalidInput
 from app.samples import SAMPLES
 from app.settings import MOST_HOPS
 from app.web import presentation
+from app.web.access_log import about_run
 from app.web.claim_form import ClaimForm
 from app.web.current import hopcheck
 from app.web.security import owner
@@ -32,6 +33,7 @@ def start() -> ResponseReturnValue:
     claim, options = sent_form().read(wiring.answerers())
     options = replace(options, modules=wiring.modules(options))
     run_id = hopcheck().runs.start(claim, options, owner())
+    about_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
 

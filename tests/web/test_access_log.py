@@ -1,0 +1,73 @@
+"""One line a request, with nothing in it that people wrote."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from tests.web.conftest import finished, send, started, wait_for
+
+
+@pytest.fixture
+def lines(caplog):
+    """What the requests so far have written to the log, at INFO."""
+    caplog.set_level(logging.INFO, "app.web.access_log")
+
+    def read() -> list[str]:
+        return [record.getMessage() for record in caplog.records if record.name == "app.web.access_log"]
+
+    return read
+
+
+def test_a_request_is_one_line_with_method_path_status_and_milliseconds(client, lines):
+    client.get("/how-it-works?secret=word")
+    (line,) = lines()
+    assert line.startswith("GET /how-it-works 200 ") and line.endswith(" ms") and "secret" not in line
+
+
+def test_a_started_run_and_its_page_are_logged_with_its_id(client, lines):
+    run_id = started(client).removeprefix("/runs/")
+    client.get(f"/runs/{run_id}")
+    (start,) = (line for line in lines() if line.startswith("POST /runs 303"))
+    (page,) = (line for line in lines() if line.startswith(f"GET /runs/{run_id} 200"))
+    assert start.endswith(f"ms run {run_id}") and page.endswith(f"ms run {run_id}")
+
+
+def test_a_streams_line_comes_when_its_reader_has_gone(client, lines):
+    path = started(client)
+    wait_for(client, path, "verdict-heading")
+    answer = client.get(f"{path}/events?after=1")
+    assert not [line for line in lines() if "/events" in line]
+    answer.close()
+    (line,) = (line for line in lines() if "/events" in line)
+    assert line.startswith(f"GET {path}/events 200 ")
+
+
+def test_errors_are_logged_with_their_status(client, lines):
+    client.get("/no/such/page")
+    client.post("/runs", data={"claim": "A forged claim."})
+    assert [line.rpartition(" ")[0].rpartition(" ")[0] for line in lines()] == [
+        "GET /no/such/page 404",
+        "POST /runs 400",
+    ]
+
+
+@pytest.mark.parametrize("path", ["/a%0AINFO%20all%20is%20well", "/a%0D%0Ab", "/runs/x%1B%5B2J", "/%E2%80%A8x"])
+def test_a_path_with_control_characters_is_still_one_plain_line(client, lines, path):
+    client.get(path)
+    (line,) = lines()
+    assert line.isprintable() and line.isascii()
+
+
+def test_nothing_that_people_wrote_is_logged(client, caplog):
+    caplog.set_level(logging.DEBUG)
+    finished(client, "A private zebra lives in Prague.")
+    send(client, "zebra" * 200)
+    assert "zebra" not in "".join(record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_what_machines_ask_is_not_logged(client, lines, path):
+    client.get(path)
+    assert lines() == []

@@ -50,6 +50,12 @@ class _Trail:
 
     hops: list[Hop]
 
+    @classmethod
+    def of(cls, so_far: Report | None) -> _Trail:
+        """The hops that stand."""
+        cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
+        return cls([hop for hop in so_far.hops if hop.status not in cut_off] if so_far else [])
+
     @property
     def context(self) -> tuple[Hop, ...]:
         return tuple(hop for hop in self.hops if hop.status is HopStatus.KEPT)
@@ -82,24 +88,33 @@ class QuestionGuided:
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
-        """Yield what happens; the last event is terminal. Hops of `so_far` stand, but for one that was cut off."""
-        cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
-        trail = _Trail([hop for hop in so_far.hops if hop.status not in cut_off] if so_far else [])
-        while not (reason := self._reason_to_end(trail, options, control)):
+        """Yield what happens; the last event is terminal. Of `so_far` stands every hop but one that was cut off."""
+        trail = _Trail.of(so_far)
+        if not (so_far and so_far.stopped_because):
+            reason = yield from self._question(claim, trail, options, so_far, control)
+            if control and control.wish() is Wish.STOP:
+                yield RunInterrupted(control.reason())
+                return
+            yield QuestioningEnded(reason)
+        yield from self._conclude(claim, trail, options)
+
+    def _question(
+        self, claim: Claim, trail: _Trail, options: RunOptions, so_far: Report | None, control: Control | None
+    ) -> Generator[Event, None, str]:
+        """Hop after hop until there is a reason to end; returns the reason. A reply of D in `so_far` stands, too."""
+        if so_far and so_far.judged_after >= len(trail.hops):
+            enough = bool(so_far.sufficiency and so_far.sufficiency.holds)
+        else:
+            enough = yield from self._is_enough(claim, trail, options, control)
+        while not enough:
+            if reason := self._reason_to_end(trail, options, control):
+                return reason
             hop = yield from self._ask(claim, trail)
             if hop is None:
-                reason = "There was nothing left to ask."
-                break
+                return "There was nothing left to ask."
             trail.hops.append(hop)
-            may_go_on = hop.status is HopStatus.KEPT and len(trail.hops) < options.max_hops
-            if may_go_on and (yield from self._is_enough(claim, trail)):
-                reason = "The claim verifier was satisfied."
-                break
-        if control and control.wish() is Wish.STOP:
-            yield RunInterrupted(control.reason())
-            return
-        yield QuestioningEnded(reason)
-        yield from self._conclude(claim, trail, options)
+            enough = yield from self._is_enough(claim, trail, options, control)
+        return "The claim verifier was satisfied."
 
     def _reason_to_end(self, trail: _Trail, options: RunOptions, control: Control | None) -> str:
         """Why no further question may be asked, or nothing."""
@@ -136,8 +151,16 @@ class QuestionGuided:
         yield HopSetAside(number, judgement.reason)
         return hop.closed(HopStatus.SET_ASIDE, judgement.reason)
 
-    def _is_enough(self, claim: Claim, trail: _Trail) -> Generator[Event, None, bool]:
-        """Ask D; a call that fails is shown and decides nothing, so the loop goes on."""
+    def _is_enough(
+        self, claim: Claim, trail: _Trail, options: RunOptions, control: Control | None
+    ) -> Generator[Event, None, bool]:
+        """Ask D after a kept hop, unless the questioning ends in any case.
+
+        A call that fails is shown and decides nothing, so the loop goes on.
+        """
+        changed = bool(trail.hops) and trail.hops[-1].status is HopStatus.KEPT
+        if not changed or self._reason_to_end(trail, options, control):
+            return False
         try:
             judgement = self.verifier.is_sufficient(claim, trail.context)
         except CallFailed as error:

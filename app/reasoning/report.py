@@ -16,6 +16,7 @@ from app.reasoning.events import (
     QuestioningEnded,
     RunFailed,
     RunInterrupted,
+    RunResumed,
     RunStarted,
     StepFailed,
     SufficiencyJudged,
@@ -32,6 +33,8 @@ class Report:
     `times` maps a hop's number to the seconds since the run's start at which it (began, closed or last changed).
     `ended` is None while the run goes on, then "verdict", "failed" or "interrupted"; `problem` says why for the last
     two. `failures` are calls that belong to no hop and did not work. `stopped_because` says why questioning ended.
+    `sufficiency` is what the claim verifier said last, and `judged_after` the number of hops that there were when it
+    was last asked, whether or not it replied.
     """
 
     claim: Claim
@@ -40,6 +43,7 @@ class Report:
     times: tuple[tuple[float, float], ...] = ()
     phase: str = ""
     sufficiency: Judgement | None = None
+    judged_after: int = 0
     failures: tuple[str, ...] = ()
     stopped_because: str = ""
     verdict: Verdict | None = None
@@ -88,12 +92,14 @@ def apply(report: Report, event: Event, seconds: float) -> Report:
     match event:
         case PhaseEntered(phase):
             return replace(report, phase=phase)
+        case RunResumed():
+            return replace(_standing(report), phase="taking the check up again")
         case TokensUsed(usage):
             return replace(report, usage=report.usage + usage)
         case QuestionAsked(number, question):
-            # Asked anew after a take-over, a hop replaces the one that was cut off.
-            before, times = report.hops[: number - 1], report.times[: number - 1]
-            return replace(report, hops=(*before, Hop(number, question)), times=(*times, (seconds, seconds)))
+            return replace(
+                report, hops=(*report.hops, Hop(number, question)), times=(*report.times, (seconds, seconds))
+            )
         case AnswerFound(number, answer):
             return _changed(report, number, seconds, answer=answer)
         case HopKept(number, reason):
@@ -103,9 +109,10 @@ def apply(report: Report, event: Event, seconds: float) -> Report:
         case HopFailed(number, module, message):
             return _failed(report, number, f"The {module} failed: {message}", seconds)
         case StepFailed(module, message):
-            return replace(report, failures=(*report.failures, f"The {module} failed: {message}"))
+            failures = (*report.failures, f"The {module} failed: {message}")
+            return replace(report, failures=failures, judged_after=len(report.hops))
         case SufficiencyJudged(judgement):
-            return replace(report, sufficiency=judgement)
+            return replace(report, sufficiency=judgement, judged_after=len(report.hops))
         case QuestioningEnded(reason):
             return replace(report, stopped_because=reason)
         case VerdictReached(verdict):
@@ -130,6 +137,12 @@ def _failed(report: Report, number: int, reason: str, seconds: float) -> Report:
     if number > len(report.hops):
         report = apply(report, QuestionAsked(number, Question("")), seconds)
     return _changed(report, number, seconds, status=HopStatus.FAILED, reason=reason)
+
+
+def _standing(report: Report) -> Report:
+    """Without the hop that was cut off: it is asked anew under the same number."""
+    standing = tuple(hop for hop in report.hops if hop.status is not HopStatus.OPEN)
+    return replace(report, hops=standing, times=report.times[: len(standing)])
 
 
 def _closed(report: Report) -> Report:

@@ -274,8 +274,10 @@ class TestControl:
         assert strategy.generator.calls == []
 
     def test_conclude_calls_the_reasoner_with_what_there_is(self):
-        events = run(scripted_strategy(hops("kept", "kept")), control=Wishes(Wish.GO_ON, Wish.CONCLUDE))
+        strategy = scripted_strategy(hops("kept", "kept"))
+        events = run(strategy, control=Wishes(Wish.GO_ON, Wish.CONCLUDE))
         assert len(questions_of(events)) == 1
+        assert strategy.verifier.calls == [], "nothing depends on its reply any more"
         assert reason_to_end(events) == "Somebody wished so."
         assert events[-1] == VerdictReached(SUPPORTED)
 
@@ -289,7 +291,8 @@ class TestResuming:
             Hop(n, Question(f"Earlier {n}?"), answer(f"earlier {n}"), status, "said earlier")
             for n, status in enumerate(statuses, 1)
         )
-        return Report(CLAIM, RunOptions(), found)
+        whole = sum(status not in (HopStatus.OPEN, HopStatus.INTERRUPTED) for status in statuses)
+        return Report(CLAIM, RunOptions(), found, judged_after=whole)
 
     def test_closed_hops_stand_and_numbering_goes_on(self):
         strategy = scripted_strategy(hops("kept"))
@@ -306,7 +309,7 @@ class TestResuming:
     def test_a_hop_that_was_cut_off_does_not_stand_and_is_asked_anew(self, status):
         strategy = scripted_strategy(hops("kept"))
         events = run(strategy, so_far=self.so_far(HopStatus.KEPT, status))
-        assert events[0].hop == 2
+        assert events[0] == QuestionAsked(2, Question("Question 1?"))
         assert strategy.generator.calls[0][2] == ()
 
     def test_earlier_hops_count_towards_the_limit(self):
@@ -318,6 +321,27 @@ class TestResuming:
     def test_earlier_fruitless_hops_count_too(self):
         events = run(scripted_strategy(), so_far=self.so_far(HopStatus.SET_ASIDE, HopStatus.FAILED))
         assert reason_to_end(events) == "2 hops in a row brought nothing."
+
+    def test_the_verifier_is_asked_about_the_last_kept_hop_if_it_was_not_before_the_cut(self):
+        strategy = scripted_strategy(hops("kept", "kept"))
+        asked = replace(self.so_far(HopStatus.KEPT), judged_after=0)
+        assert isinstance(run(strategy, so_far=asked)[0], SufficiencyJudged)
+        again = scripted_strategy(hops("kept", "kept"))
+        assert isinstance(run(again, so_far=self.so_far(HopStatus.KEPT))[0], QuestionAsked)
+        assert len(strategy.verifier.calls) == len(again.verifier.calls) + 1
+
+    def test_a_satisfied_verifier_need_not_say_it_twice(self):
+        strategy = scripted_strategy(hops("kept"))
+        events = run(strategy, so_far=replace(self.so_far(HopStatus.KEPT), sufficiency=Judgement(True, "enough")))
+        assert [event.kind for event in events] == ["questioning_ended", "verdict_reached"]
+        assert reason_to_end(events) == "The claim verifier was satisfied."
+        assert strategy.verifier.calls == []
+
+    def test_after_the_questioning_had_ended_only_the_reasoner_is_called(self):
+        strategy = scripted_strategy(hops("kept"))
+        so_far = replace(self.so_far(HopStatus.KEPT), judged_after=0, stopped_because="There was nothing left to ask.")
+        assert run(strategy, so_far=so_far) == [VerdictReached(SUPPORTED)]
+        assert (strategy.generator.calls, strategy.verifier.calls) == ([], [])
 
 
 def test_a_strategy_holds_no_state_of_a_run():

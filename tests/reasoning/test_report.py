@@ -17,6 +17,7 @@ from app.reasoning.events import (
     QuestioningEnded,
     RunFailed,
     RunInterrupted,
+    RunResumed,
     RunStarted,
     StepFailed,
     SufficiencyJudged,
@@ -49,13 +50,31 @@ def test_a_hop_opens_with_its_question_and_then_gets_its_answer():
     assert [(hop.answer, hop.status) for hop in answered] == [(FOUND.answer, HopStatus.OPEN)]
 
 
-def test_a_hop_asked_anew_replaces_the_one_that_was_cut_off():
-    again = QuestionAsked(1, Question("Who is the author of Hamlet?"))
-    report = after(ASKED, FOUND, again)
-    assert [(hop.number, hop.question.text, hop.answer) for hop in report.hops] == [
-        (1, "Who is the author of Hamlet?", None)
+def test_taken_up_again_a_run_keeps_its_closed_hops_and_asks_the_cut_off_one_anew_under_its_number():
+    again = QuestionAsked(2, Question("Where was Shakespeare born?"))
+    cut_off = (ASKED, HopKept(1, "tied"), QuestionAsked(2, Question("Where?")), AnswerFound(2, answer("England")))
+    resumed = after(*cut_off, RunResumed("The check was cut off."))
+    assert [(hop.number, hop.status) for hop in resumed.hops] == [(1, HopStatus.KEPT)]
+    assert (resumed.phase, len(resumed.times)) == ("taking the check up again", 1)
+    report = after(*cut_off, RunResumed("The check was cut off."), again)
+    assert [(hop.number, hop.question.text, hop.answer) for hop in report.hops[1:]] == [
+        (2, "Where was Shakespeare born?", None)
     ]
-    assert report.times == ((3.0, 3.0),)
+    assert report.times[1] == (6.0, 6.0)
+
+
+def test_a_cut_off_hop_whose_question_fails_the_second_time_is_a_failed_hop_without_a_question():
+    report = after(ASKED, RunResumed("The check was cut off."), HopFailed(1, "question generator", "no reply"))
+    assert [(hop.question.text, hop.status) for hop in report.hops] == [("", HopStatus.FAILED)]
+
+
+@pytest.mark.parametrize(
+    "said", [SufficiencyJudged(Judgement(False, "not yet")), StepFailed("claim verifier", "no reply")]
+)
+def test_it_is_kept_after_which_hop_the_claim_verifier_was_asked_replying_or_not(said):
+    kept = (ASKED, HopKept(1, "tied"))
+    assert after(*kept).judged_after == 0
+    assert after(*kept, said, QuestionAsked(2, Question("Where?"))).judged_after == 1
 
 
 @pytest.mark.parametrize(

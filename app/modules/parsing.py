@@ -1,24 +1,77 @@
-"""Model text -> value, or UnparseableOutput. It never guesses."""
+"""Model text -> value, or UnparseableOutput. It never guesses, and no word is found inside another one."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 
+from app.language.sentences import sentences
 from app.reasoning.errors import UnparseableOutput
-from app.reasoning.types import Question
+from app.reasoning.types import Label, Question, Sentence
 
 MAX_WORDS = 30
 """A longer question is a story about the claim, not one thing to look up."""
+MAX_ANSWER_WORDS = 40
+MAX_RATIONALE_SENTENCES = 12
+
+LABEL_WORDS = {
+    Label.SUPPORTED: "true",
+    Label.REFUTED: "false",
+    Label.NOT_ENOUGH_EVIDENCE: "not enough evidence",
+}
+"""What a label is called in prompts; a reply may use the synonyms below as well."""
+
+_LABELS = {
+    "true": Label.SUPPORTED,
+    "supported": Label.SUPPORTED,
+    "false": Label.REFUTED,
+    "refuted": Label.REFUTED,
+    "not enough evidence": Label.NOT_ENOUGH_EVIDENCE,
+    "not enough information": Label.NOT_ENOUGH_EVIDENCE,
+}
+_NAMED = "|".join(_LABELS)
+_LABELLED = re.compile(
+    r"(?:(?:therefore|thus|so|hence|in conclusion|overall|based on [^,.]+),? )?"
+    r"(?:(?:(?:the )?label|(?:the )?(?:final )?answer|(?:the )?verdict|prediction|(?:the |this )?claim)(?: is| =|:)+ )?"
+    rf"(?P<label>{_NAMED})(?=$|[.,;:!]| -| –| —)"
+)
+_UNSAID = re.compile(rf"\b(?:{_NAMED})\b|^[,;: –—-]*(?:but|if|unless|though|although|however|except|only)\b")
+"""After a label: another one, or what takes it back by half."""
+_MARKUP = re.compile(r"[*_`#\"“”]+")
+_EMPHASIS = re.compile(r"\*+|`+")
+_PREFIX = re.compile(
+    r"^(?:#+ *|\d{1,2}[.)] +)?(?:(?:question|answer|passage|rationale|evidence)(?: \d+)?\s*[=:]\s*)?", re.IGNORECASE
+)
+"""What a model repeats of the form it was shown, and the number of a list."""
+_MISSING = re.compile(r"^missing\s*[=:]\s*(?P<text>.+)$", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"(?:i[’']m|i am) (?:very |so |really )?sorry\b|sorry, (?:but )?i\b|as an ai\b"
+    r"|i(?: can ?not| can[’']t| won[’']t|(?: am|[’']m) (?:unable|not able) to) "
+    r"(?:help|assist|answer|provide|comply|verify|determine|discuss|recall|share|fulfil)",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(
+    r"(?:i (?:do not|don[’']t) (?:know|recall|have)\b|i[’']?(?: a)?m not (?:sure|certain)\b).*"
+    r"|(?:unknown|unanswerable|none|n/?a|no answer|not (?:known|stated|specified|given|available))\.?",
+    re.IGNORECASE | re.DOTALL,
+)
+_CITATION = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
+_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d+(?:\s*,\s*\d+)*\])+)(?=\s+[^\W\d_a-z]|\s*$)")
+
+
+def declines(text: str) -> bool:
+    """Whether the model says that it will not answer, or that it does not know. An empty text declines nothing."""
+    plain = _plain(text)
+    return bool(_REFUSAL.match(plain) or _UNKNOWN.fullmatch(plain))
 
 
 def question_from(text: str) -> Question:
-    """The one question on the first line of `text`, as it stands there.
+    """The one question on the first line of `text`, as it stands there, without "Question 2 =" or markup.
 
     Raises UnparseableOutput when there is none, when there are several, when it is cut off (no question mark), or when
     it has more than MAX_WORDS words.
     """
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    line = re.sub(r"\s+", " ", line).strip("\"“”' ")
+    line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip("\"“”' ")
     if not line:
         raise UnparseableOutput("The model wrote no question")
     if line.count("?") != 1 or not line.endswith("?"):
@@ -28,3 +81,83 @@ def question_from(text: str) -> Question:
     if not any(letter.isalnum() for letter in line):
         raise UnparseableOutput("The model wrote a question mark and no question")
     return Question(line[0].upper() + line[1:])
+
+
+def answer_from(text: str) -> str | None:
+    """The short answer on the first line; None where the model declines or writes nothing.
+
+    Raises UnparseableOutput when the line has more than MAX_ANSWER_WORDS words: that is an essay.
+    """
+    line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip("\"“” ").removesuffix(".")
+    if not any(letter.isalnum() for letter in line) or declines(line):
+        return None
+    if len(line.split()) > MAX_ANSWER_WORDS:
+        raise UnparseableOutput(f"The model's answer has more than {MAX_ANSWER_WORDS} words")
+    return line
+
+
+def passage_from(text: str, max_words: int) -> str | None:
+    """The whole sentences of what a model recited, up to `max_words` words; None where it declines or writes nothing.
+
+    A last sentence that was cut off is left out unless it is the only one.
+    """
+    plain = " ".join(_PREFIX.sub("", text.strip()).split())
+    if not any(letter.isalnum() for letter in plain) or declines(plain):
+        return None
+    kept: list[str] = []
+    for sentence in sentences(plain):
+        if kept and (len(" ".join((*kept, sentence)).split()) > max_words or sentence[-1].isalnum()):
+            break
+        kept.append(sentence)
+    return " ".join(" ".join(kept).split()[:max_words])
+
+
+def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
+    """The label on the last line, which must be one of `labels`, and the text before it.
+
+    The line may begin with the label ("True, as is well known") or end with "the final answer is: true". Raises
+    UnparseableOutput when it does neither, or names two labels.
+    """
+    before, _, last = text.strip().rpartition("\n")
+    whole, kept = _LABELLED.match(_plain(last).casefold()), ""
+    if whole is None and (told := sentences(last.strip())):
+        whole, kept = _LABELLED.match(_plain(told[-1]).casefold()), " ".join(told[:-1])
+    if whole is None:
+        raise UnparseableOutput("The last line of the model's answer names no label")
+    label = _LABELS[whole["label"]]
+    if _UNSAID.search(whole.string[whole.end() :]) or label not in labels:
+        raise UnparseableOutput("The last line of the model's answer does not name one of the labels")
+    return label, f"{before}\n{kept}".strip()
+
+
+def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ...], str | None]:
+    """The sentences of a rationale with the hops they cite, and what a line "Missing = ..." names.
+
+    Citations like [2] leave the text; those of hops that are not among `hops` are dropped. At most
+    MAX_RATIONALE_SENTENCES are kept.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    missing = next((match["text"].strip() for line in lines if (match := _MISSING.match(line))), None)
+    reasons = " ".join(_PREFIX.sub("", _EMPHASIS.sub("", line)) for line in lines if not _MISSING.match(line))
+    if declines(reasons):
+        return (), missing
+    told = (_cited(sentence, hops) for sentence in sentences(_AFTER_STOP.sub(r"\2\1", reasons)))
+    return tuple(sentence for sentence in told if sentence.text)[:MAX_RATIONALE_SENTENCES], missing
+
+
+def _cited(sentence: str, hops: Collection[int]) -> Sentence:
+    numbers: Sequence[int] = [
+        int(number) for group in _CITATION.findall(sentence) for number in group.split(",") if int(number) in hops
+    ]
+    plain = " ".join(_CITATION.sub("", sentence).split())
+    return Sentence(plain if any(letter.isalnum() for letter in plain) else "", tuple(dict.fromkeys(numbers)))
+
+
+def _first_line(text: str) -> str:
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return re.sub(r"\s+", " ", line)
+
+
+def _plain(text: str) -> str:
+    """Without markup and doubled spaces."""
+    return " ".join(_MARKUP.sub("", text).split())

@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.modules.claim_verifier import untouched
-from app.modules.evidence import quoted_sentence
+from app.modules.rationale import closing, missing_from, quotations
 from app.modules.weighing import weigh
-from app.modules.wording import names
 from app.reasoning.progress import entered
 from app.reasoning.roles import EntailmentModel
-from app.reasoning.types import Claim, Context, Hop, Label, Sentence, Verdict
-
-_CLOSING = {
-    Label.SUPPORTED: "Together this supports the claim.",
-    Label.REFUTED: "This does not agree with the claim.",
-    Label.NOT_ENOUGH_EVIDENCE: "This does not settle the claim.",
-}
+from app.reasoning.types import Claim, Context, Label, Sentence, Verdict
 
 
 @dataclass(frozen=True)
@@ -36,9 +28,8 @@ class JudgeReasoner:
         weighed = weigh(self.judge, claim, context)
         label, confidence = self._label(weighed.probabilities, labels)
         compared = (Sentence(finding.told, finding.hops) for finding in weighed.findings)
-        closing = Sentence(_CLOSING[label], tuple(hop.number for hop in context))
-        rationale = (*(_quotation(hop) for hop in context), *compared, closing)
-        missing = _missing(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
+        rationale = (*quotations(context), *compared, closing(label, context))
+        missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, rationale, missing, confidence)
 
     def _label(self, probabilities: dict[Label, float], labels: Sequence[Label]) -> tuple[Label, float]:
@@ -52,19 +43,3 @@ class JudgeReasoner:
         ):
             return Label.NOT_ENOUGH_EVIDENCE, 1 - confidence
         return likely, confidence
-
-
-def _quotation(hop: Hop) -> Sentence:
-    answer = hop.answer
-    if answer is None or answer.cited is None:
-        return Sentence(f"{hop.question.text} {answer.text if answer else ''}".strip(), (hop.number,))
-    return Sentence(f"{answer.cited.passage.title}: “{quoted_sentence(answer.cited)}”", (hop.number,))
-
-
-def _missing(claim: Claim, context: Context) -> str:
-    gaps = untouched(claim, context)
-    if gaps:
-        return f"No evidence was found that mentions {' or '.join(gaps)}."
-    named = names(claim.text)
-    about = f" about {' and '.join(named)}" if named else ""
-    return f"The evidence kept{about} does not say whether the claim holds."

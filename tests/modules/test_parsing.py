@@ -1,12 +1,20 @@
-"""Model text becomes one whole question or an error; nothing is guessed."""
+"""Model text becomes a question, an answer, a label, a rationale, or an error; nothing is guessed."""
 
 from __future__ import annotations
 
 import pytest
 
-from app.modules.parsing import MAX_WORDS, question_from
+from app.modules.parsing import (
+    MAX_RATIONALE_SENTENCES,
+    MAX_WORDS,
+    answer_from,
+    label_from,
+    passage_from,
+    question_from,
+    rationale_from,
+)
 from app.reasoning.errors import UnparseableOutput
-from app.reasoning.types import Question
+from app.reasoning.types import Label, LabelSet, Question, Sentence
 
 
 @pytest.mark.parametrize(
@@ -40,3 +48,119 @@ def test_anything_else_is_unparseable(text: str) -> None:
     """No text, a statement, two questions, half a question, a mark alone and a long story hold no question."""
     with pytest.raises(UnparseableOutput):
         question_from(text)
+
+
+def test_what_a_model_repeats_of_the_form_is_no_part_of_the_question() -> None:
+    """A chat model writes "Question 2 =", a list's number or stars around it."""
+    for written in ("**Question 2 =** Who wrote Emma?", "### Question: Who wrote Emma?", "1. **Who wrote Emma?**"):
+        assert question_from(written) == Question("Who wrote Emma?")
+
+
+THREE = LabelSet.THREE.labels
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("true", Label.SUPPORTED),
+        ("**True**", Label.SUPPORTED),
+        ("True, as is well known", Label.SUPPORTED),
+        ("It was 1815 [1].\nLabel = true", Label.SUPPORTED),
+        ("It was true of others.\nLabel: **False**.", Label.REFUTED),
+        ("She was born in Hampshire [1]. Therefore, the final answer is: false.", Label.REFUTED),
+        ("So the claim is refuted.", Label.REFUTED),
+        ("Label = not enough information", Label.NOT_ENOUGH_EVIDENCE),
+    ],
+)
+def test_the_label_is_read_from_the_last_line(text: str, label: Label) -> None:
+    """At the head of the line, or as its last sentence; markup and what follows a comma do not matter."""
+    assert label_from(text, THREE)[0] is label
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Yes",
+        "Unknown",
+        "**Yes**, we can know.",
+        "It is known that the claim is true.",
+        "The claim is not true.",
+        "Untrue",
+        "True or false",
+        "false, but true",
+        "true, if the date is right",
+        "Label = true\nI hope this helps!",
+        "I'm sorry, I can't help with that",
+        "word " * 3_000,
+    ],
+)
+def test_a_last_line_that_only_holds_the_letters_of_a_label_names_none(text: str) -> None:
+    """Negations, conditions, two labels, and words that a label is a part of are left to `choose`."""
+    with pytest.raises(UnparseableOutput):
+        label_from(text, THREE)
+
+
+def test_a_label_that_was_not_offered_is_no_label() -> None:
+    """With two labels there is no third."""
+    with pytest.raises(UnparseableOutput):
+        label_from("not enough evidence", LabelSet.TWO.labels)
+
+
+def test_a_rationale_cites_the_hops_that_are_there_and_no_others() -> None:
+    """Numbers leave the text, before the full stop or after it; what is cited and was not kept is dropped."""
+    told, missing = rationale_from(
+        "Rationale = Emma is by Jane Austen [1]. She was born in Steventon. [3] It lies in Hampshire [3, 9].\n"
+        "Missing = When she died.\n",
+        (1, 3),
+    )
+    assert told == (
+        Sentence("Emma is by Jane Austen.", (1,)),
+        Sentence("She was born in Steventon.", (3,)),
+        Sentence("It lies in Hampshire.", (3,)),
+    )
+    assert missing == "When she died."
+
+
+def test_a_rationale_of_a_thousand_sentences_is_cut_and_a_refusal_is_none() -> None:
+    """What is shown as the reasons stays readable, and "I'm sorry" is no reason."""
+    assert len(rationale_from("It was so [1]. " * 1_000, (1,))[0]) == MAX_RATIONALE_SENTENCES
+    assert rationale_from("I'm sorry, I can't help with that.", (1,)) == ((), None)
+    assert rationale_from("", (1,)) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Answer = **Jane Austen**.", "Jane Austen"),
+        ("Unknown Pleasures", "Unknown Pleasures"),
+        ("I Can't Get No Satisfaction", "I Can't Get No Satisfaction"),
+        ("Sorry, Wrong Number", "Sorry, Wrong Number"),
+        ("None of them", "None of them"),
+        ("Unknown", None),
+        ("I don't know.", None),
+        ("I am not sure, maybe Paris", None),
+        ("I’m unable to answer this.", None),
+        ("As an AI, I cannot know.", None),
+        ("", None),
+        ("...", None),
+    ],
+)
+def test_not_knowing_is_no_answer_and_titles_that_sound_like_it_are_answers(text: str, answer: str | None) -> None:
+    """A whole line that says nothing is known, or a refusal; never a word inside a name."""
+    assert answer_from(text) == answer
+
+
+def test_an_essay_is_no_short_answer() -> None:
+    """Three thousand words answer something else."""
+    with pytest.raises(UnparseableOutput):
+        answer_from("word " * 3_000)
+
+
+def test_a_recited_passage_is_whole_sentences_within_its_bound() -> None:
+    """What the token limit cut off in the middle of a sentence is left out."""
+    assert passage_from("Passage = Emma is a novel. It is by Jane", 50) == "Emma is a novel."
+    assert passage_from("Emma is a novel. It was published in 1815.", 5) == "Emma is a novel."
+    assert len((passage_from("word " * 3_000, 50) or "").split()) == 50
+    assert passage_from("I don't know.", 50) is None
+    assert passage_from("", 50) is None

@@ -1,0 +1,41 @@
+"""A rationale made of what the kept hops say themselves, and what is missing when they do not decide."""
+
+from __future__ import annotations
+
+from app.modules.claim_verifier import untouched
+from app.modules.evidence import quoted_sentence
+from app.modules.wording import names
+from app.reasoning.types import Claim, Context, Hop, Label, Sentence
+
+_CLOSING = {
+    Label.SUPPORTED: "Together this supports the claim.",
+    Label.REFUTED: "This does not agree with the claim.",
+    Label.NOT_ENOUGH_EVIDENCE: "This does not settle the claim.",
+}
+
+
+def quotations(context: Context) -> tuple[Sentence, ...]:
+    """The sentence that each kept answer stands in, with its title; question and answer where nothing is cited."""
+    return tuple(_quotation(hop) for hop in context)
+
+
+def closing(label: Label, context: Context) -> Sentence:
+    """What the kept hops together come to."""
+    return Sentence(_CLOSING[label], tuple(hop.number for hop in context))
+
+
+def missing_from(claim: Claim, context: Context) -> str:
+    """What nothing kept speaks of, in a sentence for the page."""
+    gaps = untouched(claim, context)
+    if gaps:
+        return f"No evidence was found that mentions {' or '.join(gaps)}."
+    named = names(claim.text)
+    about = f" about {' and '.join(named)}" if named else ""
+    return f"The evidence kept{about} does not say whether the claim holds."
+
+
+def _quotation(hop: Hop) -> Sentence:
+    answer = hop.answer
+    if answer is None or answer.cited is None:
+        return Sentence(f"{hop.question.text} {answer.text if answer else ''}".strip(), (hop.number,))
+    return Sentence(f"{answer.cited.passage.title}: “{quoted_sentence(answer.cited)}”", (hop.number,))

@@ -1,16 +1,22 @@
-# Hopcheck in a container: docker build -t hopcheck . && docker run -p 8000:8000 -v hopcheck:/srv/hopcheck/instance hopcheck
-# It calls what a person would call. Choose PyTorch's CPU build with --build-arg PIP_FLAGS="--extra-index-url ...".
-FROM python:3.11-slim
+# Hopcheck in a container:
+#
+#   docker build -t hopcheck . && docker run -p 8000:8000 -v hopcheck:/srv/hopcheck/instance hopcheck
+#
+# It calls what a person would call: make. Java comes as a Python package. Choose PyTorch's CPU build, which makes the
+# image much smaller, with --build-arg PIP_FLAGS="--extra-index-url ..."; any Debian with python3 and python3-venv will
+# do as BASE.
+ARG BASE=python:3.11-slim
+FROM ${BASE}
 
 RUN apt-get update && apt-get install -y --no-install-recommends make && rm -rf /var/lib/apt/lists/*
-RUN useradd --create-home hopcheck && install -d -o hopcheck /srv/hopcheck
+RUN useradd --uid 1000 --create-home hopcheck && install -d -o hopcheck /srv/hopcheck
 USER hopcheck
 WORKDIR /srv/hopcheck
 
 # The packages first, by themselves: a change of the code does not install them anew.
 ARG PIP_FLAGS=""
 COPY --chown=hopcheck Makefile requirements.txt requirements-models.txt ./
-RUN make install PIP_FLAGS="--no-cache-dir $PIP_FLAGS"
+RUN make install PIP_FLAGS="--no-cache-dir ${PIP_FLAGS}"
 
 COPY --chown=hopcheck . .
 RUN make setup
@@ -19,4 +25,6 @@ ENV HOST=0.0.0.0 PORT=8000
 EXPOSE 8000
 # What was set up above is copied into a new volume; runs and the signing key are kept there.
 VOLUME /srv/hopcheck/instance
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
+    CMD [".venv/bin/python", "-c", "import os, urllib.request as u; u.urlopen(f'http://127.0.0.1:{os.environ[\"PORT\"]}/healthz', timeout=4)"]
 CMD ["make", "run"]

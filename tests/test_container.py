@@ -1,0 +1,108 @@
+"""The container's recipe: it calls only targets of the Makefile, so that the tests that cover `make` cover its steps."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The Dockerfile's (instruction, rest) pairs, comments left out and continued lines joined."""
+    lines = (line for line in (ROOT / "Dockerfile").read_text().splitlines() if not line.startswith("#"))
+    whole = "\n".join(lines).replace("\\\n", " ")
+    return [
+        (name.upper(), rest.strip()) for name, _, rest in (line.partition(" ") for line in whole.splitlines() if line)
+    ]
+
+
+def those(name: str) -> list[str]:
+    return [rest for each, rest in instructions() if each == name]
+
+
+def ignored(path: str) -> bool:
+    """Whether .dockerignore keeps `path` (or a folder above it) out: the patterns that we use, `**/` and wildcards."""
+    patterns = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
+    parts = path.split("/")
+    folders = ["/".join(parts[: at + 1]) for at in range(len(parts))]
+    tails = ["/".join(parts[at:]) for at in range(len(parts))]
+    anywhere = [pattern.removeprefix("**/") for pattern in patterns if pattern.startswith("**/")]
+    return any(fnmatch.fnmatchcase(folder, pattern) for folder in folders for pattern in patterns) or any(
+        fnmatch.fnmatchcase(part, pattern) for tail in tails for part in tail.split("/") for pattern in anywhere
+    )
+
+
+def test_it_runs_nothing_of_ours_but_targets_of_the_makefile():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    commands = [command for rest in those("RUN") for command in re.split(r"&&|;", rest)]
+    commands.append(" ".join(json.loads(those("CMD")[-1])))
+    calls = [command.split() for command in commands]
+    assert {words[0] for words in calls} <= {"apt-get", "rm", "useradd", "install", "make"}
+    made = [word for words in calls if words[0] == "make" for word in words[1:] if re.fullmatch(r"[a-z]+", word)]
+    assert made == ["install", "setup", "run"]
+    assert set(made) <= targets
+
+
+def test_what_make_install_needs_is_there_before_it_runs():
+    order = [f"{name} {rest}" for name, rest in instructions()]
+    copied = next(at for at, line in enumerate(order) if line.startswith("COPY") and "requirements.txt" in line)
+    assert copied < next(at for at, line in enumerate(order) if line.startswith("RUN make install"))
+    for needed in ("Makefile", "requirements.txt", "requirements-models.txt"):
+        assert needed in order[copied].split()
+        assert not ignored(needed)
+
+
+def test_nobody_is_root_when_anything_of_ours_runs():
+    order = instructions()
+    became = next(at for at, (name, rest) in enumerate(order) if name == "USER" and rest not in ("root", "0"))
+    assert all(name != "USER" for name, _ in order[became + 1 :])
+    assert all(at > became for at, (_, rest) in enumerate(order) if rest.startswith("make "))
+
+
+def test_data_is_kept_in_a_volume_and_the_server_can_be_reached_and_watched():
+    folder = those("WORKDIR")[-1]
+    assert those("VOLUME") == [f"{folder}/instance"]
+    assert "HOST=0.0.0.0" in those("ENV")[-1]
+    assert f"PORT={those('EXPOSE')[-1]}" in those("ENV")[-1]
+    (watched,) = those("HEALTHCHECK")
+    assert "/healthz" in watched
+
+
+def test_the_health_check_is_python_that_python_understands():
+    command = json.loads(re.split(r"\bCMD\b", those("HEALTHCHECK")[0])[1])
+    assert command[:2] == [".venv/bin/python", "-c"]
+    compile(command[2], "HEALTHCHECK", "exec")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/config",
+        ".env",
+        ".env.production",
+        ".venv/bin/python",
+        "instance/secret_key",
+        "instance/hopcheck.sqlite3",
+        "elsewhere/secret_key",
+        "copy.sqlite3-wal",
+        "app/__pycache__/cli.cpython-311.pyc",
+        ".pytest_cache/README.md",
+        ".mypy_cache/3.11",
+        "tests/fakes.py",
+    ],
+)
+def test_secrets_history_and_what_was_made_here_stay_out(path):
+    assert ignored(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["app/cli.py", "app/models/judge/calibration.json", "templates/base.html", "static/app.js"]
+)
+def test_what_the_application_needs_comes_in(path):
+    assert (ROOT / path).exists()
+    assert not ignored(path)

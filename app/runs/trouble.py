@@ -11,19 +11,19 @@ from app.reasoning.errors import HopcheckError
 UPGRADE = "make setup, or flask --app app db upgrade"
 
 _BY_SQLITE_CODE = {
-    "SQLITE_BUSY": "The database is busy: another program holds it locked. Please try again in a moment.",
-    "SQLITE_LOCKED": "The database is busy: another program holds it locked. Please try again in a moment.",
-    "SQLITE_FULL": "The disk that holds the database is full. Make room there, then try again.",
-    "SQLITE_READONLY": "The database is read-only. Make its file and its folder writable, then try again.",
+    "SQLITE_BUSY": "The database is busy: another program holds it locked.",
+    "SQLITE_LOCKED": "The database is busy: another program holds it locked.",
+    "SQLITE_FULL": "The disk that holds the database is full. Make room there.",
+    "SQLITE_READONLY": "The database is read-only. Make its file and its folder writable.",
     "SQLITE_CANTOPEN": "The database cannot be opened. Its folder must be there and be writable.",
-    "SQLITE_IOERR": "The disk that holds the database reports an error. Look at the disk, then try again.",
+    "SQLITE_IOERR": "The disk that holds the database reports an error. Look at the disk.",
     "SQLITE_CORRUPT": "The database's file is damaged. Put a backup in its place.",
     "SQLITE_NOTADB": "The database's file is no database. Put a backup in its place.",
 }
 _MISSING = ("no such table", "no such column", "has no column named")
 _MISSING_STATES = ("42P01", "42703")  # PostgreSQL: undefined table, undefined column
 _OLD = f"The database has not the tables of this version of Hopcheck. Mend it with: {UPGRADE}"
-_NO_ANSWER = "The database does not answer. See that it runs and that DATABASE_URL is right, then try again."
+_NO_ANSWER = "The database does not answer. See that it runs and that DATABASE_URL is right."
 
 
 class DatabaseUnavailable(HopcheckError):

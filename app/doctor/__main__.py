@@ -1,0 +1,20 @@
+"""`python -m app.doctor`: the checks without Flask, for an installation in which `flask` itself will not start."""
+
+from __future__ import annotations
+
+import sys
+
+from app.doctor.checks import CHECKS
+from app.doctor.findings import State, examine, lines
+from app.settings import load_settings
+
+
+def main() -> int:
+    """Print what was found; 1 when there is a problem, else 0."""
+    found = list(examine(load_settings(), CHECKS))
+    print("\n".join(lines(found)))
+    return int(any(finding.state is State.PROBLEM for finding in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

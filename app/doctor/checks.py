@@ -1,0 +1,25 @@
+"""Every check, by name and in the order in which one would mend things."""
+
+from __future__ import annotations
+
+from app.doctor import keeping, machine, parts
+from app.doctor.findings import Check
+
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("Python", machine.python),
+    ("packages", machine.packages),
+    ("memory", machine.memory),
+    ("cores", machine.cores),
+    ("clock", machine.clock),
+    ("settings", keeping.settings_found),
+    ("instance folder", keeping.instance),
+    ("signing key", keeping.signing_key),
+    ("database", keeping.database),
+    ("port", machine.port),
+    ("Java", machine.java),
+    ("corpora", parts.corpora),
+    ("question model", parts.question_model),
+    ("judge's base", parts.base_model),
+    ("judge and reader", parts.shipped_models),
+    ("reranker", parts.reranker),
+)

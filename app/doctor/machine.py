@@ -1,0 +1,168 @@
+"""The machine and what is installed on it: Python, packages, memory, cores, clock, port, Java."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from app.backends.jvm import OLDEST_JAVA, choose_java, java_version
+from app.doctor.findings import Finding, ok, problem, warning
+from app.reasoning.errors import ModelUnavailable
+from app.settings import ROOT, Settings
+from app.starting import port_problem
+
+OLDEST_PYTHON = (3, 11)
+GIB = 1024**3
+LEAST_MEMORY, ENOUGH_MEMORY = 2 * GIB, 4 * GIB
+"""Bytes in all. The models and the JVM take about two; the README asks for four."""
+_MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
+"""How much a container may have; the machine's own memory says nothing there."""
+
+
+def python(_settings: Settings) -> Iterator[Finding]:
+    """New enough?"""
+    now = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < OLDEST_PYTHON:
+        yield problem("Python", f"Version {now} is too old", "Install Python 3.11 or newer, then make clean setup")
+    else:
+        yield ok("Python", f"Version {now}")
+
+
+def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
+    """Is what is pinned installed, in that very version?"""
+    for name, mend in (
+        ("requirements.txt", ".venv/bin/pip install -r requirements.txt"),
+        ("requirements-models.txt", "make models"),
+    ):
+        pins = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", (root / name).read_text(encoding="utf-8"), re.MULTILINE)
+        found = {package: _installed(package) for package, _ in pins}
+        missing = [package for package, _ in pins if found[package] is None]
+        # A local build is the same version with a tag behind it: 2.13.0+cpu.
+        other = [
+            f"{package} is {found[package]} and should be {pin}"
+            for package, pin in pins
+            if (has := found[package]) and has.partition("+")[0] != pin
+        ]
+        if missing:
+            yield problem("packages", f"Of {name} these are missing: {', '.join(missing)}", mend)
+        if other:
+            yield warning("packages", f"{'; '.join(other)} ({name})", mend)
+        if not missing and not other:
+            yield ok("packages", f"All {len(pins)} of {name} are installed as pinned")
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def memory(_settings: Settings) -> Iterator[Finding]:
+    """Enough for the models?"""
+    total = _memory()
+    told = f"{total / GIB:.1f} GiB in all"
+    if total < LEAST_MEMORY:
+        yield problem("memory", f"{told}; the models and the search engine need about 2", "Give it 4 GiB")
+    elif total < ENOUGH_MEMORY:
+        yield warning("memory", f"{told}; 4 are comfortable", "Give it 4 GiB, or set WORKERS=1 and JAVA_MEMORY=256m")
+    else:
+        yield ok("memory", told)
+
+
+def _memory() -> int:
+    """Bytes that this process may have: the machine's, or the container's limit where that is less."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        return min(total, int(_MEMORY_LIMIT.read_text()))
+    except (OSError, ValueError):  # no such limit, or "max"
+        return total
+
+
+def cores(settings: Settings) -> Iterator[Finding]:
+    """Enough for a model and the pages beside it?"""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if usable < 2:
+        yield warning("cores", "One core: pages wait while a model computes", "Give it two cores")
+    elif settings.torch_threads > usable:
+        yield warning(
+            "cores",
+            f"TORCH_THREADS={settings.torch_threads} is more than the {usable} cores",
+            f"Set TORCH_THREADS={usable}",
+        )
+    else:
+        yield ok("cores", f"{usable} usable")
+
+
+def clock(_settings: Settings) -> Iterator[Finding]:
+    """No earlier than Hopcheck's own files? A clock that starts at 1970 breaks cookies, leases and https."""
+    now, made = time.time(), Path(__file__).stat().st_mtime
+    told = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M} UTC"
+    if now < made:
+        yield problem("clock", f"It says {told}, which is before these files were made", "Set the clock (NTP)")
+    else:
+        yield ok("clock", told)
+
+
+def port(settings: Settings) -> Iterator[Finding]:
+    """Free, or taken by what kind of thing?"""
+    here = f"{settings.port} of {settings.host}"
+    reason = port_problem(settings.host, settings.port)
+    if reason is None:
+        yield ok("port", f"{here} is free")
+    elif "is taken" not in reason:
+        yield problem("port", reason, "HOST and PORT, in the environment or in .env")
+    elif (listener := _who_listens(settings.host, settings.port)) == "a Hopcheck server":
+        yield ok("port", f"{here} is in use by {listener}")
+    else:
+        yield problem(
+            "port",
+            f"{here} is taken by {listener}",
+            f"Stop that, or choose another port: make run PORT={settings.port + 1}",
+        )
+
+
+def _who_listens(host: str, port: int) -> str:
+    """Asks for one small page, as a browser would."""
+    asked = http.client.HTTPConnection({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port, timeout=3)
+    try:
+        asked.request("GET", "/how-it-works")
+        page = asked.getresponse().read(64 * 1024)
+    except (OSError, http.client.HTTPException):
+        return "something that speaks no HTTP"
+    finally:
+        asked.close()
+    return "a Hopcheck server" if b"Hopcheck</title>" in page else "another web server"
+
+
+def java(settings: Settings) -> Iterator[Finding]:
+    """Is there a JVM that is new enough, and does it start?"""
+    try:
+        home = choose_java(settings.java_home)
+    except ModelUnavailable:
+        yield problem("Java", f"There is no Java {OLDEST_JAVA} or newer", ".venv/bin/pip install -r requirements.txt")
+        return
+    told = f"Version {java_version(home)} in {home}"
+    if (program := home / "bin" / "java").is_file() and (error := _fails(program)):
+        yield problem("Java", f"{told} does not start: {error}", "Install it anew, or set JAVA_HOME to another")
+    elif settings.java_home and home != settings.java_home:
+        said = f"JAVA_HOME={settings.java_home} holds no Java {OLDEST_JAVA} or newer; the packaged one is used"
+        yield warning("Java", said, "Set JAVA_HOME to a newer Java, or leave it out")
+    else:
+        yield ok("Java", told)
+
+
+def _fails(program: Path) -> str | None:
+    try:
+        done = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return type(error).__name__
+    return (done.stderr.strip().splitlines() or ["no reason given"])[0] if done.returncode else None

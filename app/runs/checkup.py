@@ -1,0 +1,74 @@
+"""How a database is: there, migrated, whole, free to be written. Looking at it changes nothing in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.extensions import MIGRATIONS
+from app.runs.trouble import DatabaseUnavailable
+
+LOCK_SECONDS = 2
+"""A run that appends holds the lock for milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What was found. `trouble` says why it cannot be used ("" when it can); then the other fields say nothing.
+
+    `damage` is the first line of SQLite's integrity_check where it is not "ok"; `journal` is SQLite's journal mode.
+    """
+
+    where: str
+    trouble: str = ""
+    is_missing: bool = False
+    revision: str | None = None
+    newest: str | None = None
+    damage: str = ""
+    journal: str | None = None
+    is_locked: bool = False
+
+
+def look_at(url: str, migrations: Path = MIGRATIONS) -> Condition:
+    """The condition of the database at `url`. Raises nothing for one that is broken."""
+    parts = make_url(url)
+    is_sqlite = parts.get_backend_name() == "sqlite"
+    seen = Condition(parts.database or "" if is_sqlite else parts.render_as_string(hide_password=True))
+    if is_sqlite and not Path(seen.where).exists():
+        return replace(seen, is_missing=True)
+    newest = ScriptDirectory(str(migrations)).get_current_head()
+    try:
+        engine = create_engine(url)
+        try:
+            with engine.connect() as connection:
+                revision = MigrationContext.configure(connection).get_current_revision()
+                seen = replace(seen, newest=newest, revision=revision)
+                return _sqlite(connection, seen) if is_sqlite else seen
+        finally:
+            engine.dispose()
+    except DatabaseUnavailable as error:
+        return replace(seen, trouble=str(error))
+    except (SQLAlchemyError, ImportError) as error:  # an unknown kind of database, a driver that is not installed
+        return replace(seen, trouble=f"The database cannot be used ({type(error).__name__}).")
+
+
+def _sqlite(connection: Connection, seen: Condition) -> Condition:
+    found = connection.scalars(text("PRAGMA integrity_check(1)")).first()
+    journal = connection.scalar(text("PRAGMA journal_mode"))
+    connection.execute(text(f"PRAGMA busy_timeout = {LOCK_SECONDS * 1000}"))
+    connection.rollback()
+    raw = connection.connection.driver_connection
+    is_locked = False
+    try:
+        raw.execute("BEGIN IMMEDIATE")  # type: ignore[union-attr] # a sqlite3.Connection
+        raw.execute("ROLLBACK")  # type: ignore[union-attr]
+    except Exception as error:
+        if "locked" not in str(error):
+            raise
+        is_locked = True
+    return replace(seen, damage="" if found == "ok" else str(found), journal=journal, is_locked=is_locked)

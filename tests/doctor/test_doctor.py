@@ -1,0 +1,74 @@
+"""`doctor` as it is called: every check caught on its own, and an exit code that says whether there is a problem."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from app.doctor.checks import CHECKS
+from app.doctor.findings import Finding, examine, lines, ok, problem, warning
+from app.settings import ROOT, Settings
+from tests.doctor.looking import BROKEN, SOUND
+
+
+def test_a_check_that_breaks_hides_no_other():
+    def broken(settings):
+        raise RuntimeError("out of order\nwith a second line")
+
+    findings = list(examine(Settings(), [("one", broken), ("two", lambda settings: [ok("two", "fine")])]))
+    assert [finding.state for finding in findings] == [BROKEN, SOUND]
+    assert "RuntimeError, out of order" in findings[0].said and "second" not in findings[0].said
+
+
+def test_findings_are_lines_with_the_mend_below_and_the_sum_at_the_end():
+    said = list(lines([ok("one", "fine"), warning("two", "so so", "do this"), problem("three", "bad", "do that")]))
+    assert [line.split()[0] for line in said] == ["ok", "warning", "Mend", "problem", "Mend", "Problems:"]
+    assert said[-1] == "Problems: 1. Warnings: 1."
+
+
+@pytest.fixture
+def doctor(settings):
+    """Runs a doctor in a process of its own, in the broken or sound surroundings that a test makes."""
+
+    def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        given = {**os.environ, "INSTANCE": str(settings.instance), "LOG_LEVEL": "INFO", **environment}
+        command = command or (sys.executable, "-m", "flask", "--app", "app", "doctor")
+        return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=100)
+
+    return run
+
+
+def test_where_nearly_everything_is_broken_doctor_still_names_it_all(doctor, settings):
+    (settings.instance / "secret_key").mkdir()
+    (settings.instance / "hopcheck.sqlite3").write_bytes(b"junk" * 1000)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        done = doctor(PORT=str(mute.getsockname()[1]), QUESTION_MODEL="/nowhere.gguf", JAVA_HOME="/nowhere")
+    assert done.returncode == 1
+    for words in ("neither read nor made", "is no database", "speaks no HTTP", "nowhere.gguf is missing", "is missing"):
+        assert words in done.stdout, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    problems = [line for line in done.stdout.splitlines() if line.startswith("problem")]
+    assert len(problems) >= 6 and done.stdout.count("Mend it:") >= len(problems)
+
+
+def test_json_is_a_list_of_findings(doctor):
+    done = doctor(sys.executable, "-m", "flask", "--app", "app", "doctor", "--json")
+    findings = [Finding(**each) for each in json.loads(done.stdout)]
+    assert {name for name, _ in CHECKS} >= {"Python", "database"} <= {finding.name for finding in findings}
+
+
+def test_without_flask_the_same_is_found(doctor):
+    done = doctor(sys.executable, "-m", "app.doctor")
+    assert done.returncode == 1
+    assert "hopcheck.sqlite3 is not there" in done.stdout
+
+
+def test_a_setting_that_cannot_be_ends_it_with_one_line(doctor):
+    done = doctor(PORT="eighty")
+    assert done.returncode == 1
+    assert done.stderr == "Hopcheck cannot start: PORT must be a whole number from 1 to 65535.\n"

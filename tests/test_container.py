@@ -1,4 +1,4 @@
-"""The container's recipe: it calls only targets of the Makefile, so that the tests that cover `make` cover its steps."""
+"""The container's recipe: it calls only targets of the Makefile, so the tests that cover `make` cover its steps."""
 
 from __future__ import annotations
 

@@ -1,0 +1,136 @@
+"""A run that is taken up again repeats none of its calls: local models answer from what was kept, to the letter."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy
+import pytest
+
+from app.backends.entailment import EntailmentJudge
+from app.backends.fingerprint import fingerprint
+from app.backends.inference import Inference
+from app.backends.local_lm import LocalLM
+from app.backends.reader import Decision, SpanReader
+from app.backends.reranker import CrossEncoderReranker
+from app.preparing import BASE_MODEL
+from app.reasoning.calls import remembering
+from app.reasoning.errors import CallFailed
+from app.reasoning.progress import listening
+from app.reasoning.types import Passage, Question
+from app.settings import ROOT
+from app.training.reader import save
+from tests.tiny import tiny_bert
+
+HAMLET = Passage("A play (1600). Hamlet was written by William Shakespeare.", "Hamlet", "test")
+BERLIN = Passage("Berlin is the capital of Germany.", "Berlin", "test")
+WHO = Question("Who wrote Hamlet?")
+
+
+class Journal(dict):
+    """A Memory that keeps replies as a database does: as JSON."""
+
+    def recall(self, call):
+        return json.loads(self[call.key]) if call.key in self else None
+
+    def keep(self, call, reply):
+        self[call.key] = json.dumps(reply, allow_nan=False)
+
+
+class OnlyLoads(Inference):
+    """A queue that loads models and turns every call away."""
+
+    def run(self, work):
+        pytest.fail("A remembered call was made again.")
+
+
+def asked_twice(make, ask):
+    """What `ask` gets from one back end, and from another one, made after a restart, that may call nothing."""
+    journal, said = Journal(), []
+    with remembering(journal), listening(said.append):
+        first, second = ask(make(Inference())), ask(make(OnlyLoads()))
+    assert len(journal) == 1
+    assert [(told.usage.calls > 0, told.usage.cached) for told in said] == [(True, 0), (False, 1)]
+    return first, second
+
+
+def reader_in(folder, threshold):
+    save(*tiny_bert(), folder)
+    decision = Decision(answerable=1.0, span=0.1, rank=0.0, bias=0.0, threshold=threshold)
+    (folder / "decision.json").write_text(json.dumps({key: getattr(decision, key) for key in decision.__slots__}))
+    return folder
+
+
+@pytest.mark.parametrize(("threshold", "answered"), [(0.0, True), (1.01, False)])
+def test_the_reader_gives_the_same_answer_from_the_same_place(tmp_path, threshold, answered):
+    folder = reader_in(tmp_path, threshold)
+    first, second = asked_twice(
+        lambda queue: SpanReader(folder, 1, queue), lambda reader: reader.read(WHO, [BERLIN, HAMLET])
+    )
+    assert first == second
+    assert (first.cited is not None) is answered
+
+
+def test_another_reader_does_not_answer_from_this_ones_memory(tmp_path):
+    (one := tmp_path / "one").mkdir()
+    (other := tmp_path / "other").mkdir()
+    journal = Journal()
+    with remembering(journal):
+        for folder in (reader_in(one, 0.0), reader_in(other, 0.5)):
+            SpanReader(folder, 1).read(WHO, [HAMLET])
+    assert len(journal) == 2
+
+
+@pytest.mark.models
+def test_the_judge_gives_the_same_probabilities():
+    base, adapter = ROOT / "instance" / "models" / BASE_MODEL, ROOT / "app" / "models" / "judge"
+    pairs = [("Hamlet is a play.", [(HAMLET.title, HAMLET.text)]), ("Berlin is in Spain.", [("Berlin", BERLIN.text)])]
+    first, second = asked_twice(
+        lambda queue: EntailmentJudge(base, adapter, 1, queue), lambda judge: judge.classify(pairs)
+    )
+    assert first == second
+    assert [sum(row) for row in first] == [pytest.approx(1.0)] * 2
+
+
+@pytest.mark.models
+def test_the_reranker_gives_the_same_order_and_scores():
+    first, second = asked_twice(
+        lambda queue: CrossEncoderReranker(threads=1, inference=queue),
+        lambda reranker: reranker.rerank(WHO.text, [BERLIN, HAMLET]),
+    )
+    assert first == second
+    assert first[0].title == "Hamlet"
+
+
+@pytest.mark.models
+def test_the_language_model_goes_on_in_the_same_words():
+    first, second = asked_twice(
+        lambda queue: LocalLM(threads=1, inference=queue),
+        lambda model: model.complete("One, two, three,", max_tokens=4),
+    )
+    assert first == second != ""
+
+
+def test_a_call_that_was_too_slow_fails_and_is_not_remembered(tmp_path):
+    folder, journal = reader_in(tmp_path, 0.0), Journal()
+    with remembering(journal), pytest.raises(CallFailed, match="0 seconds"):
+        SpanReader(folder, 1, Inference(0.0)).read(WHO, [HAMLET])
+    assert journal == {}
+
+
+def test_a_rerankers_score_that_is_not_a_number_fails_the_call():
+    session = SimpleNamespace(run=lambda outputs, inputs: [numpy.full((1, 1), numpy.nan)])
+    row = SimpleNamespace(ids=[1], attention_mask=[1], type_ids=[0])
+    with pytest.raises(CallFailed, match="not numbers"):
+        CrossEncoderReranker()._computed(session, [row])
+
+
+def test_weights_that_differ_anywhere_near_their_ends_or_in_size_have_another_fingerprint(tmp_path):
+    weights = tmp_path / "model.safetensors"
+    seen = set()
+    for content in (b"a" * 3_000_000, b"b" + b"a" * 2_999_999, b"a" * 2_999_999 + b"b", b"a" * 3_000_001, b""):
+        weights.write_bytes(content)
+        assert fingerprint(weights) == fingerprint(weights)
+        seen.add(fingerprint(weights))
+    assert len(seen) == 5

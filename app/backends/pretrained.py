@@ -1,0 +1,88 @@
+"""A model and its tokenizer from a folder or the hub's cache, refused in plain words when it is not of the kind wanted.
+
+Weights are read from safetensors only, no code that comes with a model is run, nothing is downloaded (hub.py), and a
+model whose file lacks a part is refused: transformers would fill the gap with random numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.backends.fingerprint import fingerprint
+from app.backends.hub import is_path, located
+from app.reasoning.errors import ModelUnavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Pretrained:
+    """A tokenizer and a model as transformers made them, and the name of these very weights."""
+
+    tokenizer: Any
+    model: Any
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a model must be: the name of transformers' Auto class, and what that is in words."""
+
+    auto: str
+    words: str
+
+
+SEQ2SEQ = Kind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like FLAN-T5")
+EXTRACTIVE_QA = Kind("AutoModelForQuestionAnswering", "an extractive question answering model like RoBERTa on SQuAD")
+
+
+def shown_name(name_or_path: str) -> str:
+    """How people know the model: its hub name, or the last part of its folder's path."""
+    return Path(name_or_path).expanduser().name if is_path(name_or_path) else name_or_path
+
+
+def load(name_or_path: str, kind: Kind, threads: int, mend: str) -> Pretrained:
+    """The model, in evaluation mode and float32, on at most `threads` cores.
+
+    Raises ModelUnavailable when it is not on this machine, not of this kind, incomplete or damaged.
+    """
+    folder, name = located(name_or_path, mend), shown_name(name_or_path)
+    import torch
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    torch.set_num_threads(threads)
+    try:
+        config = _config(folder, name, mend)
+        auto = getattr(transformers, kind.auto)
+        if type(config) not in auto._model_mapping:
+            raise ModelUnavailable(f"{name} is a model of the type {config.model_type}, not {kind.words}", mend)
+        model, told = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFELY)
+        if absent := sorted(told["missing_keys"]):
+            raise ModelUnavailable(f"{name} is not {kind.words}: its weights lack {absent[0]}", mend)
+        # A special token's name in a text is text: no passage may end itself.
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            folder, trust_remote_code=False, split_special_tokens=True
+        )
+        version = fingerprint(folder / "config.json", *sorted(folder.glob("*.safetensors")))
+    except ModelUnavailable:
+        raise
+    except Exception as error:  # damaged files raise whatever the readers of json, safetensors and tokenizers raise
+        raise ModelUnavailable(f"{name} is damaged or incomplete ({type(error).__name__})", mend) from error
+    return Pretrained(tokenizer, model.float().eval(), f"{name} {version}")
+
+
+_SAFELY = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
+
+
+def _config(folder: Path, name: str, mend: str) -> Any:
+    """The model's configuration; a type that transformers does not know would need code of the model's own."""
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelUnavailable(
+            f"{name} has a config.json that cannot be read, or is of a type that needs code of its own", mend
+        ) from error

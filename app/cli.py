@@ -13,7 +13,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app import cli_doctor, cli_setup, cli_train
+from app import cli_corpus, cli_doctor, cli_setup, cli_train
 from app.claims import clean_claim
 from app.reasoning.errors import HopcheckError, InvalidInput
 from app.reasoning.events import (
@@ -43,6 +43,7 @@ def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
     app.cli.add_command(check)
     cli_setup.register(app)
+    cli_corpus.register(app)
     cli_train.register(app)
     cli_doctor.register(app)
 

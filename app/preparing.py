@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.backends.bm25 import Java
 from app.backends.checksums import matches_sums
-from app.backends.corpora import CORPORA, Corpus
+from app.backends.corpora import CORPORA, Corpus, build_built_in, folder_of, is_current
 from app.settings import Settings
 
 BASE_MODEL = "smollm2-135m"
@@ -46,20 +47,18 @@ def base_model(settings: Settings) -> Step:
 
 def corpus_index(settings: Settings, corpus: Corpus) -> Step:
     """The BM25 index of `corpus`."""
-    from app.backends.bm25 import Java, build_index, is_current
-
     target = index_folder(settings, corpus.name)
     java = Java(settings.java_home, settings.java_memory)
     return Step(
         f"Index the corpus {corpus.name} (about a quarter of a minute)",
         lambda: is_current(corpus, target),
-        lambda say: build_index(corpus, target, java, say),
+        lambda say: build_built_in(corpus, target, java, say),
     )
 
 
 def index_folder(settings: Settings, corpus: str) -> Path:
     """Where the index of the corpus of that name lies."""
-    return settings.instance / "corpora" / corpus
+    return folder_of(settings.instance, corpus)
 
 
 def prepare(todo: Iterable[Step], say: Say, anew: bool = False) -> None:

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 from safetensors.numpy import save_file
 
-from app import cli_setup
+from app import cli_corpus, cli_setup
 from app.backends.checksums import write_sums
 from app.preparing import Step, index_folder, is_whole_model, prepare, steps
 from app.reasoning.errors import ModelUnavailable
@@ -32,6 +32,7 @@ def command(settings):
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
     cli_setup.register(app)
+    cli_corpus.register(app)
     return lambda *arguments: app.test_cli_runner().invoke(args=arguments)
 
 

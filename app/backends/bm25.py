@@ -1,62 +1,28 @@
-"""BM25 over a corpus, by Pyserini (Lucene): building the index once, and searching it.
+"""BM25 over a corpus, by Pyserini (Lucene): the Retriever over one index.
 
-An index is a folder of Lucene's files with a manifest beside them. It is built under another name and renamed when
-it is whole, and its manifest holds a checksum of every file, so a half-built or damaged index is never searched.
+The index is opened at the first search. When its manifest has changed since, because the corpus was built again or
+removed, the next search opens what is there now: a server needs no restart for it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-import shutil
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from app.backends import jvm
-from app.backends.corpora import Article, Corpus
+from app.backends.corpus_hits import passage_of
+from app.backends.corpus_index import MANIFEST, Manifest, checked, mend_of
 from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.reasoning.progress import entered
-from app.reasoning.types import Origin, Passage
+from app.reasoning.types import Passage
 
 log = logging.getLogger(__name__)
 
-MANIFEST = "manifest.json"
-LAYOUT = 2
-"""Bump it when what is indexed changes, and every index is built anew."""
-MEND = "make corpus"
-BATCH = 1000
 TITLE_WEIGHT = 0.3
 """What a match in the title alone adds to one in title and text together; measured in docs/retrieval.md."""
-
-Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What an index was made of, and with what."""
-
-    corpus: str
-    source: str
-    count: int
-    source_checksum: str
-    index_checksum: str
-    pyserini: str
-    layout: int = LAYOUT
-
-    @classmethod
-    def read(cls, folder: Path) -> Manifest:
-        """The manifest in `folder`. Raises ModelUnavailable when it is missing or damaged."""
-        try:
-            return cls(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            raise ModelUnavailable(f"The index of the corpus {folder.name} is missing", mend=MEND) from None
-        except (OSError, ValueError, TypeError) as error:
-            raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", mend=MEND) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,140 +33,91 @@ class Java:
     memory: str = "512m"
 
 
-def build_index(corpus: Corpus, target: Path, java: Java = Java(), progress: Progress = log.info) -> Manifest:
-    """Index every article of `corpus` and put the index at `target`, over whatever was there; its manifest.
-
-    `progress` gets a line for people a few times. Raises ModelUnavailable when the corpus or Java is missing.
-    """
-    articles = corpus.articles()
-    progress("starting Java")
-    lucene = jvm.start(java.home, java.memory)
-    partial = target.with_name(target.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    _write(lucene, articles, partial, progress)
-    manifest = Manifest(
-        corpus=corpus.name,
-        source=corpus.source,
-        count=len(articles),
-        source_checksum=corpus.checksum(),
-        index_checksum=checksum(partial),
-        pyserini=lucene.version,
-    )
-    (partial / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
-    shutil.rmtree(target, ignore_errors=True)
-    partial.rename(target)
-    return manifest
+DEFAULT_JAVA = Java()
 
 
-def is_current(corpus: Corpus, target: Path) -> bool:
-    """Whether the index at `target` is whole and made from the corpus as it is installed, by the Pyserini that is."""
-    try:
-        manifest = checked(target)
-    except ModelUnavailable:
-        return False
-    return manifest.source_checksum == corpus.checksum() and manifest.pyserini == version("pyserini")
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open index; `stamp` tells whether the manifest is still the one that it was opened by."""
 
-
-def checked(folder: Path) -> Manifest:
-    """The manifest of a whole index of this layout. Raises ModelUnavailable and says what is wrong otherwise."""
-    manifest = Manifest.read(folder)
-    if manifest.layout != LAYOUT:
-        raise ModelUnavailable(f"The index of the corpus {folder.name} is of another version of Hopcheck", mend=MEND)
-    if checksum(folder) != manifest.index_checksum:
-        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", mend=MEND)
-    return manifest
-
-
-def checksum(folder: Path) -> str:
-    """SHA-256 over the names and the bytes of Lucene's files in `folder`."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        if path.name not in (MANIFEST, "write.lock"):
-            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _write(lucene: jvm.Pyserini, articles: Sequence[Article], folder: Path, progress: Progress) -> None:
-    options = ["-index", str(folder), "-storeRaw", "-fields", "title", "-generator", "DefaultLuceneDocumentGenerator"]
-    indexer = lucene.index.LuceneIndexer(str(folder), args=options, threads=1)
-    try:
-        for start in range(0, len(articles), BATCH):
-            indexer.add_batch_raw([_document(article) for article in articles[start : start + BATCH]])
-            progress(f"indexed {min(start + BATCH, len(articles)):,} of {len(articles):,} passages")
-    finally:
-        indexer.close()
-
-
-def _document(article: Article) -> str:
-    """One article as Pyserini's JSON. Searched are `contents`, the title and the text, and `title` once more."""
-    return json.dumps(
-        {
-            "id": article.id,
-            "contents": f"{article.title}\n{article.text}",
-            "title": article.title,
-            "text": article.text,
-            "url": article.url,
-        }
-    )
+    stamp: tuple[int, int, int] | None
+    manifest: Manifest
+    searcher: Any
 
 
 class Bm25Retriever:
-    """A Retriever over the index in `folder`. Opened at the first search; threads may search at once and take turns."""
+    """A Retriever over the corpus in `folder`. Threads may search at once and take turns."""
 
-    def __init__(self, folder: Path, java: Java = Java()) -> None:
+    def __init__(self, folder: Path, java: Java = DEFAULT_JAVA) -> None:
         self._folder = folder
         self._java = java
         self._lock = threading.Lock()
-        self._opened: tuple[Manifest, Any] | None = None
+        self._opened: Opened | None = None
 
     def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
         """The k best passages for the words of `query`, best first; none when no passage has any of them.
 
         Raises ModelUnavailable when the index or Java is missing or damaged.
         """
-        manifest, searcher = self.open()
+        manifest = self.open()
         if k < 1:
             return ()
         entered(f"searching {manifest.count:,} passages")
-        try:
-            # A lone surrogate is no character; everything else goes to Lucene's analyser, which has no syntax to break.
-            words = query.encode("utf-8", "replace").decode()
-            # Lucene minds no threads, but pyjnius hands out half-made objects when several of them ask it at once.
-            with self._lock:
-                hits = searcher.search(words, k=k, fields={"contents": 1.0, "title": TITLE_WEIGHT})
-                return tuple(_passage(hit, manifest.source) for hit in hits)
-        except Exception as error:  # pyjnius wraps any Java exception in its own
-            log.exception("BM25 search failed")
-            raise CallFailed(f"The search failed ({type(error).__name__})") from error
+        # A lone surrogate is no character; everything else goes to Lucene's analyser, which has no syntax to break.
+        words = query.encode("utf-8", "replace").decode()
+        # Lucene minds no threads, but pyjnius hands out half-made objects when several of them ask it at once.
+        with self._lock:
+            opened = self._current()
+            try:
+                fields = {} if opened.manifest.kind == "prebuilt" else {"contents": 1.0, "title": TITLE_WEIGHT}
+                hits = opened.searcher.search(words, k=k, fields=fields)
+                rows = [(hit.lucene_document.get("raw"), float(hit.score)) for hit in hits]
+            except Exception as error:  # pyjnius wraps any Java exception in its own
+                log.exception("BM25 search failed")
+                raise CallFailed(f"The search failed ({type(error).__name__})") from error
+        found = (passage_of(raw, score, opened.manifest, words) for raw, score in rows)
+        return tuple(passage for passage in found if passage.text)
 
-    def open(self) -> tuple[Manifest, Any]:
+    def open(self) -> Manifest:
         """Check the index and open it, once; for warming up. Takes seconds where it starts the JVM."""
         with self._lock:
-            if self._opened is None:
-                manifest = checked(self._folder)
-                entered("starting the search engine")
-                lucene = jvm.start(self._java.home, self._java.memory)
-                self._opened = manifest, self._searcher(lucene)
-            return self._opened
+            return self._current().manifest
 
-    def _searcher(self, lucene: jvm.Pyserini) -> Any:
+    def _current(self) -> Opened:
+        """The index as it is there now; opened anew when its manifest is another than at the last look."""
+        stamp = _stamp(self._folder)
+        if self._opened is not None and self._opened.stamp != stamp:
+            self._opened.searcher.close()
+            self._opened = None
+        if self._opened is None:
+            self._opened = self._open(stamp)
+        return self._opened
+
+    def _open(self, stamp: tuple[int, int, int] | None) -> Opened:
         try:
-            searcher = lucene.search.LuceneSearcher(str(self._folder))
+            manifest = checked(self._folder)
+            entered("starting the search engine")
+            lucene = jvm.start(self._java.home, self._java.memory)
+            return Opened(stamp, manifest, self._searcher(lucene, manifest))
+        except ModelUnavailable:
+            # A build may have put another index in place, and taken this one away, while it was being looked at.
+            if (now := _stamp(self._folder)) != stamp:
+                return self._open(now)
+            raise
+
+    def _searcher(self, lucene: jvm.Pyserini, manifest: Manifest) -> Any:
+        try:
+            searcher = lucene.search.LuceneSearcher(str(self._folder / manifest.index))
             searcher.search("warm", k=1)
         except Exception as error:
-            raise ModelUnavailable(f"The index of the corpus {self._folder.name} is damaged", mend=MEND) from error
+            name = self._folder.name
+            raise ModelUnavailable(f"The index of the corpus {name} is damaged", mend_of(name)) from error
         return searcher
 
 
-def _passage(hit: Any, source: str) -> Passage:
-    row = json.loads(hit.lucene_document.get("raw"))
-    return Passage(
-        text=row["text"],
-        title=row["title"],
-        source=source,
-        url=row["url"],
-        origin=Origin.CORPUS,
-        score=float(hit.score),
-    )
+def _stamp(folder: Path) -> tuple[int, int, int] | None:
+    try:
+        found = (folder / MANIFEST).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size

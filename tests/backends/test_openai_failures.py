@@ -1,0 +1,173 @@
+"""Whatever a server does wrong is one clear sentence, in time, and never an answer."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from app.backends.language_models import ModelSettings
+from app.backends.openai_chat import OpenAIChat
+from app.reasoning.errors import CallFailed
+from app.reasoning.types import Usage
+from tests.backends.openai_asking import KEY, chat, used_by
+from tests.openai_server import OpenAIServer, Reply, error
+
+
+def failure(server, **fields) -> str:
+    with pytest.raises(CallFailed) as caught:
+        chat(server, **fields).complete("Ask.", max_tokens=5)
+    return str(caught.value)
+
+
+def completion(**choice) -> Reply:
+    return Reply(body={"choices": [{"message": {"content": "Yes"}, "finish_reason": "stop", **choice}]})
+
+
+@pytest.mark.parametrize(
+    ("reply", "sentence"),
+    [
+        (error(401, f"Incorrect API key provided: {KEY}"), "does not accept the key for the language model tiny (401)"),
+        (error(402, "Insufficient credits"), "has no credit left for the language model tiny (402)"),
+        (error(403, "Country not supported"), "does not let this key use the language model tiny (403)"),
+        (error(404, "The model `tiny` does not exist", code="model_not_found"), "knows no language model tiny"),
+        (error(400, "tiny is not a valid model ID"), "knows no language model tiny"),
+        (Reply(status=404, body=b"<html>Not here</html>"), "knows no language model tiny, or its address is wrong"),
+        (error(429, "You exceeded your quota", code="insufficient_quota"), "has no credit left"),
+        (Reply(status=301, headers={"Location": "http://example.com/"}), "sends requests on to another address (301)"),
+        (error(418, "I am a\nteapot"), 'turned the request for tiny down (418): "I am a teapot"'),
+        (error(400, "", code="content_filter"), "The content filter of 127.0.0.1"),
+        (Reply(body=b"<html>Hello</html>"), "sent no chat completion in OpenAI's form."),
+        (Reply(body=b'{"choices": [{"mess'), "sent no chat completion in OpenAI's form."),
+        (Reply(body=b""), "sent no chat completion in OpenAI's form."),
+        (Reply(body=["what"]), "sent no chat completion in OpenAI's form."),
+        (Reply(body={"choices": [{"message": {"content": ["parts"]}}]}), "sent no chat completion in OpenAI's form."),
+        (Reply(body={"error": {"message": "No provider left"}}), 'in OpenAI\'s form: "No provider left"'),
+        (Reply(body={"choices": []}), "replied with an empty list of choices."),
+        (completion(message={"content": None}), "replied without any text."),
+        (completion(message={"content": None, "tool_calls": []}, finish_reason="tool_calls"), "without any text."),
+        (completion(finish_reason="content_filter"), "was stopped by its server's content filter."),
+        (completion(message={"refusal": "I can't say that."}), 'declined to answer: "I can\'t say that."'),
+        (completion(message={"content": ""}, finish_reason="length"), "used up its tokens before it wrote an answer"),
+    ],
+)
+def test_a_bad_reply_is_a_clear_sentence_and_is_not_asked_again_and_again(reply, sentence):
+    with OpenAIServer([reply]) as server:
+        said = failure(server)
+    assert sentence in said
+    assert "tiny" in said or "127.0.0.1" in said
+    assert KEY not in said and "Traceback" not in said and "\n" not in said
+    assert len(server.asked) <= 2
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        error(400, "This model's maximum context length is 8192 tokens.", code="context_length_exceeded"),
+        error(
+            400,
+            "'max_tokens' is too large: 500. This model's maximum context length is 4096 tokens",
+            param="max_tokens",
+        ),
+        error(400, "request (4031 tokens) exceeds the available context size", type="exceed_context_size_error"),
+        error(400, "prompt is too long: 200000 tokens > 100000 maximum"),
+        Reply(status=413, body=b"too large"),
+    ],
+)
+def test_a_context_overflow_is_named_and_no_parameter_is_blamed_for_it(reply):
+    with OpenAIServer([reply]) as server:
+        assert "The prompt is too long for the language model tiny" in failure(server)
+    assert len(server.asked) == 1
+
+
+def test_a_server_that_counts_tokens_of_a_useless_reply_has_them_counted():
+    with OpenAIServer([Reply("Yes", finish="content_filter", usage=(30, 4))]) as server:
+        assert used_by(lambda: failure(server)) == Usage(1, 30, 4)
+
+
+def test_a_server_that_keeps_failing_is_tried_four_times_and_then_named():
+    sleeps: list[float] = []
+    with OpenAIServer([error(503, "overloaded")]) as server:
+        assert "failed (503)." in failure(server, sleeps=sleeps)
+    assert len(server.asked) == 4
+    assert sleeps == [0.5, 1.0, 2.0]
+
+
+def test_a_failure_that_passes_is_not_noticed():
+    with OpenAIServer([error(500), Reply("Yes", cut=True), error(429, "slow down"), Reply("Yes")]) as server:
+        assert chat(server).complete("Ask.", max_tokens=5) == "Yes"
+    assert len(server.asked) == 4
+
+
+def test_too_many_requests_wait_as_long_as_the_server_asks():
+    sleeps: list[float] = []
+    with OpenAIServer([error(429, headers={"Retry-After": "7"}), Reply("Yes")]) as server:
+        assert chat(server, sleeps=sleeps).complete("Ask.", max_tokens=5) == "Yes"
+    assert sleeps == [7.0]
+
+
+def test_a_wait_that_would_outlast_the_call_is_not_begun():
+    sleeps: list[float] = []
+    with OpenAIServer([error(429, headers={"Retry-After": "3600"})]) as server:
+        assert "has had too many requests for the language model tiny (429)" in failure(server, sleeps=sleeps)
+    assert (len(server.asked), sleeps) == (1, [])
+
+
+@pytest.mark.parametrize("reply", [Reply("Yes", delay=60), Reply("Yes", drip=0.05)], ids=["hung", "dripping"])
+def test_a_server_that_hangs_or_drips_is_left_when_the_calls_time_is_up(reply):
+    started = time.monotonic()
+    with OpenAIServer([reply]) as server:
+        said = failure(server, seconds=1)
+    assert said == f"The language model tiny at 127.0.0.1:{server.port} did not answer within 1 seconds."
+    assert 0.9 < time.monotonic() - started < 6  # the client's import, a second or two, counts for no deadline
+    assert len(server.asked) == 1
+
+
+def test_a_stream_cut_in_the_middle_is_named():
+    with OpenAIServer([Reply("Yes", cut=True)]) as server:
+        assert "broke off in the middle of its reply." in failure(server)
+
+
+def test_a_refused_connection_is_named():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        assert f"server 127.0.0.1:{port} cannot be reached" in failure(f"http://127.0.0.1:{port}/v1")
+
+
+def test_an_unknown_host_is_named():
+    assert "server nowhere.invalid cannot be found" in failure("http://nowhere.invalid/v1")
+
+
+def test_a_server_that_speaks_no_tls_is_named():
+    with OpenAIServer([Reply("Yes")]) as server:
+        said = failure(server.url.replace("http://", "https://"))
+    assert "offers no secure connection that can be trusted." in said
+
+
+def test_a_server_that_does_not_speak_http_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=_greet_like_a_mail_server, args=(listening,), daemon=True).start()
+        said = failure(f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
+    assert "hung up without a reply that is HTTP." in said
+
+
+def _greet_like_a_mail_server(listening: socket.socket) -> None:
+    with suppress(OSError):
+        while True:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"220 mail.example ESMTP\r\n\r\n")
+
+
+def test_a_model_that_cannot_be_asked_says_which_setting_is_to_blame():
+    model = OpenAIChat(ModelSettings("Tiny", "tiny", "http://127.0.0.1:1/v1", f"{KEY}\n"), 5)
+    with pytest.raises(CallFailed) as caught:
+        model.complete("Ask.", max_tokens=5)
+    assert str(caught.value) == (
+        "The language model Tiny cannot be asked. Its key holds characters that no key has: look at OPENAI_API_KEY."
+    )

@@ -1,0 +1,116 @@
+"""Only what may pass is tried again, after waits that double, jitter, and are never shorter than the server asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.backends.openai_line import Outcome
+from app.backends.openai_retries import TRIES, Patience, passing, retry_after
+from app.reasoning.progress import listening
+
+NOON = 1_700_000_000.0
+"""14 November 2023, 22:13:20 UTC."""
+
+
+class Watch:
+    """A clock that only sleeping and asking move."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.sleeps: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.time += seconds
+
+
+def tried(watch: Watch, *outcomes: Outcome, deadline: float = 60, jitter: float = 1.0, each: float = 0) -> Outcome:
+    left = list(outcomes)
+
+    def request(seconds: float) -> Outcome:
+        assert seconds == deadline - watch.time
+        watch.time += each
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    patience = Patience(lambda: watch.time, lambda: NOON, watch.sleep, lambda: jitter)
+    return patience.outcome(request, deadline, "host")
+
+
+FAILED, FINE = Outcome(500), Outcome(200)
+
+
+def test_waits_double_and_end_after_four_tries():
+    watch = Watch()
+    assert tried(watch, FAILED) == FAILED
+    assert watch.sleeps == [0.5, 1.0, 2.0]
+    assert len(watch.sleeps) == TRIES - 1
+
+
+def test_jitter_takes_up_to_half_of_a_wait():
+    watch = Watch()
+    tried(watch, FAILED, jitter=0.0)
+    assert watch.sleeps == [0.25, 0.5, 1.0]
+
+
+def test_the_first_success_ends_the_tries():
+    watch = Watch()
+    assert tried(watch, FAILED, FINE, FAILED) == FINE
+    assert len(watch.sleeps) == 1
+
+
+def test_nothing_is_tried_again_when_its_wait_would_outlast_the_deadline():
+    watch = Watch()
+    assert tried(watch, FAILED, deadline=1.2) == FAILED
+    assert watch.sleeps == [0.5]
+
+
+def test_a_slow_server_has_the_time_that_is_left_and_no_more():
+    watch = Watch()
+    assert tried(watch, FAILED, deadline=10, each=4) == FAILED
+    assert watch.sleeps == [0.5, 1.0]
+    assert watch.time < 14
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("7", 7.0),
+        (" 2.5 ", 2.5),
+        ("-3", 0.0),
+        ("Tue, 14 Nov 2023 22:13:50 GMT", 30.0),
+        ("Tue, 14 Nov 2023 22:00:00 GMT", 0.0),
+        ("soon", None),
+        ("", None),
+        ("inf", None),
+        ("nan", None),
+    ],
+)
+def test_retry_after_is_read_in_seconds_and_as_a_date(header, seconds):
+    assert retry_after(Outcome(429, {"retry-after": header}), NOON) == seconds
+
+
+def test_a_wait_is_as_long_as_the_server_asks_and_a_long_one_is_told():
+    watch, phases = Watch(), []
+    with listening(lambda event: phases.append(event.phase)):
+        tried(watch, Outcome(503, {"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}), Outcome(429), FINE)
+    assert watch.sleeps == [30.0, 1.0]
+    assert phases == ["waiting 30 s for host", "waiting 1 s for host"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "passes"),
+    [
+        (Outcome(429), True),
+        (Outcome(500), True),
+        (Outcome(529), True),
+        (Outcome(trouble="cannot be reached"), True),
+        (Outcome(trouble="is no server", hopeless=True), False),
+        (Outcome(late=True), False),
+        (Outcome(200), False),
+        (Outcome(400), False),
+        (Outcome(401), False),
+        (Outcome(429, content=b'{"error": {"code": "insufficient_quota"}}'), False),
+    ],
+)
+def test_only_what_may_pass_by_itself_is_tried_again(outcome, passes):
+    assert passing(outcome) is passes

@@ -1,0 +1,67 @@
+"""A planted key is nowhere in what the back end writes, says, keeps or shows."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+
+import pytest
+
+from app.backends.openai_complaints import quoted
+from app.reasoning.calls import remembering
+from app.reasoning.errors import CallFailed
+from app.reasoning.progress import listening
+from tests.backends.openai_asking import KEY, chat
+from tests.backends.test_openai_chat import Notebook
+from tests.openai_server import OpenAIServer, Reply, error
+
+ECHO = f"You sent 'Bearer {KEY}', {KEY}!"
+SERVERS = {
+    "fine": Reply("Yes"),
+    "wrong key": error(401, ECHO),
+    "forbidden": error(403, ECHO),
+    "no model": error(404, ECHO),
+    "bad request": error(400, ECHO),
+    "refused parameter": error(400, f"unsupported parameter 'seed' {ECHO}", param="seed"),
+    "rate limit": error(429, ECHO),
+    "broken": error(500, ECHO),
+    "refusal": Reply(None, message={"refusal": ECHO}),
+    "error in a 200": Reply(body={"error": {"message": ECHO}}),
+    "no JSON": Reply(body=ECHO.encode()),
+    "cut": Reply("Yes", cut=True),
+    "hung": Reply("Yes", delay=30),
+}
+
+
+@pytest.mark.parametrize("reply", SERVERS.values(), ids=SERVERS.keys())
+def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplog):
+    caplog.set_level(logging.DEBUG)
+    notebook, told = Notebook(), []
+    with OpenAIServer([reply]) as server, remembering(notebook), listening(told.append):
+        model = chat(server, seconds=0.5 if reply.delay else 10)
+        for name in ("openai", "httpx2", "httpcore2"):
+            model._line.open()
+            logging.getLogger(name).setLevel(logging.DEBUG)
+        try:
+            model.complete("Ask.", max_tokens=5)
+        except CallFailed as failure:
+            told += [str(failure), repr(failure), "".join(traceback.format_exception(failure))]
+            logging.getLogger("app").exception("it failed")
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"  # so it was there to be leaked
+    kept = json.dumps([[call.model, dict(call.request)] for call in notebook.calls]) + json.dumps(notebook.replies)
+    everything = caplog.text + kept + repr(told) + repr(model) + repr(model._model) + repr(model._line)
+    assert "it failed" in everything or notebook.replies
+    assert KEY not in everything
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"Wrong key {KEY} in\nline 1\x1b[31m", "Wrong key [key] in line 1[31m"),
+        (f"{'x' * 150} {KEY} {'y' * 150}", f"{'x' * 150} [key] {'y' * 43}"),
+        (f"{'x' * 190} {KEY}", f"{'x' * 190} [key]"),
+    ],
+)
+def test_what_a_server_says_is_quoted_short_on_one_line_without_the_key(text, said):
+    assert quoted(text, KEY) == said

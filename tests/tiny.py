@@ -94,3 +94,39 @@ def tiny_t5(folder: Path, words: str = "", length: int = 512) -> Path:
     )
     T5ForConditionalGeneration(config).save_pretrained(folder)
     return folder
+
+
+def tiny_qa(folder: Path, words: str = "", family: str = "bert") -> Path:
+    """An extractive reader of two small layers, saved to `folder` as one from the hub is; it spells all but `words`.
+
+    `family` is "bert" or "roberta" (no token types, <s> question </s></s> text </s>).
+    """
+    from tokenizers import processors
+    from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaForQuestionAnswering
+
+    model, tokenizer = tiny_bert(words)
+    first, last = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    between = "[SEP] [SEP]" if family == "roberta" else "[SEP]"
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair=f"[CLS] $A {between} $B" + ("" if family == "roberta" else ":1") + " [SEP]",
+        special_tokens=[("[CLS]", first), ("[SEP]", last)],
+    )
+    if family == "roberta":
+        sizes = {name: getattr(model.config, name) for name in ("vocab_size", "hidden_size", "intermediate_size")}
+        config = RobertaConfig(
+            **sizes, num_hidden_layers=2, num_attention_heads=2, type_vocab_size=1, pad_token_id=0, bos_token_id=first
+        )
+        model = RobertaForQuestionAnswering(config)
+    names = ["input_ids", "attention_mask", *(["token_type_ids"] if family == "bert" else [])]
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        unk_token="[UNK]",
+        pad_token="[PAD]",
+        model_max_length=512,
+        model_input_names=names,
+    ).save_pretrained(folder)
+    model.save_pretrained(folder)
+    return folder

@@ -160,11 +160,15 @@ def _loaded_from(folder: Path, threads: int) -> Weights:
 
 
 def _windows(tokenizer: Tokenizer, question: str, passages: Sequence[Passage]) -> list[Window]:
+    every = [w for place, p in enumerate(passages) for w in windows(tokenizer, question, p.title, p.text, place)]
+    return nearest_windows(every, question, passages)
+
+
+def nearest_windows(every: list[Window], question: str, passages: Sequence[Passage]) -> list[Window]:
     """The windows to be read, at most MAX_WINDOWS: where there are more, those that share most words with the question.
 
     The bound keeps a book-length page from taking minutes.
     """
-    every = [w for place, p in enumerate(passages) for w in windows(tokenizer, question, p.title, p.text, place)]
     if len(every) <= MAX_WINDOWS:
         return every
     wanted = content_words(question)

@@ -53,7 +53,7 @@ def windows(tokenizer: Tokenizer, question: str, title: str, text: str, passage:
     asked = tokenizer.encode(question, add_special_tokens=False).ids[:MAX_QUESTION_TOKENS]
     head = tokenizer.encode(f"{title}. ", add_special_tokens=False).ids[:MAX_TITLE_TOKENS] if title else []
     encoding = tokenizer.encode(text, add_special_tokens=False)
-    words = _words_of(encoding)
+    words = words_of(encoding)
     before = [first, *asked, separator]
     room = MAX_TOKENS - len(before) - len(head) - 1
     for at in range(0, len(words), room - STRIDE):
@@ -75,13 +75,14 @@ def _special(tokenizer: Tokenizer, token: str) -> int:
     return place
 
 
-def _words_of(encoding: Encoding) -> list[tuple[int, int]]:
+def words_of(encoding: Encoding) -> list[tuple[int, int]]:
     """Token by token the character range of its whole word: an answer never begins or ends inside a word."""
-    ranges: dict[int | None, tuple[int, int]] = {}
-    for word, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
+    ranges: dict[tuple[int | None, int | None], tuple[int, int]] = {}
+    words = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
+    for word, (start, end) in zip(words, encoding.offsets, strict=True):
         first, last = ranges.get(word, (start, end))
         ranges[word] = (min(first, start), max(last, end))
-    return [ranges[word] for word in encoding.word_ids]
+    return [ranges[word] for word in words]
 
 
 def as_batch(group: Sequence[Window], pad: int) -> dict[str, Tensor]:

@@ -1,0 +1,154 @@
+"""Readers by folder, of more than one family: spans on word bounds, no answer when the model says so, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.backends.hub_reader import HubReader
+from app.reasoning.calls import remembering
+from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.reasoning.events import PhaseEntered
+from app.reasoning.progress import listening
+from app.reasoning.types import Passage, Question
+from tests.tiny import tiny_llama, tiny_qa, tiny_t5
+
+WORDS = "who wrote emma jane austen is a novel by"
+QUESTION = Question("Who wrote Emma?")
+PASSAGES = (
+    Passage("Emma is a novel by Jane Austen.", "Emma", "A corpus"),
+    Passage("Zanzibar lies off the coast [SEP] of Africa.", "Zanzibar", "A corpus"),
+)
+
+
+@pytest.fixture(scope="module", params=["bert", "roberta"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_qa(tmp_path_factory.mktemp("models") / f"{request.param}-tiny", WORDS, request.param)
+
+
+def pointing(reader: HubReader, *, at_nothing: float) -> HubReader:
+    """The same reader with weights that favour the first token by `at_nothing` and the word "austen" by 5."""
+    import torch
+
+    model, tokenizer = reader.load().model, reader.load().tokenizer
+
+    def forward(input_ids, **_):
+        logits = torch.zeros(input_ids.shape)
+        logits[:, 0] = at_nothing
+        logits[input_ids == tokenizer.convert_tokens_to_ids("austen")] = 5.0
+        return type("Output", (), {"start_logits": logits, "end_logits": logits})
+
+    model.forward = forward
+    return reader
+
+
+def test_the_answer_stands_in_the_passage_it_cites(folder: Path) -> None:
+    """Whatever the logits, it is a stretch of a text, on word bounds, and never of the title."""
+    import torch
+
+    reader = HubReader(str(folder))
+    for seed in range(20):
+        torch.manual_seed(seed)
+
+        def forward(input_ids, **_):
+            starts, ends = torch.randn(input_ids.shape), torch.randn(input_ids.shape)
+            starts[:, 0] = ends[:, 0] = -10.0
+            return type("Output", (), {"start_logits": starts, "end_logits": ends})
+
+        reader.load().model.forward = forward
+        answer = reader.read(QUESTION, PASSAGES)
+        assert answer.cited is not None and answer.retrieved == PASSAGES
+        text, span = answer.cited.passage.text, answer.cited
+        assert answer.text == text[span.start : span.end]
+        assert not (span.start and text[span.start - 1].isalnum())
+        assert not text[span.end : span.end + 1].isalnum()
+        assert 0.5 < answer.score <= 1
+
+
+def test_the_best_span_beats_having_no_answer(folder: Path) -> None:
+    """Its place in the passage's own text is cited, although the model read the title before it."""
+    answer = pointing(HubReader(str(folder)), at_nothing=0.0).read(QUESTION, PASSAGES)
+    assert (answer.text, answer.cited.passage) == ("Austen", PASSAGES[0])
+    assert answer.score > 0.99
+
+
+def test_no_answer_is_given_where_the_model_points_at_its_first_token(folder: Path) -> None:
+    """SQuAD 2.0's way of saying that nothing here answers; what was read is told all the same."""
+    answer = pointing(HubReader(str(folder)), at_nothing=6.0).read(QUESTION, PASSAGES)
+    assert (answer.text, answer.cited, answer.retrieved) == (None, None, PASSAGES)
+    assert answer.score < 0.5
+
+
+def test_a_long_passage_is_read_to_its_end(folder: Path) -> None:
+    """In windows that overlap; each fits the model, and an answer in the last one is found where it stands."""
+    text = "Zanzibar lies there. " * 200 + "It is by Jane Austen."
+    answer = pointing(HubReader(str(folder)), at_nothing=0.0).read(QUESTION, [Passage(text, "Emma", "A corpus")])
+    assert answer.cited is not None and answer.cited.start == text.rindex("Austen")
+
+
+def test_no_passages_no_empty_text_and_no_endless_question_break_it(folder: Path) -> None:
+    """Nothing to read is no answer; a question of a thousand words is cut, and so is a title."""
+    reader = pointing(HubReader(str(folder)), at_nothing=0.0)
+    assert reader.read(QUESTION, ()).text is None
+    assert reader.read(QUESTION, [Passage("", "", "A corpus")]).text is None
+    long = Passage("By Jane Austen.", "emma " * 1_000, "A corpus")
+    assert reader.read(Question("who " * 1_000 + "?"), [long]).text == "Austen"
+
+
+def test_it_loads_once_and_a_remembered_question_is_not_read_again(folder: Path) -> None:
+    """The phase is shown while the weights are read; a run that is taken over reads nothing twice."""
+
+    class Memory(dict):
+        def recall(self, call):
+            return self.get(call.key)
+
+        def keep(self, call, reply):
+            self[call.key] = reply
+
+    reader, told = HubReader(str(folder)), []
+    with listening(told.append), remembering(Memory()):
+        first = reader.read(QUESTION, PASSAGES)
+        assert reader.read(QUESTION, PASSAGES) == first
+    assert [event.phase for event in told if isinstance(event, PhaseEntered)] == [f"loading {folder.name}"]
+    assert told[-1].usage.cached == 1
+
+
+def test_output_that_is_no_number_is_a_failed_call(folder: Path) -> None:
+    """Damage that loads is not turned into an answer."""
+    reader = HubReader(str(folder))
+    reader.load().model.qa_outputs.bias.data.fill_(float("nan"))
+    with pytest.raises(CallFailed, match="not a number"):
+        reader.read(QUESTION, PASSAGES)
+
+
+@pytest.mark.parametrize("make", [tiny_llama, tiny_t5])
+def test_a_model_that_is_no_reader_is_refused(tmp_path: Path, make) -> None:
+    """Its type could carry a reader's head, but its file has none, and transformers would make one up."""
+    with pytest.raises(ModelUnavailable, match="extractive question answering") as raised:
+        HubReader(str(make(tmp_path / "other"))).read(QUESTION, PASSAGES)
+    assert "READER" in raised.value.mend
+
+
+def test_a_base_model_without_a_readers_head_is_refused(folder: Path, tmp_path: Path) -> None:
+    """RoBERTa as it comes answers nothing; only one that was trained to point does."""
+    from transformers import AutoModel, AutoTokenizer
+
+    AutoModel.from_pretrained(folder).save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path)
+    with pytest.raises(ModelUnavailable, match="its weights lack qa_outputs"):
+        HubReader(str(tmp_path)).load()
+
+
+def test_a_model_whose_input_does_not_begin_with_its_class_token_is_refused(folder: Path, tmp_path: Path) -> None:
+    """It has nothing to point at where there is no answer."""
+    import shutil
+
+    from transformers import AutoTokenizer
+
+    shutil.copytree(folder, tmp_path / "other")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.cls_token = "[SEP]"
+    tokenizer.save_pretrained(tmp_path / "other")
+    with pytest.raises(ModelUnavailable, match="no answer"):
+        HubReader(str(tmp_path / "other")).load()

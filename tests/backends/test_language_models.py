@@ -131,7 +131,7 @@ ENTRY = '[[model]]\nname = "Small"\nmodel = "gpt"\n'
         (ENTRY + 'api_key = "sk-planted-Zx81"', "model 1: api_key: Extra inputs are not permitted"),
         (
             ENTRY + 'api_key_env = "sk-planted-Zx81"',
-            "model 1: api_key_env: it must be the name of an environment variable, not the key",
+            "api_key_env: it must be the name of an environment variable",
         ),
         (ENTRY + 'base_url = "https://me:sk-planted-Zx81@gpu.example/v1"', "model 1: base_url: it must be a URL like"),
         (ENTRY + 'base_url = "gpu.example/v1"', "model 1: base_url: it must be a URL like"),

@@ -58,7 +58,7 @@ class Parts:
         try:
             load()
         except ModelUnavailable as error:
-            self._parts[name] = Part(name, "failed", str(error), error.mend)
+            self._parts[name] = Part(name, "failed", error.problem, error.mend)
             log.error("%s: %s", name, error)
         except Exception as error:
             self._parts[name] = Part(name, "failed", f"It could not be loaded ({type(error).__name__}).", "make setup")

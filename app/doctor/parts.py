@@ -27,7 +27,7 @@ def corpora(settings: Settings) -> Iterator[Finding]:
         try:
             manifest = checked(index_folder(settings, name))
         except ModelUnavailable as error:
-            yield problem(what, str(error).partition(". Mend it with")[0], error.mend)
+            yield problem(what, error.problem.rstrip("."), error.mend)
             continue
         if name in CORPORA and not corpus_index(settings, CORPORA[name]).is_done():
             yield warning(what, "Its index is older than what is installed", "make corpus")
@@ -93,7 +93,7 @@ def _broken(name: str, look: Callable[[], object]) -> Finding | None:
     try:
         look()
     except ModelUnavailable as error:
-        return problem(name, str(error).partition(". Mend it with")[0], error.mend)
+        return problem(name, error.problem.rstrip("."), error.mend)
     return None
 
 

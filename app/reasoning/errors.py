@@ -37,10 +37,14 @@ class UnparseableOutput(CallFailed):
 
 
 class ModelUnavailable(CallFailed):
-    """A model, an index or the JVM is missing or damaged. `mend` is the command or setting that makes it right."""
+    """A model, an index or the JVM is missing or damaged.
+
+    `problem` says what is wrong in a sentence, `mend` is the command or setting that makes it right.
+    """
 
     def __init__(self, message: str, mend: str) -> None:
         super().__init__(f"{message}. Mend it with: {mend}")
+        self.problem = f"{message}."
         self.mend = mend
 
 

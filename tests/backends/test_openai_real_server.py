@@ -1,0 +1,63 @@
+"""SmolLM2 behind a real server that speaks OpenAI's protocol: llama.cpp's own, on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.backends.language_models import ModelSettings
+from app.backends.openai_chat import OpenAIChat
+from app.backends.smollm2 import packaged_gguf
+from app.reasoning.errors import CallFailed
+from tests.backends.openai_asking import used_by
+
+pytestmark = pytest.mark.models
+
+CONTEXT_TOKENS = 1024
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[OpenAIChat]:
+    """The model behind llama.cpp's server, which is up for as long as the object lives."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(packaged_gguf())
+    params.verbosity = -1
+    params.n_parallel = 1
+    params.n_ctx = CONTEXT_TOKENS
+    params.cache_ram_mib = 0
+    params.fit_params = False
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    server = xllamacpp.Server(params)
+    yield OpenAIChat(ModelSettings("SmolLM2", "smollm2", f"{server.listening_address}/v1"), 60)
+    del server
+
+
+def test_it_completes_up_to_the_stop_string_and_counts_its_tokens(model):
+    said = []
+    usage = used_by(lambda: said.append(model.complete("Name three colours.", max_tokens=20, stop=["\n"])))
+    assert said[0].strip() and "\n" not in said[0]
+    assert usage.calls == 1
+    assert usage.prompt_tokens > 5 and 0 < usage.completion_tokens <= 20
+    assert usage.cost is None
+
+
+def test_the_same_prompt_gets_the_same_reply(model):
+    assert len({model.complete("Name a river.", max_tokens=8) for _ in range(2)}) == 1
+
+
+def test_it_chooses_by_the_probabilities_that_the_server_tells(model):
+    choice = model.choose("Is Paris the capital of France? Answer with one word, Yes or No.", ("Yes", "No"))
+    assert choice.option in ("Yes", "No")
+    assert choice.probability is not None and 0.5 <= choice.probability <= 1
+
+
+def test_a_prompt_that_is_too_long_for_it_is_named_as_such(model):
+    with pytest.raises(CallFailed, match=r"The prompt is too long for the language model smollm2 at 127\.0\.0\.1"):
+        model.complete("word " * 2 * CONTEXT_TOKENS, max_tokens=5)
+
+
+def test_this_machine_is_no_third_party(model):
+    assert model.destination is None

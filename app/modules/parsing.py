@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from app.language.options import option_in
 from app.language.sentences import sentences
 from app.reasoning.errors import UnparseableOutput
 from app.reasoning.types import Label, Question, Sentence
@@ -12,7 +13,7 @@ from app.reasoning.types import Label, Question, Sentence
 MAX_WORDS = 30
 """A longer question is a story about the claim, not one thing to look up."""
 MAX_ANSWER_WORDS = 40
-MAX_RATIONALE_SENTENCES = 12
+MAX_RATIONALE_WORDS = 300
 
 LABEL_WORDS = {
     Label.SUPPORTED: "true",
@@ -29,14 +30,12 @@ _LABELS = {
     "not enough evidence": Label.NOT_ENOUGH_EVIDENCE,
     "not enough information": Label.NOT_ENOUGH_EVIDENCE,
 }
-_NAMED = "|".join(_LABELS)
-_LABELLED = re.compile(
-    r"(?:(?:therefore|thus|so|hence|in conclusion|overall|based on [^,.]+),? )?"
-    r"(?:(?:(?:the )?label|(?:the )?(?:final )?answer|(?:the )?verdict|prediction|(?:the |this )?claim)(?: is| =|:)+ )?"
-    rf"(?P<label>{_NAMED})(?=$|[.,;:!]| -| –| —)"
+_LEAD = re.compile(
+    r"^(?:(?:therefore|thus|so|hence|in conclusion|overall|based on [^,.]+),? )?"
+    r"(?:(?:(?:the )?(?:label|answer|final answer|verdict|prediction)|(?:the |this )?claim)(?: is| =|:)+ )?",
+    re.IGNORECASE,
 )
-_UNSAID = re.compile(rf"\b(?:{_NAMED})\b|^[,;: –—-]*(?:but|if|unless|though|although|however|except|only)\b")
-"""After a label: another one, or what takes it back by half."""
+_NAMED = re.compile(rf"\b(?:{'|'.join(_LABELS)})\b", re.IGNORECASE)
 _MARKUP = re.compile(r"[*_`#\"“”]+")
 _EMPHASIS = re.compile(r"\*+|`+")
 _PREFIX = re.compile(
@@ -88,7 +87,7 @@ def answer_from(text: str) -> str | None:
 
     Raises UnparseableOutput when the line has more than MAX_ANSWER_WORDS words: that is an essay.
     """
-    line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip("\"“” ").removesuffix(".")
+    line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip('"“” ').removesuffix(".")
     if not any(letter.isalnum() for letter in line) or declines(line):
         return None
     if len(line.split()) > MAX_ANSWER_WORDS:
@@ -119,30 +118,36 @@ def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
     UnparseableOutput when it does neither, or names two labels.
     """
     before, _, last = text.strip().rpartition("\n")
-    whole, kept = _LABELLED.match(_plain(last).casefold()), ""
-    if whole is None and (told := sentences(last.strip())):
-        whole, kept = _LABELLED.match(_plain(told[-1]).casefold()), " ".join(told[:-1])
-    if whole is None:
-        raise UnparseableOutput("The last line of the model's answer names no label")
-    label = _LABELS[whole["label"]]
-    if _UNSAID.search(whole.string[whole.end() :]) or label not in labels:
-        raise UnparseableOutput("The last line of the model's answer does not name one of the labels")
-    return label, f"{before}\n{kept}".strip()
+    named, kept = _opening_label(last), ""
+    if named is None and (told := sentences(last.strip())):
+        named, kept = _opening_label(told[-1]), " ".join(told[:-1])
+    if named is None or named not in labels:
+        raise UnparseableOutput("The last line of the model's answer names none of the labels")
+    return named, f"{before}\n{kept}".strip()
+
+
+def _opening_label(text: str) -> Label | None:
+    """The label that `text` begins with, after words like "the final answer is:", when it names no other one."""
+    said = _LEAD.sub("", _plain(text))
+    option = option_in(said, tuple(_LABELS))
+    return _LABELS[option] if option and len(_NAMED.findall(said)) == 1 else None
 
 
 def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ...], str | None]:
     """The sentences of a rationale with the hops they cite, and what a line "Missing = ..." names.
 
-    Citations like [2] leave the text; those of hops that are not among `hops` are dropped. At most
-    MAX_RATIONALE_SENTENCES are kept.
+    Citations like [2] leave the text; those of hops that are not among `hops` are dropped. A rationale of more than
+    MAX_RATIONALE_WORDS words is cut there, and ends with an ellipsis.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     missing = next((match["text"].strip() for line in lines if (match := _MISSING.match(line))), None)
     reasons = " ".join(_PREFIX.sub("", _EMPHASIS.sub("", line)) for line in lines if not _MISSING.match(line))
     if declines(reasons):
         return (), missing
-    told = (_cited(sentence, hops) for sentence in sentences(_AFTER_STOP.sub(r"\2\1", reasons)))
-    return tuple(sentence for sentence in told if sentence.text)[:MAX_RATIONALE_SENTENCES], missing
+    words = _AFTER_STOP.sub(r"\2\1", reasons).split()
+    kept = " ".join(words) if len(words) <= MAX_RATIONALE_WORDS else " ".join((*words[: MAX_RATIONALE_WORDS - 1], "…"))
+    told = (_cited(sentence, hops) for sentence in sentences(kept))
+    return tuple(sentence for sentence in told if sentence.text), missing
 
 
 def _cited(sentence: str, hops: Collection[int]) -> Sentence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.modules.parsing import (
-    MAX_RATIONALE_SENTENCES,
+    MAX_RATIONALE_WORDS,
     MAX_WORDS,
     answer_from,
     label_from,
@@ -124,7 +124,9 @@ def test_a_rationale_cites_the_hops_that_are_there_and_no_others() -> None:
 
 def test_a_rationale_of_a_thousand_sentences_is_cut_and_a_refusal_is_none() -> None:
     """What is shown as the reasons stays readable, and "I'm sorry" is no reason."""
-    assert len(rationale_from("It was so [1]. " * 1_000, (1,))[0]) == MAX_RATIONALE_SENTENCES
+    told, _ = rationale_from("It was so [1]. " * 1_000, (1,))
+    assert sum(len(sentence.text.split()) for sentence in told) <= MAX_RATIONALE_WORDS
+    assert told[0] == Sentence("It was so.", (1,)) and told[-1].text.endswith(" …")
     assert rationale_from("I'm sorry, I can't help with that.", (1,)) == ((), None)
     assert rationale_from("", (1,)) == ((), None)
 

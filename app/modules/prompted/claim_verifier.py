@@ -1,0 +1,51 @@
+"""D by prompting: can we know now? (QACheck, section 3.1 and Appendix A.1)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from app.modules.prompted.deciding import yes_or_no
+from app.modules.prompted.prompting import (
+    Known,
+    Quote,
+    few_shot,
+    filled,
+    kept_pairs,
+    known_lines,
+    one_line,
+    quoted_texts,
+    shown_pairs,
+)
+from app.modules.prompts import data
+from app.reasoning.progress import entered
+from app.reasoning.roles import TextGenerator
+from app.reasoning.types import Claim, Context, Judgement
+
+
+@dataclass(frozen=True)
+class PromptedClaimVerifier:
+    """Implements `ClaimVerifier` over any `TextGenerator`. Raises what the model raises."""
+
+    model: TextGenerator
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        """Whether the model holds that the kept pairs decide the claim; the confidence is of that answer."""
+        entered("deciding whether this is enough")
+        return yes_or_no(
+            self.model,
+            sufficiency_prompt(claim, context),
+            f"{self.model.name} holds that the kept answers decide the claim.",
+            f"{self.model.name} holds that the kept answers do not decide the claim yet.",
+        )
+
+
+def sufficiency_prompt(claim: Claim, context: Context) -> str:
+    """The demonstrations and this case, up to where the prediction begins."""
+    shown = (f"{_case(each['claim'], shown_pairs(each['known']))} {each['prediction']}" for each in data("sufficiency"))
+    known = kept_pairs(context)
+    return few_shot(shown, lambda quote: _case(claim.text, known, quote), quoted_texts(known))
+
+
+def _case(claim: str, known: Iterable[Known], quote: Quote = str) -> str:
+    return filled("sufficiency", claim=one_line(claim), known=known_lines(known, quote))

@@ -1,0 +1,35 @@
+"""Decisions among known options: yes or no, and the label. They go through `choose`, which never guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.modules.parsing import LABEL_WORDS
+from app.reasoning.roles import TextGenerator
+from app.reasoning.types import Judgement, Label
+
+YES, NO = "Yes", "No"
+
+_ASK = {
+    False: "Is this claim true or false?",
+    True: "Is this claim true, is it false, or is there not enough evidence to tell?",
+}
+
+
+def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str) -> Judgement:
+    """The model's answer with the reason that goes with it. Raises UnparseableOutput when it gives none."""
+    choice = model.choose(prompt, (YES, NO))
+    holds = {YES: True, NO: False}[choice.option]
+    return Judgement(holds, if_yes if holds else if_no, choice.probability)
+
+
+def label_question(labels: Sequence[Label]) -> str:
+    """How the model is asked for one of these labels (QACheck, Appendix A.4, and its three-class form)."""
+    return _ASK[Label.NOT_ENOUGH_EVIDENCE in labels]
+
+
+def choose_label(model: TextGenerator, prompt: str, labels: Sequence[Label]) -> tuple[Label, float | None]:
+    """One of `labels` and its probability among them, None where the model tells none."""
+    words = {LABEL_WORDS[label]: label for label in labels}
+    choice = model.choose(prompt, tuple(words))
+    return words[choice.option], choice.probability

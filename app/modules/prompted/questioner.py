@@ -1,0 +1,88 @@
+"""Q by prompting alone: the next question from a capable language model (QACheck, section 3.2 and Appendix A.2).
+
+The local generator (app/modules/question_generator.py) holds a small model to rules; this one trusts the model, and
+only makes sure that nothing is asked twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.modules.parsing import question_from
+from app.modules.prompted.prompting import (
+    Known,
+    Quote,
+    few_shot,
+    filled,
+    kept_pairs,
+    known_lines,
+    one_line,
+    quoted_texts,
+    shown_pairs,
+)
+from app.modules.prompts import data
+from app.modules.wording import same_question
+from app.reasoning.progress import entered
+from app.reasoning.roles import TextGenerator
+from app.reasoning.types import Claim, Context, Hop, Question
+
+MAX_TOKENS = 64
+IN_VAIN = "We have already asked these in vain:"
+AGAIN = "All of these were asked already, so ask none of them again:"
+NEXT_CASE = "\nClaim ="
+"""Where a completion would go on with a case of its own."""
+
+
+@dataclass(frozen=True)
+class PromptedQuestioner:
+    """Implements `QuestionGenerator` over any `TextGenerator`. Raises what the model raises; holds no state."""
+
+    model: TextGenerator
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
+        """A question that was not asked before; None when the model, told what was asked, repeats itself again.
+
+        Raises UnparseableOutput when its text holds no one whole question.
+        """
+        entered("thinking of a question")
+        in_vain = [hop.question.text for hop in set_aside if hop.question.text]
+        asked = [*(hop.question.text for hop in context), *in_vain]
+        question = self._ask(claim, context, _told(IN_VAIN, in_vain))
+        if _is_new(question, asked):
+            return question
+        question = self._ask(claim, context, _told(AGAIN, asked))
+        return question if _is_new(question, asked) else None
+
+    def _ask(self, claim: Claim, context: Context, told: str) -> Question:
+        prompt = question_prompt(claim, context, told)
+        return question_from(self.model.complete(prompt, max_tokens=MAX_TOKENS, stop=(NEXT_CASE,)))
+
+
+def question_prompt(claim: Claim, context: Context, told: str = "") -> str:
+    """The demonstrations and this case, up to where the question begins; `told` names what was asked before."""
+    is_first = not context and not told
+    name = "first_question" if is_first else "follow_up_question"
+    shown = (
+        f"{_case(each['claim'], shown_pairs(each.get('known', ())), is_first)} {each['question']}"
+        for each in data(name)
+    )
+    known = kept_pairs(context)
+    return few_shot(shown, lambda quote: _case(claim.text, known, is_first, quote, told), quoted_texts(known))
+
+
+def _case(claim: str, known: Iterable[Known], is_first: bool, quote: Quote = str, told: str = "") -> str:
+    if is_first:
+        return filled("lm_first_question", claim=one_line(claim))
+    lines = known_lines(known, quote)
+    head = f"We already know the following:\n{lines}\n" if lines else ""
+    return filled("lm_next_question", claim=one_line(claim), known=head + told)
+
+
+def _told(how: str, questions: Sequence[str]) -> str:
+    """The questions named, one a line; nothing where there are none."""
+    return "\n".join([how, *(f"- {one_line(question)}" for question in questions)]) if questions else ""
+
+
+def _is_new(question: Question, asked: Iterable[str]) -> bool:
+    return not any(same_question(question.text, one) for one in asked)

@@ -1,0 +1,83 @@
+"""The prompted reasoner: reasons with the hops they rest on, the label from the last line, else from a choice."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.parsing import MAX_RATIONALE_WORDS
+from app.modules.prompted.reasoner import PromptedReasoner
+from app.reasoning.errors import UnparseableOutput
+from app.reasoning.types import Label, LabelSet, Sentence
+from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL
+from tests.text_generators import playing
+
+THREE, TWO = LabelSet.THREE.labels, LabelSet.TWO.labels
+REASONS = "Emma is by Jane Austen [1]. She was born in Steventon, Hampshire [3]."
+
+
+def conclude(model, labels=THREE):
+    return PromptedReasoner(model).conclude(CLAIM, (AUTHOR, BIRTH), labels)
+
+
+def test_reasons_come_with_their_hops_and_the_label_from_the_last_line() -> None:
+    """One call; a label that was written has no probability."""
+    model = playing(f"{REASONS}\nLabel = true")
+    verdict = conclude(model)
+    assert verdict.label is Label.SUPPORTED
+    assert verdict.rationale == (
+        Sentence("Emma is by Jane Austen.", (1,)),
+        Sentence("She was born in Steventon, Hampshire.", (3,)),
+    )
+    assert (verdict.missing, verdict.confidence, len(model.prompts)) == (None, None, 1)
+
+
+def test_a_hop_that_is_not_in_the_context_is_never_cited() -> None:
+    """Hop 2 was set aside, hop 9 never was."""
+    verdict = conclude(playing("Emma was filmed [2]. It is by Jane Austen [1, 9].\nLabel = false"))
+    assert [sentence.hops for sentence in verdict.rationale] == [(), (1,)]
+
+
+def test_not_enough_evidence_says_what_is_missing() -> None:
+    """In the model's words where it gave some, else by the names that nothing kept mentions."""
+    told = conclude(playing("Emma is by Jane Austen [1].\nMissing = Where she was born.\nLabel = not enough evidence"))
+    assert (told.label, told.missing) == (Label.NOT_ENOUGH_EVIDENCE, "Where she was born.")
+    untold = conclude(playing("Emma is by Jane Austen [1].\nLabel = not enough evidence"))
+    assert untold.missing
+
+
+def test_something_missing_is_not_kept_beside_a_decided_label() -> None:
+    """A verdict that was reached misses nothing."""
+    assert conclude(playing(f"{REASONS}\nMissing = Her age.\nLabel = true")).missing is None
+
+
+@pytest.mark.parametrize("text", ["Yes", "**Yes**, we can know.", "Unknown", "", REFUSAL, ESSAY, REASONS])
+def test_without_a_label_on_the_last_line_the_model_is_asked_to_choose(text: str) -> None:
+    """Once, among the labels, with its reasons before it; what declines to reason is replaced by the evidence."""
+    model = playing(text, "false", probability=0.7)
+    verdict = conclude(model)
+    assert (verdict.label, verdict.confidence) == (Label.REFUTED, 0.7)
+    assert len(model.prompts) == 2 and model.prompts[1].endswith("\nLabel =")
+    assert verdict.rationale
+    assert not any("sorry" in sentence.text for sentence in verdict.rationale)
+    assert sum(len(sentence.text.split()) for sentence in verdict.rationale) <= MAX_RATIONALE_WORDS
+
+
+def test_true_as_is_well_known_is_true() -> None:
+    """And is never read as false for the letters "no" in "known"."""
+    assert conclude(playing("True, as is well known")).label is Label.SUPPORTED
+
+
+@pytest.mark.parametrize("text", ["Unknown", "", REFUSAL, ESSAY, "Yes"])
+def test_a_model_that_will_not_choose_either_gives_no_verdict(text: str) -> None:
+    """The run fails with a sentence; no label is made up."""
+    with pytest.raises(UnparseableOutput):
+        conclude(playing(text))
+
+
+def test_two_labels_offer_no_third() -> None:
+    """Neither in the prompt nor in what is taken from the text."""
+    model = playing(f"{REASONS}\nLabel = not enough evidence", "true")
+    verdict = conclude(model, TWO)
+    assert verdict.label is Label.SUPPORTED
+    assert "not enough evidence" not in model.prompts[0].lower()
+    assert "Is this claim true or false?" in model.prompts[0]

@@ -32,7 +32,7 @@ class Seq2Seq:
     and demonstrations are cut and the question stays whole.
     """
 
-    destination = None
+    destination: str | None = None
 
     def __init__(
         self, name_or_path: str, inference: Inference | None = None, threads: int = 1, mend: str = MEND

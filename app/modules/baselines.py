@@ -1,0 +1,63 @@
+"""The claim-only baselines of QACheck's Table 1 over any language model: direct prompting, and chain of thought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.modules.parsing import label_from, rationale_from
+from app.modules.prompted.deciding import choose_label, label_question
+from app.modules.prompted.prompting import filled, one_line
+from app.reasoning.errors import UnparseableOutput
+from app.reasoning.progress import entered
+from app.reasoning.roles import TextGenerator
+from app.reasoning.types import Claim, Label, Sentence, Verdict
+
+DIRECT, CHAIN_OF_THOUGHT = "direct", "chain-of-thought"
+MAX_TOKENS = 512
+NO_EVIDENCE = "No evidence was looked at."
+
+
+@dataclass(frozen=True)
+class DirectAsker:
+    """Implements `ClaimAsker`: "Is this claim true or false?" and nothing else."""
+
+    model: TextGenerator
+
+    def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
+        """The label that the model chooses. Raises what the model raises."""
+        entered(f"asking {self.model.name}")
+        prompt = filled("direct", claim=one_line(claim.text), ask=label_question(labels))
+        label, confidence = choose_label(self.model, prompt, labels)
+        return _verdict(label, (_disclosure(self.model),), confidence)
+
+
+@dataclass(frozen=True)
+class ChainOfThoughtAsker:
+    """Implements `ClaimAsker`: "Let's think step-by-step", then the label on the last line."""
+
+    model: TextGenerator
+
+    def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
+        """The model's thoughts as the rationale, and the label they end with; chosen where they end with none."""
+        entered(f"letting {self.model.name} think step by step")
+        prompt = filled("chain_of_thought", claim=one_line(claim.text), ask=label_question(labels))
+        text = self.model.complete(prompt, max_tokens=MAX_TOKENS)
+        confidence = None
+        try:
+            label, thoughts = label_from(text, labels)
+            rationale, _ = rationale_from(thoughts, ())
+        except UnparseableOutput:
+            rationale, _ = rationale_from(text, ())
+            told = " ".join(sentence.text for sentence in rationale)
+            label, confidence = choose_label(self.model, f"{prompt}\n{told}\nLabel =", labels)
+        return _verdict(label, (_disclosure(self.model), *rationale), confidence)
+
+
+def _disclosure(model: TextGenerator) -> Sentence:
+    """The first sentence of the rationale, before anything that could be taken for a finding."""
+    return Sentence(f"This is what {model.name} holds to be so from its own memory; no evidence was looked at.")
+
+
+def _verdict(label: Label, rationale: tuple[Sentence, ...], confidence: float | None) -> Verdict:
+    return Verdict(label, rationale, NO_EVIDENCE if label is Label.NOT_ENOUGH_EVIDENCE else None, confidence)

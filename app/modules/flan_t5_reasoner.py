@@ -1,0 +1,42 @@
+"""R by FLAN-T5 end to end: evidence and claim in, the label out (QACheck, section 3.5, its second reasoner)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.modules.prompted.deciding import choose_label, label_question
+from app.modules.prompted.prompting import few_shot, filled, kept_evidence, known_lines, one_line, quoted_texts
+from app.modules.rationale import closing, missing_from, quotations
+from app.reasoning.progress import entered
+from app.reasoning.roles import TextGenerator
+from app.reasoning.types import Claim, Context, Label, Verdict
+
+
+@dataclass(frozen=True)
+class FlanT5Reasoner:
+    """Implements `Reasoner`: the model chooses the label, and the rationale quotes what it was shown."""
+
+    seq2seq: TextGenerator
+
+    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
+        """One of `labels` with its probability among them. Raises what the model raises."""
+        entered("weighing the evidence")
+        label, confidence = choose_label(self.seq2seq, flan_t5_prompt(claim, context, labels), labels)
+        missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
+        return Verdict(label, (*quotations(context), closing(label, context)), missing, confidence)
+
+
+def flan_t5_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
+    """The evidence first and the question last: a prompt that is too long loses its beginning."""
+    known = kept_evidence(claim, context)
+    return few_shot(
+        (),
+        lambda quote: filled(
+            "flan_t5_reasoning",
+            known=known_lines(known, quote),
+            claim=one_line(claim.text),
+            ask=label_question(labels),
+        ),
+        quoted_texts(known),
+    )

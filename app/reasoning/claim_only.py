@@ -1,0 +1,48 @@
+"""The claim-only strategies: the baselines of QACheck's Table 1, which ask no question and look at no evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.reasoning.errors import CallFailed
+from app.reasoning.events import Event, QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
+from app.reasoning.report import Report
+from app.reasoning.roles import Control, Wish
+from app.reasoning.types import Claim, Label, RunOptions, Verdict
+
+NO_QUESTION = "This strategy asks no question and looks at no evidence."
+
+
+class ClaimAsker(Protocol):
+    """Gives a verdict from the claim alone. May raise `CallFailed`."""
+
+    def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict: ...
+
+
+@dataclass(frozen=True)
+class ClaimOnly:
+    """One call of the asker, and a verdict with no hops. Holds no state of any run."""
+
+    asker: ClaimAsker
+
+    def run(
+        self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
+    ) -> Iterator[Event]:
+        """Yield what happens; the last event is terminal. There is nothing that a report so far could bring."""
+        wish = control.wish() if control else Wish.GO_ON
+        if control and wish is Wish.STOP:
+            yield RunInterrupted(control.reason())
+            return
+        if control and wish is Wish.CONCLUDE:
+            yield QuestioningEnded(control.reason())
+            yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="The model was not asked."))
+            return
+        yield QuestioningEnded(NO_QUESTION)
+        try:
+            verdict = self.asker.verdict_on(claim, options.labels.labels)
+        except CallFailed as error:
+            yield RunFailed(f"The model failed: {error}")
+            return
+        yield VerdictReached(verdict)

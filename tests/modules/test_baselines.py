@@ -1,0 +1,123 @@
+"""The claim-only baselines: a verdict with no hops, that says it looked at no evidence."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.baselines import ChainOfThoughtAsker, DirectAsker
+from app.reasoning.claim_only import ClaimOnly
+from app.reasoning.errors import CallFailed
+from app.reasoning.events import QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
+from app.reasoning.report import fold
+from app.reasoning.roles import Wish
+from app.reasoning.types import Claim, Label, LabelSet, RunOptions
+from tests.modules.prompted.cases import ESSAY, REFUSAL
+from tests.text_generators import PlayedModel, playing
+
+CLAIM = Claim("Emma was written by Jane Austen.")
+ASKERS = (DirectAsker, ChainOfThoughtAsker)
+
+
+class Wishing:
+    """A Control that wishes one thing."""
+
+    def __init__(self, wish: Wish) -> None:
+        self._wish = wish
+
+    def wish(self) -> Wish:
+        return self._wish
+
+    def reason(self) -> str:
+        return "The day's budget is spent."
+
+
+def run(asker, labels: LabelSet = LabelSet.THREE, control=None) -> list:
+    return list(ClaimOnly(asker).run(CLAIM, RunOptions(labels=labels), control=control))
+
+
+@pytest.mark.parametrize("make", ASKERS)
+def test_a_verdict_from_the_claim_alone_says_so_first(make) -> None:
+    """No hop, no citation, and the first sentence names whose memory it is."""
+    ended, reached = run(make(playing("true")))
+    assert isinstance(ended, QuestioningEnded) and isinstance(reached, VerdictReached)
+    assert reached.verdict.label is Label.SUPPORTED
+    assert "gpt" in reached.verdict.rationale[0].text
+    assert "no evidence was looked at" in reached.verdict.rationale[0].text
+    assert not any(sentence.hops for sentence in reached.verdict.rationale)
+
+
+def test_direct_prompting_asks_once_and_keeps_the_probability() -> None:
+    """QACheck's words, and a choice among the labels."""
+    model = playing("false", probability=0.9)
+    *_, reached = run(DirectAsker(model), LabelSet.TWO)
+    assert (reached.verdict.label, reached.verdict.confidence) == (Label.REFUTED, 0.9)
+    assert "Is this claim true or false?" in model.prompts[0]
+
+
+def test_a_chain_of_thought_is_shown_and_its_last_line_decides() -> None:
+    """A number that looks like a citation is none: there was no hop to cite."""
+    model = playing("Emma is of 1815 [1]. It is by Jane Austen.\nTherefore, the final answer is: true")
+    *_, reached = run(ChainOfThoughtAsker(model))
+    assert "Let's think step-by-step" in model.prompts[0]
+    assert [sentence.text for sentence in reached.verdict.rationale[1:]] == [
+        "Emma is of 1815.",
+        "It is by Jane Austen.",
+    ]
+    assert reached.verdict.label is Label.SUPPORTED
+
+
+def test_a_chain_of_thought_without_a_label_is_asked_to_choose() -> None:
+    """With its thoughts before it."""
+    model = playing("It is by Jane Austen.", "true")
+    *_, reached = run(ChainOfThoughtAsker(model))
+    assert reached.verdict.label is Label.SUPPORTED
+    assert "It is by Jane Austen.\nLabel =" in model.prompts[1]
+
+
+def test_not_enough_evidence_is_said_to_miss_all_of_it() -> None:
+    """Nothing was looked at."""
+    *_, reached = run(DirectAsker(playing("not enough evidence")))
+    assert reached.verdict.missing == "No evidence was looked at."
+
+
+@pytest.mark.parametrize("make", ASKERS)
+@pytest.mark.parametrize("text", ["Yes", "**Yes**, we can know.", "Unknown", "", REFUSAL, ESSAY])
+def test_text_without_a_label_fails_the_run(make, text: str) -> None:
+    """With a sentence, and no label made up."""
+    last = run(make(playing(text)))[-1]
+    assert isinstance(last, RunFailed) and last.message.startswith("The model failed: ")
+
+
+@pytest.mark.parametrize("make", ASKERS)
+def test_a_call_that_fails_fails_the_run(make) -> None:
+    """The server's complaint is what people read."""
+
+    def refuse(prompt: str) -> str:
+        raise CallFailed("The key was turned down.")
+
+    assert run(make(PlayedModel(refuse)))[-1] == RunFailed("The model failed: The key was turned down.")
+
+
+def test_a_run_that_is_stopped_asks_nothing() -> None:
+    """It is interrupted with the reason."""
+    model = playing("true")
+    assert run(DirectAsker(model), control=Wishing(Wish.STOP)) == [RunInterrupted("The day's budget is spent.")]
+    assert not model.prompts
+
+
+def test_a_run_that_may_spend_nothing_concludes_that_nothing_is_known() -> None:
+    """Not a failure: the budget's sentence is on the page."""
+    model = playing("true")
+    ended, reached = run(DirectAsker(model), control=Wishing(Wish.CONCLUDE))
+    assert ended.reason == "The day's budget is spent."
+    assert (reached.verdict.label, reached.verdict.rationale) == (Label.NOT_ENOUGH_EVIDENCE, ())
+    assert not model.prompts
+
+
+def test_the_events_fold_into_a_report_without_hops() -> None:
+    """Pages and exports read it like any other run."""
+    from app.reasoning.events import RunStarted
+
+    events = [RunStarted(CLAIM, RunOptions(strategy="direct")), *run(DirectAsker(playing("true")))]
+    report = fold((event, float(at)) for at, event in enumerate(events))
+    assert (report.hops, report.ended, report.verdict.label) == ((), "verdict", Label.SUPPORTED)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from app.backends.language_models import OPENAI_URL, ModelSettings, availability, configured
@@ -157,3 +160,11 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_a_settings_repr_hides_the_key():
     assert KEY not in repr(configured(KEY, None, "gpt-4o", None))
+
+
+def test_the_documents_example_is_a_file_that_works(file):
+    page = (Path(__file__).parents[2] / "docs" / "language-models.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    small, house = configured(None, None, None, file(example), {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house"})
+    assert (small.destination, small.api_key, small.prompt_price) == ("api.openai.com", KEY, 0.15)
+    assert (house.destination, house.api_key, house.thinking_tokens) == ("gpu.example", "house", 4000)

@@ -43,9 +43,15 @@ class Inference:
     work gets it at once, as a part of itself.
     """
 
-    def __init__(self, call_seconds: float | None = None) -> None:
-        """`call_seconds` bounds each call, waiting included; None sets no bound. Loading a model has its own."""
+    def __init__(
+        self, call_seconds: float | None = None, what: str = "A call of a model", niceness: int = NICENESS
+    ) -> None:
+        """`call_seconds` bounds each call, waiting included; None sets no bound. Loading a model has its own.
+
+        `what` names a call where one fails, `niceness` is added to the thread's: other guests may have a queue, too.
+        """
         self._call_seconds = float("inf") if call_seconds is None else call_seconds
+        self._what, self._niceness = what, niceness
         self._begin_anew()
         _all.add(self)
 
@@ -64,11 +70,11 @@ class Inference:
         Work that had not begun by then never will; work that had is waited for by those behind it. Time in which a
         model was being loaded does not count.
         """
-        return self._ask(_Item(work, self._call_seconds))
+        return self._ask(_Item(work, self._what, self._call_seconds))
 
     def load(self, work: Callable[[], T]) -> T:
         """As `run`, for work that loads a model; its bound is LOAD_SECONDS."""
-        return self._ask(_Item(work, LOAD_SECONDS, loads=True))
+        return self._ask(_Item(work, "Loading a model", LOAD_SECONDS, loads=True))
 
     def _ask(self, item: _Item) -> Any:
         if threading.current_thread() is self._thread:
@@ -100,7 +106,7 @@ class Inference:
             self._thread.start()
 
     def _serve(self) -> None:
-        _lower_priority()
+        _lower_priority(self._niceness)
         while (item := self._next()) is not None:
             self._carry_out(item)
             with self._changed:
@@ -162,8 +168,8 @@ class Loaded(Generic[T]):
 class _Item:
     """One piece of work and how it went."""
 
-    def __init__(self, work: Callable[[], Any], seconds: float, loads: bool = False) -> None:
-        self.work, self.seconds, self.loads = work, seconds, loads
+    def __init__(self, work: Callable[[], Any], what: str, seconds: float, loads: bool = False) -> None:
+        self.work, self.what, self.seconds, self.loads = work, what, seconds, loads
         self.asked = 0.0
         self.begun = self.done = self.given_up = False
         self._value: Any = None
@@ -187,19 +193,18 @@ class _Item:
             self._error = None  # an error holds the frames that hold it
 
     def _too_long(self) -> str:
-        what = "Loading a model" if self.loads else "A call of a model"
         if not self.begun:
-            return f"{what} waited {self.seconds:g} seconds for its turn and was given up."
-        return f"{what} was not done after {self.seconds:g} seconds and was given up."
+            return f"{self.what} waited {self.seconds:g} seconds for its turn and was given up."
+        return f"{self.what} was not done after {self.seconds:g} seconds and was given up."
 
 
-def _lower_priority() -> None:
+def _lower_priority(niceness: int) -> None:
     """Of this thread alone, and of those it will start. Linux gives each thread its own niceness; elsewhere nothing."""
-    if sys.platform != "linux":
+    if sys.platform != "linux" or not niceness:
         return
     try:
         own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), min(19, own + NICENESS))
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), min(19, own + niceness))
     except OSError as error:
         log.warning("The models run at the pages' priority: %s", error)
 

@@ -20,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
+from app.backends.inference import Inference
 from app.reasoning.errors import ModelUnavailable
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,15 @@ MEND = "make setup"
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
 # Lucene's use of sun.misc.Unsafe works, and Java from 23 on prints four lines about it unless it is told so.
 UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
+
+SEARCH_SECONDS = 30.0
+"""A search takes milliseconds, seconds where the index is read from a cold disk; after this it has failed."""
+
+turns = Inference(SEARCH_SECONDS, what="A search", niceness=0)
+"""The one thread that talks to Java: `run` a search, `load` what opens an index.
+
+Lucene minds no threads, but pyjnius hands out half-made objects when several of them ask it at once.
+"""
 
 _lock = threading.Lock()
 _pyserini: Pyserini | None = None

@@ -157,6 +157,14 @@ def test_the_queue_and_the_threads_it_starts_run_at_low_priority_and_nobody_else
     assert (niceness(), of_a_thread_started_here()) == (before, before)
 
 
+def test_another_guest_may_have_a_queue_of_its_own_with_its_own_name_for_a_call():
+    queue = Inference(0.05, what="A search", niceness=0)
+    before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    assert queue.run(lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id())) == before
+    with Busy(queue), pytest.raises(CallFailed, match="A search waited"):
+        queue.run(lambda: None)
+
+
 def test_no_thread_is_started_before_the_first_call():
     before = threading.active_count()
     Inference(SOON)

@@ -14,6 +14,7 @@ PAGES = ("home", "finished run", "running run", "how it works", "static file")
 
 MEDIAN_MS, P95_MS = 100.0, 300.0
 MOST_MB = 3000.0
+LEAVE_SECONDS = 10.0
 FLAT_FROM, MOST_GROWTH = 20, 1.05
 """Memory is flat when, from the 20th run of a server's life on, it never grows by more than 5%."""
 
@@ -116,7 +117,13 @@ def _broken_by_runs(found: Findings) -> Iterator[str]:
             yield f"{times} runs ended as {state!r}."
     if found.error_lines:
         yield f"The log holds {len(found.error_lines)} lines of errors."
-    if (over := found.take_over) and over.ended_with_verdict < over.going_on:
+    yield from _broken_by_take_over(found.take_over) if found.take_over else ()
+
+
+def _broken_by_take_over(over: TakeOver) -> Iterator[str]:
+    if over.left_after > LEAVE_SECONDS:
+        yield f"The server left {over.left_after:.1f} s after SIGTERM; the bound is {LEAVE_SECONDS:.0f}."
+    if over.ended_with_verdict < over.going_on:
         yield f"Of {over.going_on} runs that were cut off, {over.ended_with_verdict} came to a verdict."
 
 

@@ -1,0 +1,76 @@
+"""What a soak concludes from what it found: each bound, and the numbers in its table."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.soak_table import (
+    MOST_MB,
+    Findings,
+    Memory,
+    TakeOver,
+    broken,
+    growth_from_the_20th,
+    percentile,
+    table,
+)
+
+
+def found(times=(10.0,) * 20, memory=(), **fields) -> Findings:
+    """A soak with nothing wrong, unless told."""
+    findings = Findings(memory=[Memory(1, runs, size) for runs, size in memory], **fields)
+    for each in times:
+        findings.answered("home", each)
+    findings.run_ended(5.0)
+    findings.states["verdict"] += 1
+    return findings
+
+
+def test_a_soak_with_nothing_wrong_breaks_no_bound():
+    assert broken(found(memory=[(10, 900.0), (20, 1000.0), (30, 1040.0)])) == []
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        (found(times=()), "No page was answered"),
+        (found(times=[101.0] * 3), "The median page took 101 ms"),
+        (found(times=[10.0] * 18 + [400.0] * 2), "95% of the pages took up to 400 ms"),
+        (found(memory=[(10, MOST_MB + 1)]), "took 3001 MB"),
+        (found(memory=[(20, 1000.0), (30, 1060.0), (40, 1000.0)]), "grew by 6.0%"),
+        (found(error_lines=["2026 ERROR boom"]), "1 lines of errors"),
+        (found(take_over=TakeOver(1.0, 1.0, going_on=3, ended_with_verdict=2)), "Of 3 runs that were cut off, 2"),
+        (found(take_over=TakeOver(11.0, 1.0, going_on=0, ended_with_verdict=0)), "left 11.0 s after SIGTERM"),
+    ],
+)
+def test_a_broken_bound_is_named(findings, said):
+    assert len(broken(findings)) == 1
+    assert said in broken(findings)[0]
+
+
+def test_errors_of_any_kind_of_request_and_runs_without_a_verdict_break_a_bound():
+    findings = found()
+    findings.went_wrong("bad request", "status 500")
+    findings.states["failed"] += 2
+    assert broken(findings) == ["bad request: status 500, 1 times.", "2 runs ended as 'failed'."]
+
+
+def test_memory_is_compared_with_that_at_the_20th_run_of_the_same_life():
+    memory = [Memory(1, 10, 500.0), Memory(2, 10, 100.0), Memory(2, 20, 1000.0), Memory(2, 30, 1100.0)]
+    assert growth_from_the_20th(memory, 1) is None
+    assert growth_from_the_20th(memory, 2) == pytest.approx(1.1)
+
+
+def test_a_percentile_is_a_value_that_was_measured():
+    assert [percentile([4, 1, 3, 2], percent) for percent in (1, 50, 95, 100)] == [1, 2, 4, 4]
+
+
+def test_the_table_shows_each_kind_and_all_pages_together():
+    findings = found(times=[10.0, 20.0, 30.0])
+    findings.answered("static file", 2.0)
+    findings.answered("bad request", 7.0)
+    rows = table(findings).splitlines()
+    assert "| home | 3 | 20 | 30 | 30 | 0 |" in rows
+    assert "| bad request | 1 | 7 | 7 | 7 | 0 |" in rows
+    assert "| **all pages** | 4 | 15 | 30 | 30 | 0 |" in rows
+    assert rows[-1] == "Every bound holds."

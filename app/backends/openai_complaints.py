@@ -20,6 +20,9 @@ _NO_MODEL = re.compile(
     re.DOTALL,
 )
 
+_BAD_KEY = re.compile(r"api.?key.{0,20}(?:not valid|invalid)|(?:invalid|incorrect) api.?key")
+"""Some servers call a wrong key a bad request."""
+
 
 def complaint(outcome: Outcome, model: ModelSettings, seconds: float) -> str:
     """The sentence for an outcome without a reply; `seconds` is what one call may take."""
@@ -43,8 +46,8 @@ def _by_status(outcome: Outcome, model: ModelSettings) -> str:
     """The sentence of a status that needs no quoting; "" for the others."""
     host, name, status = model.host, model.model, outcome.status
     look = f": look at {model.key_variable}" if model.key_variable else ""
-    if status == 401:
-        return f"The server {host} does not accept the key for the language model {name} (401){look}."
+    if status == 401 or (status == 400 and _BAD_KEY.search(_words(outcome))):
+        return f"The server {host} does not accept the key for the language model {name} ({status}){look}."
     if status == 402 or any(code.encode() in outcome.content for code in SPENT):
         return f"The account at {host} has no credit left for the language model {name} ({status})."
     if status == 404 or (status == 400 and _NO_MODEL.search(_words(outcome))):

@@ -31,6 +31,8 @@ def completion(**choice) -> Reply:
     ("reply", "sentence"),
     [
         (error(401, f"Incorrect API key provided: {KEY}"), "does not accept the key for the language model tiny (401)"),
+        (error(400, f"Incorrect API key provided: {KEY}"), "does not accept the key for the language model tiny (400)"),
+        (error(400, "API key not valid. Please pass a valid API key."), "does not accept the key"),
         (error(402, "Insufficient credits"), "has no credit left for the language model tiny (402)"),
         (error(403, "Country not supported"), "does not let this key use the language model tiny (403)"),
         (error(404, "The model `tiny` does not exist", code="model_not_found"), "knows no language model tiny"),

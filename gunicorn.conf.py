@@ -1,7 +1,7 @@
 """How `gunicorn 'app:create_app()'` serves: one process, many threads.
 
 One process, because models are large and runs are carried out in it; threads, because an open run page holds one.
-What is loaded, connected and recovered happens in the worker, after the fork.
+What is loaded, connected and taken up happens in the worker, after the fork.
 """
 
 import logging
@@ -32,19 +32,24 @@ def on_starting(server):
 
 
 def post_worker_init(worker):
-    """End the runs that a dead process left, then load the models without keeping the first page waiting."""
+    """Take up the runs that were left unfinished, and load the models without keeping the first page waiting."""
     logging.basicConfig(level=_settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     here = worker.wsgi.extensions["hopcheck"]
-    here.runs.recover()
+    here.runs.serve()
     threading.Thread(target=here.wiring.warm, name="warm", daemon=True).start()
-    threading.Thread(target=_stop_runs_with, args=(worker, here.runs), name="stop", daemon=True).start()
+    threading.Thread(target=_leave_with, args=(worker, here.runs), name="leave", daemon=True).start()
 
 
-def _stop_runs_with(worker, runs):
-    """Once the worker is told to go, end its runs: their followers then let go, and nobody waits for the timeout.
+def worker_int(worker):
+    """Interrupted, a worker ends at once: its runs must be free before."""
+    worker.wsgi.extensions["hopcheck"].runs.stop()
+
+
+def _leave_with(worker, runs):
+    """Once the worker is told to go, let go of its runs and their followers: nobody waits for a timeout.
 
     Gunicorn has a hook for an interrupt but none for a termination, so this looks.
     """
     while worker.alive:
-        time.sleep(0.5)
+        time.sleep(0.2)
     runs.stop()

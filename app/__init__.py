@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flask import Flask
 
+    from app.runs.service import Limits
     from app.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,6 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
 
     from app import cli
     from app.extensions import db, migrate
-    from app.runs.jobs import ThreadJobs
     from app.runs.service import Runs
     from app.web.current import Hopcheck
     from app.web.followers import Followers
@@ -92,6 +92,27 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     migrate.init_app(app, db)
     with app.app_context():
         sessions = sessionmaker(db.engine)  # connects at its first use, so after any fork
-    runs = Runs(sessions, ThreadJobs(settings.workers), wiring.strategy_for)
+    runs = Runs(
+        sessions,
+        wiring.strategy_for,
+        workers=settings.workers,
+        max_waiting=settings.max_waiting,
+        limits=_limits(settings),
+    )
     app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, Followers(settings.threads))
     cli.register(app)
+
+
+def _limits(settings: Settings) -> Limits:
+    """What bounds a run and a day."""
+    from app.runs.service import Limits
+
+    return Limits(
+        seconds=settings.run_seconds,
+        calls=settings.run_calls,
+        tokens=settings.run_tokens,
+        cost=settings.run_cost,
+        day_calls=settings.day_calls,
+        day_tokens=settings.day_tokens,
+        day_cost=settings.day_cost,
+    )

@@ -98,15 +98,18 @@ def _options(strategy: str, answerer: str | None, labels: str, max_hops: int | N
 
 
 def _follow(runs: Runs, run_id: str, say: Say) -> Report:
-    """Say what happens until the run has ended, and return its report. Ctrl-C ends the run at its next step."""
+    """Say what happens until the run has ended, and return its report. Ctrl-C ends the run."""
     seen: list[StoredEvent] = []
     try:
         while not (seen and isinstance(seen[-1].event, TERMINAL)):
-            for stored in runs.follow(run_id, seen[-1].seq if seen else 0, WAIT_SECONDS):
+            news = runs.follow(run_id, seen[-1].seq if seen else 0, WAIT_SECONDS)
+            for stored in news:
                 seen.append(stored)
                 _tell(stored.event, say)
+            if not news:
+                runs.wake(run_id)  # if its database failed for a while, nobody else may be there to take it up
     except KeyboardInterrupt:
-        runs.stop()
+        runs.interrupt(run_id, "It was stopped at the keyboard.")
         raise
     return fold((stored.event, stored.seconds) for stored in seen)
 

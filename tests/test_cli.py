@@ -14,7 +14,6 @@ from sqlalchemy.orm import sessionmaker
 from app import cli
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.types import Claim, Judgement, Label, LabelSet, RunOptions, Verdict
-from app.runs.jobs import ThreadJobs
 from app.runs.service import Runs
 from app.settings import Settings
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Gate, Script, ScriptedHop, answer, scripted_wiring
@@ -39,9 +38,9 @@ class Terminal:
 def terminal(sessions, tmp_path):
     made = []
 
-    def make(*scripts, settings: Settings | None = None, **fields) -> Terminal:
+    def make(*scripts, settings: Settings | None = None, workers: int = 2, max_waiting: int = 20, **fields) -> Terminal:
         wiring = scripted_wiring(*scripts, **fields)
-        runs = Runs(sessions, ThreadJobs(2), wiring.strategy_for)
+        runs = Runs(sessions, wiring.strategy_for, workers=workers, max_waiting=max_waiting)
         app = Flask("app")
         here = SimpleNamespace(runs=runs, wiring=wiring, settings=settings or Settings(instance=tmp_path))
         app.extensions["hopcheck"] = here
@@ -145,9 +144,7 @@ def test_a_missing_model_exits_1_with_what_mends_it(terminal):
 
 def test_a_database_that_was_never_migrated_is_told_in_one_sentence_with_what_mends_it(tmp_path):
     wiring = scripted_wiring()
-    runs = Runs(
-        sessionmaker(create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")), ThreadJobs(1), wiring.strategy_for
-    )
+    runs = Runs(sessionmaker(create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")), wiring.strategy_for)
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(runs=runs, wiring=wiring, settings=Settings(instance=tmp_path))
     cli.register(app)
@@ -186,10 +183,20 @@ def test_an_interrupt_from_the_keyboard_ends_the_run_and_not_only_the_waiting(te
     run_id = desk.runs.start(Claim(CLAIM), RunOptions(), cli.OWNER)
 
     def interrupted(line: str) -> None:
-        gate.open()
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         cli._follow(desk.runs, run_id, interrupted)
     report = desk.runs.report(run_id).report
-    assert (report.ended, len(report.hops)) == ("interrupted", 1)
+    gate.open()
+    assert (report.problem, len(report.hops)) == ("It was stopped at the keyboard.", 1)
+
+
+def test_where_too_many_wait_already_the_reason_is_told_and_the_exit_code_is_1(terminal):
+    gate = Gate("question 1")
+    desk = terminal(gate=gate, workers=1, max_waiting=0)
+    desk.runs.start(Claim(CLAIM), RunOptions(), cli.OWNER)
+    result = desk.check(CLAIM)
+    gate.open()
+    assert result.exit_code == 1
+    assert "Too many checks wait for their turn already." in result.stderr

@@ -1,5 +1,8 @@
 """The append-only event log: one event, one commit; whoever follows a run is woken by it.
 
+Only the holder of a run's lease appends to it, which is checked in the transaction that appends. What belongs to an
+event is written with it: a terminal one frees the lease and empties the journal, a cost is added to the day's.
+
 A follower holds no session while it waits. Events of this process wake it at once; those of another process sharing
 the database are found by looking again every POLL_SECONDS.
 """
@@ -8,19 +11,36 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
-from app.reasoning.events import SCHEMA_VERSION, TERMINAL, Event, RunFailed, RunStarted, VerdictReached
+from app.reasoning.events import (
+    SCHEMA_VERSION,
+    TERMINAL,
+    Event,
+    PhaseEntered,
+    RunFailed,
+    RunStarted,
+    TokensUsed,
+    VerdictReached,
+)
+from app.runs.clock import database_now
 from app.runs.codec import decode, encode, encode_options
+from app.runs.journal import forget
+from app.runs.leases import Lease, LeaseLost
+from app.runs.spending import add_to_day
 from app.runs.tables import RUNNING, EventRow, RunRow
 
 POLL_SECONDS = 0.5
+
+WAITING = PhaseEntered("waiting for its turn")
+"""Every run's second event."""
 
 
 class RunEnded(HopcheckError):
@@ -44,42 +64,55 @@ class EventLog:
         self._poll_seconds = poll_seconds
         self._news = threading.Condition()
         self._appended = 0
+        self._closed = False
 
-    def begin(self, run_id: str, owner: str, process: str, started: RunStarted) -> None:
-        """Commit a new run's row together with its first event."""
-        now = datetime.now(UTC)
+    def begin(
+        self, run_id: str, owner: str, started: RunStarted, admit: Callable[[Session], None] = lambda session: None
+    ) -> None:
+        """Commit a new run's row together with its first events.
+
+        `admit` looks at the database with the run in it and the write lock held; what it raises takes the run back.
+        """
         with self._sessions.begin() as session:
-            session.execute(
-                insert(RunRow).values(
+            now = session.execute(
+                insert(RunRow)
+                .values(
                     id=run_id,
                     owner=owner,
                     claim=started.claim.text,
                     options=encode_options(started.options),
-                    created_at=now,
-                    process=process,
-                    last_seq=1,
+                    created_at=database_now(),
+                    last_seq=2,
                 )
-            )
+                .returning(RunRow.created_at)
+            ).scalar_one()
+            admit(session)
             _insert(session, run_id, 1, now, started)
+            _insert(session, run_id, 2, now, WAITING)
         self._announce()
 
-    def append(self, run_id: str, event: Event) -> int:
-        """Commit one more event and return its number. Raises RunEnded after a terminal event.
+    def append(self, lease: Lease, event: Event) -> int:
+        """Commit one more event and return its number.
 
-        Counting up first takes the write lock before anything is read, so that two writers, in threads or processes,
-        never take the same number, and nothing slips in behind a terminal event.
+        Raises LeaseLost when the lease's epoch is over, RunEnded after a terminal event. Counting up first takes the
+        write lock before anything is read, so that two writers, in threads or processes, never take the same number,
+        and nothing slips in behind a terminal event.
         """
-        now = datetime.now(UTC)
         with self._sessions.begin() as session:
-            seq = session.scalar(
+            row = session.execute(
                 update(RunRow)
-                .where(RunRow.id == run_id, RunRow.state == RUNNING)
-                .values(last_seq=RunRow.last_seq + 1, **_summary(event, now))
-                .returning(RunRow.last_seq)
-            )
-            if seq is None:
-                raise RunEnded(f"run {run_id} takes no more events")
-            _insert(session, run_id, seq, now, event)
+                .where(RunRow.id == lease.run_id, RunRow.state == RUNNING, RunRow.epoch == lease.epoch)
+                .values(last_seq=RunRow.last_seq + 1, **_summary(event))
+                .returning(RunRow.last_seq, database_now())
+            ).one_or_none()
+            if row is None:
+                raise _refusal(session, lease)
+            seq, now = row
+            _insert(session, lease.run_id, seq, now, event)
+            if isinstance(event, TokensUsed):
+                add_to_day(session, now.date(), event.usage)
+            elif isinstance(event, TERMINAL):
+                forget(session, lease.run_id)
         self._announce()
         return seq
 
@@ -100,21 +133,26 @@ class EventLog:
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
         """As `read`, but when there is nothing yet, wait up to `wait` seconds for it.
 
-        Returns () early when nothing can come any more: the run has ended, or is not there.
+        Returns () early when nothing can come any more: the run has ended, is not there, or this log was closed.
         """
         deadline = time.monotonic() + wait
         while True:
             with self._news:
-                seen = self._appended
+                seen, closed = self._appended, self._closed
             # In this order: what is committed between the two looks is then found by the second.
             running = self._is_running(run_id)
             events = self.read(run_id, after)
             left = deadline - time.monotonic()
-            if events or not running or left <= 0:
+            if events or closed or not running or left <= 0:
                 return events
             with self._news:
                 if self._appended == seen:
                     self._news.wait(min(left, self._poll_seconds))
+
+    def close(self) -> None:
+        """Let all who wait go: nothing more happens in this process. The log itself can still be read."""
+        self._closed = True
+        self._announce()
 
     def _is_running(self, run_id: str) -> bool:
         with self._sessions() as session:
@@ -134,10 +172,18 @@ def _insert(session: Session, run_id: str, seq: int, at: datetime, event: Event)
     )
 
 
-def _summary(event: Event, now: datetime) -> dict[str, Any]:
+def _summary(event: Event) -> dict[str, Any]:
     """What a terminal event writes on the run's row."""
     if not isinstance(event, TERMINAL):
         return {}
+    ended = {"ended_at": database_now(), "holder": None, "leased_until": None}
     if isinstance(event, VerdictReached):
-        return {"state": "verdict", "label": event.verdict.label.value, "ended_at": now}
-    return {"state": "failed" if isinstance(event, RunFailed) else "interrupted", "ended_at": now}
+        return {"state": "verdict", "label": event.verdict.label.value, **ended}
+    return {"state": "failed" if isinstance(event, RunFailed) else "interrupted", **ended}
+
+
+def _refusal(session: Session, lease: Lease) -> HopcheckError:
+    """Why an event was not appended."""
+    if session.scalar(select(RunRow.state).where(RunRow.id == lease.run_id)) == RUNNING:
+        return LeaseLost(f"run {lease.run_id} is no longer carried out in epoch {lease.epoch}")
+    return RunEnded(f"run {lease.run_id} takes no more events")

@@ -1,32 +1,80 @@
-"""Where runs are carried out: a small port, and a bounded pool of threads behind it."""
+"""Where runs are carried out: a small port, and a few threads of this process behind it.
+
+A job is only a wake: it names a run, and whoever gets the run's lease carries it out from where it stands.
+"""
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
+
+log = logging.getLogger(__name__)
 
 
 class JobRunner(Protocol):
-    """Carries out work somewhere else, in the order it came, some of it at once."""
+    """Carries runs out somewhere else, in the order they came, some of them at once."""
 
-    def submit(self, run_id: str, work: Callable[[], None]) -> None:
-        """Queue `work`, which handles its own errors. Raises RuntimeError after `stop`."""
+    def submit(self, run_id: str) -> None:
+        """See to it that someone tries to take the run up soon. Naming a run again does no harm."""
 
-    def stop(self) -> None:
-        """Take nothing more, and wait until what was queued is done."""
+    def stop(self, wait: float = 0.0) -> None:
+        """Begin nothing more; wait at most so many seconds for what is under way. What waits is in the database."""
 
 
 class ThreadJobs:
-    """Up to `workers` runs at once in threads of this process; the others wait, first come, first served."""
+    """Up to `workers` runs at once, the others first come, first served.
 
-    def __init__(self, workers: int) -> None:
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="run")
+    The threads are daemons and no pool of the standard library's, whose threads are joined when the interpreter ends:
+    a model call that takes minutes must not hold a shutdown up.
+    """
 
-    def submit(self, run_id: str, work: Callable[[], None]) -> None:
-        """Queue `work`. The pool starts its threads at the first call, so a process may fork before that."""
-        self._pool.submit(work)
+    def __init__(self, carry_out: Callable[[str], None], workers: int) -> None:
+        self._carry_out = carry_out
+        self._workers = workers
+        self._threads: list[threading.Thread] = []
+        self._waiting: deque[str] = deque()
+        self._known: set[str] = set()
+        self._news = threading.Condition()
+        self._stopped = False
 
-    def stop(self) -> None:
-        """Wait for what is queued: a run that was told to stop ends at its next step."""
-        self._pool.shutdown(wait=True)
+    def submit(self, run_id: str) -> None:
+        """Queue a run that is neither queued nor under way here. The first call starts the threads, after any fork."""
+        with self._news:
+            if self._stopped or run_id in self._known:
+                return
+            self._known.add(run_id)
+            self._waiting.append(run_id)
+            if len(self._threads) < self._workers:
+                self._threads.append(threading.Thread(target=self._work, name="run", daemon=True))
+                self._threads[-1].start()
+            self._news.notify()
+
+    def stop(self, wait: float = 0.0) -> None:
+        """Drop what is queued. What is under way ends when it finds that its lease is gone."""
+        with self._news:
+            self._stopped = True
+            self._waiting.clear()
+            self._news.notify_all()
+        deadline = time.monotonic() + wait
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _work(self) -> None:
+        while (run_id := self._next()) is not None:
+            try:
+                self._carry_out(run_id)
+            except Exception:  # one run must not take the thread from the others
+                log.exception("run %s was left", run_id)
+            finally:
+                with self._news:
+                    self._known.discard(run_id)
+
+    def _next(self) -> str | None:
+        """The run whose turn it is; waits for one. None once stopped."""
+        with self._news:
+            self._news.wait_for(lambda: self._waiting or self._stopped)
+            return None if self._stopped else self._waiting.popleft()

@@ -1,14 +1,22 @@
-"""Carries out one run: a strategy's events go into the log, and every run ends with a terminal event."""
+"""Carries out one run, from its beginning or from where it was cut off; what happens goes into the log.
+
+Every run ends with a terminal event, and only one holder of its lease at a time brings it there: one that has lost the
+lease stops quietly, for the run goes on elsewhere or waits to be taken up.
+"""
 
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning import progress
+from app.reasoning.calls import Memory, remembering
 from app.reasoning.errors import HopcheckError
 from app.reasoning.events import (
+    TERMINAL,
     Event,
     HopFailed,
     HopKept,
@@ -16,79 +24,155 @@ from app.reasoning.events import (
     PhaseEntered,
     RunFailed,
     RunInterrupted,
+    RunResumed,
+    RunStarted,
+    TokensUsed,
     VerdictReached,
 )
+from app.reasoning.report import Report, apply, fold
 from app.reasoning.roles import Strategy, Wish
-from app.reasoning.types import Claim, RunOptions
-from app.runs.event_log import EventLog, RunEnded
+from app.reasoning.types import RunOptions
+from app.runs.control import Limits, RunControl, worked_seconds
+from app.runs.event_log import WAITING, EventLog, RunEnded, StoredEvent
+from app.runs.journal import Journal
+from app.runs.leases import Lease, LeaseLost, Leases
+from app.runs.spending import Spending
+from app.runs.trouble import DatabaseUnavailable
 
 log = logging.getLogger(__name__)
 
 SOMETHING_WRONG = "Something went wrong inside Hopcheck; the log has the details."
+OTHER_VERSION = "The check was begun by another version of Hopcheck and cannot go on with this one."
 
+MOST_CUT_OFFS = 3
+"""A run whose holders were lost so often is taken up no more: it may be what brings them down."""
 
-class StopSignal:
-    """The Control of every run of a process: go on until the process shuts down."""
+TRIES = 3
+"""So often a run goes on from its log when the database fails in the middle, before it is left to lapse."""
 
-    def __init__(self) -> None:
-        self._stopped = threading.Event()
-
-    def stop(self) -> None:
-        """Every run ends at its next step."""
-        self._stopped.set()
-
-    def wish(self) -> Wish:
-        """STOP once told to, GO_ON before."""
-        return Wish.STOP if self._stopped.is_set() else Wish.GO_ON
-
-    def reason(self) -> str:
-        """Why a run ends before its time."""
-        return "Hopcheck was shut down."
+DATABASE_TROUBLE = (SQLAlchemyError, DatabaseUnavailable)
 
 
 class Runner:
-    """Runs what `strategy_for` gives for a run's options and appends all that happens."""
+    """Runs what `strategy_for` gives for a run's options. `caches` are memories that runs share, nearest first."""
 
-    def __init__(self, events: EventLog, strategy_for: Callable[[RunOptions], Strategy], control: StopSignal) -> None:
+    def __init__(
+        self,
+        sessions: sessionmaker[Session],
+        events: EventLog,
+        leases: Leases,
+        strategy_for: Callable[[RunOptions], Strategy],
+        limits: Limits = Limits(),  # noqa: B008 - it is frozen
+        caches: Sequence[Memory] = (),
+    ) -> None:
+        self._sessions = sessions
         self._events = events
+        self._leases = leases
         self._strategy_for = strategy_for
-        self._control = control
+        self._limits = limits
+        self._caches = tuple(caches)
+        self._spending = Spending(sessions)
 
-    def carry_out(self, run_id: str, claim: Claim, options: RunOptions) -> None:
-        """Run to the end. Never raises: what goes wrong is logged with the run's id and ends the run."""
-        try:
-            self._carry_out(run_id, claim, options)
-        except RunEnded:
-            log.warning("run %s was ended by someone else", run_id)
-        except HopcheckError as error:
-            self._end(run_id, RunFailed(str(error)))
-        except Exception:
-            log.exception("run %s failed", run_id)
-            self._end(run_id, RunFailed(SOMETHING_WRONG))
+    def carry_out(self, run_id: str) -> None:
+        """Take the run's lease and bring the run to its end. Without the lease there is nothing to do.
 
-    def _carry_out(self, run_id: str, claim: Claim, options: RunOptions) -> None:
-        def append(event: Event) -> None:
-            self._events.append(run_id, event)
-            _log(run_id, event)
-
-        if self._control.wish() is Wish.STOP:
-            append(RunInterrupted("Hopcheck was shut down before this run had its turn."))
+        A database that fails is given time; then the lease is left to lapse, and someone takes the run up later.
+        """
+        lease = self._leases.take(run_id)
+        if lease is None:
             return
-        append(PhaseEntered("starting"))
-        strategy = self._strategy_for(options)
-        event: Event | None = None
-        with progress.listening(append):
-            for event in strategy.run(claim, options, control=self._control):
-                append(event)
-        if not isinstance(event, VerdictReached | RunFailed | RunInterrupted):
-            raise RuntimeError(f"strategy {options.strategy} ended without a terminal event")
-
-    def _end(self, run_id: str, event: RunFailed) -> None:
         try:
-            self._events.append(run_id, event)
-            _log(run_id, event)
-        except Exception:  # the database itself is at fault; recover() ends the run when the process starts again
-            log.exception("run %s could not be ended", run_id)
+            for _ in range(TRIES):
+                try:
+                    return self._carry_out(lease)
+                except DATABASE_TROUBLE:
+                    log.exception("run %s: the database failed", run_id)
+            log.error("run %s is left until the database works", run_id)
+        finally:
+            self._leases.drop(lease)
+
+    def _carry_out(self, lease: Lease) -> None:
+        """Handles everything but trouble with the database, which it raises."""
+        try:
+            self._go_on(lease)
+        except LeaseLost:
+            log.info("run %s is let go of, or carried out elsewhere", lease.run_id)
+        except RunEnded:
+            log.warning("run %s was ended by someone else", lease.run_id)
+        except DATABASE_TROUBLE:
+            raise
+        except Exception as error:
+            told = isinstance(error, HopcheckError)
+            if not told:
+                log.exception("run %s failed", lease.run_id)
+            self._end(lease, RunFailed(str(error) if told else SOMETHING_WRONG))
+
+    def _go_on(self, lease: Lease) -> None:
+        """From the beginning, or from the last whole hop."""
+        try:
+            stored = self._events.read(lease.run_id)
+            report = fold((each.event, each.seconds) for each in stored)
+        except ValueError:
+            log.exception("run %s cannot be read", lease.run_id)
+            return self._end(lease, RunInterrupted(OTHER_VERSION))
+        begun = any(each.event != WAITING and not isinstance(each.event, RunStarted) for each in stored)
+        if not begun:
+            self._append(lease, PhaseEntered("starting"))
+            return self._run(lease, self._strategy_for(report.options), report, stored)
+        if lease.cut_offs >= MOST_CUT_OFFS:
+            message = f"The check was cut off {lease.cut_offs} times and is not taken up again."
+            return self._end(lease, RunInterrupted(message))
+        try:
+            strategy = self._strategy_for(report.options)
+        except HopcheckError as error:
+            return self._end(lease, RunInterrupted(f"The check was cut off and cannot go on. {error}"))
+        resumed = RunResumed("The check was cut off.")
+        self._append(lease, resumed)
+        self._run(lease, strategy, apply(report, resumed, report.seconds), stored)
+
+    def _run(self, lease: Lease, strategy: Strategy, report: Report, stored: Sequence[StoredEvent]) -> None:
+        control = RunControl(self._limits, self._spending.today, report.usage, worked_seconds(stored))
+        if control.wish() is not Wish.GO_ON and not report.hops:
+            return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
+        event: Event | None = None
+        journal = Journal(self._sessions, lease.run_id)
+        caches = () if report.options.fresh else self._caches
+        listener = self._listener(lease, control)
+        with progress.listening(listener), remembering(journal, *caches):
+            for event in strategy.run(report.claim, report.options, report, control):
+                self._append(lease, event)
+        if not isinstance(event, TERMINAL):
+            raise RuntimeError(f"strategy {report.options.strategy} ended without a terminal event")
+
+    def _listener(self, lease: Lease, control: RunControl) -> progress.Listener:
+        """Stores what modules report.
+
+        A cost is told once its call has been made, so it is counted even when the lease is gone, and what reported it
+        goes on: whoever takes the run over finds the reply in the journal.
+        """
+
+        def listen(event: PhaseEntered | TokensUsed) -> None:
+            try:
+                self._append(lease, event)
+            except (LeaseLost, RunEnded):
+                if not isinstance(event, TokensUsed):
+                    raise
+                self._spending.add(event.usage)
+            if isinstance(event, TokensUsed):
+                control.count(event.usage)
+
+        return listen
+
+    def _append(self, lease: Lease, event: Event) -> None:
+        self._events.append(lease, event)
+        _log(lease.run_id, event)
+
+    def _end(self, lease: Lease, event: RunFailed | RunInterrupted) -> None:
+        """The last word on a run, unless someone else has had it."""
+        try:
+            self._append(lease, event)
+        except (LeaseLost, RunEnded) as error:
+            log.info("%s", error)
 
 
 def _log(run_id: str, event: Event) -> None:
@@ -100,6 +184,8 @@ def _log(run_id: str, event: Event) -> None:
             log.info("run %s hop %d set aside: %s", run_id, hop, reason)
         case HopFailed(hop, module, message):
             log.warning("run %s hop %d failed in the %s: %s", run_id, hop, module, message)
+        case RunResumed():
+            log.info("run %s taken up again", run_id)
         case VerdictReached(verdict):
             log.info("run %s verdict %s", run_id, verdict.label)
         case RunFailed(message) | RunInterrupted(message):

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.events import PhaseEntered, RunInterrupted, RunStarted
+from app.reasoning.calls import Memory
+from app.reasoning.events import RunInterrupted, RunStarted
 from app.reasoning.report import Report, fold
 from app.reasoning.roles import Strategy
 from app.reasoning.types import Claim, Label, RunOptions
+from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
+from app.runs.control import Limits
 from app.runs.event_log import EventLog, RunEnded, StoredEvent
-from app.runs.jobs import JobRunner
-from app.runs.processes import Processes
-from app.runs.runner import Runner, StopSignal
-from app.runs.tables import RUNNING, RunRow
+from app.runs.jobs import JobRunner, ThreadJobs
+from app.runs.leases import LeaseLost, Leases
+from app.runs.runner import Runner
+from app.runs.sweeper import Sweeper
+from app.runs.tables import RunRow
 
-__all__ = ["RunSummary", "Runs", "StoredEvent", "StoredRun"]
-
-log = logging.getLogger(__name__)
+__all__ = [
+    "DaySpent",
+    "Limits",
+    "Place",
+    "RunSummary",
+    "Runs",
+    "StoredEvent",
+    "StoredRun",
+    "TooManyWaiting",
+    "TurnedAway",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +65,42 @@ class Runs:
     def __init__(
         self,
         sessions: sessionmaker[Session],
-        jobs: JobRunner,
         strategy_for: Callable[[RunOptions], Strategy],
+        *,
+        workers: int = 2,
+        max_waiting: int = 20,
+        limits: Limits = Limits(),  # noqa: B008 - it is frozen
+        caches: Sequence[Memory] = (),
+        jobs: Callable[[Callable[[str], None], int], JobRunner] = ThreadJobs,
+        leases: Leases | None = None,
     ) -> None:
         self._sessions = sessions
-        self._jobs = jobs
-        self._control = StopSignal()
         self._events = EventLog(sessions)
-        self._runner = Runner(self._events, strategy_for, self._control)
-        with sessions() as session:
-            self._processes = Processes.beside(session.get_bind().engine.url)
+        self._leases = leases or Leases(sessions)
+        self._admission = Admission(sessions, workers, max_waiting, limits)
+        runner = Runner(sessions, self._events, self._leases, strategy_for, limits, caches)
+        self._jobs = jobs(runner.carry_out, workers)
+        self._sweeper = Sweeper(self._leases, self._jobs)
+        self.leaving = False
 
     def start(self, claim: Claim, options: RunOptions, owner: str) -> str:
-        """Store a new run, queue its job, and return its id: 128 random bits, safe in a URL."""
+        """Store a new run, wake whoever carries it out, and return its id: 128 random bits, safe in a URL.
+
+        Raises TurnedAway, as TooManyWaiting or DaySpent, when no run may be started now.
+        """
+        self._admission.check_day()
         run_id = secrets.token_urlsafe(16)
-        self._events.begin(run_id, owner, self._processes.own_name(), RunStarted(claim, options))
-        self._events.append(run_id, PhaseEntered("waiting for its turn"))
-        try:
-            self._jobs.submit(run_id, lambda: self._runner.carry_out(run_id, claim, options))
-        except RuntimeError:
-            log.exception("run %s could not be queued", run_id)
-            self._events.append(run_id, RunInterrupted("Hopcheck was shutting down when this run was asked for."))
+        self._events.begin(run_id, owner, RunStarted(claim, options), self._admission.admit)
+        self._jobs.submit(run_id)
         return run_id
+
+    def place(self, run_id: str) -> Place | None:
+        """How many turns and about how many seconds a waiting run has to wait; None when it is not waiting."""
+        return self._admission.place(run_id)
+
+    def wake(self, run_id: str) -> None:
+        """Carry the run out in this process, if it is unfinished and nobody does."""
+        self._jobs.submit(run_id)
 
     def report(self, run_id: str) -> StoredRun | None:
         """The run as it stands now, or None where there is none."""
@@ -106,22 +131,27 @@ class Runs:
         """
         return self._events.follow(run_id, after, wait)
 
-    def recover(self) -> int:
-        """End the runs whose process died, and say how many; those of living processes are left alone."""
-        with self._sessions() as session:
-            unfinished = session.execute(select(RunRow.id, RunRow.process).where(RunRow.state == RUNNING)).all()
-        dead = {name for name in {row.process for row in unfinished} if self._processes.is_dead(name)}
-        ended = 0
-        for run_id in (row.id for row in unfinished if row.process in dead):
-            try:
-                self._events.append(run_id, RunInterrupted("Hopcheck was restarted while this run was going on."))
-            except RunEnded:  # another process recovers at the same time
-                continue
-            log.warning("run %s was left unfinished by a process that died", run_id)
-            ended += 1
-        return ended
+    def interrupt(self, run_id: str, message: str) -> None:
+        """End an unfinished run at once, with what it has; whoever carries it out stops at its next step."""
+        lease = self._leases.seize(run_id)
+        if lease is None:
+            return
+        try:
+            self._events.append(lease, RunInterrupted(message))
+        except (LeaseLost, RunEnded):  # somebody was quicker
+            return
 
-    def stop(self) -> None:
-        """Shut down: every run ends at its next step, queued ones at once; blocks until they have."""
-        self._control.stop()
-        self._jobs.stop()
+    def serve(self) -> None:
+        """From now on also take up what others left: runs that wait, and runs that were cut off."""
+        self._sweeper.start()
+
+    def stop(self, wait: float = 0.0) -> None:
+        """Leave: followers are let go, and every run of this process is free for whoever takes it up.
+
+        Waits at most `wait` seconds for threads that are in the middle of a call; what they still say is not stored.
+        """
+        self.leaving = True
+        self._sweeper.stop()
+        self._events.close()
+        self._leases.leave()
+        self._jobs.stop(wait)

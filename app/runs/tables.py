@@ -1,11 +1,15 @@
-"""Two tables: runs, and the append-only log of what happened in each. The log is the truth; a run's row sums it up."""
+"""The tables: runs, the append-only log of what happened in each, and what it takes to carry them out.
+
+The log is the truth and a run's row sums it up. The journal remembers a run's calls until it ends; spending adds up
+what the whole site's calls cost in a day.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, Dialect, ForeignKey, Index, String, Text, TypeDecorator
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, Index, String, Text, TypeDecorator
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.extensions import db
@@ -30,22 +34,27 @@ class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     """A run. `state` is "running" until a terminal event makes it "verdict", "failed" or "interrupted".
 
     `last_seq` is the newest event's number: appending counts it up first, which both takes the next number and makes
-    other writers of this run wait. `process` names the process that carries the run out (processes.py).
+    other writers of this run wait. `epoch`, `holder` and `leased_until` are the lease of whoever carries the run out
+    (leases.py); `cut_offs` counts the leases that lapsed, `began_at` is when the first was taken.
     """
 
     __tablename__ = "runs"
-    __table_args__ = (Index("ix_runs_owner_created_at", "owner", "created_at"),)
+    __table_args__ = (Index("ix_runs_owner_created_at", "owner", "created_at"), Index("ix_runs_ended_at", "ended_at"))
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     owner: Mapped[str] = mapped_column(String(64))
     claim: Mapped[str] = mapped_column(Text)
     options: Mapped[dict[str, Any]] = mapped_column(JSON)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    process: Mapped[str] = mapped_column(String(32))
     state: Mapped[str] = mapped_column(String(16), default=RUNNING, index=True)
     label: Mapped[str | None] = mapped_column(String(32))
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     last_seq: Mapped[int] = mapped_column(default=0)
+    epoch: Mapped[int] = mapped_column(default=0, server_default="0")
+    holder: Mapped[str | None] = mapped_column(String(64))
+    leased_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    cut_offs: Mapped[int] = mapped_column(default=0, server_default="0")
+    began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class EventRow(db.Model):  # type: ignore[name-defined] # made at run time
@@ -59,3 +68,25 @@ class EventRow(db.Model):  # type: ignore[name-defined] # made at run time
     kind: Mapped[str] = mapped_column(String(32))
     version: Mapped[int]
     body: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class JournalRow(db.Model):  # type: ignore[name-defined] # made at run time
+    """A call that an unfinished run has made, and its reply; `key` is app.reasoning.calls.Call's."""
+
+    __tablename__ = "journal"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    reply: Mapped[Any] = mapped_column(JSON)
+
+
+class SpendingRow(db.Model):  # type: ignore[name-defined] # made at run time
+    """What all model calls of a day cost, by UTC. Money is in the currency of the operator's prices."""
+
+    __tablename__ = "spending"
+
+    day: Mapped[date] = mapped_column(primary_key=True)
+    calls: Mapped[int] = mapped_column(BigInteger)
+    prompt_tokens: Mapped[int] = mapped_column(BigInteger)
+    completion_tokens: Mapped[int] = mapped_column(BigInteger)
+    cost: Mapped[float]

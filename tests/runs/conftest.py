@@ -6,24 +6,53 @@ import time
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import update
 
 from app.reasoning.report import Report
-from app.runs.jobs import ThreadJobs
+from app.runs.clock import database_now
+from app.runs.leases import Leases
 from app.runs.service import Runs, StoredEvent
+from app.runs.tables import RunRow
 
 
 @pytest.fixture
 def runs_with(sessions) -> Callable[..., Runs]:
-    """Make Runs over a wiring; all are stopped at the end, so no thread outlives its database."""
+    """Make Runs over a wiring, as a process of its own would; all leave at the end, and no thread outlives its test."""
     made = []
 
-    def make(wiring, workers: int = 2) -> Runs:
-        made.append(Runs(sessions, ThreadJobs(workers), wiring.strategy_for))
+    def make(wiring, **options) -> Runs:
+        made.append(Runs(sessions, wiring.strategy_for, **options))
         return made[-1]
 
     yield make
     for runs in made:
-        runs.stop()
+        runs.stop(wait=20)
+
+
+@pytest.fixture
+def leases_with(sessions) -> Callable[..., Leases]:
+    """Make the Leases of a process; all leave at the end."""
+    made = []
+
+    def make(**times) -> Leases:
+        made.append(Leases(sessions, **times))
+        return made[-1]
+
+    yield make
+    for leases in made:
+        leases.leave()
+
+
+def lapse(sessions, run_id: str) -> None:
+    """Let the run's lease end, as if its holder had died a while ago."""
+    with sessions.begin() as session:
+        session.execute(update(RunRow).where(RunRow.id == run_id).values(leased_until=database_now(-1)))
+
+
+def row_of(sessions, run_id: str) -> RunRow:
+    """The run's row as it is now."""
+    with sessions() as session:
+        return session.get(RunRow, run_id)
 
 
 def events_until_end(runs: Runs, run_id: str) -> list[StoredEvent]:
@@ -42,3 +71,11 @@ def ended(runs: Runs, run_id: str) -> Report:
     """The report of a run once it has ended."""
     events_until_end(runs, run_id)
     return runs.report(run_id).report
+
+
+def wait_until(holds: Callable[[], object], seconds: float = 20) -> None:
+    """Look again and again until it holds."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.02)

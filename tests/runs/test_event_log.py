@@ -1,4 +1,4 @@
-"""The log: numbered without gaps whoever writes, closed by a terminal event, and waking those who wait for it."""
+"""The log: numbered without gaps, written by whoever holds the lease, closed by a terminal event, waking who waits."""
 
 from __future__ import annotations
 
@@ -12,11 +12,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from app.reasoning.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, VerdictReached
-from app.reasoning.types import Claim, Label, RunOptions, Verdict
-from app.runs.event_log import EventLog, RunEnded
+from app.reasoning.calls import Call
+from app.reasoning.errors import InvalidInput
+from app.reasoning.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, TokensUsed, VerdictReached
+from app.reasoning.types import Claim, Label, RunOptions, Usage, Verdict
+from app.runs.event_log import WAITING, EventLog, RunEnded
+from app.runs.journal import Journal
+from app.runs.leases import Lease, LeaseLost
+from app.runs.spending import Spending
 from app.runs.tables import EventRow, RunRow
+from app.runs.trouble import DatabaseUnavailable
 from app.settings import ROOT
+from tests.runs.conftest import lapse
 
 STARTED = RunStarted(Claim("Hamlet is a play."), RunOptions())
 
@@ -25,30 +32,36 @@ STARTED = RunStarted(Claim("Hamlet is a play."), RunOptions())
 def log(sessions) -> EventLog:
     """A log that never looks again by itself, with one run begun."""
     log = EventLog(sessions, poll_seconds=60)
-    log.begin("run", "owner", "process", STARTED)
+    log.begin("run", "owner", STARTED)
     return log
 
 
-def test_events_are_numbered_from_1_and_read_back_in_order(log):
-    assert [log.append("run", PhaseEntered(f"phase {n}")) for n in range(3)] == [2, 3, 4]
+@pytest.fixture
+def lease(log, leases_with) -> Lease:
+    """The lease of that run."""
+    return leases_with().take("run")
+
+
+def test_events_are_numbered_from_1_and_read_back_in_order(log, lease):
+    assert [log.append(lease, PhaseEntered(f"phase {n}")) for n in range(3)] == [3, 4, 5]
     stored = log.read("run")
-    assert [each.seq for each in stored] == [1, 2, 3, 4]
-    assert [each.event for each in stored] == [STARTED, *(PhaseEntered(f"phase {n}") for n in range(3))]
+    assert [each.seq for each in stored] == [1, 2, 3, 4, 5]
+    assert [each.event for each in stored] == [STARTED, WAITING, *(PhaseEntered(f"phase {n}") for n in range(3))]
     assert log.read("run", after=3) == stored[3:]
 
 
-def test_seconds_count_from_the_runs_start(log):
+def test_seconds_count_from_the_runs_start(log, lease):
     time.sleep(0.05)
-    log.append("run", PhaseEntered("later"))
-    first, later = log.read("run")
-    assert first.seconds == 0.0
-    assert 0.05 <= later.seconds < 30
+    log.append(lease, PhaseEntered("later"))
+    first, second, later = log.read("run")
+    assert first.seconds == second.seconds == 0.0
+    assert 0.04 <= later.seconds < 30
 
 
 def test_times_are_stored_as_utc_and_come_back_aware(log, sessions):
     with sessions() as session:
         at = session.get(EventRow, ("run", 1)).at
-        raw = session.execute(text("select at from events")).scalar_one()
+        raw = session.execute(text("select at from events where seq = 1")).scalar_one()
     assert at.tzinfo is UTC and abs(datetime.now(UTC) - at) < timedelta(minutes=1)
     assert datetime.fromisoformat(raw) == at.replace(tzinfo=None)
 
@@ -61,55 +74,119 @@ def test_times_are_stored_as_utc_and_come_back_aware(log, sessions):
         (RunInterrupted("cut"), "interrupted", None),
     ],
 )
-def test_a_terminal_event_sums_the_run_up_in_its_row(log, sessions, last, state, label):
+def test_a_terminal_event_sums_the_run_up_in_its_row(log, lease, sessions, last, state, label):
     with sessions() as session:
         assert session.get(RunRow, "run").state == "running"
-    log.append("run", last)
+    log.append(lease, last)
     with sessions() as session:
         row = session.get(RunRow, "run")
-    assert (row.state, row.label, row.last_seq) == (state, label, 2)
+    assert (row.state, row.label, row.last_seq) == (state, label, 3)
+    assert (row.holder, row.leased_until) == (None, None)
     assert row.ended_at >= row.created_at
 
 
-def test_after_a_terminal_event_nothing_is_appended(log):
-    log.append("run", RunFailed("no"))
+def test_after_a_terminal_event_nothing_is_appended(log, lease):
+    log.append(lease, RunFailed("no"))
     for late in (PhaseEntered("late"), VerdictReached(Verdict(Label.SUPPORTED, ())), RunInterrupted("late")):
         with pytest.raises(RunEnded):
-            log.append("run", late)
-    assert [each.event.kind for each in log.read("run")] == ["run_started", "run_failed"]
+            log.append(lease, late)
+    assert [each.event.kind for each in log.read("run")] == ["run_started", "phase_entered", "run_failed"]
 
 
 def test_a_run_that_is_not_there_takes_no_events(log):
     with pytest.raises(RunEnded):
-        log.append("another", PhaseEntered("x"))
+        log.append(Lease("another", 1), PhaseEntered("x"))
 
 
-def test_of_threads_that_end_a_run_at_once_exactly_one_does(log):
+def test_for_a_lease_that_was_taken_by_another_nothing_is_appended(log, lease, leases_with, sessions):
+    lapse(sessions, "run")
+    newer = leases_with().take("run")
+    for late in (PhaseEntered("late"), VerdictReached(Verdict(Label.SUPPORTED, ()))):
+        with pytest.raises(LeaseLost):
+            log.append(lease, late)
+    assert log.append(newer, PhaseEntered("mine")) == 3
+
+
+def test_for_a_lease_that_was_let_go_of_nothing_is_appended(log, leases_with):
+    leases = leases_with()
+    lease = leases.take("run")
+    leases.leave()
+    with pytest.raises(LeaseLost):
+        log.append(lease, PhaseEntered("late"))
+
+
+def test_a_lapsed_lease_that_nobody_took_still_serves(log, lease, sessions):
+    lapse(sessions, "run")
+    assert log.append(lease, PhaseEntered("after a long breath")) == 3
+
+
+def test_a_cost_is_added_to_the_days_in_the_same_transaction(log, lease, sessions):
+    log.append(lease, TokensUsed(Usage(1, 10, 2, cost=0.5)))
+    log.append(lease, TokensUsed(Usage(2, 5, 5)))
+    log.append(lease, TokensUsed(Usage(cached=3)))
+    assert Spending(sessions).today() == Usage(3, 15, 7, cost=0.5)
+    with sessions.begin() as session:
+        session.execute(text("alter table spending rename to lost"))
+    with pytest.raises(DatabaseUnavailable):
+        log.append(lease, TokensUsed(Usage(1)))
+    assert [each.seq for each in log.read("run")] == [1, 2, 3, 4, 5], "what could not be counted is not told either"
+
+
+def test_the_end_empties_the_journal_of_this_run_alone(log, lease, sessions):
+    log.begin("other", "owner", STARTED)
+    call = Call("model", {"prompt": "x"})
+    for run_id in ("run", "other"):
+        Journal(sessions, run_id).keep(call, "reply")
+    log.append(lease, RunFailed("no"))
+    assert [Journal(sessions, run_id).recall(call) for run_id in ("run", "other")] == [None, "reply"]
+
+
+def test_who_is_not_admitted_leaves_no_run(log):
+    def admit(session) -> None:
+        assert session.get(RunRow, "another") is not None, "it sees the database with the run in it"
+        raise InvalidInput("not now")
+
+    with pytest.raises(InvalidInput):
+        log.begin("another", "owner", STARTED, admit)
+    assert log.read("another") == ()
+
+
+def test_a_closed_log_lets_its_followers_go_at_once(log):
+    with ThreadPoolExecutor(1) as pool:
+        follower = pool.submit(log.follow, "run", 2, 30)
+        time.sleep(0.2)
+        assert not follower.done()
+        log.close()
+        assert follower.result(timeout=10) == ()
+    assert [each.seq for each in log.follow("run", 0, wait=30)] == [1, 2], "what is there is still read"
+
+
+def test_of_threads_that_end_a_run_at_once_exactly_one_does(log, lease):
     together = threading.Barrier(8)
 
     def end(n: int) -> bool:
         together.wait()
         try:
-            log.append("run", RunInterrupted(f"by {n}"))
+            log.append(lease, RunInterrupted(f"by {n}"))
         except RunEnded:
             return False
         return True
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(end, range(8))) == 1
-    assert len(log.read("run")) == 2
+    assert len(log.read("run")) == 3
 
 
-def test_threads_writing_one_run_at_once_leave_no_gap_and_lose_nothing(log):
+def test_threads_writing_one_run_at_once_leave_no_gap_and_lose_nothing(log, lease):
     def write(thread: int) -> None:
         for n in range(25):
-            log.append("run", PhaseEntered(f"{thread}.{n}"))
+            log.append(lease, PhaseEntered(f"{thread}.{n}"))
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, range(4)))
     stored = log.read("run")
-    assert [each.seq for each in stored] == list(range(1, 102))
-    assert {each.event.phase for each in stored[1:]} == {f"{t}.{n}" for t in range(4) for n in range(25)}
+    assert [each.seq for each in stored] == list(range(1, 103))
+    assert {each.event.phase for each in stored[2:]} == {f"{t}.{n}" for t in range(4) for n in range(25)}
 
 
 WRITER = """
@@ -118,99 +195,104 @@ from sqlalchemy import create_engine
 from sqlalchemy.orm import sessionmaker
 from app.reasoning.events import PhaseEntered
 from app.runs.event_log import EventLog
+from app.runs.leases import Lease
 
-log = EventLog(sessionmaker(create_engine(sys.argv[1])))
+log, lease = EventLog(sessionmaker(create_engine(sys.argv[1]))), Lease("run", int(sys.argv[3]))
 for n in range(40):
-    log.append("run", PhaseEntered(f"{sys.argv[2]}.{n}"))
+    log.append(lease, PhaseEntered(f"{sys.argv[2]}.{n}"))
 """
 
 
-def test_processes_writing_one_run_at_once_leave_no_gap_and_lose_nothing(log, database_url):
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, database_url, who], cwd=ROOT) for who in "ab"]
+def test_processes_writing_one_run_at_once_leave_no_gap_and_lose_nothing(log, lease, database_url):
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, database_url, who, str(lease.epoch)], cwd=ROOT) for who in "ab"
+    ]
     assert [writer.wait(60) for writer in writers] == [0, 0]
     stored = log.read("run")
-    assert [each.seq for each in stored] == list(range(1, 82))
+    assert [each.seq for each in stored] == list(range(1, 83))
     for who in "ab":
-        own = [each.event.phase for each in stored[1:] if each.event.phase.startswith(who)]
+        own = [each.event.phase for each in stored[2:] if each.event.phase.startswith(who)]
         assert own == [f"{who}.{n}" for n in range(40)]
 
 
 def test_a_follower_gets_at_once_what_is_there(log):
     began = time.monotonic()
-    assert [each.seq for each in log.follow("run", 0, wait=30)] == [1]
+    assert [each.seq for each in log.follow("run", 0, wait=30)] == [1, 2]
     assert time.monotonic() - began < 5
 
 
-def test_a_follower_is_woken_by_an_append_in_its_own_process(log):
+def test_a_follower_is_woken_by_an_append_in_its_own_process(log, lease):
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 1, 30)
+        follower = pool.submit(log.follow, "run", 2, 30)
         time.sleep(0.2)
         assert not follower.done()
-        log.append("run", PhaseEntered("news"))
+        log.append(lease, PhaseEntered("news"))
         (news,) = follower.result(timeout=10)  # the log looks again by itself only after 60 s
     assert news.event == PhaseEntered("news")
 
 
-def test_a_follower_finds_what_another_process_appended(sessions):
+def test_a_follower_finds_what_another_process_appended(sessions, leases_with):
     mine, others = EventLog(sessions, poll_seconds=0.05), EventLog(sessions)
-    others.begin("run", "owner", "process", STARTED)
+    others.begin("run", "owner", STARTED)
+    lease = leases_with().take("run")
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(mine.follow, "run", 1, 30)
+        follower = pool.submit(mine.follow, "run", 2, 30)
         time.sleep(0.2)
-        others.append("run", PhaseEntered("from elsewhere"))
+        others.append(lease, PhaseEntered("from elsewhere"))
         (news,) = follower.result(timeout=10)
     assert news.event == PhaseEntered("from elsewhere")
 
 
-def test_another_runs_news_does_not_end_the_waiting(log):
-    log.begin("other", "owner", "process", STARTED)
+def test_another_runs_news_does_not_end_the_waiting(log, lease, leases_with):
+    log.begin("other", "owner", STARTED)
+    other = leases_with().take("other")
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 1, 30)
-        log.append("other", PhaseEntered("not mine"))
+        follower = pool.submit(log.follow, "run", 2, 30)
+        log.append(other, PhaseEntered("not mine"))
         time.sleep(0.2)
         assert not follower.done()
-        log.append("run", PhaseEntered("mine"))
+        log.append(lease, PhaseEntered("mine"))
         assert [each.event for each in follower.result(timeout=10)] == [PhaseEntered("mine")]
 
 
-def test_a_waiting_follower_holds_no_database_connection(log, sessions):
+def test_a_waiting_follower_holds_no_database_connection(log, lease, sessions):
     pool_of_connections = sessions.kw["bind"].pool
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 1, 30)
+        follower = pool.submit(log.follow, "run", 2, 30)
         time.sleep(0.3)
         assert not follower.done()
         assert pool_of_connections.checkedout() == 0
-        log.append("run", RunFailed("done"))
+        log.append(lease, RunFailed("done"))
         follower.result(timeout=10)
 
 
 def test_a_follower_waits_no_longer_than_it_said(log):
     began = time.monotonic()
-    assert log.follow("run", 1, wait=0.2) == ()
+    assert log.follow("run", 2, wait=0.2) == ()
     assert 0.2 <= time.monotonic() - began < 10
 
 
-def test_nobody_waits_for_a_run_that_has_ended_or_never_was(log):
-    log.append("run", RunFailed("no"))
+def test_nobody_waits_for_a_run_that_has_ended_or_never_was(log, lease):
+    log.append(lease, RunFailed("no"))
     began = time.monotonic()
-    assert log.follow("run", 2, wait=30) == ()
+    assert log.follow("run", 3, wait=30) == ()
     assert log.follow("never", 0, wait=30) == ()
     assert time.monotonic() - began < 10
 
 
-def test_a_follower_misses_nothing_between_two_looks(log):
+def test_a_follower_misses_nothing_between_two_looks(log, lease):
     def write() -> None:
         for n in range(60):
-            log.append("run", PhaseEntered(str(n)))
-        log.append("run", RunFailed("end"))
+            log.append(lease, PhaseEntered(str(n)))
+        log.append(lease, RunFailed("end"))
 
     writer = threading.Thread(target=write)
     writer.start()
-    seen = [1]
+    seen = [2]
     while events := log.follow("run", seen[-1], wait=20):
         seen += [each.seq for each in events]
     writer.join()
-    assert seen == list(range(1, 63))
+    assert seen == list(range(2, 64))
 
 
 def test_every_connection_to_sqlite_is_tuned(sessions):

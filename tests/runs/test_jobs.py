@@ -1,45 +1,127 @@
-"""The pool: so many at once, the rest in order, and a stop that waits."""
+"""The threads: so many at once, the rest in order, no run twice, and a stop that nobody can hold up."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 
 from app.runs.jobs import ThreadJobs
+from app.settings import ROOT
+from tests.runs.conftest import wait_until
 
 
-def test_no_more_than_workers_are_at_it_at_once_and_all_get_done():
-    jobs, lock = ThreadJobs(2), threading.Lock()
+@pytest.fixture
+def jobs_with():
+    """Make ThreadJobs; all are stopped at the end."""
+    made = []
+
+    def make(carry_out, workers: int = 1) -> ThreadJobs:
+        made.append(ThreadJobs(carry_out, workers))
+        return made[-1]
+
+    yield make
+    for jobs in made:
+        jobs.stop(wait=10)
+
+
+def test_no_more_than_workers_are_at_it_at_once_and_all_get_done(jobs_with):
+    lock = threading.Lock()
     now, most, done = [], [], []
 
-    def work(n: int) -> None:
+    def work(run_id: str) -> None:
         with lock:
-            now.append(n)
+            now.append(run_id)
             most.append(len(now))
         time.sleep(0.03)
         with lock:
-            now.remove(n)
-            done.append(n)
+            now.remove(run_id)
+            done.append(run_id)
 
+    jobs = jobs_with(work, workers=2)
     for n in range(8):
-        jobs.submit(str(n), lambda n=n: work(n))
-    jobs.stop()
+        jobs.submit(str(n))
+    wait_until(lambda: len(done) == 8)
     assert max(most) == 2
-    assert sorted(done) == list(range(8))
+    assert sorted(done) == [str(n) for n in range(8)]
 
 
-def test_one_worker_takes_jobs_in_the_order_they_came():
-    jobs, done = ThreadJobs(1), []
+def test_one_worker_takes_runs_in_the_order_they_came(jobs_with):
+    done = []
+    jobs = jobs_with(done.append)
     for n in range(5):
-        jobs.submit(str(n), lambda n=n: done.append(n))
-    jobs.stop()
-    assert done == list(range(5))
+        jobs.submit(str(n))
+    wait_until(lambda: done == [str(n) for n in range(5)])
 
 
-def test_after_stop_nothing_is_taken():
-    jobs = ThreadJobs(1)
+def test_a_run_that_is_queued_or_under_way_is_not_taken_twice_but_may_come_again_later(jobs_with):
+    done, gate = [], threading.Event()
+
+    def work(run_id: str) -> None:
+        gate.wait(20)
+        done.append(run_id)
+
+    jobs = jobs_with(work)
+    for run_id in ("a", "b", "a", "b"):
+        jobs.submit(run_id)
+    gate.set()
+    wait_until(lambda: len(done) == 2)
+    time.sleep(0.05)
+    assert done == ["a", "b"]
+    jobs.submit("a")
+    wait_until(lambda: done == ["a", "b", "a"])
+
+
+def test_a_run_that_crashes_leaves_its_thread_to_the_others(jobs_with, caplog):
+    done = []
+
+    def work(run_id: str) -> None:
+        if run_id == "bad":
+            raise KeyError(run_id)
+        done.append(run_id)
+
+    jobs = jobs_with(work)
+    jobs.submit("bad"), jobs.submit("good")
+    wait_until(lambda: done == ["good"])
+    assert "run bad was left" in caplog.text
+
+
+def test_a_stop_drops_what_waits_and_takes_nothing_more(jobs_with):
+    done, begun, gate = [], threading.Event(), threading.Event()
+
+    def work(run_id: str) -> None:
+        begun.set()
+        gate.wait(20)
+        done.append(run_id)
+
+    jobs = jobs_with(work)
+    jobs.submit("under way"), jobs.submit("waiting")
+    assert begun.wait(10)
+    began = time.monotonic()
     jobs.stop()
-    with pytest.raises(RuntimeError):
-        jobs.submit("late", lambda: None)
+    jobs.submit("late")
+    assert time.monotonic() - began < 5, "it does not wait unless it is told to"
+    gate.set()
+    jobs.stop(wait=10)
+    assert done == ["under way"]
+
+
+HELD_UP = """
+import threading
+from app.runs.jobs import ThreadJobs
+
+begun = threading.Event()
+def work(run_id):
+    begun.set()
+    threading.Event().wait(600)
+
+ThreadJobs(work, 1).submit("long")
+begun.wait()
+"""
+
+
+def test_a_call_that_takes_minutes_does_not_keep_its_process_alive():
+    subprocess.run([sys.executable, "-c", HELD_UP], cwd=ROOT, check=True, timeout=30)

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import text
 
 from app.reasoning.errors import ModelUnavailable
-from app.reasoning.events import Event, PhaseEntered, QuestioningEnded, RunInterrupted, RunStarted
-from app.reasoning.report import fold
+from app.reasoning.events import Event, PhaseEntered, QuestioningEnded, RunInterrupted
 from app.reasoning.types import Claim, HopStatus, RunOptions
-from app.runs.event_log import EventLog
-from app.runs.runner import SOMETHING_WRONG, Runner, StopSignal
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Gate, Script, ScriptedHop, scripted_wiring
-from tests.runs.conftest import ended, events_until_end
+from app.runs.control import Limits
+from app.runs.runner import SOMETHING_WRONG
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
+from tests.runs.conftest import ended, events_until_end, lapse, wait_until
+from tests.runs.steady import SteadyWiring
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
@@ -78,29 +78,48 @@ def test_phases_and_costs_are_stored_when_they_are_reported_before_the_steps_res
     assert kinds[3:8] == ["phase_entered", "tokens_used", "question_asked", "phase_entered", "tokens_used"]
 
 
-def test_a_run_that_someone_else_ended_says_nothing_more(runs_with, sessions, caplog):
+def test_a_run_that_someone_else_ended_says_nothing_more(runs_with, caplog):
     gate = Gate("answer 2")
-    runs = runs_with(scripted_wiring(gate=gate))
+    runs, others = runs_with(scripted_wiring(gate=gate)), runs_with(scripted_wiring())
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(30)
-    EventLog(sessions).append(run_id, RunInterrupted("ended elsewhere"))
+    others.interrupt(run_id, "ended elsewhere")
     gate.open()
-    runs.stop()
+    wait_until(lambda: f"run {run_id} was ended by someone else" in caplog.text)
     assert runs.follow(run_id, 0, 0)[-1].event == RunInterrupted("ended elsewhere")
     assert runs.report(run_id).report.ended == "interrupted"
-    assert f"run {run_id} was ended by someone else" in caplog.text
 
 
 def test_when_even_the_database_fails_the_worker_survives_and_the_log_has_it(runs_with, sessions, caplog):
     gate = Gate("answer 1")
-    runs = runs_with(scripted_wiring(gate=gate))
+    runs = runs_with(scripted_wiring(gate=gate), workers=1)
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(30)
     with sessions.begin() as session:
         session.execute(text("alter table events rename to lost"))
     gate.open()
-    runs.stop()
-    assert f"run {run_id} could not be ended" in caplog.text
+    wait_until(lambda: f"run {run_id} is left until the database works" in caplog.text)
+    with sessions.begin() as session:
+        session.execute(text("alter table lost rename to events"))
+    assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).ended == "verdict"
+
+
+def test_a_run_goes_on_when_the_database_works_again(runs_with, sessions, caplog):
+    gate = Gate("answer 2")
+    wiring = SteadyWiring(before_step=gate)
+    runs = runs_with(wiring)
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    with sessions.begin() as session:
+        session.execute(text("create trigger busy before insert on events begin select raise(abort, 'no room'); end"))
+    gate.open()
+    wait_until(lambda: "is left until the database works" in caplog.text)
+    with sessions.begin() as session:
+        session.execute(text("drop trigger busy"))
+    lapse(sessions, run_id)
+    runs.wake(run_id)
+    report = ended(runs, run_id)
+    assert (report.verdict, [hop.status for hop in report.hops]) == (TWO_HOPS.verdict, [HopStatus.KEPT] * 2)
 
 
 def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, caplog):
@@ -110,7 +129,7 @@ def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, cap
     runs = runs_with(scripted_wiring(script))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     ended(runs, run_id)
-    runs.stop()
+    runs.stop(wait=20)
     lines = [record.message for record in caplog.records if record.name == "app.runs.runner"]
     assert lines == [
         f"run {run_id} hop 1 set aside: There was no answer.",
@@ -121,21 +140,61 @@ def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, cap
 
 
 @pytest.mark.parametrize(
-    "step, end",
+    "limits, reason",
     [
-        ("question 1", "interrupted"),
-        ("answer 1", "interrupted"),
-        ("validation 2", "interrupted"),
-        ("sufficiency 1", "interrupted"),
-        ("conclusion 1", "verdict"),
+        (Limits(calls=3), "The limit of 3 model calls for one check was reached."),
+        (Limits(tokens=30), "The limit of 30 tokens for one check was reached."),
+        (Limits(day_calls=3), "This site's limit of 3 model calls a day was reached."),
     ],
 )
-def test_a_run_stopped_during_any_step_ends_after_that_hop(sessions, step, end):
-    signal = StopSignal()
-    wiring = FakeWiring(before_step=lambda now: signal.stop() if now == step else None)
-    events = EventLog(sessions)
-    events.begin("run", "me", "process", RunStarted(CLAIM, RunOptions()))
-    Runner(events, wiring.strategy_for, signal).carry_out("run", CLAIM, RunOptions())
-    report = fold((each.event, each.seconds) for each in events.read("run"))
-    assert report.ended == end
-    assert all(hop.status is HopStatus.KEPT for hop in report.hops)
+def test_a_run_that_reaches_a_limit_concludes_with_what_it_has_and_says_so(runs_with, limits, reason):
+    runs = runs_with(scripted_wiring(), limits=limits)
+    report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
+    assert (report.verdict, report.stopped_because) == (TWO_HOPS.verdict, reason)
+    assert [hop.status for hop in report.hops] == [HopStatus.KEPT], "the hop it was in is finished"
+
+
+def test_a_run_that_takes_too_long_concludes_with_what_it_has(runs_with):
+    runs = runs_with(scripted_wiring(delay=0.1), limits=Limits(seconds=0.2))
+    report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
+    assert (report.ended, len(report.hops)) == ("verdict", 1)
+    assert report.stopped_because == "The limit of 0.2 seconds for one check was reached."
+
+
+def test_a_run_whose_turn_comes_after_the_days_last_call_fails_for_it_has_looked_at_nothing(runs_with):
+    gate = Gate("question 1")
+    runs = runs_with(scripted_wiring(gate=gate), workers=1, limits=Limits(day_calls=3))
+    first, second = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
+    gate.open()
+    assert ended(runs, first).ended == "verdict"
+    report = ended(runs, second)
+    assert (report.ended, report.hops) == ("failed", ())
+    assert report.problem == (
+        "This site's limit of 3 model calls a day was reached. Nothing had been looked at by then."
+    )
+
+
+class Cache:
+    """A memory in a dict."""
+
+    def __init__(self) -> None:
+        self.kept = {}
+
+    def recall(self, call):
+        return self.kept.get(call.key)
+
+    def keep(self, call, reply) -> None:
+        self.kept[call.key] = reply
+
+
+def test_runs_share_the_caches_they_are_given_unless_they_ask_afresh(runs_with):
+    wiring = SteadyWiring()
+    runs = runs_with(wiring, caches=[Cache()])
+    calls = ["question 1", "answer 1", "validation 1", "sufficiency 1"]
+    calls += ["question 2", "answer 2", "validation 2", "sufficiency 2", "conclusion 1"]
+    made = []
+    for options in (RunOptions(), RunOptions(), RunOptions(fresh=True)):
+        report = ended(runs, runs.start(CLAIM, options, "me"))
+        made.append((report.usage.calls, report.usage.cached))
+    assert made == [(9, 0), (0, 9), (9, 0)]
+    assert wiring.steady.calls == calls * 2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 from app.reasoning.events import RunStarted
@@ -10,6 +12,7 @@ from app.reasoning.report import fold
 from app.reasoning.types import Claim, HopStatus, Label, LabelSet, RunOptions
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
 from tests.runs.conftest import ended, events_until_end
+from tests.runs.steady import SteadyWiring
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
@@ -101,17 +104,50 @@ def test_there_is_no_report_of_an_unknown_run(runs_with):
     assert runs_with(scripted_wiring()).report("unknown") is None
 
 
-def test_shutting_down_ends_running_and_waiting_runs_and_takes_no_new_ones(runs_with):
-    gate = Gate("answer 1")
-    runs = runs_with(scripted_wiring(gate=gate, delay=0.01), workers=1)
-    running = runs.start(CLAIM, RunOptions(), "me")
-    waiting = runs.start(CLAIM, RunOptions(), "me")
+def test_leaving_frees_running_and_waiting_runs_for_whoever_serves_next(runs_with):
+    gate = Gate("answer 2")
+    runs = runs_with(SteadyWiring(before_step=gate), workers=1)
+    running, waiting = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
     assert gate.reached.wait(30)
-    gate.open()
     runs.stop()
     late = runs.start(CLAIM, RunOptions(), "me")
-    reports = [runs.report(each).report for each in (running, waiting, late)]
-    assert [report.ended for report in reports] == ["interrupted"] * 3
-    assert reports[0].hops[0].status is HopStatus.KEPT, "what the running one had, it keeps"
-    assert "before this run had its turn" in reports[1].problem
-    assert "was shutting down" in reports[2].problem
+    assert [runs.report(each).report.ended for each in (running, waiting, late)] == [None] * 3
+    gate.open()
+    runs.stop(wait=20)
+    next_runs = runs_with(SteadyWiring())
+    for run_id in (running, waiting, late):
+        next_runs.wake(run_id)
+        assert ended(next_runs, run_id).verdict == TWO_HOPS.verdict
+
+
+def test_leaving_waits_for_no_call_and_lets_followers_go(runs_with):
+    gate = Gate("answer 1")
+    runs = runs_with(scripted_wiring(gate=gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    last = runs.report(run_id).last_seq
+    with ThreadPoolExecutor(1) as pool:
+        follower = pool.submit(runs.follow, run_id, last, 60)
+        time.sleep(0.2)
+        began = time.monotonic()
+        runs.stop()
+        assert time.monotonic() - began < 5
+        assert (follower.result(timeout=5), runs.leaving) == ((), True)
+    gate.open()
+    runs.stop(wait=20)
+    assert runs.report(run_id).last_seq == last, "what the call said in the end is not stored"
+
+
+def test_an_interrupted_run_ends_at_once_with_what_it_had(runs_with):
+    gate = Gate("answer 2")
+    runs = runs_with(scripted_wiring(gate=gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    runs.interrupt(run_id, "It was stopped at the keyboard.")
+    report = ended(runs, run_id)
+    assert (report.ended, report.problem) == ("interrupted", "It was stopped at the keyboard.")
+    assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
+    gate.open()
+    runs.interrupt(run_id, "twice")
+    runs.interrupt("never", "twice")
+    assert runs.report(run_id).report == report

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
+
 from flask import Flask
 
 from app import create_app
 from app.extensions import db
-from tests.fakes import scripted_wiring
+from tests.runs.steady import SteadyWiring
 
 
 def slow_app() -> Flask:
     """Each step of a run takes half a second."""
-    app = create_app(wiring=scripted_wiring(delay=0.5))
+    app = create_app(wiring=SteadyWiring(before_step=lambda step: time.sleep(0.5)))
     with app.app_context():
         db.create_all()
     return app

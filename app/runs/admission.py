@@ -1,0 +1,105 @@
+"""Who gets in, and who waits how long: counted in the database, so that all servers on it agree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.reasoning.errors import HopcheckError
+from app.runs.control import Limits
+from app.runs.leases import is_free
+from app.runs.spending import Spending
+from app.runs.tables import RUNNING, RunRow
+
+RECENT = 20
+"""So many finished runs say how long one takes."""
+
+UNKNOWN_SECONDS = 30
+"""When to come back while no run has finished yet."""
+
+
+class TurnedAway(HopcheckError):
+    """No run is started now. The message says why; `retry_after` is when it may be otherwise, in seconds."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class TooManyWaiting(TurnedAway):
+    """As many runs wait for their turn as may."""
+
+
+class DaySpent(TurnedAway):
+    """The site has spent in a day what it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run stands among those that wait: `position` 1 is next. `seconds` until its turn, None if not known."""
+
+    position: int
+    seconds: int | None
+
+
+class Admission:
+    """The door of one database, for a process that carries out `workers` runs at once and lets `most` wait."""
+
+    def __init__(self, sessions: sessionmaker[Session], workers: int, most: int, limits: Limits) -> None:
+        self._sessions = sessions
+        self._workers = workers
+        self._most = most
+        self._limits = limits
+        self._spending = Spending(sessions)
+
+    def check_day(self) -> None:
+        """Raises DaySpent when a limit of the day is reached: a new run could only say so."""
+        if reached := self._limits.reached_by_day(self._spending.today):
+            message = f"This site's limit of {reached} a day is reached. It opens again at midnight UTC."
+            raise DaySpent(message, math.ceil(self._spending.seconds_to_midnight()))
+
+    def admit(self, session: Session) -> None:
+        """Raises TooManyWaiting when the run that `session` has just written is one too many.
+
+        Runs that a worker is about to take do not count as waiting. SQLite has one writer at a time, so the count is
+        exact; on PostgreSQL two that start in the same instant may both get in.
+        """
+        unfinished = session.scalar(select(func.count()).where(RunRow.state == RUNNING)) or 0
+        under_way = session.scalar(select(func.count()).where(RunRow.state == RUNNING, ~is_free())) or 0
+        if unfinished - 1 >= self._most + max(under_way, self._workers):
+            turn = self._seconds_of_a_turn(session)
+            seconds = max(1, math.ceil(UNKNOWN_SECONDS if turn is None else turn))
+            raise TooManyWaiting(
+                f"Too many checks wait for their turn already. Please try again in about {seconds} seconds.", seconds
+            )
+
+    def place(self, run_id: str) -> Place | None:
+        """Where the run stands, or None when it is not waiting."""
+        with self._sessions() as session:
+            own = session.execute(
+                select(RunRow.created_at).where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
+            ).one_or_none()
+            if own is None:
+                return None
+            earlier = or_(
+                RunRow.created_at < own.created_at, and_(RunRow.created_at == own.created_at, RunRow.id < run_id)
+            )
+            before = session.scalar(select(func.count()).where(RunRow.state == RUNNING, is_free(), earlier)) or 0
+            seconds = self._seconds_of_a_turn(session)
+        return Place(before + 1, None if seconds is None else math.ceil(seconds * (before + 1)))
+
+    def _seconds_of_a_turn(self, session: Session) -> float | None:
+        """How often a worker becomes free: the median of recent runs, shared by this process's workers."""
+        recent = session.execute(
+            select(RunRow.began_at, RunRow.ended_at)
+            .where(RunRow.state == "verdict", RunRow.began_at.is_not(None))
+            .order_by(RunRow.ended_at.desc())
+            .limit(RECENT)
+        ).all()
+        if not recent:
+            return None
+        return median((row.ended_at - row.began_at).total_seconds() for row in recent) / self._workers

@@ -1,0 +1,174 @@
+"""Who carries a run out: whoever holds its lease.
+
+A lease has an epoch. Taking it, letting it go and seizing it each begin a new one, and the event log appends nothing
+for an epoch that is over: a process that was held up, or that was told to leave, can do no harm when it comes back. A
+lease lapses unless its holder renews it, so the runs of a process that died are free after LEASE_SECONDS. All times are
+the database's.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from dataclasses import dataclass
+
+from sqlalchemy import Update, and_, case, func, or_, select, tuple_, update
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.reasoning.errors import HopcheckError
+from app.runs.clock import database_now
+from app.runs.tables import RUNNING, RunRow
+
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 15.0
+RENEW_SECONDS = 4.0
+"""Three renewals in a row may go wrong before a lease lapses."""
+
+
+class LeaseLost(HopcheckError):
+    """The run is carried out by someone else now, or waits for someone to take it up: the writer stops quietly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to carry a run out, until its epoch is over. `cut_offs`: so many holders were lost before this one."""
+
+    run_id: str
+    epoch: int
+    cut_offs: int = 0
+
+
+class Leases:
+    """The leases of one database. One thread renews those that this process holds, from the first one on."""
+
+    def __init__(
+        self, sessions: sessionmaker[Session], seconds: float = LEASE_SECONDS, renew_seconds: float = RENEW_SECONDS
+    ) -> None:
+        self._sessions = sessions
+        self._seconds = seconds
+        self._renew_seconds = renew_seconds
+        self._lock = threading.Lock()
+        self._held: set[Lease] = set()
+        self._beat: threading.Thread | None = None
+        self._leaving = threading.Event()
+
+    def take(self, run_id: str) -> Lease | None:
+        """The lease of an unfinished run that nobody holds, or None. A lapsed one counts as one more cut-off."""
+        taken = (
+            update(RunRow)
+            .where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
+            .values(
+                epoch=RunRow.epoch + 1,
+                holder=_own_name(),
+                leased_until=database_now(self._seconds),
+                cut_offs=RunRow.cut_offs + case((RunRow.holder.is_not(None), 1), else_=0),
+                began_at=func.coalesce(RunRow.began_at, database_now()),
+            )
+        )
+        lease = self._begin_epoch(run_id, taken)
+        if lease is None:
+            return None
+        with self._lock:
+            self._held.add(lease)
+            if self._beat is None:
+                self._beat = threading.Thread(target=self._renew_for_ever, name="leases", daemon=True)
+                self._beat.start()
+        if self._leaving.is_set():
+            self.let_go()
+            return None
+        return lease
+
+    def seize(self, run_id: str) -> Lease | None:
+        """The lease of an unfinished run, whoever held it, for one last word; it is not renewed."""
+        seized = (
+            update(RunRow)
+            .where(RunRow.id == run_id, RunRow.state == RUNNING)
+            .values(epoch=RunRow.epoch + 1, holder=None, leased_until=None)
+        )
+        return self._begin_epoch(run_id, seized)
+
+    def _begin_epoch(self, run_id: str, statement: Update) -> Lease | None:
+        with self._sessions.begin() as session:
+            row = session.execute(statement.returning(RunRow.epoch, RunRow.cut_offs)).one_or_none()
+        return Lease(run_id, row.epoch, row.cut_offs) if row else None
+
+    def drop(self, lease: Lease) -> None:
+        """Renew this one no longer: its run has ended, or is left to lapse."""
+        with self._lock:
+            self._held.discard(lease)
+
+    def leave(self) -> None:
+        """Let go of everything and take nothing more: this process is about to end."""
+        self._leaving.set()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """End the epoch of every lease held: the runs are free at once, and what is still appended is refused."""
+        if held := self._take_out():
+            with self._sessions.begin() as session:
+                session.execute(
+                    update(RunRow)
+                    .where(_is_one_of(held), RunRow.state == RUNNING)
+                    .values(epoch=RunRow.epoch + 1, holder=None, leased_until=None)
+                )
+
+    def renew(self) -> None:
+        """Put off the end of every lease held. Those that were lost in the meantime stay lost."""
+        with self._lock:
+            held = list(self._held)
+        if held:
+            with self._sessions.begin() as session:
+                session.execute(
+                    update(RunRow)
+                    .where(_is_one_of(held), RunRow.state == RUNNING)
+                    .values(leased_until=database_now(self._seconds))
+                )
+
+    def free(self, grace_seconds: float = 0.0) -> tuple[str, ...]:
+        """The unfinished runs that nobody carries out, oldest first.
+
+        New ones are left out for `grace_seconds`: the process that stored them is about to take them.
+        """
+        not_new = or_(RunRow.epoch > 0, RunRow.created_at <= database_now(-grace_seconds))
+        with self._sessions() as session:
+            return tuple(
+                session.scalars(
+                    select(RunRow.id)
+                    .where(RunRow.state == RUNNING, is_free(), not_new)
+                    .order_by(RunRow.created_at, RunRow.id)
+                )
+            )
+
+    def _take_out(self) -> list[Lease]:
+        with self._lock:
+            held, self._held = list(self._held), set()
+        return held
+
+    def _renew_for_ever(self) -> None:
+        well = True
+        while not self._leaving.wait(self._renew_seconds):
+            try:
+                self.renew()
+                well = True
+            except Exception:  # a locked database, a full disk: the next renewal may work
+                if well:
+                    log.exception("leases could not be renewed")
+                well = False
+
+
+def is_free():
+    """The condition that nobody holds the lease of a run: it was never taken, let go of, or has lapsed."""
+    return or_(RunRow.leased_until.is_(None), RunRow.leased_until < database_now())
+
+
+def _is_one_of(leases: list[Lease]):
+    """The condition that a row is one of these runs, in the very epoch of its lease."""
+    return and_(tuple_(RunRow.id, RunRow.epoch).in_([(lease.run_id, lease.epoch) for lease in leases]))
+
+
+def _own_name() -> str:
+    """Who this is, for an operator who looks into the table. Asked for after any fork."""
+    return f"{socket.gethostname()[:48]}:{os.getpid()}"

@@ -1,0 +1,61 @@
+"""What all runs of the site cost in a day, kept in the database so that every server sees the same sum."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.reasoning.types import Usage
+from app.runs.clock import database_now
+from app.runs.tables import SpendingRow
+
+_INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+"""Both write ON CONFLICT the same way; SQLAlchemy has it per database."""
+
+
+class Spending:
+    """The sums in one database. Days are UTC's."""
+
+    def __init__(self, sessions: sessionmaker[Session]) -> None:
+        self._sessions = sessions
+
+    def today(self) -> Usage:
+        """What has been spent since midnight."""
+        with self._sessions() as session:
+            row = session.get(SpendingRow, _now(session).date())
+            return Usage(row.calls, row.prompt_tokens, row.completion_tokens, cost=row.cost) if row else Usage()
+
+    def seconds_to_midnight(self) -> float:
+        """How long it is until a new day begins."""
+        with self._sessions() as session:
+            now = _now(session)
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        return (midnight - now).total_seconds()
+
+    def add(self, usage: Usage) -> None:
+        """Add to today's sum in a transaction of its own."""
+        with self._sessions.begin() as session:
+            add_to_day(session, _now(session).date(), usage)
+
+
+def add_to_day(session: Session, day: date, usage: Usage) -> None:
+    """Add to a day's sum as part of the session's transaction. What costs nothing writes nothing."""
+    if not (usage.calls or usage.tokens or usage.cost):
+        return
+    spent = {
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost": usage.cost or 0.0,
+    }
+    statement = _INSERTS[session.get_bind().dialect.name](SpendingRow).values(day=day, **spent)
+    sums = {name: getattr(SpendingRow, name) + statement.excluded[name] for name in spent}
+    session.execute(statement.on_conflict_do_update(index_elements=[SpendingRow.day], set_=sums))
+
+
+def _now(session: Session) -> datetime:
+    return session.execute(select(database_now())).scalar_one()

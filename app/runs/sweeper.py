@@ -1,0 +1,51 @@
+"""Takes up what lies about: waiting runs of a process that is gone, and runs that were cut off in the middle."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from app.runs.jobs import JobRunner
+from app.runs.leases import Leases
+
+log = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 2.0
+GRACE_SECONDS = 5.0
+"""A run younger than this is about to be taken by the process that stored it."""
+
+
+class Sweeper:
+    """Every few seconds names each free run to `jobs`. Several servers may sweep one database: the lease decides."""
+
+    def __init__(self, leases: Leases, jobs: JobRunner, every: float = SWEEP_SECONDS, grace: float = GRACE_SECONDS):
+        self._leases = leases
+        self._jobs = jobs
+        self._every = every
+        self._grace = grace
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Sweep now and from now on, in a thread of its own."""
+        threading.Thread(target=self._sweep_for_ever, name="sweeper", daemon=True).start()
+
+    def stop(self) -> None:
+        """Sweep no more."""
+        self._stopped.set()
+
+    def sweep(self) -> None:
+        """Name every free run once, oldest first."""
+        for run_id in self._leases.free(self._grace):
+            self._jobs.submit(run_id)
+
+    def _sweep_for_ever(self) -> None:
+        well = True
+        while not self._stopped.is_set():
+            try:
+                self.sweep()
+                well = True
+            except Exception:  # a locked database, a table not yet there: the next sweep may work
+                if well:
+                    log.exception("unfinished runs could not be looked for")
+                well = False
+            self._stopped.wait(self._every)

@@ -1,0 +1,87 @@
+"""Scripted modules that know no turn: what they say follows from what they are asked, as with real models.
+
+So a run that is taken up again by another process meets the same modules there. Each call goes through `remembered`,
+as those of the back ends do; `calls` holds the keys of those that were really made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.reasoning import progress
+from app.reasoning.calls import Call, remembered
+from app.reasoning.errors import CallFailed
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.types import Answer, Claim, Context, Hop, Judgement, Label, Question, RunOptions, Usage, Verdict
+from tests.fakes import TWO_HOPS, BeforeStep, FakeWiring, Script
+
+
+@dataclass
+class Steady:
+    """The five modules over one script; hop N's are found by its number, which everybody can count."""
+
+    script: Script
+    before_step: BeforeStep = lambda step: None
+    calls: list[str] = field(default_factory=list)
+
+    def _play(self, step: str, outcome: Any) -> Any:
+        """Make the call named `step`, or remember it."""
+        progress.entered(step)
+
+        def compute() -> str:
+            self.before_step(step)
+            self.calls.append(step)
+            progress.used(Usage(1, 10, 2))
+            return step
+
+        remembered(Call("steady", {"step": step}), compute)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
+        number = len(context) + len(set_aside) + 1
+        if number > len(self.script.hops):
+            return None
+        return Question(self._play(f"question {number}", self.script.hops[number - 1].question))
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        number, hop = next((n, hop) for n, hop in enumerate(self.script.hops, 1) if hop.question == question.text)
+        return self._play(f"answer {number}", hop.answer)
+
+    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
+        return self._play(f"validation {hop.number}", self.script.hops[hop.number - 1].useful)
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        number = context[-1].number
+        return self._play(f"sufficiency {number}", self.script.hops[number - 1].enough)
+
+    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
+        return self._play("conclusion 1", self.script.verdict)
+
+    def strategy_for(self, options: RunOptions) -> QuestionGuided:
+        return QuestionGuided(self, self, self, self, self)
+
+
+class SteadyWiring(FakeWiring):
+    """A wiring over one steady script."""
+
+    def __init__(
+        self,
+        script: Script = TWO_HOPS,
+        before_step: BeforeStep = lambda step: None,
+        refusal: Exception | None = None,
+    ) -> None:
+        super().__init__((script,), before_step, refusal)
+        self.steady = Steady(script, before_step)
+
+    def strategy_for(self, options: RunOptions) -> QuestionGuided:
+        """The same modules for every run."""
+        if self.refusal:
+            raise self.refusal
+        return self.steady.strategy_for(options)
+
+
+FAILED = CallFailed("the model did not answer in 60 s")

@@ -1,0 +1,106 @@
+"""The door: so many may wait, everybody is told how long, and a spent day is over."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.reasoning.types import Claim, RunOptions
+from app.runs.service import DaySpent, Limits, Place, TooManyWaiting
+from tests.fakes import Gate, scripted_wiring
+from tests.runs.conftest import ended, row_of
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+
+
+@pytest.fixture
+def gate() -> Gate:
+    """Holds every run before its first question."""
+    return Gate("question 1")
+
+
+@pytest.fixture
+def start(gate):
+    """Start a run and return its id; opened gates let it pass."""
+
+    def starting(runs) -> str:
+        return runs.start(CLAIM, RunOptions(), "me")
+
+    yield starting
+    gate.open()
+
+
+def test_one_more_than_may_wait_is_turned_away_and_leaves_nothing_behind(runs_with, gate, start):
+    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=2)
+    started = [start(runs) for _ in range(3)]
+    with pytest.raises(TooManyWaiting, match=r"Too many checks wait .* in about 30 seconds") as caught:
+        start(runs)
+    assert caught.value.retry_after == 30, "no run has finished yet that could tell"
+    assert len(runs.recent("me")) == 3
+    gate.open()
+    assert {ended(runs, each).ended for each in started} == {"verdict"}
+    assert ended(runs, start(runs)).ended == "verdict"
+
+
+def test_where_none_may_wait_as_many_run_as_there_are_workers(runs_with, gate, start):
+    runs = runs_with(scripted_wiring(gate=gate), workers=2, max_waiting=0)
+    start(runs), start(runs)
+    with pytest.raises(TooManyWaiting):
+        start(runs)
+
+
+def test_servers_on_one_database_count_together(runs_with, gate, start):
+    one, other = (runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=1) for _ in range(2))
+    start(one)
+    assert gate.reached.wait(20)
+    gate.reached.clear()
+    start(other)
+    assert gate.reached.wait(20)
+    start(one)
+    for runs in (one, other):
+        with pytest.raises(TooManyWaiting):
+            start(runs)
+
+
+def test_who_waits_is_told_the_place_in_the_line(runs_with, gate, start):
+    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    running = start(runs)
+    assert gate.reached.wait(20)
+    second, third = start(runs), start(runs)
+    assert [runs.place(each) for each in (running, second, third)] == [None, Place(1, None), Place(2, None)]
+    assert runs.place("never") is None
+    gate.open()
+    assert ended(runs, third).ended == "verdict"
+    assert [runs.place(each) for each in (running, second, third)] == [None] * 3
+
+
+def test_the_wait_is_told_from_how_long_runs_took_lately(runs_with, gate, start, sessions):
+    runs = runs_with(scripted_wiring(gate=gate, delay=0.1), workers=1, max_waiting=2)
+    gate.open()
+    first = start(runs)
+    ended(runs, first)
+    row = row_of(sessions, first)
+    assert 0.9 <= (row.ended_at - row.began_at).total_seconds() < 20
+    held = Gate("question 1")
+    runs = runs_with(scripted_wiring(gate=held), workers=1, max_waiting=2)
+    start(runs)
+    assert held.reached.wait(20)
+    waiting = [start(runs) for _ in range(2)]
+    one, two = (runs.place(each) for each in waiting)
+    assert (one.position, two.position) == (1, 2)
+    assert 1 <= one.seconds <= two.seconds <= 2 * one.seconds
+    with pytest.raises(TooManyWaiting) as caught:
+        start(runs)
+    assert caught.value.retry_after == one.seconds
+    held.open()
+    ended(runs, waiting[-1])
+
+
+def test_when_the_day_is_spent_a_new_run_is_turned_away_with_the_reason(runs_with):
+    runs = runs_with(scripted_wiring(), limits=Limits(day_calls=9))
+    ended(runs, runs.start(CLAIM, RunOptions(), "me"))
+    with pytest.raises(
+        DaySpent, match=r"limit of 9 model calls a day is reached\. It opens again at midnight"
+    ) as caught:
+        runs.start(CLAIM, RunOptions(), "me")
+    assert 0 < caught.value.retry_after <= 86_400
+    assert len(runs.recent("me")) == 1

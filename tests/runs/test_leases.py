@@ -1,0 +1,170 @@
+"""The lease: one holder at a time, a new epoch with each, and nothing for ever."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select, text
+
+from app.reasoning.events import RunFailed, RunStarted
+from app.reasoning.types import Claim, RunOptions
+from app.runs.clock import database_now
+from app.runs.event_log import EventLog
+from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, Lease
+from app.settings import ROOT
+from tests.runs.conftest import lapse, row_of, wait_until
+
+
+@pytest.fixture
+def log(sessions) -> EventLog:
+    """A log with one run in it."""
+    log = EventLog(sessions)
+    log.begin("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    return log
+
+
+def left(sessions) -> timedelta:
+    """How long the run's lease lasts yet."""
+    return row_of(sessions, "run").leased_until - datetime.now(UTC)
+
+
+def test_the_databases_time_is_utc_and_can_be_moved(sessions):
+    with sessions() as session:
+        now, later, earlier = session.execute(select(database_now(), database_now(90.5), database_now(-3))).one()
+    assert now.tzinfo is UTC and abs(now - datetime.now(UTC)) < timedelta(seconds=5)
+    assert later - now == timedelta(seconds=90.5)
+    assert now - earlier == timedelta(seconds=3)
+
+
+def test_a_new_run_is_taken_by_one_and_refused_to_the_next(log, leases_with, sessions):
+    mine, others = leases_with(), leases_with()
+    assert mine.take("run") == Lease("run", 1)
+    assert others.take("run") is None
+    assert mine.take("run") is None, "not even the holder takes it twice"
+    row = row_of(sessions, "run")
+    assert row.holder and row.began_at and timedelta(0) < left(sessions) <= timedelta(seconds=LEASE_SECONDS)
+
+
+def test_of_many_who_reach_for_it_at_once_one_gets_it(log, leases_with):
+    several = [leases_with() for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        taken = list(pool.map(lambda leases: leases.take("run"), several))
+    assert sorted(lease is not None for lease in taken) == [False] * 7 + [True]
+
+
+TAKER = """
+import sys
+from sqlalchemy import create_engine
+from sqlalchemy.orm import sessionmaker
+from app.runs.leases import Leases
+
+leases = Leases(sessionmaker(create_engine(sys.argv[1])))
+print(sum(leases.take(str(n)) is not None for n in range(60)))
+"""
+
+
+def test_two_processes_never_hold_the_same_run(sessions, database_url):
+    log = EventLog(sessions)
+    for n in range(60):
+        log.begin(str(n), "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    command = [sys.executable, "-c", TAKER, database_url]
+    takers = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    counts = [int(taker.communicate(timeout=60)[0]) for taker in takers]
+    assert sum(counts) == 60
+
+
+def test_a_lapsed_one_is_taken_over_and_counts_as_a_cut_off(log, leases_with, sessions):
+    first = leases_with().take("run")
+    lapse(sessions, "run")
+    began = row_of(sessions, "run").began_at
+    assert leases_with().take("run") == Lease("run", first.epoch + 1, cut_offs=1)
+    assert row_of(sessions, "run").began_at == began, "its work began when it began"
+
+
+def test_one_that_was_let_go_of_is_free_at_once_and_counts_as_none(log, leases_with, sessions):
+    mine = leases_with()
+    first = mine.take("run")
+    mine.leave()
+    assert row_of(sessions, "run").holder is None
+    again = leases_with().take("run")
+    assert (again.cut_offs, again.epoch > first.epoch) == (0, True)
+
+
+def test_who_leaves_takes_nothing_more(log, leases_with):
+    leases = leases_with()
+    leases.leave()
+    assert leases.take("run") is None
+    assert leases_with().take("run") is not None
+
+
+def test_a_lease_is_renewed_for_as_long_as_it_is_held(log, leases_with):
+    mine, others = leases_with(seconds=0.6, renew_seconds=0.1), leases_with()
+    lease = mine.take("run")
+    time.sleep(1.0)
+    assert others.take("run") is None
+    mine.drop(lease)
+    wait_until(lambda: others.take("run"), 10)
+
+
+def test_a_lease_that_was_lost_is_not_renewed_back(log, leases_with, sessions):
+    mine, others = leases_with(), leases_with(seconds=100)
+    mine.take("run")
+    lapse(sessions, "run")
+    others.take("run")
+    before = row_of(sessions, "run").leased_until
+    mine.renew()
+    mine.let_go()
+    row = row_of(sessions, "run")
+    assert (row.leased_until, row.epoch) == (before, 2)
+
+
+def test_renewing_goes_on_after_the_database_failed_for_a_while(log, leases_with, sessions, caplog):
+    leases = leases_with(seconds=30, renew_seconds=0.05)
+    leases.take("run")
+    with sessions.begin() as session:
+        session.execute(text("alter table runs rename to lost"))
+    wait_until(lambda: "leases could not be renewed" in caplog.text)
+    time.sleep(0.3)
+    with sessions.begin() as session:
+        session.execute(text("alter table lost rename to runs"))
+    lapse(sessions, "run")
+    wait_until(lambda: left(sessions) > timedelta(seconds=10))
+    assert caplog.text.count("leases could not be renewed") == 1
+
+
+def test_several_missed_renewals_do_not_end_a_lease():
+    assert LEASE_SECONDS > 3 * RENEW_SECONDS
+
+
+def test_a_seized_lease_ends_the_holders(log, leases_with):
+    mine, others = leases_with(), leases_with()
+    mine.take("run")
+    seized = others.seize("run")
+    assert seized.epoch == 2
+    log.append(seized, RunFailed("ended by someone else"))
+    assert others.seize("run") is None and others.seize("never") is None
+
+
+def test_an_ended_or_unknown_run_has_no_lease(log, leases_with):
+    log.append(leases_with().take("run"), RunFailed("no"))
+    assert leases_with().take("run") is None
+    assert leases_with().take("never") is None
+
+
+def test_free_are_the_unfinished_runs_that_nobody_holds_oldest_first(log, leases_with, sessions):
+    for run_id in ("held", "lapsed", "done"):
+        log.begin(run_id, "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    leases = leases_with()
+    leases.take("held"), leases.take("lapsed")
+    log.append(leases.take("done"), RunFailed("no"))
+    assert leases.free() == ("run",)
+    lapse(sessions, "lapsed")
+    assert leases.free() == ("run", "lapsed")
+    assert leases.free(grace_seconds=30) == ("lapsed",), "a new run is left to who stored it"
+    leases.let_go()
+    assert leases.free(grace_seconds=30) == ("held", "lapsed")

@@ -1,0 +1,321 @@
+"""A run survives its process: whoever serves next takes it up, and nobody could tell from the report."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import create_engine, text, update
+from sqlalchemy.orm import sessionmaker
+
+from app.extensions import db
+from app.reasoning.errors import InvalidInput
+from app.reasoning.events import TERMINAL, RunResumed, RunStarted
+from app.reasoning.report import Report, fold
+from app.reasoning.types import Claim, HopStatus, Judgement, RunOptions, Usage
+from app.runs.event_log import EventLog
+from app.runs.leases import Leases
+from app.runs.runner import MOST_CUT_OFFS, OTHER_VERSION, Runner
+from app.runs.spending import Spending
+from app.runs.sweeper import Sweeper
+from app.runs.tables import EventRow, RunRow
+from app.settings import ROOT
+from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer
+from tests.runs.conftest import ended, events_until_end, lapse, wait_until
+from tests.runs.steady import FAILED, Steady, SteadyWiring
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+
+OTHER = """
+import sys, time
+from sqlalchemy import create_engine
+from sqlalchemy.orm import sessionmaker
+from app.reasoning.types import Claim, RunOptions
+from app.runs.service import Runs
+from tests.fakes import Gate
+from tests.runs.steady import SteadyWiring
+
+gate = Gate("answer 2")
+runs = Runs(sessionmaker(create_engine(sys.argv[1])), SteadyWiring(before_step=gate).strategy_for, workers=1)
+ids = [runs.start(Claim("Theirs."), RunOptions(), "they") for _ in range(2)]
+gate.reached.wait(30)
+print(*ids, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def other(database_url):
+    """A process in the middle of one run, with a second one waiting; and the two runs' ids."""
+    process = subprocess.Popen([sys.executable, "-c", OTHER, database_url], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    yield process, process.stdout.readline().split()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_runs_of_a_killed_process_are_taken_up_and_nothing_is_asked_twice(runs_with, other, sessions):
+    process, (running, waiting) = other
+    process.send_signal(signal.SIGKILL)
+    process.wait(30)
+    lapse(sessions, running)
+    wiring = SteadyWiring()
+    runs = runs_with(wiring, workers=1)
+    runs.serve()
+    runs.wake(running)
+    events = [each.event for each in events_until_end(runs, running)]
+    assert [isinstance(event, RunResumed) for event in events].count(True) == 1
+    assert ended(runs, running).verdict == TWO_HOPS.verdict
+    assert wiring.steady.calls == ["answer 2", "validation 2", "sufficiency 2", "conclusion 1"]
+    runs.wake(waiting)
+    report = ended(runs, waiting)
+    assert (report.verdict, report.usage.cached) == (TWO_HOPS.verdict, 0)
+
+
+def test_runs_of_a_living_process_are_left_alone(runs_with, other):
+    _, (running, waiting) = other
+    wiring = SteadyWiring()
+    runs = runs_with(wiring)
+    runs.serve()
+    runs.wake(running)
+    runs.wake(waiting)
+    assert ended(runs, waiting).ended == "verdict", "one that only waits there may be carried out here"
+    assert runs.report(running).report.ended is None
+    assert runs.place(running) is None
+
+
+def test_a_server_takes_up_by_itself_what_it_finds(runs_with, sessions, leases_with):
+    log = EventLog(sessions)
+    for run_id in ("waiting", "cut off"):
+        log.begin(run_id, "me", RunStarted(CLAIM, RunOptions()))
+    with sessions.begin() as session:
+        session.execute(update(RunRow).values(created_at=text("'2026-01-01 00:00:00.000000'")))
+    leases_with().take("cut off")
+    lapse(sessions, "cut off")
+    runs = runs_with(SteadyWiring())
+    runs.serve()
+    assert [ended(runs, each).ended for each in ("waiting", "cut off")] == ["verdict"] * 2
+
+
+class NoJobs:
+    """Jobs that are only written down."""
+
+    def __init__(self) -> None:
+        self.submitted = []
+
+    def submit(self, run_id: str) -> None:
+        self.submitted.append(run_id)
+
+    def stop(self, wait: float = 0.0) -> None:
+        pass
+
+
+def test_the_sweeper_leaves_new_runs_to_who_stored_them(sessions, leases_with):
+    log, jobs = EventLog(sessions), NoJobs()
+    log.begin("run", "me", RunStarted(CLAIM, RunOptions()))
+    Sweeper(leases_with(), jobs).sweep()
+    assert jobs.submitted == []
+    Sweeper(leases_with(), jobs, grace=0).sweep()
+    assert jobs.submitted == ["run"]
+
+
+def test_the_sweeper_goes_on_after_the_database_failed_for_a_while(sessions, leases_with, caplog):
+    log, jobs = EventLog(sessions), NoJobs()
+    log.begin("run", "me", RunStarted(CLAIM, RunOptions()))
+    with sessions.begin() as session:
+        session.execute(text("alter table runs rename to lost"))
+    sweeper = Sweeper(leases_with(), jobs, every=0.02, grace=0)
+    sweeper.start()
+    wait_until(lambda: "could not be looked for" in caplog.text)
+    with sessions.begin() as session:
+        session.execute(text("alter table lost rename to runs"))
+    wait_until(lambda: jobs.submitted)
+    sweeper.stop()
+    assert caplog.text.count("could not be looked for") == 1
+
+
+@pytest.fixture
+def cut_off(runs_with, sessions):
+    """Make a run in the middle of its second hop, whose holders were lost so many times."""
+    gate = Gate("answer 2")
+
+    def make(times: int = 1) -> str:
+        run_id = runs_with(SteadyWiring(before_step=gate)).start(CLAIM, RunOptions(), "me")
+        assert gate.reached.wait(30)
+        lapse(sessions, run_id)
+        with sessions.begin() as session:
+            session.execute(update(RunRow).where(RunRow.id == run_id).values(cut_offs=times - 1))
+        return run_id
+
+    yield make
+    gate.open()
+
+
+def test_a_run_that_brings_every_process_down_is_given_up_with_what_it_has(runs_with, cut_off):
+    run_id = cut_off(times=MOST_CUT_OFFS)
+    runs = runs_with(SteadyWiring())
+    runs.wake(run_id)
+    report = ended(runs, run_id)
+    assert (report.ended, report.problem) == ("interrupted", "The check was cut off 3 times and is not taken up again.")
+    assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
+
+
+def test_a_run_whose_options_are_no_longer_offered_ends_as_interrupted_and_says_why(runs_with, cut_off):
+    run_id = cut_off()
+    runs = runs_with(SteadyWiring(refusal=InvalidInput("There is no answerer 'web-search'.")))
+    runs.wake(run_id)
+    report = ended(runs, run_id)
+    assert report.ended == "interrupted"
+    assert report.problem == "The check was cut off and cannot go on. There is no answerer 'web-search'."
+
+
+def test_a_run_of_another_version_ends_in_its_row_and_the_log_has_why(runs_with, cut_off, sessions, caplog):
+    run_id = cut_off()
+    with sessions.begin() as session:
+        session.execute(update(EventRow).where(EventRow.seq == 3).values(version=99))
+    runs = runs_with(SteadyWiring())
+    runs.wake(run_id)
+    wait_until(lambda: runs.recent("me")[0].state == "interrupted")
+    assert "schema version 99 cannot be read" in caplog.text
+    with sessions() as session:
+        last = session.query(EventRow).order_by(EventRow.seq.desc()).first()
+    assert last.body["message"] == OTHER_VERSION
+
+
+def test_a_call_that_comes_back_after_the_lease_was_let_go_of_is_paid_for_and_remembered(runs_with, sessions):
+    gate = Gate("answer 1")
+    runs = runs_with(SteadyWiring(before_step=gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    runs.stop()
+    gate.open()
+    runs.stop(wait=20)
+    wiring = SteadyWiring()
+    others = runs_with(wiring)
+    others.wake(run_id)
+    assert ended(others, run_id).verdict == TWO_HOPS.verdict
+    assert wiring.steady.calls[0] == "validation 1"
+    assert Spending(sessions).today() == Usage(9, 90, 18, cost=0.0)
+
+
+outcomes = st.sampled_from(["kept", "set aside", "answerless", "failed"])
+
+
+def scripted(names: list[str], enough: int, verdict) -> Script:
+    """A script of such hops, where the verifier is satisfied after hop number `enough`."""
+    made = {"answerless": answer(None), "failed": FAILED}
+    return Script(
+        tuple(
+            ScriptedHop(
+                f"Question {n}?",
+                made.get(name, answer(f"answer {n}")),
+                Judgement(name == "kept", f"{name}, as scripted"),
+                FAILED if n == enough + 1 else Judgement(n == enough, f"judged after {n}"),
+            )
+            for n, name in enumerate(names, 1)
+        ),
+        verdict,
+    )
+
+
+@pytest.fixture(scope="module")
+def one_database(tmp_path_factory):
+    """Sessions on a database that all examples share: each has a run of its own."""
+    engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('runs') / 'hopcheck.sqlite3'}")
+    db.metadata.create_all(engine)
+    yield sessionmaker(engine)
+    engine.dispose()
+
+
+class CutOff(BaseException):
+    """The process dies here."""
+
+
+class MortalLog(EventLog):
+    """A log whose process dies at the n-th event: before it is stored, or right after."""
+
+    def __init__(self, sessions, dies_at: int, stored: bool) -> None:
+        super().__init__(sessions)
+        self._left, self._stored = dies_at, stored
+
+    def append(self, lease, event) -> int:
+        self._left -= 1
+        if self._left == 0 and not self._stored:
+            raise CutOff
+        seq = super().append(lease, event)
+        if self._left == 0:
+            raise CutOff
+        return seq
+
+
+def carried_out(sessions, run_id: str, steady: Steady, deaths: list[tuple[int, bool, bool]]) -> Report:
+    """The report of a run whose processes die like that, one after the other, and whose last one lives.
+
+    A death is (at which of its events, whether that is still stored, whether the lease was let go of before).
+    """
+    EventLog(sessions).begin(run_id, "me", RunStarted(CLAIM, RunOptions()))
+    for dies_at, stored, let_go in [*deaths, (-1, True, False)]:
+        leases = Leases(sessions)
+        try:
+            Runner(sessions, MortalLog(sessions, dies_at, stored), leases, steady.strategy_for).carry_out(run_id)
+        except CutOff:
+            if not let_go:
+                lapse(sessions, run_id)
+            with sessions.begin() as session:  # a run may be cut off more often here than it would be taken up
+                session.execute(
+                    update(RunRow)
+                    .where(RunRow.id == run_id)
+                    .values(cut_offs=0, leased_until=None, epoch=RunRow.epoch + let_go)
+                )
+        finally:
+            leases.leave()
+    events = EventLog(sessions).read(run_id)
+    assert [each.seq for each in events] == list(range(1, len(events) + 1))
+    assert [isinstance(each.event, TERMINAL) for each in events] == [False] * (len(events) - 1) + [True]
+    return fold((each.event, each.seconds) for each in events)
+
+
+def timeless(report: Report) -> Report:
+    """The report without what a cut-off may change: how long it took and what it cost."""
+    return replace(report, times=(), seconds=0.0, usage=Usage())
+
+
+numbers = iter(range(1_000_000))
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(outcomes, max_size=6),
+    st.integers(0, 6),
+    st.sampled_from([SUPPORTED, FAILED]),
+    st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.booleans()), max_size=4),
+)
+def test_however_often_a_run_is_cut_off_its_report_is_that_of_an_undisturbed_one(
+    one_database, names, enough, verdict, deaths
+):
+    script = scripted(names, enough, verdict)
+    undisturbed, disturbed = Steady(script), Steady(script)
+    expected = carried_out(one_database, str(next(numbers)), undisturbed, [])
+    report = carried_out(one_database, str(next(numbers)), disturbed, deaths)
+    assert timeless(report) == timeless(expected)
+    assert [hop.number for hop in report.hops] == list(range(1, len(report.hops) + 1))
+    assert len(disturbed.calls) <= len(undisturbed.calls) + len(deaths), "at most the call it died in is made again"
+    assert set(disturbed.calls) == set(undisturbed.calls)
+
+
+def test_a_script_with_a_set_aside_hop_goes_on_behind_it(runs_with, sessions):
+    gate = Gate("answer 2")
+    runs = runs_with(SteadyWiring(ONE_SET_ASIDE, gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    runs.stop()
+    gate.open()
+    others = runs_with(SteadyWiring(ONE_SET_ASIDE))
+    others.wake(run_id)
+    report = ended(others, run_id)
+    assert [hop.status for hop in report.hops] == [HopStatus.SET_ASIDE, HopStatus.KEPT, HopStatus.KEPT]

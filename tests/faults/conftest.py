@@ -1,0 +1,88 @@
+"""Instance folders with a database of their own, and small or read-only disks to put them on."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.faults.servers import DATABASE, ROOT, flask
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory) -> Path:
+    """A database at the newest version, made by the operator's command."""
+    instance = tmp_path_factory.mktemp("migrated")
+    done = flask(instance, "db", "upgrade")
+    assert done.returncode == 0, done.stderr
+    return instance / DATABASE
+
+
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory) -> Path:
+    """The index of the corpus that ships, made by the operator's command; the folder that holds it."""
+    instance = tmp_path_factory.mktemp("indexed")
+    done = flask(instance, "corpus", "build")
+    assert done.returncode == 0, done.stderr
+    return instance / "corpora"
+
+
+@pytest.fixture
+def instance(tmp_path, migrated) -> Path:
+    """An instance folder with an empty database of its own."""
+    folder = tmp_path / "instance"
+    folder.mkdir()
+    shutil.copy(migrated, folder / DATABASE)
+    return folder
+
+
+@pytest.fixture
+def mount() -> Iterator[Callable[..., None]]:
+    """Mounts as `mount ARGUMENTS FOLDER` does, until the test ends."""
+    if not _may_mount():
+        pytest.skip("mounting a disk for the test is allowed neither here nor in a namespace")
+    mounted: list[Path] = []
+
+    def mount(folder: Path, *arguments: str) -> None:
+        subprocess.run(["mount", *arguments, str(folder)], check=True)
+        mounted.append(folder)
+
+    yield mount
+    for folder in reversed(mounted):
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Who may not mount is root in a namespace of its own: the test runs there, and here stands for its outcome."""
+    if "mount" in getattr(item, "fixturenames", ()) and not _may_mount() and _has_namespaces():
+        item.fixturenames.clear()  # type: ignore[attr-defined]
+        item.obj = lambda: _pass_elsewhere(item.nodeid)  # type: ignore[attr-defined]
+
+
+def _pass_elsewhere(node: str) -> None:
+    command = ["unshare", "-rm", sys.executable, "-m", "pytest", "-p", "no:cacheprovider", node]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@cache
+def _may_mount() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], capture_output=True).returncode:
+            return False
+        return subprocess.run(["umount", folder], capture_output=True).returncode == 0
+
+
+@cache
+def _has_namespaces() -> bool:
+    try:
+        return subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,51 @@
+"""What gunicorn serves where the fault is not about models: the real application over slow scripted runs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from flask import Flask
+
+from app import create_app
+from app.backends.bm25 import Bm25Retriever
+from app.preparing import index_folder
+from app.reasoning.roles import Retriever
+from app.reasoning.types import Answer, Claim, Question, RunOptions, Span
+from app.settings import load_settings
+from tests.fakes import FakeWiring, scripted_strategy, scripted_wiring
+
+
+def scripted_app() -> Flask:
+    """Two kept hops, then SUPPORTED. Each step of a run takes STEP_SECONDS; a run has eleven."""
+    return create_app(wiring=scripted_wiring(delay=float(os.environ.get("STEP_SECONDS", "0.1"))))
+
+
+def searching_app() -> Flask:
+    """The same, but every answer is searched for in the real index of the instance folder."""
+    settings = load_settings()
+    return create_app(settings, Searching(Bm25Retriever(index_folder(settings, "vital"))))
+
+
+class Searching(FakeWiring):
+    """Scripted but for the answerer."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        super().__init__()
+        self.answerer = FirstWord(retriever)
+
+    def strategy_for(self, options: RunOptions):
+        """The scripted strategy with the searching answerer in the scripted one's place."""
+        return replace(scripted_strategy(), answerer=self.answerer)
+
+
+class FirstWord:
+    """Answers with the first word of the best passage for the question."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        passages = self._retriever.retrieve(question.text, 3)
+        cited = Span(passages[0], 0, len(passages[0].text.split()[0]))
+        return Answer(cited.text, cited, passages, "retriever-reader")

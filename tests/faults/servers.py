@@ -1,0 +1,171 @@
+"""Servers as an operator starts them, each a real gunicorn in a process of its own, and a browser to visit them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import NamedTuple
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
+
+ROOT = Path(__file__).resolve().parents[2]
+CLAIM = "Hamlet's author was born in England."
+SCRIPTED = "tests.faults.scripted:scripted_app()"
+DATABASE = "hopcheck.sqlite3"
+
+
+class Page(NamedTuple):
+    """What came back."""
+
+    status: int
+    text: str
+    url: str
+    headers: dict[str, str]
+
+
+@dataclass
+class Server:
+    """A running server; `log` is the file with all that it wrote."""
+
+    address: str
+    process: subprocess.Popen
+    log: Path
+    browser: OpenerDirector = field(default_factory=lambda: build_opener(HTTPCookieProcessor(CookieJar())))
+
+    def get(self, path: str, form: dict[str, str] | None = None, timeout: float = 60) -> Page:
+        """The page at `path` after any redirect, an error's page too; with a `form`, it is posted there."""
+        data = urlencode(form).encode() if form else None
+        try:
+            answer = self.browser.open(self.address + path, data, timeout)
+        except HTTPError as error:
+            answer = error
+        with answer:
+            return Page(answer.status, answer.read().decode(), answer.url, dict(answer.headers))
+
+    def token(self) -> str:
+        """The CSRF token of this browser."""
+        return re.search(r'name="csrf_token" value="([^"]+)"', self.get("/").text)[1]
+
+    def send(self, token: str, claim: str = CLAIM) -> Page:
+        """Post the claim form."""
+        return self.get("/runs", {"csrf_token": token, "claim": claim})
+
+    def start(self, claim: str = CLAIM) -> str:
+        """Start a run; the path of its page."""
+        page = self.send(self.token(), claim)
+        assert page.status == 200 and "/runs/" in page.url, page
+        return page.url.removeprefix(self.address)
+
+    def wait_for(self, path: str, words: str, seconds: float = 40) -> str:
+        """The page's text once it holds `words`."""
+        return until(lambda: words in (text := self.get(path).text) and text, seconds, f"{words!r} on {path}")
+
+    def said(self) -> str:
+        """The log so far."""
+        return self.log.read_text(errors="replace")
+
+
+@contextmanager
+def serving(instance: Path, app: str | None = SCRIPTED, root: Path = ROOT, **environment: str) -> Iterator[Server]:
+    """A server over `instance`, once it answers; stopped at the end. `app` is None for the one that ships."""
+    port = free_port()
+    given = surroundings(instance, PORT=str(port), **environment)
+    log = instance.with_name(f"{instance.name}-{port}.log")
+    with log.open("wb") as file:
+        command = [sys.executable, "-m", "gunicorn", *([app] if app else [])]
+        process = subprocess.Popen(command, cwd=root, env=given, stdout=file, stderr=file)
+    server = Server(f"http://127.0.0.1:{port}", process, log)
+    try:
+        until(lambda: answers(server), 60, f"an answer of the server: {server.said()}")
+        yield server
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(10)
+
+
+def surroundings(instance: Path, **more: str) -> dict[str, str]:
+    """The environment of an operator who set nothing but this."""
+    fixed = {"INSTANCE": str(instance), "HOST": "127.0.0.1", "OMP_NUM_THREADS": "1", "RATE_LIMIT": "9999 per minute"}
+    return {**os.environ, **fixed, **more}
+
+
+def flask(instance: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`flask --app app ...` over `instance`."""
+    command = [sys.executable, "-m", "flask", "--app", "app", *arguments]
+    given = surroundings(instance, **environment)
+    return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=110)
+
+
+def answers(server: Server) -> bool:
+    assert server.process.poll() is None, server.said()
+    try:
+        return server.get("/healthz", timeout=5).status == 200
+    except OSError:  # nobody listens yet
+        return False
+
+
+def until(look: Callable, seconds: float, what: str):
+    """What `look` gives once it is true; fails after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < deadline, f"in {seconds} seconds there was not {what}"
+        time.sleep(0.1)
+    return seen
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def run_id(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def asked(instance: Path, statement: str, *values: object) -> list[tuple]:
+    """The rows of a look into the database, which changes nothing."""
+    with closing(sqlite3.connect(f"file:{instance / DATABASE}?mode=ro", uri=True, timeout=20)) as database:
+        return database.execute(statement, values).fetchall()
+
+
+def events(instance: Path, run: str) -> list[str]:
+    """The kinds of a run's events, in order; that they are numbered without gaps is checked."""
+    rows = asked(instance, "select seq, kind, body from events where run_id = ? order by seq", run)
+    assert [seq for seq, _, _ in rows] == list(range(1, len(rows) + 1))
+    assert all(json.loads(body) for _, _, body in rows)
+    return [kind for _, kind, _ in rows]
+
+
+def state(instance: Path, run: str) -> str:
+    """ "running", "verdict", "failed" or "interrupted"."""
+    return asked(instance, "select state from runs where id = ?", run)[0][0]
+
+
+ENDS = ("verdict_reached", "run_failed", "run_interrupted")
+
+
+def assert_sound(instance: Path) -> None:
+    """The database is whole, and a run that looks finished has its whole log, with one end, which comes last."""
+    assert asked(instance, "pragma integrity_check") == [("ok",)]
+    for run, told in asked(instance, "select id, state from runs"):
+        kinds = events(instance, run)
+        ends = [kind for kind in kinds if kind in ENDS]
+        assert (len(ends), kinds[-1] in ENDS) == ((0, False) if told == "running" else (1, True)), (told, kinds)
+        assert (told == "verdict") == ("verdict_reached" in kinds), (told, kinds)

@@ -1,0 +1,133 @@
+"""The database locked, on a full disk, read-only, or never migrated, under a server that is running."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from tests.faults.servers import CLAIM, DATABASE, asked, assert_sound, events, flask, run_id, serving, state, until
+
+HOLD = """
+import sqlite3, sys
+held = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=20)
+held.execute("begin exclusive")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def locked(database: Path):
+    """Another process holds the database's lock for the block's length."""
+    command = [sys.executable, "-c", HOLD, str(database)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        yield
+        holder.stdin.close()
+
+
+def test_a_database_locked_for_ten_seconds_costs_a_run_nothing_and_pages_say_so(instance):
+    with serving(instance, STEP_SECONDS="0.3") as server:
+        token, path = server.token(), server.start()
+        server.wait_for(path, "Who wrote Hamlet?")
+        with locked(instance / DATABASE):
+            began = time.monotonic()
+            for readable in ("/", path, "/how-it-works"):
+                assert server.get(readable).status == 200
+            assert time.monotonic() - began < 5, "reading does not wait for the lock"
+            refused = server.send(token, claim="Some other claim.")
+            time.sleep(max(0.0, 10 - (time.monotonic() - began)))
+        assert refused.status == 503 and "The database is busy" in refused.text
+        assert "Some other claim." in refused.text, "what was typed is not lost"
+        assert int(refused.headers["Retry-After"]) > 0
+        assert "Traceback" not in refused.text
+        server.wait_for(path, 'id="verdict-heading"')
+        assert state(instance, run_id(path)) == "verdict"
+        assert events(instance, run_id(path)).count("hop_kept") == 2
+        assert server.send(token).status == 200
+        assert "The database is busy" in server.said()
+    assert_sound(instance)
+
+
+def fill(folder: Path) -> Path:
+    """A file that takes all the room there is."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (65536, 512, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                continue
+    return filler
+
+
+def test_a_disk_that_fills_up_during_a_run_loses_nothing_and_the_run_ends_once_there_is_room(tmp_path, migrated, mount):
+    instance = tmp_path / "instance"
+    instance.mkdir()
+    mount(instance, "-t", "tmpfs", "-o", "size=8m", "tmpfs")
+    shutil.copy(migrated, instance / DATABASE)
+    with serving(instance, STEP_SECONDS="0.3") as server:
+        token, path = server.token(), server.start()
+        server.wait_for(path, "Who wrote Hamlet?")
+        filler = fill(instance)
+        until(lambda: "The disk that holds the database is full" in server.said(), 30, "a line in the log")
+        refused = server.send(token)
+        assert refused.status == 503 and "The disk that holds the database is full" in refused.text
+        assert "Traceback" not in refused.text
+        assert "verdict-heading" not in server.get(path).text
+        assert state(instance, run_id(path)) == "running"
+        assert_sound(instance)
+        filler.unlink()
+        server.wait_for(path, 'id="verdict-heading"')
+        server.wait_for(server.start(), 'id="verdict-heading"')
+        assert events(instance, run_id(path)).count("hop_kept") == 2
+        assert_sound(instance)
+
+
+def test_on_a_read_only_disk_old_runs_are_shown_new_ones_refused_and_nothing_is_harmed(tmp_path, instance, mount):
+    """SQLite reads a database in WAL mode there as long as its two small files lie beside it, and not without them."""
+    with serving(instance) as server:
+        path = server.start()
+        server.wait_for(path, 'id="verdict-heading"')
+    read_only = tmp_path / "read-only"
+    read_only.mkdir()
+    mount(read_only, "--bind", str(instance))
+    subprocess.run(["mount", "-o", "remount,bind,ro", str(read_only)], check=True)
+    with closing(sqlite3.connect(instance / DATABASE)) as opened:
+        opened.execute("select count(*) from runs").fetchone()  # makes the two files, and keeps them
+        with serving(read_only) as server:
+            assert "Supported" in server.get(path).text
+            refused = server.send(server.token())
+            assert refused.status == 503 and "The database is read-only" in refused.text
+            assert "Traceback" not in refused.text
+            assert "The database is read-only" in server.said()
+    assert not (instance / f"{DATABASE}-wal").exists()
+    before = (instance / DATABASE).read_bytes()
+    assert "cannot be written (Read-only file system)" in flask(read_only, "doctor").stdout
+    checked = flask(read_only, "check", CLAIM)
+    assert checked.returncode == 1 and "Traceback" not in checked.stderr
+    assert checked.stderr.splitlines()[-1].endswith("Its folder must be there and be writable.")
+    assert (instance / DATABASE).read_bytes() == before
+    assert_sound(instance)
+
+
+def test_a_database_that_was_never_migrated_names_the_command_which_then_works_without_a_restart(tmp_path):
+    instance = tmp_path / "instance"
+    instance.mkdir()
+    with serving(instance) as server:
+        page = server.get("/")
+        assert page.status == 503 and "flask --app app db upgrade" in page.text
+        assert "flask --app app db upgrade" in server.said()
+        checked = flask(instance, "check", CLAIM)
+        assert checked.returncode == 1 and "Traceback" not in checked.stderr
+        assert checked.stderr.splitlines()[-1].endswith("flask --app app db upgrade")
+        assert flask(instance, "db", "upgrade").returncode == 0
+        server.wait_for(server.start(), 'id="verdict-heading"')
+    assert asked(instance, "select count(*) from runs") == [(1,)]
+    assert_sound(instance)

@@ -12,7 +12,7 @@ from flask_migrate import downgrade, upgrade
 from sqlalchemy import inspect
 
 from app.extensions import db, migrate
-from app.runs import tables  # noqa: F401 - makes the tables known
+from app.runs import call_cache, tables  # noqa: F401 - makes the tables known
 
 
 @pytest.fixture

@@ -1,0 +1,151 @@
+"""The site's memory of calls that cost money or leave the machine: the same again is neither made nor paid.
+
+Replies are kept by the digest of the whole request, so no prompt is stored, and up to a size, past which those that
+nobody has needed for longest go. A cache that fails forgets and says so in the log; it never fails a call.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    BindParameter,
+    Index,
+    String,
+    Text,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.orm import Mapped, Session, mapped_column, sessionmaker
+
+from app.extensions import db
+from app.reasoning.calls import Call
+from app.runs.tables import UtcDateTime
+from app.runs.trouble import DatabaseUnavailable
+
+log = logging.getLogger(__name__)
+
+MEGABYTE = 1_000_000
+KEPT_SHARE = 0.9
+"""A full cache is emptied down to this share of its size, so that not every new reply has to push one out."""
+
+TOUCH_AFTER = timedelta(minutes=1)
+"""A reply's last use is written down no more often than this, so that reading stays reading."""
+
+
+class CachedCall(db.Model):  # type: ignore[name-defined] # made at run time
+    """A reply by its request's digest (app.reasoning.calls.Call.key). `bytes` is what it counts for."""
+
+    __tablename__ = "call_cache"
+    # Adding up sizes and finding the oldest read this index alone, never the replies.
+    __table_args__ = (Index("ix_call_cache_used_at_bytes", "used_at", "bytes"),)
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    model: Mapped[str] = mapped_column(Text)
+    reply: Mapped[Any] = mapped_column(JSON)
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    used_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class CallCache:
+    """Implements `calls.Memory` for costly calls. Safe to share between threads, and between processes."""
+
+    def __init__(
+        self, sessions: sessionmaker[Session], megabytes: int, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        """`megabytes` is what the replies may take, 0 to keep none."""
+        self._sessions = sessions
+        self._limit = megabytes * MEGABYTE
+        self._now = now
+        self._well = True
+
+    def recall(self, call: Call) -> Any | None:
+        """The reply that was kept for an equal request to the same model, or None."""
+        return self._trying(lambda: self._read(call.key)) if self._wants(call) else None
+
+    def keep(self, call: Call, reply: Any) -> None:
+        """Remember a reply; the first one to a call stands. One larger than the whole cache is not kept."""
+        size = len(json.dumps(reply).encode()) + len(call.key) + len(call.model.encode())
+        if self._wants(call) and size <= self._limit:
+            self._trying(lambda: self._write(call, reply, size))
+
+    def size(self) -> tuple[int, int]:
+        """How many replies there are, and what they count for in bytes."""
+        with self._sessions() as session:
+            count, total = session.execute(select(func.count(), func.sum(CachedCall.bytes))).one()
+        return count, int(total or 0)
+
+    def purge(self) -> int:
+        """Forget every reply; returns how many there were."""
+        with self._sessions.begin() as session:
+            return session.execute(delete(CachedCall)).rowcount  # type: ignore[attr-defined] # a CursorResult
+
+    def _wants(self, call: Call) -> bool:
+        return call.costly and self._limit > 0
+
+    def _read(self, key: str) -> Any | None:
+        with self._sessions() as session:
+            found = session.execute(
+                select(CachedCall.reply, CachedCall.used_at).where(CachedCall.key == key)
+            ).one_or_none()
+        if found is None:
+            return None
+        if self._now() - found.used_at > TOUCH_AFTER:
+            self._trying(lambda: self._touch(key))
+        return found.reply
+
+    def _touch(self, key: str) -> None:
+        with self._sessions.begin() as session:
+            session.execute(update(CachedCall).where(CachedCall.key == key).values(used_at=self._now()))
+
+    def _write(self, call: Call, reply: Any, size: int) -> None:
+        columns = (CachedCall.key, CachedCall.model, CachedCall.reply, CachedCall.bytes, CachedCall.used_at)
+        row = select(
+            literal(call.key),
+            literal(call.model),
+            literal(reply, JSON),
+            literal(size),
+            literal(self._now(), UtcDateTime),
+        ).where(~exists().where(CachedCall.key == call.key))
+        try:
+            with self._sessions.begin() as session:
+                session.execute(insert(CachedCall).from_select(columns, row))
+                if (session.scalar(select(func.sum(CachedCall.bytes))) or 0) > self._limit:
+                    self._make_room(session)
+        except IntegrityError:
+            log.debug("another call like this one was kept at the same moment")
+
+    def _used_now(self) -> BindParameter[datetime]:
+        return literal(self._now(), UtcDateTime)
+
+    def _make_room(self, session: Session) -> None:
+        """Forget the replies that nobody has needed for longest."""
+        newest_first = func.sum(CachedCall.bytes).over(order_by=(CachedCall.used_at.desc(), CachedCall.key))
+        ranked = select(CachedCall.key, newest_first.label("upto")).subquery()
+        too_old = select(ranked.c.key).where(ranked.c.upto > self._limit * KEPT_SHARE)
+        session.execute(delete(CachedCall).where(CachedCall.key.in_(too_old)))
+
+    def _trying(self, work: Callable[[], Any]) -> Any | None:
+        """What `work` comes to; None when the database fails, which is said once until it works again."""
+        try:
+            done = work()
+        except (SQLAlchemyError, DatabaseUnavailable, ValueError) as error:
+            if self._well:
+                # The error itself would quote the reply.
+                log.warning("the cache of calls failed (%s); calls are made without it", type(error).__name__)
+            self._well = False
+            return None
+        self._well = True
+        return done

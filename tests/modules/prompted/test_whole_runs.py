@@ -1,0 +1,159 @@
+"""The loop over prompted modules: a capable model gets through it, and whatever another one writes, it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.backends.language_models import ModelSettings
+from app.backends.openai_chat import OpenAIChat
+from app.backends.seq2seq import Seq2Seq
+from app.modules.answering.flan_t5 import FlanT5Answerer
+from app.modules.answering.reciter_reader import ReciterReader
+from app.modules.flan_t5_reasoner import FlanT5Reasoner
+from app.modules.prompted.claim_verifier import PromptedClaimVerifier
+from app.modules.prompted.qa_validator import PromptedValidator
+from app.modules.prompted.questioner import PromptedQuestioner
+from app.modules.prompted.reasoner import PromptedReasoner
+from app.reasoning.events import Event, RunFailed, RunStarted, VerdictReached
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.report import Report, fold
+from app.reasoning.roles import QuestionGenerator, TextGenerator
+from app.reasoning.types import Claim, HopStatus, Label, LabelSet, Origin, RunOptions
+from tests.fakes import ScriptedGenerator
+from tests.modules.prompted.cases import ESSAY, REFUSAL
+from tests.openai_server import Asked, OpenAIServer, play
+from tests.text_generators import PlayedModel, playing
+from tests.tiny import tiny_t5
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+
+
+def prompted(model: TextGenerator) -> QuestionGuided:
+    """All five roles played by one model."""
+    return QuestionGuided(
+        PromptedClaimVerifier(model),
+        PromptedQuestioner(model),
+        ReciterReader(model),
+        PromptedValidator(model),
+        PromptedReasoner(model),
+    )
+
+
+def flan_t5(model: TextGenerator, generator: QuestionGenerator) -> QuestionGuided:
+    """FLAN-T5 wherever it can be, with somebody else's questions."""
+    return QuestionGuided(
+        PromptedClaimVerifier(model), generator, FlanT5Answerer(model), PromptedValidator(model), FlanT5Reasoner(model)
+    )
+
+
+def run(strategy: QuestionGuided, labels: LabelSet = LabelSet.THREE) -> tuple[list[Event], Report]:
+    options = RunOptions(labels=labels)
+    events = list(strategy.run(CLAIM, options))
+    return events, fold((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events]))
+
+
+def in_process() -> Iterator[TextGenerator]:
+    script = play()
+    yield PlayedModel(lambda prompt: script(Asked("", {}, {"messages": [{"content": prompt}]})).text or "")
+
+
+def over_http() -> Iterator[TextGenerator]:
+    with OpenAIServer(play()) as server:
+        yield OpenAIChat(ModelSettings("gpt", "gpt", server.url, "key"), 10)
+
+
+@pytest.fixture(params=[in_process, over_http])
+def capable(request: pytest.FixtureRequest) -> Iterator[TextGenerator]:
+    yield from request.param()
+
+
+def test_a_capable_model_checks_a_claim_of_two_hops(capable: TextGenerator) -> None:
+    """Two questions, both kept, then enough, then a verdict that rests on both; all of it recited."""
+    _, report = run(prompted(capable))
+    assert [hop.question.text for hop in report.hops] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
+    assert [hop.status for hop in report.hops] == [HopStatus.KEPT] * 2
+    assert report.sufficiency is not None and report.sufficiency.holds
+    assert report.verdict is not None and report.verdict.label is Label.SUPPORTED
+    assert [sentence.hops for sentence in report.verdict.rationale] == [(1,), (2,)]
+    assert {passage.origin for hop in report.hops for passage in hop.answer.retrieved} == {Origin.RECITED}
+
+
+@pytest.mark.parametrize("labels", list(LabelSet))
+@pytest.mark.parametrize(
+    "text", ["Yes", "**Yes**, we can know.", "True, as is well known", "Unknown", "", REFUSAL, ESSAY]
+)
+def test_a_model_that_always_says_the_same_gets_no_verdict_out_of_it(text: str, labels: LabelSet) -> None:
+    """No question was asked, two hops failed and say why, and no call was made again and again."""
+    model = playing(text)
+    events, report = run(prompted(model), labels)
+    assert isinstance(events[-1], RunFailed)
+    assert [hop.status for hop in report.hops] == [HopStatus.FAILED] * 2
+    assert all("The model" in hop.reason for hop in report.hops)
+    assert len(model.prompts) == 2
+
+
+@pytest.mark.parametrize("text", ["Yes", "True, as is well known", "Unknown", "", REFUSAL, ESSAY])
+def test_after_good_questions_bad_decisions_are_failures_that_the_run_shows(text: str) -> None:
+    """Verdicts come from what was decided or not at all, and the run ends within its hops."""
+    model, left = playing(text), iter(["Who wrote Hamlet?", "Where was Shakespeare born?", "When?", "Why?", "How?"])
+    strategy = QuestionGuided(
+        PromptedClaimVerifier(model),
+        PromptedQuestioner(PlayedModel(lambda prompt: next(left))),
+        ReciterReader(next(in_process())),
+        PromptedValidator(model),
+        PromptedReasoner(model),
+    )
+    events, report = run(strategy)
+    assert isinstance(events[-1], RunFailed | VerdictReached)
+    assert len(report.hops) <= 5
+    if text == "Yes":
+        assert report.sufficiency is not None and report.sufficiency.holds
+        assert report.problem.startswith("The reasoner failed")
+    else:
+        assert {hop.status for hop in report.hops} <= {HopStatus.FAILED, HopStatus.SET_ASIDE}
+        assert report.verdict is None or report.verdict.label is Label.NOT_ENOUGH_EVIDENCE
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Seq2Seq:
+    return Seq2Seq(str(tiny_t5(tmp_path_factory.mktemp("models") / "flan-tiny")))
+
+
+@pytest.mark.parametrize("labels", list(LabelSet))
+def test_a_tiny_flan_t5_gets_through_a_run_with_every_module_it_can_play(tiny: Seq2Seq, labels: LabelSet) -> None:
+    """What it says is nonsense: the run ends, nothing it could not say is made up, its answers are called recited."""
+    questions = ScriptedGenerator(["Who wrote Hamlet?", "Where was William Shakespeare born?", None])
+    events, report = run(flan_t5(tiny, questions), labels)
+    assert isinstance(events[-1], RunFailed | VerdictReached)
+    if report.verdict and report.context:
+        assert report.verdict.label in labels.labels
+    for hop in report.hops:
+        assert hop.status is not HopStatus.OPEN
+        assert all(passage.origin is Origin.RECITED for passage in (hop.answer.retrieved if hop.answer else ()))
+
+
+def test_a_tiny_flan_t5_that_asks_for_itself_fails_in_plain_words(tiny: Seq2Seq) -> None:
+    """It writes no whole question, so both hops fail and the run says so."""
+    events, report = run(prompted(tiny))
+    assert isinstance(events[-1], RunFailed)
+    assert all(hop.status is HopStatus.FAILED and "question" in hop.reason for hop in report.hops)
+
+
+@pytest.mark.parametrize("labels", list(LabelSet))
+def test_a_tiny_flan_t5_concludes_with_a_label_of_the_set_and_its_probability(tiny: Seq2Seq, labels: LabelSet) -> None:
+    """By the likelihood of the labels' words."""
+    _, told = run(prompted(next(in_process())))
+    verdict = FlanT5Reasoner(tiny).conclude(CLAIM, told.context, labels.labels)
+    assert verdict.label in labels.labels
+    assert 1 / len(labels.labels) <= verdict.confidence <= 1
+
+
+def test_a_model_that_is_not_there_fails_the_run_with_what_mends_it(tmp_path: Path) -> None:
+    """Every hop says the same sentence, and the run ends after two."""
+    questions = ScriptedGenerator(["Who wrote Hamlet?", "Where was William Shakespeare born?", None])
+    events, report = run(flan_t5(Seq2Seq(str(tmp_path / "gone")), questions))
+    assert isinstance(events[-1], RunFailed)
+    assert all("models fetch flan-t5" in hop.reason for hop in report.hops)

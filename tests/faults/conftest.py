@@ -45,7 +45,7 @@ def instance(tmp_path, migrated) -> Path:
 @pytest.fixture
 def mount() -> Iterator[Callable[..., None]]:
     """Mounts as `mount ARGUMENTS FOLDER` does, until the test ends."""
-    if not _may_mount():
+    if not _may_mount() and not _has_namespaces():
         pytest.skip("mounting a disk for the test is allowed neither here nor in a namespace")
     mounted: list[Path] = []
 
@@ -59,11 +59,12 @@ def mount() -> Iterator[Callable[..., None]]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> None:
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Who may not mount is root in a namespace of its own: the test runs there, and here stands for its outcome."""
-    if "mount" in getattr(item, "fixturenames", ()) and not _may_mount() and _has_namespaces():
-        item.fixturenames.clear()  # type: ignore[attr-defined]
-        item.obj = lambda: _pass_elsewhere(item.nodeid)  # type: ignore[attr-defined]
+    if "mount" not in pyfuncitem.fixturenames or _may_mount():
+        return None
+    _pass_elsewhere(pyfuncitem.nodeid)
+    return True
 
 
 def _pass_elsewhere(node: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from app.language.sentences import sentences
+from app.language.sentences import sentence_spans
 
 WORDS = 100
 LONGEST_WORD = 200
@@ -34,38 +34,38 @@ def title_and_text(title: str, contents: str) -> tuple[str, str]:
 
 
 def passages_of(paragraphs: Iterable[str], words: int = WORDS) -> Iterator[str]:
-    """The passages of one document, in order, given its paragraphs; no more than some paragraphs are held at once.
+    """The passages of one document, in order, given its paragraphs, which are held one at a time.
 
-    A passage ends where its length is nearest to `words`; the last one of a document may be short. A sentence of more
-    than one and a half times `words` is cut between words.
+    A passage ends with the sentence or the paragraph whose end is nearest to `words`, or after `words` where none ends
+    near. The last passage of a document may be short.
     """
     held: list[str] = []
-    size = 0
-    for unit, length in _units(paragraphs, words):
-        if held and size + length / 2 > words:
-            yield " ".join(held)
-            held, size = [], 0
-        held.append(unit)
-        size += length
+    ends: list[int] = []
+    for paragraph in paragraphs:
+        held += _LONG_RUN.sub(r"\1 ", clean(paragraph)).split()
+        ends.append(len(held))
+        start = 0
+        while len(held) - start > words * 5 // 4:
+            cut = start + _cut(held[start : start + 2 * words], [end - start for end in ends], words)
+            yield " ".join(held[start:cut])
+            start = cut
+        held, ends = held[start:], [end - start for end in ends if end > start]
     if held:
         yield " ".join(held)
 
 
-def _units(paragraphs: Iterable[str], words: int) -> Iterator[tuple[str, int]]:
-    """What is never cut, with its number of words: sentences, and paragraphs that are no longer than a sentence."""
-    for paragraph in paragraphs:
-        text = _LONG_RUN.sub(r"\1 ", clean(paragraph))
-        length = text.count(" ") + 1
-        if text and length <= words // 4:
-            yield text, length
-        elif text:
-            for sentence in sentences(text):
-                yield from _pieces(sentence, words)
+def _cut(text: list[str], paragraph_ends: list[int], words: int) -> int:
+    """After how many of the words in `text` a passage ends best. Looks close to `words` first: sentences are costly."""
+    for reach in (words * 3 // 10, words // 2):
+        low, high = words - reach, min(words + reach, len(text))
+        near = [low + end for end in _sentence_ends(text[low:high])]
+        near += [end for end in paragraph_ends if low <= end <= high]
+        if near:
+            return min(near, key=lambda end: abs(end - words))
+    return words
 
 
-def _pieces(sentence: str, words: int) -> Iterator[tuple[str, int]]:
-    split = sentence.split()
-    step = len(split) if len(split) <= words * 3 // 2 else words
-    for start in range(0, len(split), step):
-        piece = split[start : start + step]
-        yield " ".join(piece), len(piece)
+def _sentence_ends(text: list[str]) -> list[int]:
+    """After how many words each sentence of `text` ends; the last one, which may go on after it, left out."""
+    joined = " ".join(text)
+    return [joined.count(" ", 0, end) + 1 for _, end in sentence_spans(joined)[:-1]]

@@ -21,7 +21,7 @@ LOCKED, EMPTY, GREEDY = 3, 4, 5
 _REASONS = {
     LOCKED: "is locked by a password",
     EMPTY: "holds no text (a scanned PDF needs text recognition first)",
-    GREEDY: f"needs more than {MEMORY // 1024**2} MB of memory, or holds more than {TEXT // 1024**2} MB of text",
+    GREEDY: "needs more memory than a PDF may, or holds more text",
 }
 
 
@@ -29,12 +29,12 @@ class PdfFailed(Exception):
     """Why a PDF has no text for us, as the end of a sentence that begins with its name."""
 
 
-def read_pdf(path: Path, text: Path, seconds: float = SECONDS) -> str:
+def read_pdf(path: Path, text: Path, seconds: float = SECONDS, memory: int = MEMORY) -> str:
     """Write the text of the PDF at `path` to `text`, as UTF-8; its title, "" where it names none.
 
     Raises PdfFailed when it cannot be read within the limits.
     """
-    command = [sys.executable, "-I", __file__, str(path.absolute()), str(text), str(int(seconds) + 1)]
+    command = [sys.executable, "-I", __file__, str(path.absolute()), str(text), str(int(seconds) + 1), str(memory)]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -44,9 +44,9 @@ def read_pdf(path: Path, text: Path, seconds: float = SECONDS) -> str:
     return json.loads(done.stdout)
 
 
-def main(path: str, text: str, seconds: str) -> int:
+def main(path: str, text: str, seconds: str, memory: str) -> int:
     """The other process: write the text, print the title as JSON, and exit with one of the codes above."""
-    _limit(int(seconds))
+    _limit(int(seconds), int(memory))
     from pypdf import PdfReader
 
     try:
@@ -62,12 +62,12 @@ def main(path: str, text: str, seconds: str) -> int:
     return 0 if written else EMPTY
 
 
-def _limit(seconds: int) -> None:
+def _limit(seconds: int, memory: int) -> None:
     import resource
     import signal
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing too much is an error and no death
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (TEXT, TEXT))
 

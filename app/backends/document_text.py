@@ -7,6 +7,7 @@ HTML goes to trafilatura as text alone, so it fetches nothing; PDF is read by an
 from __future__ import annotations
 
 import codecs
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.corpus_pdf import PdfFailed, read_pdf
+
+log = logging.getLogger(__name__)
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of a Markdown or HTML file."""
@@ -45,30 +48,30 @@ def file_text(path: Path, scratch: Path) -> FileText:
         return SUFFIXES[path.suffix.lower()](path, scratch)
     except OSError as error:
         raise Unreadable(f"cannot be read ({error.strerror})") from error
+    except (Unreadable, ImportError):
+        raise
+    except Exception as error:  # parsers raise much, and one file must not end a build
+        log.info("%s cannot be parsed", path, exc_info=True)
+        raise Unreadable(f"cannot be parsed ({type(error).__name__})") from error
 
 
 def _plain(path: Path, scratch: Path) -> FileText:
-    if line := _first_line_not_utf8(path):
-        raise Unreadable(f"is not UTF-8 (line {line})")
+    _check_utf8(path)
     return FileText("", _paragraphs(path))
 
 
-def _first_line_not_utf8(path: Path) -> int | None:
-    """The number of the first line that is not UTF-8, if one is not."""
+def _check_utf8(path: Path) -> None:
+    """Raise Unreadable with the number of the first line that is not UTF-8, if one is not."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     number = 1
-    with path.open("rb") as file:
-        while piece := file.readline(PIECE):
-            try:
-                decoder.decode(piece)
-            except UnicodeDecodeError:
-                return number
-            number += piece.endswith(b"\n")
     try:
+        with path.open("rb") as file:
+            while piece := file.readline(PIECE):
+                decoder.decode(piece)
+                number += piece.endswith(b"\n")
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return number
-    return None
+        raise Unreadable(f"is not UTF-8 (line {number})") from None
 
 
 def _paragraphs(path: Path) -> Iterator[str]:
@@ -88,6 +91,7 @@ def _paragraphs(path: Path) -> Iterator[str]:
 def _markdown(path: Path, scratch: Path) -> FileText:
     from markdown_it import MarkdownIt
 
+    _check_utf8(path)
     text = _FRONT_MATTER.sub("", _whole(path).decode("utf-8-sig"))
     title, paragraphs, before = "", [], ""
     for token in MarkdownIt("commonmark").enable("table").parse(text):
@@ -108,11 +112,7 @@ def _inline(tokens: Iterable[Any] | None) -> str:
 def _html(path: Path, scratch: Path) -> FileText:
     import trafilatura
 
-    text = _decoded(_whole(path))
-    try:
-        found: Any = trafilatura.bare_extraction(text, include_comments=False, with_metadata=True)
-    except Exception as error:  # lxml and those who use it raise much, and one page must not end a build
-        raise Unreadable(f"cannot be parsed ({type(error).__name__})") from error
+    found: Any = trafilatura.bare_extraction(_decoded(_whole(path)), include_comments=False, with_metadata=True)
     if found is None:
         raise Unreadable("holds no text that can be told from its page's frame")
     return FileText(found.title or "", (found.text or "").splitlines())

@@ -1,0 +1,213 @@
+"""A folder of text, Markdown, HTML and PDF: which files are read, what comes out of them, and what stops nothing."""
+
+from __future__ import annotations
+
+import io
+import os
+import tracemalloc
+import zlib
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader, PdfWriter
+
+from app.backends.corpus_folder import files_in
+from app.backends.corpus_formats import entries
+from app.backends.corpus_passages import clean, passages_of
+from app.backends.corpus_pdf import PdfFailed, read_pdf
+
+PAGE = """<html><head><title>The Thames</title><script>let menu = 1</script></head><body><nav>Home About</nav>
+<article><p>The Thames is a river that flows through southern England, and through London on its way to the sea.</p>
+<p>It is the longest river that is entirely in England, and the second longest in the United Kingdom.</p></article>
+</body></html>"""
+
+
+def pdf(*pages: str, title: str = "", packed: bytes | None = None) -> bytes:
+    """A PDF with a line of text on each page; `packed` goes in place of the last page's content, deflated."""
+    count = len(pages)
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {count} /Kids [{' '.join(f'{4 + 2 * n} 0 R' for n in range(count))}] >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for number, text in enumerate(pages):
+        content = b"BT /F1 12 Tf 72 720 Td (" + text.encode() + b") Tj ET"
+        filter_ = b""
+        if packed is not None and number == count - 1:
+            content, filter_ = zlib.compress(packed), b" /Filter /FlateDecode"
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R "
+            "/Resources << /Font << /F1 3 0 R >> >> >>".encode()
+        )
+        objects.append(b"<< /Length %d%s >>\nstream\n%s\nendstream" % (len(content), filter_, content))
+    objects.append(f"<< /Title ({title}) >>".encode())
+    out, places = io.BytesIO(b"%PDF-1.4\n"), []
+    out.seek(0, os.SEEK_END)
+    for number, each in enumerate(objects, 1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, each))
+    start = out.tell()
+    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
+    out.writelines(b"%010d 00000 n \n" % place for place in places)
+    root = b"trailer << /Size %d /Root 1 0 R /Info %d 0 R >>" % (len(objects) + 1, len(objects))
+    out.write(root + b"\nstartxref\n%d\n%%%%EOF\n" % start)
+    return out.getvalue()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return make(tmp_path / "folder")
+
+
+def make(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+def read(folder: Path, position=None) -> dict[str, tuple[str, str]]:
+    """For each file (title, text), or ("", what is wrong with it)."""
+    found = {}
+    for entry in entries(folder, "folder", position, folder.parent):
+        document = entry.document
+        found[entry.where] = ("", entry.problem) if document is None else (document.title, text_of(document))
+    return found
+
+
+def text_of(document) -> str:
+    return clean(" ".join(document.paragraphs))
+
+
+class TestFiles:
+    def test_known_files_are_found_in_every_folder_in_one_order(self, folder):
+        make(folder / "b")
+        for name in ("c.txt", "b/a.MD", "b/z.html", "a.pdf", "picture.png", "noext"):
+            (folder / name).write_text("x")
+        assert [name for _, name in files_in(folder)] == ["a.pdf", "b/a.MD", "b/z.html", "c.txt"]
+
+    def test_hidden_files_and_folders_are_passed_over(self, folder):
+        make(folder / ".git")
+        for name in (".hidden.txt", ".git/notes.txt", "shown.txt"):
+            (folder / name).write_text("x")
+        assert [name for _, name in files_in(folder)] == ["shown.txt"]
+
+    def test_links_are_followed_but_never_in_a_circle(self, folder, tmp_path):
+        (make(tmp_path / "elsewhere") / "far.txt").write_text("x")
+        (folder / "linked").symlink_to(tmp_path / "elsewhere")
+        (tmp_path / "elsewhere" / "back").symlink_to(folder)
+        (folder / "self").symlink_to(".")
+        (folder / "dead.txt").symlink_to("nowhere")
+        (folder / "round.txt").symlink_to("round.txt")
+        assert [name for _, name in files_in(folder)] == ["linked/far.txt"]
+
+    def test_what_is_no_plain_file_is_not_waited_for(self, folder):
+        os.mkfifo(folder / "pipe.txt")
+        assert list(files_in(folder)) == []
+
+    def test_reading_goes_on_after_any_file(self, folder):
+        make(folder / "b")
+        for name in ("a.txt", "b/c.txt", "b.txt", "d.txt"):
+            (folder / name).write_text("x")
+        names = list(read(folder))
+        for number, name in enumerate(names, 1):
+            assert list(read(folder, position=name)) == names[number:]
+
+
+class TestText:
+    def test_plain_text_has_its_file_s_name_for_a_title(self, folder):
+        (folder / "river_thames-notes.txt").write_bytes("\ufeffThe Thames.\n\nIt flows.\n".encode())
+        assert read(folder) == {"river_thames-notes.txt": ("river thames notes", "The Thames. It flows.")}
+
+    @pytest.mark.parametrize("text", [b"fine\ncaf\xe9\n", "Grüße".encode("utf-16"), b"fine\ncut \xe2\x82"])
+    def test_text_in_another_encoding_is_named_with_its_line(self, folder, text):
+        (folder / "notes.txt").write_bytes(text)
+        line = 2 if text.startswith(b"fine") else 1
+        assert read(folder) == {"notes.txt": ("", f"is not UTF-8 (line {line})")}
+
+    def test_memory_does_not_grow_with_the_file_even_when_it_is_all_one_line(self, folder):
+        def most(size: int) -> int:
+            (folder / "large.txt").write_text("The river flows on and on. " * (size // 27))
+            tracemalloc.start()
+            (entry,) = entries(folder, "folder", None, folder)
+            for _ in passages_of(entry.document.paragraphs):
+                pass
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            return peak
+
+        most(1000)  # loads the sentence splitter
+        assert most(600_000) < most(100_000) + 100_000
+
+    def test_no_letter_of_a_long_line_is_lost(self, folder):
+        words = " ".join(f"word{number}" for number in range(30_000))
+        (folder / "large.txt").write_text(words)
+        assert read(folder)["large.txt"][1] == words
+
+
+class TestMarkdown:
+    def test_marks_are_left_out_and_the_first_heading_is_the_title(self, folder):
+        (folder / "a.md").write_text(
+            "---\nlayout: post\n---\n# The *Thames*\n\nA [river](http://a/b) in\n**England** `code`.\n\n"
+            "- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Course\n\n<b>bold</b> text ![alt](x.png)\n"
+        )
+        assert read(folder)["a.md"] == ("The Thames", "A river in England code. one two a b 1 2 Course bold text")
+
+    def test_markdown_that_is_not_utf8_is_named(self, folder):
+        (folder / "a.md").write_bytes(b"caf\xe9")
+        assert read(folder)["a.md"] == ("", "is not UTF-8 (line 1)")
+
+
+class TestHtml:
+    def test_the_text_is_taken_out_of_the_page_s_frame(self, folder):
+        (folder / "a.html").write_text(PAGE)
+        title, text = read(folder)["a.html"]
+        assert title == "The Thames"
+        assert text.startswith("The Thames is a river")
+        assert not {"menu", "Home"} & set(text.split())
+
+    def test_an_encoding_that_the_page_declares_is_believed(self, folder):
+        page = PAGE.replace("<head>", '<head><meta charset="windows-1252">').replace("London", "Zürich")
+        (folder / "a.html").write_bytes(page.encode("windows-1252"))
+        assert "Zürich" in read(folder)["a.html"][1]
+
+    @pytest.mark.parametrize("page", ["", "<html><body></body></html>", "<" * 5000])
+    def test_a_page_without_text_is_named(self, folder, page):
+        (folder / "a.html").write_text(page)
+        assert read(folder)["a.html"][0] == ""
+
+    def test_a_page_in_no_known_encoding_is_named(self, folder):
+        (folder / "a.html").write_bytes(b'<meta charset="klingon">caf\xe9')
+        assert "encoding" in read(folder)["a.html"][1]
+
+
+class TestPdf:
+    def test_the_text_of_every_page_is_read(self, folder):
+        (folder / "a.pdf").write_bytes(pdf("The Thames flows", "through London.", title="Rivers"))
+        assert read(folder) == {"a.pdf": ("Rivers", "The Thames flows through London.")}
+
+    def test_one_that_is_locked_is_named(self, folder):
+        writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf("Secret"))))
+        writer.encrypt("word", algorithm="RC4-128")
+        writer.write(folder / "a.pdf")
+        assert read(folder)["a.pdf"] == ("", "is locked by a password")
+
+    def test_one_without_text_is_named(self, folder):
+        (folder / "a.pdf").write_bytes(pdf(""))
+        assert "holds no text" in read(folder)["a.pdf"][1]
+
+    @pytest.mark.parametrize("content", [b"", b"garbage", b"%PDF-1.4\n%%EOF", pdf("Cut off")[:200]])
+    def test_a_broken_one_is_named_and_the_others_read(self, folder, content):
+        (folder / "a.pdf").write_bytes(content)
+        (folder / "b.txt").write_text("Fine.")
+        assert read(folder) == {"a.pdf": ("", "is no PDF that can be read"), "b.txt": ("b", "Fine.")}
+
+    def test_one_that_takes_too_long_is_killed(self, folder):
+        (folder / "a.pdf").write_bytes(pdf("Slow"))
+        with pytest.raises(PdfFailed, match=r"takes longer than 0\.01 seconds"):
+            read_pdf(folder / "a.pdf", folder / "text", seconds=0.01)
+
+    def test_one_that_unpacks_to_more_than_there_is_memory_for_ends_nothing_but_itself(self, folder):
+        bomb = pdf("Bomb", packed=b"BT (text) Tj ET\n" * 2_000_000)
+        (folder / "a.pdf").write_bytes(bomb)
+        assert len(bomb) < 1_000_000
+        with pytest.raises(PdfFailed):
+            read_pdf(folder / "a.pdf", folder / "text", memory=256 * 1024**2)

@@ -1,0 +1,166 @@
+"""JSON lines and KILT's knowledge source, read as a stream; every broken line is named."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from app.backends.corpus_formats import LONGEST_LINE, entries, format_of, total_bytes
+from app.backends.corpus_passages import passages_of
+from app.backends.document_text import Unreadable
+
+GOOD = {"id": "1", "title": "Nairobi", "contents": "It is a city.", "url": "https://example.org/nairobi"}
+KILT = {
+    "wikipedia_id": "127",
+    "wikipedia_title": "Kenya",
+    "text": ["Kenya\n", "Kenya is a country.\n", "Section::::Geography.\n", "BULLET::::- Mount Kenya\n"],
+    "history": {"url": "https://en.wikipedia.org/w/index.php?title=Kenya&oldid=1"},
+}
+
+
+def write(path: Path, *lines: dict | str | bytes) -> Path:
+    def as_bytes(line):
+        text = json.dumps(line) if isinstance(line, dict) else line
+        return text if isinstance(text, bytes) else text.encode()
+
+    path.write_bytes(b"".join(as_bytes(line) + b"\n" for line in lines))
+    return path
+
+
+def read(path: Path, format: str = "jsonl", position=None):
+    return list(entries(path, format, position, path.parent))
+
+
+@pytest.fixture
+def source(tmp_path):
+    return tmp_path / "facts.jsonl"
+
+
+class TestJsonLines:
+    def test_a_line_is_a_document(self, source):
+        (entry,) = read(write(source, GOOD))
+        found = entry.document
+        assert (found.id, found.title, list(found.paragraphs)) == ("1", "Nairobi", ["It is a city."])
+        assert found.url == "https://example.org/nairobi"
+
+    def test_title_and_url_may_be_left_out_and_contents_may_be_called_text(self, source):
+        found = [entry.document for entry in read(write(source, {"id": 7, "text": "A city."}, GOOD | {"url": None}))]
+        assert (found[0].id, found[0].title, list(found[0].paragraphs)) == ("7", "", ["A city."])
+        assert found[1].url is None
+
+    def test_empty_lines_a_byte_order_mark_and_a_missing_last_newline_do_no_harm(self, source):
+        source.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n\n  \n" + json.dumps(GOOD).encode())
+        assert [entry.problem for entry in read(source)] == ["", ""]
+
+    @pytest.mark.parametrize(
+        ("line", "problem"),
+        [
+            ('{"id": "1", "contents"', "is no JSON"),
+            ("[" * 100_000, "is no JSON"),
+            ("[1]", "is no JSON object"),
+            (b'{"id": "1", "contents": "caf\xe9"}', "is not UTF-8"),
+            (GOOD | {"id": None}, 'has no "id"'),
+            (GOOD | {"id": " "}, 'has no "id"'),
+            (GOOD | {"id": True}, 'has no "id"'),
+            (GOOD | {"id": "x" * 600}, 'has an "id" of more than 500 characters'),
+            (GOOD | {"contents": None}, 'has no text as its "contents"'),
+            (GOOD | {"title": ["a"]}, 'has no text as its "title"'),
+            (GOOD | {"contents": "half \ud800"}, 'has half a character in its "contents"'),
+            (GOOD | {"url": "javascript:alert(1)"}, 'has a "url" that is no web address'),
+            (GOOD | {"url": 'https://a/"onclick="b'}, 'has a "url" that is no web address'),
+        ],
+    )
+    def test_a_broken_line_is_named_and_the_next_one_read(self, source, line, problem):
+        found = read(write(source, GOOD, line, GOOD))
+        assert [(entry.where, entry.problem) for entry in found] == [
+            ("facts.jsonl, line 1", ""),
+            ("facts.jsonl, line 2", problem),
+            ("facts.jsonl, line 3", ""),
+        ]
+
+    def test_a_line_that_is_too_long_is_passed_over_and_never_held_whole(self, source):
+        write(source, GOOD, b"x" * (3 * LONGEST_LINE), GOOD)
+        tracemalloc.start()
+        found = read(source)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert [entry.problem for entry in found] == ["", "is longer than 32 MB", ""]
+        assert found[2].where == "facts.jsonl, line 3"
+        assert peak < 2.5 * LONGEST_LINE
+
+    def test_reading_goes_on_after_any_position(self, source):
+        write(source, GOOD, "broken", "", GOOD | {"id": "2"}, GOOD | {"id": "3"})
+        whole = read(source)
+        for number, entry in enumerate(whole, 1):
+            position = json.loads(json.dumps(entry.position))
+            assert [each.where for each in read(source, position=position)] == [each.where for each in whole[number:]]
+
+    def test_the_bytes_read_end_at_the_size_of_the_file(self, source):
+        assert read(write(source, GOOD, GOOD))[-1].read == total_bytes(source, "jsonl") == source.stat().st_size
+
+    def test_a_file_in_utf16_is_refused_whole(self, source):
+        source.write_text(json.dumps(GOOD), encoding="utf-16")
+        with pytest.raises(Unreadable, match="UTF-16"):
+            read(source)
+
+    def test_memory_does_not_grow_with_the_file(self, source):
+        def most(lines: int) -> int:
+            text = "The river flows through nine old towns to the sea. " * 40
+            write(source, *({"id": str(number), "contents": text} for number in range(lines)))
+            tracemalloc.start()
+            for entry in entries(source, "jsonl", None, source.parent):
+                for _ in passages_of(entry.document.paragraphs):
+                    pass
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            return peak
+
+        most(10)  # loads the sentence splitter
+        assert most(400) < most(50) + 100_000
+
+
+class TestKilt:
+    def test_marks_and_the_repeated_title_are_left_out(self, source):
+        found = read(write(source, KILT), "kilt")[0].document
+        assert (found.id, found.title) == ("127", "Kenya")
+        assert [line.strip() for line in found.paragraphs] == ["Kenya is a country.", "Mount Kenya"]
+        assert found.url == "https://en.wikipedia.org/w/index.php?title=Kenya&oldid=1"
+
+    def test_without_an_address_the_article_s_own_is_given(self, source):
+        found = read(write(source, KILT | {"history": None, "wikipedia_title": "AC/DC live?"}), "kilt")[0].document
+        assert found.url == "https://en.wikipedia.org/wiki/AC/DC_live%3F"
+
+    @pytest.mark.parametrize(
+        ("change", "problem"),
+        [
+            ({"text": "Kenya"}, 'has no list of paragraphs as its "text"'),
+            ({"text": ["Kenya", None]}, 'has no list of paragraphs as its "text"'),
+            ({"wikipedia_title": None}, 'has no text as its "wikipedia_title"'),
+            ({"wikipedia_id": ""}, 'has no "wikipedia_id"'),
+        ],
+    )
+    def test_a_broken_page_is_named(self, source, change, problem):
+        assert read(write(source, KILT | change), "kilt")[0].problem == problem
+
+
+class TestAuto:
+    def test_the_first_line_tells_kilt_from_plain_json_lines(self, tmp_path):
+        assert format_of(write(tmp_path / "a.json", "", KILT)) == "kilt"
+        assert format_of(write(tmp_path / "b.json", GOOD)) == "jsonl"
+
+    def test_folders_and_single_texts_are_read_as_folders(self, tmp_path):
+        assert format_of(tmp_path) == "folder"
+        assert format_of(write(tmp_path / "notes.md", "# Notes")) == "folder"
+
+    @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"id,contents\n", b"\xff\xfe{\x00"])
+    def test_anything_else_is_refused(self, tmp_path, content):
+        (tmp_path / "table.csv").write_bytes(content)
+        with pytest.raises(Unreadable, match="no format that is known"):
+            format_of(tmp_path / "table.csv")
+
+    def test_what_is_not_there_is_refused(self, tmp_path):
+        with pytest.raises(Unreadable, match="neither a file nor a folder"):
+            format_of(tmp_path / "nowhere.jsonl")

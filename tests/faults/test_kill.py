@@ -1,0 +1,101 @@
+"""A server that is killed outright at random moments, and runs that come to their end all the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.faults.servers import Server, asked, assert_sound, events, run_id, serving, state, until
+from tests.faults.steady import CALLS
+
+STEADY = "tests.faults.steady:steady_app()"
+GIVEN_UP = "The check was cut off 3 times and is not taken up again."
+
+
+def children(process: int) -> list[int]:
+    """The worker that carries the runs out."""
+    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def kill(server: Server, whole: bool) -> None:
+    """Kill the worker, and before it the master too if the `whole` server is to go."""
+    workers = children(server.process.pid)
+    for process in [server.process.pid] * whole + workers:
+        os.kill(process, signal.SIGKILL)
+    if whole:
+        server.process.wait(10)
+
+
+def start_two(server: Server) -> list[str]:
+    """Two runs; the ids. A worker that is just being replaced is asked again."""
+
+    def started() -> str | None:
+        try:
+            return run_id(server.start())
+        except OSError:
+            return None
+
+    return [until(started, 30, "a run that starts") for _ in range(2)]
+
+
+def calls_made(instance: Path, run: str) -> int:
+    """How many calls the run paid for."""
+    rows = asked(instance, "select body from events where run_id = ? and kind = 'tokens_used'", run)
+    return sum(json.loads(body)["usage"]["calls"] for (body,) in rows)
+
+
+def assert_hops_in_order(instance: Path, run: str) -> None:
+    """Each hop is asked before it is closed, closed once, and none begins while the one before is open."""
+    closed, now = 0, 0
+    for kind, body in asked(instance, "select kind, body from events where run_id = ? order by seq", run):
+        hop = json.loads(body).get("hop")
+        if kind == "question_asked":
+            assert hop == closed + 1
+            now = hop
+        elif kind in ("hop_kept", "hop_set_aside", "hop_failed"):
+            assert hop == now == closed + 1
+            closed = hop
+
+
+@pytest.mark.timeout(300)  # ten starts of a server, and leases that take 15 s to lapse
+def test_killed_at_ten_random_moments_every_run_ends_whole_and_nothing_is_half_written(instance):
+    seed = int(os.environ.get("KILL_SEED", time.time_ns() % 1_000_000))
+    print(f"KILL_SEED={seed}")
+    moments = random.Random(seed)
+    runs: list[str] = []
+    kills = 0
+    while kills < 10:
+        with serving(instance, STEADY) as server:
+            whole = False
+            while kills < 10 and not whole:
+                runs += start_two(server)
+                time.sleep(moments.uniform(0, 1.5))
+                whole = moments.random() < 0.3
+                kill(server, whole)
+                kills += 1
+                assert asked(instance, "pragma integrity_check") == [("ok",)]
+    with serving(instance, STEADY) as server:
+        until(lambda: all(state(instance, run) != "running" for run in runs), 90, "an end of every run")
+        page = server.get(f"/runs/{runs[-1]}").text
+    assert_sound(instance)
+    ends = [state(instance, run) for run in runs]
+    print(f"{kills} kills, {len(runs)} runs: {ends.count('verdict')} verdicts, {ends.count('interrupted')} given up")
+    assert page.count("Where was William Shakespeare born?</") == 1
+    for run, end in zip(runs, ends, strict=True):
+        assert_hops_in_order(instance, run)
+        resumed = events(instance, run).count("run_resumed")
+        assert calls_made(instance, run) <= CALLS + resumed, "a call is repeated only if it was under way"
+        if end == "verdict":
+            assert events(instance, run).count("hop_kept") == 2
+        else:
+            (message,) = asked(instance, "select body from events where run_id = ? order by seq desc limit 1", run)
+            assert (end, json.loads(message[0])["message"]) == ("interrupted", GIVEN_UP)
+    assert "run_resumed" in {kind for run in runs for kind in events(instance, run)}, "some were really cut off"
+    assert "verdict" in ends
+    assert asked(instance, "select count(*) from journal") == [(0,)]

@@ -1,0 +1,53 @@
+"""A server that is told to go: it leaves in time whatever a call does, and the next one goes on with its runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from tests.faults.servers import Server, asked, assert_sound, events, run_id, serving, state, until
+from tests.faults.test_kill import STEADY, children
+
+
+def told_to_go(server: Server, how: str) -> None:
+    """As a service manager does, as `kill -INT` does, or as Ctrl-C does in a terminal: to every process at once."""
+    workers = children(server.process.pid) if how == "Ctrl-C" else []
+    for process in [*workers, server.process.pid]:
+        os.kill(process, signal.SIGTERM if how == "SIGTERM" else signal.SIGINT)
+
+
+def lease(instance: Path, run: str) -> tuple:
+    return asked(instance, "select holder, leased_until, state from runs where id = ?", run)[0]
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "Ctrl-C"])
+def test_it_leaves_within_ten_seconds_though_a_call_takes_minutes_and_a_page_is_open(instance, how):
+    with serving(instance, STEADY, STUCK_IN="answer 1", WORKERS="1") as server:
+        stuck, waiting = (run_id(server.start()) for _ in range(2))
+        until(lambda: "question_asked" in events(instance, stuck), 20, "a run in the middle of its hop")
+        assert lease(instance, stuck)[0] is not None
+        with urlopen(f"{server.address}/runs/{stuck}/events", timeout=30) as follower:
+            assert follower.readline().startswith(b"retry:")
+            began = time.monotonic()
+            told_to_go(server, how)
+            rest = follower.read()
+            ended = time.monotonic() - began
+        server.process.wait(30)
+        left = time.monotonic() - began
+        print(f"{how}: the stream ended after {ended:.1f} s, the server after {left:.1f} s")
+        assert ended < 10 and left < 10
+        assert b"event: end" not in rest, "the run has not ended, so the page comes back"
+        assert [lease(instance, run) for run in (stuck, waiting)] == [(None, None, "running")] * 2
+    with serving(instance, STEADY, STEP_SECONDS="0") as server:
+        began = time.monotonic()
+        until(lambda: {state(instance, run) for run in (stuck, waiting)} == {"verdict"}, 30, "two verdicts")
+        assert time.monotonic() - began < 12, "what was let go of need not lapse first"
+        assert "Supported" in server.wait_for(f"/runs/{stuck}", 'id="verdict-heading"')
+    assert events(instance, stuck).count("run_resumed") == 1
+    assert "run_resumed" not in events(instance, waiting)
+    assert_sound(instance)

@@ -19,7 +19,8 @@ COPY --chown=hopcheck Makefile requirements.txt requirements-models.txt ./
 RUN make install PIP_FLAGS="--no-cache-dir ${PIP_FLAGS}"
 
 COPY --chown=hopcheck . .
-RUN make setup
+# Each container signs with a key of its own, made at its first start, never with one that came with the image.
+RUN make setup && rm -f instance/secret_key
 
 ENV HOST=0.0.0.0 PORT=8000
 EXPOSE 8000

@@ -64,6 +64,11 @@ def test_nobody_is_root_when_anything_of_ours_runs():
     assert all(at > became for at, (_, rest) in enumerate(order) if rest.startswith("make "))
 
 
+def test_the_key_that_setting_up_makes_does_not_stay_in_the_image():
+    (setting_up,) = (rest for rest in those("RUN") if rest.startswith("make setup"))
+    assert "rm -f instance/secret_key" in setting_up
+
+
 def test_data_is_kept_in_a_volume_and_the_server_can_be_reached_and_watched():
     folder = those("WORKDIR")[-1]
     assert those("VOLUME") == [f"{folder}/instance"]

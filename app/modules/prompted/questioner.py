@@ -23,6 +23,7 @@ from app.modules.prompted.prompting import (
 )
 from app.modules.prompts import data
 from app.modules.wording import same_question
+from app.reasoning.errors import UnparseableOutput
 from app.reasoning.progress import entered
 from app.reasoning.roles import TextGenerator
 from app.reasoning.types import Claim, Context, Hop, Question
@@ -30,6 +31,7 @@ from app.reasoning.types import Claim, Context, Hop, Question
 MAX_TOKENS = 64
 IN_VAIN = "We have already asked these in vain:"
 AGAIN = "All of these were asked already, so ask none of them again:"
+ONLY = "Write this one question, with its question mark, and nothing else."
 NEXT_CASE = "\nClaim ="
 """Where a completion would go on with a case of its own."""
 
@@ -55,12 +57,21 @@ class PromptedQuestioner:
         return question if _is_new(question, asked) else None
 
     def _ask(self, claim: Claim, context: Context, told: str) -> Question:
-        prompt = question_prompt(claim, context, told)
+        """The model's question; where it writes something else, it is asked a second time for nothing else."""
+        try:
+            return self._written(question_prompt(claim, context, told))
+        except UnparseableOutput:
+            return self._written(question_prompt(claim, context, told, ONLY))
+
+    def _written(self, prompt: str) -> Question:
         return question_from(self.model.complete(prompt, max_tokens=MAX_TOKENS, stop=(NEXT_CASE,)))
 
 
-def question_prompt(claim: Claim, context: Context, told: str = "") -> str:
-    """The demonstrations and this case, up to where the question begins; `told` names what was asked before."""
+def question_prompt(claim: Claim, context: Context, told: str = "", also: str = "") -> str:
+    """The demonstrations and this case, up to where the question begins.
+
+    `told` names what was asked before, `also` is one more instruction.
+    """
     is_first = not context and not told
     name = "first_question" if is_first else "follow_up_question"
     shown = (
@@ -68,15 +79,17 @@ def question_prompt(claim: Claim, context: Context, told: str = "") -> str:
         for each in data(name)
     )
     known = kept_pairs(context)
-    return few_shot(shown, lambda quote: _case(claim.text, known, is_first, quote, told), quoted_texts(known))
+    return few_shot(shown, lambda quote: _case(claim.text, known, is_first, quote, told, also), quoted_texts(known))
 
 
-def _case(claim: str, known: Iterable[Known], is_first: bool, quote: Quote = str, told: str = "") -> str:
+def _case(
+    claim: str, known: Iterable[Known], is_first: bool, quote: Quote = str, told: str = "", also: str = ""
+) -> str:
     if is_first:
-        return filled("lm_first_question", claim=one_line(claim))
+        return filled("lm_first_question", claim=one_line(claim), also=also)
     lines = known_lines(known, quote)
     head = f"We already know the following:\n{lines}\n" if lines else ""
-    return filled("lm_next_question", claim=one_line(claim), known=head + told)
+    return filled("lm_next_question", claim=one_line(claim), known=head + told, also=also)
 
 
 def _told(how: str, questions: Sequence[str]) -> str:

@@ -59,8 +59,18 @@ def test_a_hop_that_failed_before_it_had_a_question_is_no_question() -> None:
 @pytest.mark.parametrize("text", ["Yes", "True, as is well known", "Unknown", "", REFUSAL, ESSAY])
 def test_text_without_one_whole_question_is_an_error(text: str) -> None:
     """The hop fails and says so; nothing is searched for in its place."""
+    model = playing(text)
     with pytest.raises(UnparseableOutput):
-        PromptedQuestioner(playing(text)).next_question(CLAIM, (), ())
+        PromptedQuestioner(model).next_question(CLAIM, (), ())
+    assert len(model.prompts) == 2
+
+
+def test_a_model_that_writes_something_else_first_is_asked_for_the_question_alone() -> None:
+    """Small models answer the claim at once; told to write a question and nothing else, they may."""
+    model = playing("The claim is not supported.", "Who wrote Emma?")
+    assert PromptedQuestioner(model).next_question(CLAIM, (), ()) == Question("Who wrote Emma?")
+    assert "nothing else" in model.prompts[1] and "nothing else" not in model.prompts[0]
+    assert "the first simple question we can ask is" in model.prompts[1].rpartition("\n\n")[2]
 
 
 def test_what_a_chat_model_puts_around_its_question_is_left_out() -> None:

@@ -86,13 +86,13 @@ def test_a_capable_model_checks_a_claim_of_two_hops(capable: TextGenerator) -> N
     "text", ["Yes", "**Yes**, we can know.", "True, as is well known", "Unknown", "", REFUSAL, ESSAY]
 )
 def test_a_model_that_always_says_the_same_gets_no_verdict_out_of_it(text: str, labels: LabelSet) -> None:
-    """No question was asked, two hops failed and say why, and no call was made again and again."""
+    """No question was asked, two hops failed and say why, and each was asked for twice and no more."""
     model = playing(text)
     events, report = run(prompted(model), labels)
     assert isinstance(events[-1], RunFailed)
     assert [hop.status for hop in report.hops] == [HopStatus.FAILED] * 2
     assert all("The model" in hop.reason for hop in report.hops)
-    assert len(model.prompts) == 2
+    assert len(model.prompts) == 4
 
 
 @pytest.mark.parametrize("text", ["Yes", "True, as is well known", "Unknown", "", REFUSAL, ESSAY])

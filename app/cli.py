@@ -13,7 +13,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app import cli_corpus, cli_doctor, cli_setup, cli_train
+from app import cli_cache, cli_corpus, cli_doctor, cli_models, cli_setup, cli_train
 from app.claims import clean_claim
 from app.reasoning.errors import HopcheckError, InvalidInput
 from app.reasoning.events import (
@@ -28,7 +28,7 @@ from app.reasoning.events import (
     StepFailed,
 )
 from app.reasoning.report import Report, fold
-from app.reasoning.types import Answer, LabelSet, RunOptions, Verdict
+from app.reasoning.types import Answer, LabelSet, Origin, RunOptions, Verdict
 from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent
 from app.settings import MOST_HOPS
@@ -45,26 +45,36 @@ def register(app: Flask) -> None:
     cli_setup.register(app)
     cli_corpus.register(app)
     cli_train.register(app)
+    cli_models.register(app)
+    cli_cache.register(app)
     cli_doctor.register(app)
 
 
 @click.command()
 @click.argument("claim")
-@click.option("--strategy", type=click.Choice(["question-guided"]), default="question-guided", show_default=True)
+@click.option("--strategy", help="How to check: question-guided, or a baseline.")
+@click.option("--preset", help="Mix of modules; PRESET when not given.")
 @click.option("--answerer", help="Who answers the questions; ANSWERER when not given.")
+@click.option("--model", help="Language model for what prompts one; the first that is set up when not given.")
+@click.option("--corpora", help="Corpora to search, with commas between; CORPORA when not given.")
+@click.option("--fresh", is_flag=True, help="Ask everything anew, also what the cache knows.")
 @click.option("--labels", type=click.Choice([each.value for each in LabelSet]), default="three", show_default=True)
 @click.option("--max-hops", type=click.IntRange(1, MOST_HOPS), help="Questions asked at most; MAX_HOPS when not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
 @with_appcontext
 def check(claim: str, as_json: bool, **chosen: Any) -> None:
-    """Check CLAIM hop by hop. Exits 0 with a verdict, 2 on bad input, 1 on failure."""
+    """Check CLAIM hop by hop. Exits 0 with a verdict, 2 on bad input, 1 on failure.
+
+    `flask --app app models list` says what can be chosen here.
+    """
     runs = current_app.extensions["hopcheck"].runs
-    options = _options(**chosen)
 
     def say(line: str) -> None:
         click.echo(_printable(line), err=as_json)
 
     with _told_in_one_line():
+        options = _options(**chosen)
+        _tell_destination(options)
         run_id = runs.start(clean_claim(claim), options, OWNER)
         report = _follow(runs, run_id, say)
     if as_json:
@@ -86,15 +96,21 @@ def _told_in_one_line() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
 
 
-def _options(strategy: str, answerer: str | None, labels: str, max_hops: int | None) -> RunOptions:
-    """What was chosen, filled up from the settings. An unknown answerer is bad input."""
-    here = current_app.extensions["hopcheck"]
-    answerer = answerer or here.settings.answerer
-    names = [choice.name for choice in here.wiring.answerers()]
-    if answerer not in names:
-        raise click.BadParameter(f"{answerer!r} is not one of {', '.join(names)}.", param_hint="--answerer")
-    options = RunOptions(strategy, answerer, LabelSet(labels), max_hops or here.settings.max_hops)
-    return replace(options, modules=here.wiring.modules(options))
+def _options(labels: str, corpora: str | None, **chosen: Any) -> RunOptions:
+    """What was chosen, filled up from the settings. Raises InvalidInput for what cannot run here."""
+    wiring = current_app.extensions["hopcheck"].wiring
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if corpora is not None:
+        given["corpora"] = tuple(name.strip() for name in corpora.split(",") if name.strip())
+    options = replace(wiring.defaults(), labels=LabelSet(labels), **given)
+    wiring.check(options)
+    return replace(options, modules=wiring.modules(options))
+
+
+def _tell_destination(options: RunOptions) -> None:
+    """Say who gets what was typed before it is sent anywhere."""
+    if host := current_app.extensions["hopcheck"].wiring.destination(options):
+        click.echo(f"The claim, questions and evidence are sent to {host}.", err=True)
 
 
 def _follow(runs: Runs, run_id: str, say: Say) -> Report:
@@ -135,7 +151,9 @@ def _tell(event: Event, say: Say) -> None:
 
 def _tell_answer(answer: Answer, say: Say) -> None:
     say(f"   {answer.text or 'no answer'}")
-    if answer.cited:
+    if answer.cited and answer.cited.passage.origin is Origin.RECITED:
+        say(f"   {answer.cited.passage.source} ({answer.cited.passage.title})")
+    elif answer.cited:
         say(f"   from: {answer.cited.passage.title} {answer.cited.passage.url or ''}".rstrip())
 
 

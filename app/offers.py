@@ -125,6 +125,12 @@ class Offers:
         at_work += [choice for choice in self.answerers if choice.name == options.answerer]
         return any(choice.needs_model for choice in at_work)
 
+    def destination(self, options: RunOptions) -> str | None:
+        """The host that gets what people write when a run with these options is started; None: it stays here."""
+        if not self.needs_model(options):
+            return None
+        return next((choice.destination for choice in self.models if choice.name == options.model), None)
+
     def _check_corpora(self, names: Sequence[str]) -> None:
         if not names:
             raise InvalidInput("Choose at least one corpus to search.", "corpora")

@@ -1,178 +1,198 @@
 """The composition root: names in settings and options become objects, lazily, once, and shared by every run.
 
-Knows which parts there are, what each waits for, and why one is not available. Nothing heavy is imported here: a part
-loads itself at its first use, or in `warm`, which runs in a background thread after the server has started.
+Nothing heavy is imported here: a part loads itself at its first use, or in `warm`, which runs in a background thread
+after the server has started. What can be chosen, and why not, is said by availability.py.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-from app.backends.bm25 import Bm25Retriever, Java
+from app.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, SEQ2SEQ, Availability
+from app.backends.bm25 import Java
+from app.backends.corpus_fusion import Shelf
 from app.backends.entailment import Calibration, EntailmentJudge
+from app.backends.hub_reader import HubReader
 from app.backends.inference import Inference
+from app.backends.language_models import configured
 from app.backends.local_lm import LocalLM
+from app.backends.openai_chat import OpenAIChat
 from app.backends.reader import SpanReader
 from app.backends.reranker import CrossEncoderReranker
-from app.modules.answering.retriever_reader import NAME as RETRIEVER_READER
-from app.modules.answering.retriever_reader import RetrieverReader
+from app.backends.seq2seq import Seq2Seq
+from app.modules.answering import flan_t5, reciter_reader, retriever_reader
+from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
 from app.modules.claim_verifier import JudgeClaimVerifier
+from app.modules.flan_t5_reasoner import FlanT5Reasoner
+from app.modules.prompted.claim_verifier import PromptedClaimVerifier
+from app.modules.prompted.qa_validator import PromptedValidator
+from app.modules.prompted.questioner import PromptedQuestioner
+from app.modules.prompted.reasoner import PromptedReasoner
 from app.modules.qa_validator import TiedAnswerValidator
 from app.modules.question_generator import PromptedQuestionGenerator
 from app.modules.reasoner import JudgeReasoner
-from app.reasoning.errors import HopcheckError, InvalidInput, ModelUnavailable
+from app.offers import BASELINES, Choice, Group
+from app.parts import Part, Parts
+from app.reasoning.claim_only import ClaimOnly
 from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.roles import Strategy
+from app.reasoning.roles import (
+    ClaimVerifier,
+    QAValidator,
+    QuestionAnswerer,
+    QuestionGenerator,
+    Reader,
+    Reasoner,
+    Strategy,
+    TextGenerator,
+)
 from app.reasoning.types import RunOptions
 from app.settings import Settings
 
-log = logging.getLogger(__name__)
-
-STRATEGIES = ("question-guided",)
 SHIPPED = Path(__file__).parent / "models"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An answerer as the page offers it; `reason` says why it cannot be chosen when it cannot."""
-
-    name: str
-    title: str
-    available: bool
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One heavy part and how it stands; `mend` is the command that makes a failed one right."""
-
-    name: str
-    state: Literal["waiting", "loading", "ready", "failed"]
-    message: str = ""
-    mend: str = ""
-
-
-@dataclass
-class _Loading:
-    """A part's name, how to load it, and how that went."""
-
-    name: str
-    load: Callable[[], object]
-    part: Part = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.part = Part(self.name, "waiting")
-
-    def run(self) -> None:
-        started = time.monotonic()
-        self.part = Part(self.name, "loading")
-        try:
-            self.load()
-        except ModelUnavailable as error:
-            self.part = Part(self.name, "failed", str(error), error.mend)
-            log.error("%s: %s", self.name, error)
-        except Exception as error:  # a part that cannot load must not take the others or the page with it
-            self.part = Part(self.name, "failed", f"It could not be loaded ({type(error).__name__}).", "make setup")
-            log.exception("%s could not be loaded", self.name)
-        else:
-            self.part = Part(self.name, "ready")
-            log.info("%s ready in %.1f s", self.name, time.monotonic() - started)
+ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
+    DIRECT: DirectAsker,
+    CHAIN_OF_THOUGHT: ChainOfThoughtAsker,
+}
 
 
 class Wiring:
-    """Every object of the embedded default, made from `settings`."""
+    """Every object that runs are made of, from `settings`."""
 
     def __init__(self, settings: Settings) -> None:
+        """Raises SettingsError for a MODELS_FILE that cannot be used."""
+        inference, threads = Inference(settings.call_seconds), settings.torch_threads
         base = settings.instance / "models" / "smollm2-135m"
-        java = Java(settings.java_home, settings.java_memory)
         self._settings = settings
-        self._retriever = Bm25Retriever(settings.instance / "corpora" / settings.corpora[0], java)
-        inference = Inference(settings.call_seconds)
-        self._reranker = CrossEncoderReranker(threads=settings.torch_threads, inference=inference)
-        self._reader = SpanReader(SHIPPED / "reader", settings.torch_threads, inference)
-        self.judge = EntailmentJudge(base, SHIPPED / "judge", settings.torch_threads, inference)
-        model = LocalLM(settings.question_model, settings.torch_threads, inference)
-        self.generator = PromptedQuestionGenerator(model)
-        self._loading = (
-            _Loading("question generator", self.generator.warm),
-            _Loading("corpus and retriever", self._retriever.open),
-            _Loading("reranker", self._reranker.load),
-            _Loading("reader", self._reader.load),
-            _Loading("judge", self.judge.load),
+        self._shelf = Shelf(settings.instance, Java(settings.java_home, settings.java_memory))
+        self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
+        self._own_reader = SpanReader(SHIPPED / "reader", threads, inference)
+        self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
+        self.judge = EntailmentJudge(base, SHIPPED / "judge", threads, inference)
+        self.generator = PromptedQuestionGenerator(LocalLM(settings.question_model, threads, inference))
+        self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
+        models = configured(
+            settings.openai_api_key,
+            settings.openai_base_url,
+            settings.openai_model,
+            settings.models_file,
+            settings.keys,
         )
-        self._warming = threading.Lock()
+        self._models: dict[str, TextGenerator] = {SEQ2SEQ: self._seq2seq}
+        self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
+        self._parts = Parts(
+            [
+                (GENERATOR, self.generator.warm),
+                (CORPUS, self._open_corpora),
+                (RERANKER, self._reranker.load),
+                (READER, self._own_reader.load),
+                (JUDGE, self.judge.load),
+            ]
+        )
+        self._availability = Availability(settings, self._parts, models)
 
     def warm(self) -> None:
         """Load every part, one after the other. Blocks; call it off the request path. A second call loads nothing."""
-        with self._warming:
-            for loading in self._loading:
-                if loading.part.state != "ready":
-                    loading.run()
+        self._parts.warm()
 
     def parts(self) -> tuple[Part, ...]:
         """How each heavy part stands now."""
-        return tuple(loading.part for loading in self._loading)
+        return self._parts.all()
 
     @property
     def ready(self) -> bool:
         """Whether every part is loaded."""
-        return all(part.state == "ready" for part in self.parts())
+        return self._parts.ready
 
     @property
     def sufficient(self) -> float:
         """The judge's fitted bound for "enough". Raises ModelUnavailable when its file is missing or damaged."""
         return Calibration.read(SHIPPED / "judge").sufficient
 
+    def strategies(self) -> tuple[Choice, ...]:
+        """How a claim can be checked."""
+        return self._availability.offers().strategies
+
+    def presets(self) -> tuple[Choice, ...]:
+        """The mixes of modules, the one that is taken when nobody chooses first."""
+        return self._availability.offers().presets
+
     def answerers(self) -> tuple[Choice, ...]:
-        """The answerers, the available ones and the others with the reason."""
-        broken = next((part for part in self.parts() if part.state == "failed"), None)
-        reason = f"{broken.name}: {broken.message}" if broken else ""
-        return (
-            Choice(RETRIEVER_READER, "Retriever and reader over Wikipedia's vital articles", broken is None, reason),
-            *(Choice(name, title, False, _NOT_YET) for name, title in _PLANNED.items()),
-        )
+        """Who can answer the questions."""
+        return self._availability.offers().answerers
+
+    def models(self) -> tuple[Choice, ...]:
+        """The language models, the default first."""
+        return self._availability.offers().models
+
+    def corpora(self) -> tuple[Choice, ...]:
+        """What can be searched."""
+        return self._availability.offers().corpora
+
+    def catalogue(self) -> tuple[Group, ...]:
+        """All of these, place by place."""
+        return self._availability.catalogue()
+
+    def check(self, options: RunOptions) -> None:
+        """Raise InvalidInput, naming the field, for options that cannot run together here."""
+        self._availability.offers().check(options)
+
+    def destination(self, options: RunOptions) -> str | None:
+        """The host that gets what people write when a run with these options is started; None: it stays here."""
+        return self._availability.offers().destination(options)
+
+    def defaults(self) -> RunOptions:
+        """What runs are made of when nobody chooses."""
+        return self._availability.defaults()
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
         """The (role, implementation) pairs that a run with these options has at work, for its report."""
-        question_model = self._settings.question_model
-        return (
-            ("claim verifier", "local judge, SmolLM2-135M with adapter"),
-            ("question generator", question_model.name if question_model else "SmolLM2-135M-Instruct"),
-            ("answerer", f"{options.answerer} over {', '.join(options.corpora)}"),
-            ("QA validator", "local rules"),
-            ("reasoner", "local judge, SmolLM2-135M with adapter"),
-        )
+        return self._availability.at_work(options)
 
     def strategy_for(self, options: RunOptions) -> Strategy:
-        """The strategy that these options name. Raises InvalidInput for a name that is not offered."""
-        if options.strategy not in STRATEGIES:
-            raise InvalidInput(
-                f"There is no strategy {options.strategy!r}; choose {', '.join(STRATEGIES)}.", "strategy"
-            )
-        chosen = next((choice for choice in self.answerers() if choice.name == options.answerer), None)
-        if chosen is None:
-            names = ", ".join(choice.name for choice in self.answerers())
-            raise InvalidInput(f"There is no answerer {options.answerer!r}; choose one of {names}.", "answerer")
-        if not chosen.available:
-            raise HopcheckError(f"The answerer {chosen.name} is not available. {chosen.reason}")
+        """The strategy that these options name. Raises InvalidInput for what is not offered or cannot be had here."""
+        self.check(options)
+        if options.strategy in BASELINES:
+            return ClaimOnly(ASKERS[options.strategy](self._model(options)))
+        mix = self._availability.mixes()[options.preset]
         return QuestionGuided(
-            verifier=JudgeClaimVerifier(self.judge, self.sufficient),
-            generator=self.generator,
-            answerer=RetrieverReader(self._retriever, self._reranker, self._reader),
-            validator=TiedAnswerValidator(),
-            reasoner=JudgeReasoner(self.judge, self.sufficient),
+            verifier=self._verifier(mix.claim_verifier, options),
+            generator=self._questioner(mix.question_generator, options),
+            answerer=self._answerer(options),
+            validator=self._validator(mix.qa_validator, options),
+            reasoner=self._reasoner(mix.reasoner, options),
         )
 
+    def _model(self, options: RunOptions) -> TextGenerator:
+        """The language model of a run that was found to have one."""
+        return self._models[options.model or ""]
 
-_NOT_YET = "This version does not have it yet."
-_PLANNED = {
-    "flan-t5": "FLAN-T5, from its own knowledge",
-    "reciter-reader": "A language model recites, a reader reads",
-    "web-search": "Web search",
-}
+    def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
+        if kind == "prompted":
+            return PromptedClaimVerifier(self._model(options))
+        return JudgeClaimVerifier(self.judge, self.sufficient)
+
+    def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
+        return PromptedQuestioner(self._model(options)) if kind == "prompted" else self.generator
+
+    def _validator(self, kind: str, options: RunOptions) -> QAValidator:
+        return PromptedValidator(self._model(options)) if kind == "prompted" else TiedAnswerValidator()
+
+    def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
+        if kind == "flan-t5":
+            return FlanT5Reasoner(self._seq2seq)
+        return (
+            PromptedReasoner(self._model(options)) if kind == "prompted" else JudgeReasoner(self.judge, self.sufficient)
+        )
+
+    def _answerer(self, options: RunOptions) -> QuestionAnswerer:
+        if options.answerer == flan_t5.NAME:
+            return flan_t5.FlanT5Answerer(self._seq2seq)
+        if options.answerer == reciter_reader.NAME:
+            reader = self._reader if self._settings.read_with == "local" else None
+            return reciter_reader.ReciterReader(self._model(options), reader)
+        retriever = self._shelf.over(options.corpora)
+        return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader)
+
+    def _open_corpora(self) -> None:
+        for name in self._settings.corpora:
+            self._shelf.retriever(name).open()

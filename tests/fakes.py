@@ -18,8 +18,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from app.offers import BASELINES, Choice, Group, Offers
 from app.reasoning import progress
+from app.reasoning.claim_only import ClaimOnly
 from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.roles import Strategy
 from app.reasoning.types import (
     Answer,
     Claim,
@@ -196,6 +199,15 @@ class ScriptedReasoner(_Part):
         return self._play(claim, context, labels)
 
 
+class ScriptedAsker(_Part):
+    """Who is asked about the claim alone, playing Verdicts."""
+
+    name = "verdict"
+
+    def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
+        return self._play(claim, labels)
+
+
 def scripted_strategy(script: Script = TWO_HOPS, before_step: BeforeStep = lambda step: None) -> QuestionGuided:
     """The real loop over five scripted modules; made anew for each run, for they count their calls."""
     asked = [hop for hop in script.hops if isinstance(hop.question, str)]
@@ -208,15 +220,6 @@ def scripted_strategy(script: Script = TWO_HOPS, before_step: BeforeStep = lambd
         ScriptedValidator([hop.useful for hop in answered] or [Judgement(False, "")], before_step),
         ScriptedReasoner([script.verdict], before_step),
     )
-
-
-class Choice(NamedTuple):
-    """The fields of app.wiring.Choice, without importing all that the wiring wires."""
-
-    name: str
-    title: str
-    available: bool
-    reason: str = ""
 
 
 class Part(NamedTuple):
@@ -232,28 +235,46 @@ CHOICES = (
     Choice("retriever-reader", "Retriever and reader", True),
     Choice("flan-t5", "FLAN-T5", False, "FLAN-T5 is not installed."),
 )
+"""The answerers, when a test names no others."""
+
+AWAY = Choice("big", "A big model", destination="api.example.org")
+"""A language model that gets its prompts over the network."""
 
 
 @dataclass
 class FakeWiring:
-    """What app.wiring.Wiring offers, over scripts. `refusal` is raised by strategy_for; `warmed` counts warm()."""
+    """What app.wiring.Wiring offers, over scripts. `refusal` is raised by strategy_for; `warmed` counts warm().
+
+    `choices` are the answerers, `ways` the strategies, `mixes` the presets and `shelves` the corpora; `usual` is what
+    runs are made of when nobody chooses.
+    """
 
     scripts: tuple[Script, ...] = (TWO_HOPS,)
     before_step: BeforeStep = lambda step: None
     refusal: Exception | None = None
     choices: tuple[Choice, ...] = CHOICES
     loaded: tuple[Part, ...] = (Part("corpus index", "ready"), Part("judge", "ready"))
+    ways: tuple[Choice, ...] = (
+        Choice("question-guided", "One question at a time"),
+        Choice("direct", "Asked directly", needs_model=True),
+    )
+    mixes: tuple[Choice, ...] = (Choice("local", "Local models"), Choice("prompted", "Prompted", needs_model=True))
+    language_models: tuple[Choice, ...] = ()
+    shelves: tuple[Choice, ...] = (Choice("vital", "Vital articles"),)
+    usual: RunOptions = field(default_factory=RunOptions)
     warmed: int = 0
     asked_for: list[RunOptions] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def strategy_for(self, options: RunOptions) -> QuestionGuided:
-        """The n-th call gets the n-th script; the last script serves every later call."""
+    def strategy_for(self, options: RunOptions) -> Strategy:
+        """The n-th call gets the n-th script, the last script serves every later call. A baseline takes its verdict."""
         with self._lock:
             self.asked_for.append(options)
             turn = min(len(self.asked_for), len(self.scripts)) - 1
         if self.refusal:
             raise self.refusal
+        if options.strategy in BASELINES:
+            return ClaimOnly(ScriptedAsker([self.scripts[turn].verdict], self.before_step))
         return scripted_strategy(self.scripts[turn], self.before_step)
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
@@ -261,6 +282,33 @@ class FakeWiring:
 
     def answerers(self) -> tuple[Choice, ...]:
         return self.choices
+
+    def strategies(self) -> tuple[Choice, ...]:
+        return self.ways
+
+    def presets(self) -> tuple[Choice, ...]:
+        return self.mixes
+
+    def models(self) -> tuple[Choice, ...]:
+        return self.language_models
+
+    def corpora(self) -> tuple[Choice, ...]:
+        return self.shelves
+
+    def defaults(self) -> RunOptions:
+        return self.usual
+
+    def offers(self) -> Offers:
+        return Offers(self.ways, self.mixes, self.choices, self.language_models, self.shelves)
+
+    def check(self, options: RunOptions) -> None:
+        self.offers().check(options)
+
+    def destination(self, options: RunOptions) -> str | None:
+        return self.offers().destination(options)
+
+    def catalogue(self) -> tuple[Group, ...]:
+        return (Group("Answerers", "ANSWERER", self.choices), Group("Language models", "", self.language_models))
 
     def warm(self) -> None:
         self.warmed += 1

@@ -12,11 +12,25 @@ from sqlalchemy import create_engine
 from sqlalchemy.orm import sessionmaker
 
 from app import cli
+from app.modules.answering.recited import answer_in, recited
+from app.offers import Choice
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.types import Claim, Judgement, Label, LabelSet, RunOptions, Verdict
 from app.runs.service import Runs
 from app.settings import Settings
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import (
+    AWAY,
+    FAILING,
+    ONE_SET_ASIDE,
+    SUPPORTED,
+    TWO_HOPS,
+    FakeWiring,
+    Gate,
+    Script,
+    ScriptedHop,
+    answer,
+    scripted_wiring,
+)
 
 CLAIM = "The author of Hamlet was born in England."
 KEYS = "id claim strategy answerer label confidence rationale missing seconds usage hops".split()
@@ -96,12 +110,42 @@ def test_json_is_one_object_with_exactly_the_promised_keys_and_hops_go_to_standa
 
 
 def test_options_reach_the_run_and_settings_fill_up_the_rest(terminal, tmp_path):
-    desk = terminal(settings=Settings(instance=tmp_path, max_hops=3))
-    desk.check(CLAIM, "--labels", "two", "--answerer", "flan-t5", "--strategy", "question-guided")
-    desk.check(CLAIM, "--max-hops", "1")
+    desk = terminal(
+        choices=(Choice("retriever-reader", "Retriever"), Choice("reciter-reader", "Reciter", needs_model=True)),
+        language_models=(AWAY,),
+        usual=RunOptions(max_hops=3),
+    )
+    desk.check(CLAIM, "--labels", "two", "--answerer", "reciter-reader", "--model", "big", "--fresh")
+    desk.check(CLAIM, "--max-hops", "1", "--corpora", "vital", "--preset", "local", "--strategy", "question-guided")
     first, second = desk.wiring.asked_for
-    assert (first.labels, first.answerer, first.max_hops) == (LabelSet.TWO, "flan-t5", 3)
-    assert (second.labels, second.answerer, second.max_hops) == (LabelSet.THREE, "retriever-reader", 1)
+    assert (first.labels, first.answerer, first.model, first.max_hops, first.fresh) == (
+        LabelSet.TWO,
+        "reciter-reader",
+        "big",
+        3,
+        True,
+    )
+    assert (second.labels, second.answerer, second.max_hops, second.corpora) == (
+        LabelSet.THREE,
+        "retriever-reader",
+        1,
+        ("vital",),
+    )
+
+
+def test_who_gets_the_claim_is_told_before_it_is_sent_and_only_then(terminal):
+    desk = terminal(language_models=(AWAY,))
+    assert "sent to api.example.org" in desk.check(CLAIM, "--preset", "prompted", "--model", "big").stderr
+    assert "sent to" not in desk.check(CLAIM, "--model", "big").stderr
+
+
+def test_what_a_model_recited_is_not_called_a_source(terminal):
+    passage = recited("Hamlet is a play by William Shakespeare.", "big")
+    said = answer_in(passage, "William Shakespeare", "reciter-reader")
+    script = Script((ScriptedHop("Who wrote Hamlet?", said),), SUPPORTED)
+    told = terminal(script).check(CLAIM).stdout
+    assert "from the model's memory, not a source" in told
+    assert "from:" not in told
 
 
 @pytest.mark.parametrize(
@@ -111,9 +155,11 @@ def test_options_reach_the_run_and_settings_fill_up_the_rest(terminal, tmp_path)
         (["ab"], "at least 3 characters"),
         (["x" * 501], "501 characters"),
         (["a\x07bell"], "control characters"),
-        ([CLAIM, "--answerer", "oracle"], "'oracle' is not one of retriever-reader, flan-t5"),
+        ([CLAIM, "--answerer", "oracle"], "There is no answerer 'oracle'; choose one of: retriever-reader, flan-t5."),
         ([CLAIM, "--labels", "four"], "'four' is not one of"),
-        ([CLAIM, "--strategy", "guess"], "'guess' is not"),
+        ([CLAIM, "--strategy", "guess"], "There is no strategy 'guess'"),
+        ([CLAIM, "--preset", "prompted"], "Prompted needs a language model"),
+        ([CLAIM, "--corpora", ""], "at least one corpus"),
         ([CLAIM, "--max-hops", "11"], "11 is not in the range"),
         ([CLAIM, "--max-hops", "0"], "0 is not in the range"),
         ([], "Missing argument"),

@@ -67,6 +67,11 @@ def test_a_model_that_nothing_needs_is_not_asked_for():
     assert OFFERS.needs_model(RunOptions(strategy="direct"))
 
 
+def test_the_destination_is_that_of_the_model_that_is_at_work_and_of_no_other():
+    assert OFFERS.destination(RunOptions(preset="prompted", model="big")) == "api.example.org"
+    assert OFFERS.destination(RunOptions(model="big")) is None
+
+
 def test_every_preset_of_the_settings_is_a_mix_with_a_title():
     assert set(PRESETS) == set(MIXES)
     assert set(TITLES) == {*MIXES, OWN}

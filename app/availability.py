@@ -1,0 +1,213 @@
+"""Which choices this machine has, from the settings, the loaded parts, the model files and the corpora.
+
+Looked at anew each time, without any network: a corpus that was just built, or a part that failed, shows at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from app.backends.corpora import installed
+from app.backends.hub import why_missing
+from app.backends.language_models import ModelSettings, availability
+from app.modules.answering import flan_t5, reciter_reader, retriever_reader
+from app.offers import BASELINES, MIXES, OWN, TITLES, Choice, Group, Mix, Offers
+from app.parts import Part, Parts
+from app.reasoning.types import RunOptions
+from app.settings import Settings
+
+GUIDED = "question-guided"
+SEQ2SEQ = "flan-t5"
+
+NO_MODEL = "No language model is set up.", "OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
+FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
+NOT_YET = "This version does not have it yet.", ""
+
+JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
+    "judge",
+    "question generator",
+    "corpus and retriever",
+    "reranker",
+    "reader",
+)
+"""The heavy parts of the embedded default."""
+
+_PART_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
+"""The heavy parts behind the local implementation of a role; the local validator has none."""
+
+
+@dataclass(frozen=True)
+class Availability:
+    """What can be chosen, computed when asked."""
+
+    settings: Settings
+    parts: Parts
+    models: Sequence[ModelSettings]
+
+    def offers(self) -> Offers:
+        """Every choice, with the reason why not where it cannot be had."""
+        models = self._models()
+        usable = any(model.available for model in models)
+        return Offers(
+            strategies=self._strategies(usable),
+            presets=tuple(self._preset(name, mix, usable) for name, mix in self.mixes().items()),
+            answerers=self._answerers(usable),
+            models=models,
+            corpora=tuple(self._corpora()),
+        )
+
+    def mixes(self) -> dict[str, Mix]:
+        """The presets by name; the site's own among them when a setting replaces a module."""
+        replaced = {
+            role: getattr(self.settings, role)
+            for role in ("claim_verifier", "question_generator", "qa_validator", "reasoner")
+            if getattr(self.settings, role)
+        }
+        own = {OWN: replace(MIXES[self.settings.preset], **replaced)} if replaced else {}
+        return own | MIXES
+
+    def defaults(self) -> RunOptions:
+        """What runs are made of when nobody chooses; the model is the first that can be had."""
+        model = next((choice.name for choice in self._models() if choice.available), None)
+        return RunOptions(
+            strategy=GUIDED,
+            answerer=self.settings.answerer,
+            max_hops=self.settings.max_hops,
+            preset=OWN if OWN in self.mixes() else self.settings.preset,
+            model=model,
+            corpora=self.settings.corpora,
+        )
+
+    def at_work(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
+        """The (role, implementation) pairs of a run with these options, in words for its report."""
+        model = f"{options.model}, prompted"
+        if options.strategy in BASELINES:
+            return (("asker", model),)
+        mix = self.mixes().get(options.preset)
+        if mix is None:
+            return ()
+        words = {**self._local_words(), "prompted": model, "flan-t5": self.settings.flan_t5}
+
+        def implementation(role: str, kind: str) -> tuple[str, str]:
+            return role, words[role if kind == "local" else kind]
+
+        return (
+            implementation("claim verifier", mix.claim_verifier),
+            implementation("question generator", mix.question_generator),
+            ("answerer", self._answerer_words(options)),
+            implementation("QA validator", mix.qa_validator),
+            implementation("reasoner", mix.reasoner),
+        )
+
+    def catalogue(self) -> tuple[Group, ...]:
+        """Everything that can be chosen, place by place: what `models list` prints and the page shows."""
+        offers = self.offers()
+        return (
+            Group("Strategies", "", offers.strategies),
+            Group("Mixes of modules", "PRESET", offers.presets),
+            *self._roles(any(model.available for model in offers.models)),
+            Group("Answerers", "ANSWERER", offers.answerers),
+            Group("Language models", "OPENAI_MODEL", offers.models),
+            Group("Readers", "READER", self._readers()),
+            Group("Corpora", "CORPORA", offers.corpora),
+        )
+
+    def _local_words(self) -> dict[str, str]:
+        judge = "local judge, SmolLM2-135M with adapter"
+        question_model = self.settings.question_model
+        return {
+            "claim verifier": judge,
+            "question generator": question_model.name if question_model else "SmolLM2-135M-Instruct",
+            "QA validator": "local rules",
+            "reasoner": judge,
+        }
+
+    def _answerer_words(self, options: RunOptions) -> str:
+        reader = self.settings.reader or "Hopcheck's reader"
+        if options.answerer == retriever_reader.NAME:
+            return f"{options.answerer} over {', '.join(options.corpora)}, read by {reader}"
+        if options.answerer == reciter_reader.NAME:
+            reads = options.model if self.settings.read_with == "model" else reader
+            return f"{options.answerer}: {options.model} recites, {reads} reads"
+        return f"{options.answerer}: {self.settings.flan_t5}"
+
+    def _strategies(self, usable: bool) -> tuple[Choice, ...]:
+        baselines = (
+            Choice(BASELINES[0], "Baseline: a language model, asked directly", needs_model=True),
+            Choice(BASELINES[1], "Baseline: a language model that thinks step by step", needs_model=True),
+        )
+        guided = Choice(GUIDED, "One question at a time (QACheck)")
+        return guided, *(choice if usable else choice.without(*NO_MODEL) for choice in baselines)
+
+    def _roles(self, usable: bool) -> Iterator[Group]:
+        """What can play each module but the answerer."""
+        prompted = Choice("prompted", "A language model, prompted", needs_model=True)
+        prompted = prompted if usable else prompted.without(*NO_MODEL)
+        for role, words in self._local_words().items():
+            name = role.replace(" ", "_").lower()
+            local = Choice("local", words[:1].upper() + words[1:])
+            if broken := self.parts.why_broken(*_PART_OF.get(name, ())):
+                local = _broken(local, broken)
+            seq2seq = (self._needing_seq2seq(Choice(SEQ2SEQ, "FLAN-T5, end to end")),) if name == "reasoner" else ()
+            yield Group(role[:1].upper() + role[1:], name.upper(), (local, prompted, *seq2seq))
+
+    def _needing_seq2seq(self, choice: Choice) -> Choice:
+        missing = why_missing(self.settings.flan_t5)
+        return choice.without(missing, FETCH_FLAN_T5) if missing else choice
+
+    def _preset(self, name: str, mix: Mix, usable: bool) -> Choice:
+        choice = Choice(name, TITLES[name], needs_model=mix.needs_model)
+        local = [part for role, parts in _PART_OF.items() if getattr(mix, role) == "local" for part in parts]
+        if broken := self.parts.why_broken(*local):
+            return _broken(choice, broken)
+        if mix.needs_model and not usable:
+            return choice.without(*NO_MODEL)
+        return self._needing_seq2seq(choice) if mix.reasoner == SEQ2SEQ else choice
+
+    def _answerers(self, usable: bool) -> tuple[Choice, ...]:
+        local_reader = () if self.settings.reader else (READER,)
+        retrieving = Choice(retriever_reader.NAME, "Retriever and reader: answers from passages of the corpora")
+        if broken := self.parts.why_broken(CORPUS, RERANKER, *local_reader):
+            retrieving = _broken(retrieving, broken)
+        elif not any(corpus.available for corpus in self._corpora()):
+            retrieving = retrieving.without("No corpus is indexed on this machine.", "make corpus")
+        knowing = self._needing_seq2seq(Choice(flan_t5.NAME, "FLAN-T5: answers from its own memory"))
+        reciting = Choice(
+            reciter_reader.NAME, "Reciter and reader: a language model recites, a reader reads", needs_model=True
+        )
+        if not usable:
+            reciting = reciting.without(*NO_MODEL)
+        return retrieving, knowing, reciting, Choice("web-search", "Web search").without(*NOT_YET)
+
+    def _models(self) -> tuple[Choice, ...]:
+        remote = (_remote(each) for each in self.models)
+        seq2seq = Choice(SEQ2SEQ, f"FLAN-T5 ({self.settings.flan_t5}), on this machine")
+        return *remote, self._needing_seq2seq(seq2seq)
+
+    def _readers(self) -> tuple[Choice, ...]:
+        own = Choice("local", "Hopcheck's own reader, MiniLM-L12")
+        if broken := self.parts.why_broken(READER):
+            own = _broken(own, broken)
+        if not self.settings.reader:
+            return (own,)
+        other = Choice(self.settings.reader, f"Extractive reader {self.settings.reader}")
+        missing = why_missing(self.settings.reader)
+        return own, other.without(missing, "flask --app app models fetch reader") if missing else other
+
+    def _corpora(self) -> Iterator[Choice]:
+        for info in installed(self.settings.instance):
+            choice = Choice(info.name, info.title)
+            yield choice if info.state == "ready" else choice.without(info.message, info.mend)
+
+
+def _remote(model: ModelSettings) -> Choice:
+    """A language model behind a server. Its title says where it is, whatever its operator calls it."""
+    named = "" if model.name == model.model else f"{model.model} "
+    choice = Choice(model.name, f"{model.name} ({named}at {model.host})", destination=model.destination)
+    reason = availability(model)
+    return choice.without(reason, "the setting that is named there, and a new start") if reason else choice
+
+
+def _broken(choice: Choice, part: Part) -> Choice:
+    return choice.without(f"The {part.name} could not be loaded: {part.message}", part.mend)

@@ -1,0 +1,118 @@
+"""What can be chosen follows from the settings and from what lies on the machine, and every "no" says what mends it."""
+
+import pytest
+
+from app.availability import CORPUS, GENERATOR, GUIDED, JUDGE, READER, RERANKER, Availability
+from app.backends.language_models import ModelSettings
+from app.offers import OWN
+from app.parts import Parts
+from app.reasoning.errors import ModelUnavailable
+from app.reasoning.types import RunOptions
+from app.settings import Settings
+from tests.tiny import tiny_t5
+
+PARTS = (GENERATOR, CORPUS, RERANKER, READER, JUDGE)
+
+BIG = ModelSettings("big", "big-1", "https://api.example.org/v1", "key")
+HOME = ModelSettings("home", "home-1", "http://127.0.0.1:8080/v1", None, key_variable=None)
+
+
+@pytest.fixture
+def availability(tmp_path):
+    def made(*models: ModelSettings, broken: str = "", **settings) -> Availability:
+        def load():
+            raise ModelUnavailable("It is cut off", mend="make setup")
+
+        parts = Parts([(name, load if name == broken else lambda: None) for name in PARTS])
+        parts.warm()
+        nothing = {"FLAN_T5": str(tmp_path / "nothing"), "INSTANCE": str(tmp_path)}
+        return Availability(Settings.from_env(nothing | settings), parts, models)
+
+    return made
+
+
+def named(choices) -> dict:
+    return {choice.name: choice for choice in choices}
+
+
+def test_with_nothing_set_up_only_what_is_local_can_be_had(availability):
+    offers = availability().offers()
+    assert [choice.name for choice in offers.strategies if choice.available] == [GUIDED]
+    assert [choice.name for choice in offers.presets if choice.available] == ["local"]
+    assert not [choice for choice in offers.answerers if choice.available]
+    assert not [choice for choice in offers.models if choice.available]
+
+
+def test_every_choice_that_cannot_be_had_says_why_and_what_makes_it_so(availability):
+    refused = [c for group in availability().catalogue() for c in group.choices if not c.available]
+    assert {"prompted", "flan-t5", "reciter-reader", "direct", "vital"} <= {choice.name for choice in refused}
+    assert [choice.reason for choice in refused if not choice.reason.endswith(".")] == []
+    assert all(choice.mend for choice in refused if choice.name != "web-search")
+
+
+def test_a_configured_language_model_opens_what_needs_one_and_says_who_gets_the_claims(availability):
+    offers = availability(BIG, HOME).offers()
+    assert named(offers.presets)["prompted"].available
+    assert named(offers.answerers)["reciter-reader"].available
+    assert named(offers.strategies)["chain-of-thought"].available
+    assert named(offers.models)["big"].destination == "api.example.org"
+    assert named(offers.models)["home"].destination is None
+
+
+def test_a_model_whose_key_is_missing_is_shown_and_cannot_be_chosen(availability):
+    keyless = ModelSettings("keyless", "x", "https://api.example.org/v1", None, key_variable="SOME_API_KEY")
+    choice = named(availability(keyless).offers().models)["keyless"]
+    assert not choice.available and "SOME_API_KEY" in choice.reason
+
+
+def test_a_flan_t5_on_this_machine_is_a_reasoner_an_answerer_and_a_language_model(availability, tmp_path):
+    offers = availability(FLAN_T5=str(tiny_t5(tmp_path / "t5"))).offers()
+    assert named(offers.presets)["local+flan-t5"].available
+    assert named(offers.answerers)["flan-t5"].available
+    assert named(offers.models)["flan-t5"].available
+    assert named(offers.presets)["prompted"].available
+
+
+@pytest.mark.parametrize(
+    ("broken", "group", "name"), [(JUDGE, "presets", "local"), (READER, "answerers", "retriever-reader")]
+)
+def test_what_needs_a_part_that_failed_to_load_cannot_be_had(availability, broken, group, name):
+    choice = named(getattr(availability(broken=broken).offers(), group))[name]
+    assert not choice.available
+    assert "It is cut off" in choice.reason and choice.mend == "make setup"
+
+
+def test_without_an_indexed_corpus_there_is_nothing_to_retrieve_from(availability):
+    choice = named(availability().offers().answerers)["retriever-reader"]
+    assert not choice.available and "corpus" in choice.reason and choice.mend == "make corpus"
+
+
+def test_another_reader_takes_the_place_of_one_that_is_broken(availability, tmp_path):
+    choice = named(availability(broken=READER, READER=str(tmp_path)).offers().answerers)["retriever-reader"]
+    assert READER not in choice.reason
+
+
+def test_setting_one_module_makes_a_mix_of_the_sites_own_which_is_the_default(availability):
+    own = availability(BIG, REASONER="prompted")
+    assert own.mixes()[OWN].reasoner == "prompted"
+    assert own.mixes()[OWN].claim_verifier == "local"
+    assert own.defaults().preset == OWN
+    assert OWN not in availability(BIG).mixes()
+
+
+def test_the_default_model_is_the_first_that_can_be_had(availability):
+    keyless = ModelSettings("keyless", "x", "https://api.example.org/v1", None, key_variable="SOME_API_KEY")
+    assert availability(keyless, BIG).defaults().model == "big"
+    assert availability().defaults().model is None
+
+
+def test_a_report_names_what_was_at_work(availability):
+    at_work = availability(BIG).at_work(RunOptions(preset="prompted", answerer="reciter-reader", model="big"))
+    assert dict(at_work) == {
+        "claim verifier": "big, prompted",
+        "question generator": "big, prompted",
+        "answerer": "reciter-reader: big recites, Hopcheck's reader reads",
+        "QA validator": "big, prompted",
+        "reasoner": "big, prompted",
+    }
+    assert availability(BIG).at_work(RunOptions(strategy="direct", model="big")) == (("asker", "big, prompted"),)

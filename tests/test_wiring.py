@@ -1,0 +1,118 @@
+"""What is chosen is what runs: one claim through every answerer, mix and baseline, over models the tests can have."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.reasoning.errors import InvalidInput
+from app.reasoning.events import RunStarted
+from app.reasoning.report import Report, fold
+from app.reasoning.types import Claim, HopStatus, Label, Origin, RunOptions
+from app.settings import Settings
+from app.wiring import Wiring
+from tests.openai_server import OpenAIServer, error, play
+from tests.tiny import tiny_t5
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+PROMPTED = RunOptions(preset="prompted", answerer="reciter-reader", model="scripted")
+
+
+def run(wiring: Wiring, options: RunOptions) -> Report:
+    events = [RunStarted(CLAIM, options), *wiring.strategy_for(options).run(CLAIM, options)]
+    return fold((event, 0.0) for event in events)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with OpenAIServer(play()) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def wiring(server, tmp_path_factory):
+    home = tmp_path_factory.mktemp("instance")
+    return Wiring(
+        Settings.from_env(
+            {
+                "INSTANCE": str(home),
+                "OPENAI_BASE_URL": server.url,
+                "OPENAI_MODEL": "scripted",
+                "OPENAI_API_KEY": "a-key",
+                "READ_WITH": "model",
+                "FLAN_T5": str(tiny_t5(home / "t5")),
+            }
+        )
+    )
+
+
+def test_a_prompted_run_over_http_asks_recites_and_concludes(wiring):
+    report = run(wiring, PROMPTED)
+    assert [hop.question.text for hop in report.context] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
+    assert report.verdict.label is Label.SUPPORTED
+    assert {sentence.hops for sentence in report.verdict.rationale} >= {(1,), (2,)}
+
+
+def test_what_a_model_recites_is_called_so_and_leads_nowhere(wiring):
+    recited = [passage for hop in run(wiring, PROMPTED).hops for passage in hop.answer.retrieved]
+    assert recited
+    assert {(passage.origin, passage.url) for passage in recited} == {(Origin.RECITED, None)}
+    assert {passage.source for passage in recited} == {"from the model's memory, not a source"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        RunOptions(preset="prompted", answerer="flan-t5", model="flan-t5"),
+        RunOptions(preset="prompted+flan-t5", answerer="flan-t5", model="scripted"),
+        RunOptions(preset="prompted+flan-t5", answerer="reciter-reader", model="scripted"),
+        RunOptions(strategy="direct", model="flan-t5"),
+        RunOptions(strategy="chain-of-thought", model="scripted"),
+    ],
+)
+def test_any_mix_ends_with_a_label_of_the_enum_or_says_what_failed(wiring, options):
+    report = run(wiring, options)
+    if report.ended == "verdict":
+        assert report.verdict.label in options.labels.labels
+    else:
+        assert report.problem
+    assert all(hop.status is not HopStatus.OPEN for hop in report.hops)
+
+
+def test_a_baseline_says_that_it_looked_at_no_evidence(wiring):
+    report = run(wiring, RunOptions(strategy="direct", model="scripted"))
+    assert report.ended == "verdict" and not report.hops
+    assert "no evidence was looked at" in report.verdict.rationale[0].text
+
+
+def test_a_server_that_turns_the_key_away_fails_hops_that_the_report_shows(tmp_path):
+    with OpenAIServer([error(401, "Incorrect API key provided: planted-key")]) as server:
+        wiring = Wiring(
+            Settings.from_env(
+                {
+                    "INSTANCE": str(tmp_path),
+                    "OPENAI_BASE_URL": server.url,
+                    "OPENAI_MODEL": "scripted",
+                    "OPENAI_API_KEY": "planted-key",
+                    "READ_WITH": "model",
+                }
+            )
+        )
+        report = run(wiring, PROMPTED)
+    assert report.ended == "failed"
+    assert {hop.status for hop in report.hops} == {HopStatus.FAILED}
+    assert "key" in report.hops[0].reason and "planted" not in repr(report)
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (replace(PROMPTED, model=None), "model"),
+        (replace(PROMPTED, preset="own"), "preset"),
+        (RunOptions(answerer="web-search"), "answerer"),
+        (RunOptions(corpora=("no-such-corpus",)), "answerer"),
+    ],
+)
+def test_what_is_not_offered_never_becomes_a_strategy(wiring, options, field):
+    with pytest.raises(InvalidInput) as refused:
+        wiring.strategy_for(options)
+    assert refused.value.field == field

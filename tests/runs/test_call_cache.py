@@ -195,3 +195,12 @@ def test_purging_with_yes_asks_nothing(terminal, cache):
     cache.keep(call(), "said")
     assert terminal("purge", "--yes").output == "1 forgotten\n"
     assert cache.size() == (0, 0)
+
+
+@pytest.mark.parametrize("words", [["show"], ["purge", "--yes"]])
+def test_a_database_that_cannot_be_used_is_said_in_one_line(terminal, sessions, words):
+    with sessions.begin() as session:
+        session.execute(text("DROP TABLE call_cache"))
+    result = terminal(*words)
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: The database") and result.output.count("\n") == 1

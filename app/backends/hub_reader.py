@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from app.backends.inference import Inference, Loaded
@@ -68,15 +69,9 @@ class HubReader:
 
     def _answered(self, weights: Pretrained, question: str, passages: Sequence[Passage]) -> dict[str, Any]:
         """`span`, the answer as (place of the passage, first character, end) or None, and `score` as in `read`."""
-        every = [
-            window
-            for place, passage in enumerate(passages)
-            for window in _windows(weights.tokenizer, question, passage, place)
-        ]
-        chosen = nearest_windows(every, question, passages)
-        groups = [chosen[at : at + BATCH] for at in range(0, len(chosen), BATCH)]
-        rated = self._inference.run(lambda: [each for group in groups for each in _rated(weights, group)])
-        used(Usage(1, sum(len(window.token_ids) for window in chosen)))
+        rated = self._inference.run(lambda: _rated_windows(weights, question, passages))
+        if rated:
+            used(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
         meant = [each for each in rated if fits(question, passages[each[0].passage].text[each[1] : each[2]])]
         if not meant:
             return {"span": None, "score": 0.0}
@@ -119,6 +114,14 @@ def _cut(tokenizer: Any, text: str, tokens: int) -> str:
     """The beginning of `text`, at most so many tokens of it."""
     (encoding,) = tokenizer(text, add_special_tokens=False).encodings
     return text if len(encoding.ids) <= tokens else text[: encoding.offsets[tokens - 1][1]]
+
+
+def _rated_windows(weights: Pretrained, question: str, passages: Sequence[Passage]) -> list[Rated]:
+    """Every window that is read. In the queue from the tokenizer on, for that is not made for two threads at once."""
+    windows = (_windows(weights.tokenizer, question, passage, place) for place, passage in enumerate(passages))
+    chosen = nearest_windows(list(chain.from_iterable(windows)), question, passages)
+    groups = (chosen[at : at + BATCH] for at in range(0, len(chosen), BATCH))
+    return [each for group in groups for each in _rated(weights, group)]
 
 
 def _rated(weights: Pretrained, group: Sequence[Window]) -> list[Rated]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,18 @@ def test_it_loads_once_and_a_remembered_question_is_not_read_again(folder: Path)
         assert reader.read(QUESTION, PASSAGES) == first
     assert [event.phase for event in told if isinstance(event, PhaseEntered)] == [f"loading {folder.name}"]
     assert told[-1].usage.cached == 1
+
+
+def test_several_threads_get_their_own_answers(folder: Path) -> None:
+    """Visitors at once: the tokenizer's state is never shared by two of them."""
+    reader = pointing(HubReader(str(folder)), at_nothing=0.0)
+    texts = ["By Jane Austen. " + "It is a novel. " * times for times in range(40)]
+
+    def read(text: str) -> str | None:
+        return reader.read(QUESTION, [Passage(text, "Emma", "A corpus")]).text
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(read, texts * 3)) == {"Austen"}
 
 
 def test_output_that_is_no_number_is_a_failed_call(folder: Path) -> None:

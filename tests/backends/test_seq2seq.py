@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -189,3 +190,11 @@ def test_half_a_model_is_refused(tmp_path: Path) -> None:
     T5EncoderModel.from_pretrained(tiny_t5(tmp_path)).save_pretrained(tmp_path)
     with pytest.raises(ModelUnavailable, match="its weights lack decoder"):
         Seq2Seq(str(tmp_path)).complete("claim", max_tokens=2)
+
+
+def test_several_threads_get_their_own_choices(model: Seq2Seq) -> None:
+    """Visitors at once: the tokenizer's state is never shared by two of them."""
+    prompts = [f"{word} claim {other} ?" for word in LABELS[:2] for other in ("first", "second", "third", "paris")]
+    alone = [model.choose(prompt, LABELS) for prompt in prompts]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda prompt: model.choose(prompt, LABELS), prompts * 4)) == alone * 4

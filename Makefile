@@ -29,7 +29,9 @@ run: setup ## Set up what is missing and serve on http://127.0.0.1:8000 (HOST, P
 setup: $(VENV)/.installed ## Install, unpack the models, index the corpus, migrate the database
 	@$(BIN)/flask --app app prepare || { echo "Setting up failed (above). Run it again:  make setup"; exit 1; }
 
-install: $(VENV)/.installed ## Install the packages and do nothing else
+install: $(VENV)/.made ## Install the packages, also those that were lost, and do nothing else
+	@rm -f $(VENV)/.installed
+	@$(MAKE) --no-print-directory $(VENV)/.installed
 
 corpus: $(VENV)/.installed ## Build the corpus index anew
 	@$(BIN)/flask --app app corpus build

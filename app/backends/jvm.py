@@ -26,7 +26,7 @@ from app.reasoning.errors import ModelUnavailable
 log = logging.getLogger(__name__)
 
 OLDEST_JAVA = 21
-MEND = "make setup"
+MEND = "make install"
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would end a gunicorn worker in its own way.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
 # Lucene's use of sun.misc.Unsafe works, and Java from 23 on prints four lines about it unless it is told so.

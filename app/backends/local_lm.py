@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from app.backends.checksums import MEND
 from app.backends.fingerprint import fingerprint
 from app.backends.inference import Inference, Loaded
 from app.backends.smollm2 import packaged_gguf
@@ -66,13 +67,13 @@ class LocalLM:
     def _start(self) -> tuple[Any, str]:
         """llama.cpp's server over the file, and the name of this very model."""
         path = self._path or packaged_gguf()
-        mend = "QUESTION_MODEL, the path of a GGUF file" if self._path else "make setup"
+        mend = "QUESTION_MODEL, the path of a GGUF file" if self._path else MEND
         if not path.is_file():
             raise ModelUnavailable(f"The language model's file {path} is missing", mend=mend)
         try:
             import xllamacpp
         except ImportError as error:
-            raise ModelUnavailable("The package xllamacpp is not installed", mend="make setup") from error
+            raise ModelUnavailable("The package xllamacpp is not installed", mend="make install") from error
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
         params.verbosity = SILENT

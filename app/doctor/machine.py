@@ -39,7 +39,7 @@ def python(_settings: Settings) -> Iterator[Finding]:
 def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
     """Is what is pinned installed, in that very version?"""
     for name, mend in (
-        ("requirements.txt", ".venv/bin/pip install -r requirements.txt"),
+        ("requirements.txt", "make install"),
         ("requirements-models.txt", "make models"),
     ):
         pins = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", (root / name).read_text(encoding="utf-8"), re.MULTILINE)
@@ -148,7 +148,7 @@ def java(settings: Settings) -> Iterator[Finding]:
     try:
         home = choose_java(settings.java_home)
     except ModelUnavailable:
-        yield problem("Java", f"There is no Java {OLDEST_JAVA} or newer", ".venv/bin/pip install -r requirements.txt")
+        yield problem("Java", f"There is no Java {OLDEST_JAVA} or newer", "make install")
         return
     told = f"Version {java_version(home)} in {home}"
     if (program := home / "bin" / "java").is_file() and (error := _fails(program)):

@@ -58,5 +58,5 @@ class TestAbsence:
         for each in ("model.onnx", "tokenizer.json"):
             shutil.copy(packaged_reranker() / each, folder)
         (folder / name).write_bytes(b"cut off")
-        with pytest.raises(ModelUnavailable, match=r"reranker is damaged.*make setup"):
+        with pytest.raises(ModelUnavailable, match=r"reranker is damaged.*make models"):
             CrossEncoderReranker(folder).rerank(QUESTION, [HAMLET])

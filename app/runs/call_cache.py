@@ -38,7 +38,7 @@ from app.runs.trouble import DatabaseUnavailable
 log = logging.getLogger(__name__)
 
 MEGABYTE = 1_000_000
-KEPT_SHARE = 0.9
+KEPT_SHARE = 0.95
 """A full cache is emptied down to this share of its size, so that not every new reply has to push one out."""
 
 TOUCH_AFTER = timedelta(minutes=1)
@@ -122,20 +122,24 @@ class CallCache:
         try:
             with self._sessions.begin() as session:
                 session.execute(insert(CachedCall).from_select(columns, row))
-                if (session.scalar(select(func.sum(CachedCall.bytes))) or 0) > self._limit:
-                    self._make_room(session)
+                total = session.scalar(select(func.sum(CachedCall.bytes))) or 0
+                if total > self._limit:
+                    self._make_room(session, float(total) - self._limit * KEPT_SHARE)
         except IntegrityError:
             log.debug("another call like this one was kept at the same moment")
 
     def _used_now(self) -> BindParameter[datetime]:
         return literal(self._now(), UtcDateTime)
 
-    def _make_room(self, session: Session) -> None:
-        """Forget the replies that nobody has needed for longest."""
-        newest_first = func.sum(CachedCall.bytes).over(order_by=(CachedCall.used_at.desc(), CachedCall.key))
-        ranked = select(CachedCall.key, newest_first.label("upto")).subquery()
-        too_old = select(ranked.c.key).where(ranked.c.upto > self._limit * KEPT_SHARE)
-        session.execute(delete(CachedCall).where(CachedCall.key.in_(too_old)))
+    def _make_room(self, session: Session, excess: float) -> None:
+        """Forget the replies that nobody has needed for longest, as many as make up `excess` bytes."""
+        oldest_first = select(CachedCall.used_at, CachedCall.bytes).order_by(CachedCall.used_at)
+        forgotten = 0
+        for row in session.execute(oldest_first.execution_options(yield_per=1000)):
+            forgotten += row.bytes
+            if forgotten >= excess:
+                session.execute(delete(CachedCall).where(CachedCall.used_at <= row.used_at))
+                return
 
     def _trying(self, work: Callable[[], Any]) -> Any | None:
         """What `work` comes to; None when the database fails, which is said once until it works again."""

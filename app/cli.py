@@ -113,12 +113,12 @@ def _tell_destination(options: RunOptions) -> None:
         click.echo(f"The claim, questions and evidence are sent to {host}.", err=True)
 
 
-def _follow(runs: Runs, run_id: str, say: Say) -> Report:
+def _follow(runs: Runs, run_id: str, say: Say, wait: float = WAIT_SECONDS) -> Report:
     """Say what happens until the run has ended, and return its report. Ctrl-C ends the run."""
     seen: list[StoredEvent] = []
     try:
         while not (seen and isinstance(seen[-1].event, TERMINAL)):
-            news = runs.follow(run_id, seen[-1].seq if seen else 0, WAIT_SECONDS)
+            news = runs.follow(run_id, seen[-1].seq if seen else 0, wait)
             for stored in news:
                 seen.append(stored)
                 _tell(stored.event, say)

@@ -15,7 +15,9 @@ from app import cli
 from app.modules.answering.recited import answer_in, recited
 from app.offers import Choice
 from app.reasoning.errors import ModelUnavailable
+from app.reasoning.events import RunStarted
 from app.reasoning.types import Claim, Judgement, Label, LabelSet, RunOptions, Verdict
+from app.runs.event_log import EventLog
 from app.runs.service import Runs
 from app.settings import Settings
 from tests.fakes import (
@@ -246,3 +248,9 @@ def test_where_too_many_wait_already_the_reason_is_told_and_the_exit_code_is_1(t
     gate.open()
     assert result.exit_code == 1
     assert "Too many checks wait for their turn already." in result.stderr
+
+
+def test_a_run_that_its_own_thread_had_to_leave_is_taken_up_again(terminal, sessions):
+    desk = terminal()
+    EventLog(sessions).begin("left", cli.OWNER, RunStarted(Claim(CLAIM), RunOptions()))
+    assert cli._follow(desk.runs, "left", lambda line: None, wait=0.1).verdict == TWO_HOPS.verdict

@@ -10,12 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import JSON, delete, exists, insert, literal, select
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Call
 from app.runs.tables import RUNNING, JournalRow, RunRow
-from app.runs.trouble import DatabaseUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +53,7 @@ class Journal:
     def _trying(self, work: Callable[[], Any]) -> Any | None:
         try:
             return work()
-        except (SQLAlchemyError, DatabaseUnavailable):
+        except Exception:  # whatever is wrong with the memory, the call itself is well
             if self._well:
                 log.exception("run %s: its journal failed; a call may be made twice", self._run_id)
             self._well = False

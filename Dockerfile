@@ -8,7 +8,8 @@
 ARG BASE=python:3.11-slim
 FROM ${BASE}
 
-RUN apt-get update && apt-get install -y --no-install-recommends make && rm -rf /var/lib/apt/lists/*
+# libgomp1 is what PyTorch and llama.cpp share their work among cores with; slim images lack it.
+RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 make && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 1000 --create-home hopcheck && install -d -o hopcheck /srv/hopcheck
 USER hopcheck
 WORKDIR /srv/hopcheck

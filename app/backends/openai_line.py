@@ -43,10 +43,10 @@ class Outcome:
 
     @property
     def body(self) -> Any:
-        """The content read as JSON, None when it is none."""
+        """The content read as JSON, None when it is none or nested beyond all measure."""
         try:
             return json.loads(self.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
 

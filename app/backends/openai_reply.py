@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, NonNegativeInt, TypeAdapter, ValidationError
+from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, ValidationError
 
 from app.backends.openai_line import Outcome
 from app.language.options import plain
@@ -33,7 +33,7 @@ class Reply:
 
 class _Alternative(BaseModel):
     token: str
-    logprob: float
+    logprob: FiniteFloat
 
 
 class _Token(_Alternative):
@@ -72,7 +72,8 @@ def read(outcome: Outcome) -> Reply | None:
         return None
     choice = completion.choices[0] if completion.choices else _Choice(message=_Message(), finish_reason="no choice")
     text = choice.message.content
-    text = _THOUGHTS.sub("", text) if text is not None else None
+    if text is not None:
+        text = _THOUGHTS.sub("", _storable(text))
     usage = _usage(completion.usage)
     return Reply(
         text,
@@ -100,4 +101,9 @@ def _first(told: Any, text: str) -> dict[str, float]:
     token = next((each for each in tokens if plain(each.token)), None)
     if token is None or not plain(text).startswith(plain(token.token)):
         return {}
-    return {each.token: each.logprob for each in token.top_logprobs}
+    return {_storable(each.token): each.logprob for each in token.top_logprobs}
+
+
+def _storable(text: str) -> str:
+    """Without NUL, which some databases do not take, and with a question mark for half a character."""
+    return text.replace("\0", "").encode(errors="replace").decode()

@@ -1,0 +1,81 @@
+"""Whatever bytes a server sends, they are read as a reply or as none, and said in one line: nothing crashes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.backends.language_models import ModelSettings
+from app.backends.openai_choice import chosen
+from app.backends.openai_complaints import complaint
+from app.backends.openai_line import Outcome
+from app.backends.openai_parameters import refused_parameter
+from app.backends.openai_reply import Reply, read
+
+MODEL = ModelSettings("Tiny", "tiny", "http://127.0.0.1:1/v1", "sk-key")
+
+WORDS = st.sampled_from(
+    "choices message content refusal finish_reason logprobs token logprob top_logprobs usage prompt_tokens error "
+    "param code stop seed temperature unsupported Yes".split()
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=15,
+)
+CHOICE = st.fixed_dictionaries({"message": JSON | st.fixed_dictionaries({"content": JSON, "refusal": JSON})})
+COMPLETIONS = JSON | st.fixed_dictionaries({"choices": JSON | st.lists(CHOICE | JSON, max_size=2), "usage": JSON})
+
+
+@given(COMPLETIONS)
+def test_any_json_is_a_reply_or_none(body):
+    reply = read(Outcome(200, content=json.dumps(body).encode()))
+    if reply is not None:
+        assert "\0" not in (reply.text or "").encode().decode()
+        assert reply.prompt_tokens >= 0 and reply.completion_tokens >= 0
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_no_reply_and_no_crash(content):
+    assert read(Outcome(200, content=content)) is None
+
+
+@given(st.integers(300, 599), COMPLETIONS.map(lambda body: json.dumps(body).encode()) | st.binary(max_size=200))
+def test_any_error_becomes_one_line(status, content):
+    outcome = Outcome(status, content=content)
+    said = complaint(outcome, MODEL, 60)
+    assert said.isprintable() and len(said) < 400
+    assert refused_parameter(outcome, {"seed": 1, "stop": []}) in (None, "seed", "stop")
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"choices": ' * 50_000])
+def test_json_nested_beyond_all_measure_is_no_reply(content):
+    assert read(Outcome(200, content=content)) is None
+
+
+@pytest.mark.parametrize("logprob", ["NaN", "-Infinity", "1e999", '"low"'])
+def test_a_log_probability_that_is_no_number_is_as_good_as_none(logprob):
+    token = f'{{"token": "Yes", "logprob": -0.1, "top_logprobs": [{{"token": "Yes", "logprob": {logprob}}}]}}'
+    body = f'{{"choices": [{{"message": {{"content": "Yes"}}, "logprobs": {{"content": [{token}]}}}}]}}'
+    reply = read(Outcome(200, content=body.encode()))
+    assert reply == Reply("Yes", "", "", {}, 0, 0)
+    assert chosen("Yes", reply.first, ("Yes", "No")).probability is None
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("<think>a</think>Paris", "Paris"),
+        ("<think>\nParis?\n</think>\n\nRome", "Rome"),
+        ("<think>Paris? Rome", ""),
+        ("Paris <think>no</think>", "Paris <think>no</think>"),
+        ("Pa\0ris", "Paris"),
+        ("\ud83d Paris", "? Paris"),
+    ],
+)
+def test_thoughts_and_what_cannot_be_stored_are_left_out(written, text):
+    body = {"choices": [{"message": {"content": written}}]}
+    assert read(Outcome(200, content=json.dumps(body).encode())).text == text

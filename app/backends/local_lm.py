@@ -72,8 +72,12 @@ class LocalLM:
             raise ModelUnavailable(f"The language model's file {path} is missing", mend=mend)
         try:
             import xllamacpp
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             raise ModelUnavailable("The package xllamacpp is not installed", mend="make install") from error
+        except ImportError as error:
+            # It is there and what it leans on is not: on a bare Debian, "libgomp.so.1: cannot open shared object file".
+            told = f"The package xllamacpp does not start ({error})"
+            raise ModelUnavailable(told, mend="apt-get install libgomp1, or the library that it names") from error
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
         params.verbosity = SILENT

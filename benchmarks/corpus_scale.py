@@ -135,7 +135,8 @@ def search(folder: Path, asked: list[str], memory: str) -> None:
     retriever = Bm25Retriever(folder, Java(memory=memory))
     manifest = retriever.open()
     print(
-        f"{manifest.count:,} passages, index {manifest.bytes / 1e6:,.0f} MB, opened in {time.monotonic() - started:.1f} s"
+        f"{manifest.count:,} passages, index {manifest.bytes / 1e6:,.0f} MB, "
+        f"opened in {time.monotonic() - started:.1f} s"
     )
     for turn in range(1, 4):
         took = sorted(timed(retriever, question) for question in asked)

@@ -1,0 +1,312 @@
+"""Building a corpus: killed at any moment it goes on, refused it leaves the old one, and it counts what it left out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.backends import jvm
+from app.backends.bm25 import DEFAULT_JAVA, Bm25Retriever
+from app.backends.corpora import CORPORA, about, installed
+from app.backends.corpus_building import Order, build_corpus, checked_name
+from app.backends.corpus_index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, whole
+from app.backends.corpus_notebook import Notebook
+from app.backends.corpus_progress import Pace, duration
+from app.reasoning.errors import InvalidInput, ModelUnavailable
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.timeout(300)
+
+KILLED = """
+import sys
+from pathlib import Path
+from app.backends.bm25 import DEFAULT_JAVA
+from app.backends.corpus_building import Order, build_corpus
+build_corpus(Order("rivers", Path(sys.argv[1])), Path(sys.argv[2]), DEFAULT_JAVA, print, shard=100)
+"""
+
+
+def write(path: Path, *rows: dict | str) -> Path:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+def river(number: int, sentences: int = 1) -> dict:
+    text = " ".join(f"River {number} flows past town {number}x{each}." for each in range(sentences))
+    return {"id": str(number), "title": f"River {number}", "contents": text, "url": f"https://example.org/{number}"}
+
+
+class Place:
+    """One corpus's folder and source, and the builds that are made there."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.source = tmp_path / "rivers.jsonl"
+        self.folder = tmp_path / "corpora" / "rivers"
+        self.said: list[str] = []
+
+    def build(self, say=None, shard=100, **options):
+        order = {each: options.pop(each) for each in ("refuse", "title", "source", "format") if each in options}
+        say = say or self.said.append
+        return build_corpus(
+            Order("rivers", self.source, **order), self.folder, DEFAULT_JAVA, say, shard=shard, **options
+        )
+
+    def texts(self) -> list[str]:
+        """The text of every passage of the index, in its order."""
+        searcher = jvm.start().search.LuceneSearcher(str(self.folder / whole(self.folder).index))
+        rows = [json.loads(searcher.doc(number).raw()) for number in range(searcher.num_docs)]
+        searcher.close()
+        return [row["contents"] for row in rows]
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+@pytest.mark.jvm
+class TestBuilding:
+    def test_a_document_becomes_passages_that_are_found_with_title_source_and_address(self, place):
+        write(place.source, river(1, 40), river(2))
+        manifest, state = place.build(title="Rivers", source="Nowhere, CC0")
+        assert (state.documents, state.passages) == (2, manifest.count)
+        assert manifest.count > 2
+        best = Bm25Retriever(place.folder).retrieve("town 2x0", 1)[0]
+        assert (best.title, best.text) == ("River 2", "River 2 flows past town 2x0.")
+        assert (best.source, best.url) == ("Rivers (Nowhere, CC0)", "https://example.org/2")
+
+    def test_no_passage_crosses_two_documents(self, place):
+        write(place.source, *(river(number, 3) for number in range(20)))
+        place.build()
+        for text in place.texts():
+            title, _, body = text.partition("\n")
+            assert {f"River {word}" for word in body.split() if word.isdigit()} == {title}
+
+    def test_a_folder_is_built_and_a_bad_file_in_it_is_left_out_and_named(self, place, tmp_path):
+        place.source = tmp_path / "folder"
+        place.source.mkdir()
+        (place.source / "good.txt").write_text("The Thames flows through London.")
+        (place.source / "bad.pdf").write_text("no PDF")
+        (place.source / "empty.txt").write_text(" \n")
+        _, state = place.build()
+        assert (state.documents, state.problems) == (1, 2)
+        named = (place.folder / PROBLEMS).read_text()
+        assert named == "bad.pdf is no PDF that can be read\nempty.txt holds no text\n"
+
+    def test_broken_lines_are_left_out_and_every_one_is_named(self, place):
+        write(place.source, river(1), "broken", river(1), river(2) | {"contents": "  "}, river(3))
+        _, state = place.build()
+        assert (state.documents, state.problems) == (2, 3)
+        assert (place.folder / PROBLEMS).read_text().splitlines() == [
+            "rivers.jsonl, line 2 is no JSON",
+            'rivers.jsonl, line 3 has the id "1" of rivers.jsonl, line 1',
+            "rivers.jsonl, line 4 holds no text",
+        ]
+        assert "left out: rivers.jsonl, line 2 is no JSON" in place.said
+
+    def test_a_build_without_problems_leaves_no_list_of_them(self, place):
+        write(place.source, river(1), "broken")
+        place.build()
+        write(place.source, river(1))
+        place.build(replaces=True)
+        assert sorted(path.name for path in place.folder.iterdir()) == sorted([MANIFEST, whole(place.folder).index])
+
+
+class TestRefusing:
+    @pytest.mark.parametrize(
+        ("rows", "sentence"),
+        [
+            ((river(1), "broken"), "rivers.jsonl, line 2 is no JSON; nothing was built."),
+            ((river(1), river(1)), 'rivers.jsonl, line 2 has the id "1" of rivers.jsonl, line 1; nothing was built.'),
+            ((river(1), river(2) | {"contents": ""}), "rivers.jsonl, line 2 holds no text; nothing was built."),
+        ],
+    )
+    def test_the_first_broken_line_ends_a_build_that_refuses(self, place, rows, sentence):
+        write(place.source, *rows)
+        with pytest.raises(InvalidInput) as raised:
+            place.build(refuse=True)
+        assert str(raised.value) == sentence
+        assert not place.folder.exists()
+
+    @pytest.mark.parametrize("content", ["broken\n", '{"id": "1", "contents": ""}\n'])
+    def test_a_source_without_any_passage_is_refused(self, place, content):
+        place.source.write_text(content)
+        with pytest.raises(InvalidInput, match="holds no passage; nothing was built"):
+            place.build(format="jsonl")
+        assert not place.folder.exists()
+
+    def test_a_source_that_is_not_there_is_refused(self, place):
+        with pytest.raises(InvalidInput, match="neither a file nor a folder"):
+            place.build()
+
+    @pytest.mark.parametrize(
+        "name", ["", ".", "..", "a/b", "../a", "a..b", ".a", "a.", "-a", "A", "ä", "a b", "x" * 65]
+    )
+    def test_a_name_that_is_no_safe_folder_name_is_refused(self, name):
+        with pytest.raises(InvalidInput, match="small letters"):
+            checked_name(name)
+
+    @pytest.mark.parametrize("name", ["a", "my-notes", "wiki_2026.10", "7"])
+    def test_other_names_are_fine(self, name):
+        assert checked_name(name) == name
+
+    def test_the_name_of_a_corpus_that_ships_is_refused(self):
+        assert set(BUILT_IN) == set(CORPORA)
+        with pytest.raises(InvalidInput, match="built in"):
+            checked_name("vital")
+
+
+@pytest.mark.jvm
+class TestReplacing:
+    @pytest.fixture
+    def built(self, place):
+        write(place.source, river(1))
+        place.build()
+        return place
+
+    def test_a_corpus_that_is_there_is_replaced_only_when_asked(self, built):
+        write(built.source, river(2))
+        with pytest.raises(InvalidInput, match="--replace"):
+            built.build()
+        built.build(replaces=True)
+        assert built.texts() == ["River 2\nRiver 2 flows past town 2x0."]
+
+    @pytest.mark.parametrize("fault", ["refused", "empty", "not utf-8", "no folder"])
+    def test_a_build_that_fails_leaves_the_old_one_untouched(self, built, fault):
+        before = {path: path.read_bytes() for path in built.folder.rglob("*") if path.is_file()}
+        {
+            "refused": lambda: write(built.source, river(1), "broken"),
+            "empty": lambda: write(built.source, {"id": "1", "contents": ""}),
+            "not utf-8": lambda: built.source.write_text("{}", encoding="utf-16"),
+            "no folder": built.source.unlink,
+        }[fault]()
+        with pytest.raises(InvalidInput):
+            built.build(replaces=True, refuse=True)
+        assert {path: path.read_bytes() for path in built.folder.rglob("*") if path.is_file()} == before
+
+    def test_the_old_one_is_searched_until_the_new_one_is_whole(self, built):
+        retriever = Bm25Retriever(built.folder)
+        write(built.source, *(river(number) for number in range(2, 30)))
+        found = []
+
+        def search(line: str) -> None:
+            found.append({passage.title for passage in retriever.retrieve("river", 50)})
+
+        built.build(search, replaces=True)
+        assert found == [{"River 1"}] * len(found) != []
+        assert len(retriever.retrieve("river", 50)) == 28
+
+
+@pytest.mark.jvm
+class TestGoingOn:
+    @pytest.mark.parametrize("shards", [1, 4])
+    def test_a_build_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(self, place, tmp_path, shards):
+        rows = [river(number, 30) for number in range(600)]
+        write(place.source, *rows[:300], "broken", rows[3], *rows[300:])
+        command = [sys.executable, "-c", KILLED, str(place.source), str(place.folder)]
+        running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+        reached = place.folder / BUILDING / f"{shards:05}.jsonl"
+        for _ in range(2000):
+            if reached.exists():
+                break
+            time.sleep(0.02)
+        running.kill()
+        running.wait()
+        manifest, state = place.build()
+        assert place.said[0].startswith("going on after ")
+        unbroken = Place(tmp_path / "unbroken")
+        unbroken.source = place.source
+        assert unbroken.build()[1] == state
+        assert (state.documents, state.problems) == (600, 2)
+        assert place.texts() == unbroken.texts()
+        assert manifest.count == len(place.texts())
+
+    def test_a_build_that_broke_off_while_indexing_reads_nothing_again(self, place):
+        def break_off(line: str) -> None:
+            if line.startswith("indexed"):
+                raise KeyboardInterrupt
+
+        write(place.source, river(1), river(2))
+        with pytest.raises(KeyboardInterrupt):
+            place.build(break_off)
+        assert about(place.folder).state == "unfinished"
+        place.build()
+        assert place.said[0] == "going on after 2 documents, 2 passages"
+        assert len(place.texts()) == 2
+
+    def test_an_unfinished_build_of_another_source_is_given_up_only_when_asked(self, place):
+        def break_off(line: str) -> None:
+            raise KeyboardInterrupt
+
+        write(place.source, river(1), river(2))
+        with pytest.raises(KeyboardInterrupt):
+            place.build(break_off)
+        write(place.source, river(3))
+        with pytest.raises(InvalidInput, match="--anew"):
+            place.build()
+        place.build(anew=True)
+        assert place.texts() == ["River 3\nRiver 3 flows past town 3x0."]
+
+    def test_two_builds_of_one_corpus_do_not_run_at_once(self, place):
+        write(place.source, river(1))
+        other = Notebook(place.folder / BUILDING)
+        with pytest.raises(InvalidInput, match="Another build of the corpus rivers is running"):
+            place.build()
+        other.close()
+        place.build()
+
+    def test_a_disk_that_fails_ends_the_build_in_one_sentence_and_it_can_go_on(self, place):
+        write(place.source, river(1))
+        (place.folder / BUILDING).mkdir(parents=True)
+        (place.folder / BUILDING / "00000.jsonl").mkdir()
+        with pytest.raises(ModelUnavailable, match=r"The build of rivers broke off \(Is a directory\)"):
+            place.build()
+        (place.folder / BUILDING / "00000.jsonl").rmdir()
+        place.build()
+        assert len(place.texts()) == 1
+
+
+class TestInstalled:
+    def test_the_corpus_that_ships_is_known_before_it_is_indexed(self, tmp_path):
+        (info,) = installed(tmp_path)
+        assert (info.name, info.kind, info.state, info.passages) == ("vital", "built-in", "missing", 0)
+        assert info.mend == "make corpus"
+
+    @pytest.mark.jvm
+    def test_what_was_built_is_found_with_what_people_want_to_know(self, place):
+        write(place.source, river(1), river(2))
+        place.build(title="Rivers", source="Nowhere, CC0")
+        info = installed(place.folder.parent.parent)[1]
+        assert (info.name, info.title, info.source, info.kind) == ("rivers", "Rivers", "Nowhere, CC0", "built")
+        assert (info.state, info.passages, info.mend) == ("ready", 2, "")
+        assert info.bytes == sum(path.stat().st_size for path in (place.folder / whole(place.folder).index).iterdir())
+        assert info.built_at.endswith("+00:00")
+
+    @pytest.mark.jvm
+    def test_a_damaged_one_is_listed_with_what_mends_it(self, place):
+        write(place.source, river(1))
+        place.build()
+        next((place.folder / whole(place.folder).index).glob("*.fdt")).unlink()
+        info = about(place.folder)
+        assert info.state == "damaged"
+        assert info.mend == "flask --app app corpus build rivers --from PATH --replace"
+
+
+class TestPace:
+    def test_speed_share_and_time_left_are_said_every_other_second(self):
+        said, now = [], [0.0]
+        pace = Pace(100_000_000, said.append, lambda: now[0])
+        for second in range(11):
+            now[0] = float(second)
+            pace.tell(40_000_000 + second * 1_000_000, second * 10, second * 100)
+        assert len(said) == 5
+        assert said[-1] == "50% read: 100 documents, 1,000 passages, 1.0 MB/s, 50 s left"
+
+    @pytest.mark.parametrize(("seconds", "words"), [(5, "5 s"), (89, "89 s"), (120, "2 min"), (7200, "2.0 h")])
+    def test_durations_are_said_in_the_fitting_unit(self, seconds, words):
+        assert duration(seconds) == words

@@ -1,0 +1,71 @@
+"""Several corpora as one: reciprocal ranks, no text twice, one open index for each corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.backends.bm25 import Bm25Retriever
+from app.backends.corpus_fusion import FusedRetriever, Shelf
+from app.reasoning.errors import ModelUnavailable
+from app.reasoning.types import Passage
+
+
+class Ranking:
+    """A retriever that has one ranking, whatever is asked."""
+
+    def __init__(self, name: str, *texts: str, score: float = 1.0) -> None:
+        self.passages = tuple(Passage(text, text, name, score=score) for text in texts)
+
+    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
+        return self.passages[:k]
+
+
+class Missing:
+    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
+        raise ModelUnavailable("The index of the corpus b is missing", mend="make corpus")
+
+
+def texts(found) -> list[str]:
+    return [passage.text for passage in found]
+
+
+def test_rankings_take_turns_whatever_their_scores_are():
+    fused = FusedRetriever([Ranking("a", "a1", "a2", score=9.0), Ranking("b", "b1", "b2", score=0.1)])
+    assert texts(fused.retrieve("q", 4)) == ["a1", "b1", "a2", "b2"]
+
+
+def test_a_text_that_both_have_comes_once_first_and_from_the_first_corpus():
+    fused = FusedRetriever([Ranking("a", "a1", "both  Have"), Ranking("b", "b1", "Both have")])
+    found = fused.retrieve("q", 4)
+    assert texts(found) == ["both  Have", "a1", "b1"]
+    assert found[0].source == "a"
+
+
+def test_scores_are_the_sums_of_reciprocal_ranks():
+    fused = FusedRetriever([Ranking("a", "x", "y"), Ranking("b", "y")], k=60)
+    assert {each.text: each.score for each in fused.retrieve("q", 2)} == {"y": 1 / 62 + 1 / 61, "x": 1 / 61}
+
+
+def test_a_text_that_one_corpus_has_twice_counts_once():
+    fused = FusedRetriever([Ranking("a", "x", "X", "y"), Ranking("b", "y")], k=60)
+    assert texts(fused.retrieve("q", 3)) == ["y", "x"]
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 50])
+def test_no_more_come_than_are_asked_for(k):
+    fused = FusedRetriever([Ranking("a", "a1", "a2", "a3"), Ranking("b", "b1", "b2", "b3")])
+    assert len(fused.retrieve("q", k)) == min(k, 6)
+
+
+def test_a_corpus_that_is_missing_is_not_passed_over_in_silence():
+    with pytest.raises(ModelUnavailable, match="b is missing"):
+        FusedRetriever([Ranking("a", "a1"), Missing()]).retrieve("q", 1)
+
+
+def test_a_shelf_opens_each_corpus_once_and_none_before_it_is_searched(tmp_path: Path):
+    shelf = Shelf(tmp_path)
+    assert shelf.retriever("vital") is shelf.over(["vital"])
+    assert isinstance(shelf.over(["vital"]), Bm25Retriever)
+    assert isinstance(shelf.over(["vital", "rivers"]), FusedRetriever)

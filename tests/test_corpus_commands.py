@@ -1,0 +1,102 @@
+"""`flask --app app corpus ...`: what people type, and what they read when it cannot be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from flask import Flask
+
+from app import cli_corpus
+from app.backends.corpora import folder_of
+from app.settings import Settings
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return replace(Settings.from_env({}), instance=tmp_path / "instance")
+
+
+@pytest.fixture
+def command(settings):
+    """Runs `flask --app app ...` on an empty instance folder."""
+    app = Flask("app")
+    app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
+    cli_corpus.register(app)
+    return lambda *arguments, **options: app.test_cli_runner().invoke(args=("corpus", *arguments), **options)
+
+
+@pytest.fixture
+def facts(tmp_path):
+    path = tmp_path / "facts.jsonl"
+    rows = [{"id": "1", "title": "Nairobi", "contents": "It is a city."}, {"id": "2", "contents": ""}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def unfinished(settings, name: str = "facts"):
+    (folder_of(settings.instance, name) / "building").mkdir(parents=True)
+
+
+@pytest.mark.jvm
+@pytest.mark.timeout(300)
+def test_a_corpus_is_built_listed_and_removed(command, facts):
+    built = command("build", "facts", "--from", str(facts), "--title", "Facts", "--source", "Nobody, CC0")
+    assert built.exit_code == 0, built.output
+    assert "facts: 1 passages of 1 documents" in built.output
+    assert "left out 1 broken entries, named in" in built.output
+    listed = next(line for line in command("list").output.splitlines() if line.startswith("facts"))
+    assert "Facts (Nobody, CC0)" in listed
+    assert "built, 1 passages" in listed
+    again = command("build", "facts", "--from", str(facts))
+    assert again.exit_code == 2
+    assert "--replace" in again.output
+    assert command("remove", "facts", "--yes").output == "removed facts\n"
+    assert "facts" not in command("list").output
+
+
+def test_refusing_names_the_line_and_exits_with_two(command, facts):
+    refused = command("build", "facts", "--from", str(facts), "--on-error", "refuse")
+    assert refused.exit_code == 2
+    assert refused.output == "Error: facts.jsonl, line 2 holds no text; nothing was built.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("build", "nowhere"), "nowhere does not ship; say --from which file or folder it is built."),
+        (("build", "a", "--from", "b", "--prebuilt", "c"), "Give --from or --prebuilt, not both."),
+        (("build", "vital", "--from", "b"), "vital is built in and cannot be replaced; choose another name."),
+        (("build", "--from", "b"), "vital is built in and cannot be replaced; choose another name."),
+        (("build", "vital", "--prebuilt", "b"), "vital is built in and cannot be replaced; choose another name."),
+        (("build", "../a", "--from", "b"), "A corpus's name has at most 64 small letters"),
+        (("build", "a", "--from", "/nowhere"), "/nowhere is neither a file nor a folder."),
+        (("remove", "nowhere"), "There is no corpus nowhere."),
+        (("remove", "vital"), "vital is searched when nobody chooses; take it out of CORPORA first."),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exits_with_two(command, arguments, sentence):
+    done = command(*arguments)
+    assert done.exit_code == 2
+    assert done.output.startswith(f"Error: {sentence}")
+    assert len(done.output.splitlines()) == 1
+
+
+def test_removing_asks_first(command, settings):
+    unfinished(settings)
+    assert command("remove", "facts", input="n\n").exit_code == 1
+    assert folder_of(settings.instance, "facts").exists()
+    assert command("remove", "facts", input="y\n").exit_code == 0
+    assert not folder_of(settings.instance, "facts").exists()
+
+
+def test_an_unfinished_build_is_listed_with_how_to_end_it(command, settings):
+    unfinished(settings)
+    listed = command("list").output
+    assert "facts\tfacts\tThe corpus facts was not built to its end. Mend it with: the same command again" in listed
+
+
+def test_the_default_corpora_are_marked(command):
+    assert command("list").output.startswith("vital (default)\tWikipedia's vital articles (Wikipedia, CC BY-SA 4.0)")

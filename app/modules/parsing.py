@@ -54,8 +54,8 @@ _UNKNOWN = re.compile(
     r"|(?:unknown|unanswerable|none|n/?a|no answer|not (?:known|stated|specified|given|available))\.?",
     re.IGNORECASE | re.DOTALL,
 )
-_CITATION = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
-_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d+(?:\s*,\s*\d+)*\])+)(?=\s+[^\W\d_a-z]|\s*$)")
+_CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+_AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+)(?=\s+[^\W\d_a-z]|\s*$)")
 
 
 def declines(text: str) -> bool:

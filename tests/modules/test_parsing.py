@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.modules.parsing import (
     MAX_RATIONALE_WORDS,
@@ -166,3 +170,26 @@ def test_a_recited_passage_is_whole_sentences_within_its_bound() -> None:
     assert len((passage_from("word " * 3_000, 50) or "").split()) == 50
     assert passage_from("I don't know.", 50) is None
     assert passage_from("", 50) is None
+
+
+TEXTS = st.one_of(
+    st.text(),
+    st.lists(
+        st.sampled_from(
+            ["true", "false", "[1]", f"[{'9' * 5_000}]", "Label =", "\n", ".", "?", "**", "Missing =", "I'm sorry"]
+        ),
+        max_size=12,
+    ).map(" ".join),
+)
+
+
+@given(TEXTS)
+def test_no_text_breaks_the_parsing(text: str) -> None:
+    """Whatever a model writes is a value or UnparseableOutput, and no citation is of a hop that is not there."""
+    told, _ = rationale_from(text, (1, 3))
+    assert all(set(sentence.hops) <= {1, 3} and sentence.text.strip() for sentence in told)
+    passage = passage_from(text, 5)
+    assert passage is None or 1 <= len(passage.split()) <= 5
+    for read in (question_from, answer_from, lambda written: label_from(written, THREE)):
+        with suppress(UnparseableOutput):
+            read(text)

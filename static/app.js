@@ -35,6 +35,23 @@
     }
   });
 
+  // Of the lines that say who gets the claim, only the one that applies to what is chosen stays.
+  const told = [...document.querySelectorAll("[data-sends]")];
+  const form = told[0]?.closest("form");
+  const tell = () => {
+    const asks = form.querySelector("input[data-needs-model]:checked");
+    const model = form.querySelector("input[name=model]:checked")?.value;
+    for (const line of told) {
+      line.hidden = !asks || line.dataset.sends !== model;
+      line.querySelector(".when").hidden = true;
+    }
+  };
+  if (form) {
+    form.addEventListener("change", tell);
+    addEventListener("pageshow", tell); // going back brings earlier choices back
+    tell();
+  }
+
   // Copying needs a secure context; where there is none the button stays hidden and the link can be copied by hand.
   for (const button of document.querySelectorAll("[data-copy]")) {
     if (!navigator.clipboard) continue;

@@ -278,6 +278,8 @@ class FakeWiring:
         return scripted_strategy(self.scripts[turn], self.before_step)
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
+        if options.strategy in BASELINES:
+            return (("asker", "scripted"),)
         return (("answerer", options.answerer), ("reasoner", "scripted"))
 
     def answerers(self) -> tuple[Choice, ...]:

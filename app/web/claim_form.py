@@ -1,14 +1,22 @@
-"""The claim form: what was typed, and the run options it asks for, or the field that is wrong and why."""
+"""The claim form: what was typed and chosen, and the run options it asks for, or the field that is wrong and why."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from werkzeug.datastructures import MultiDict
 
 from app.claims import clean_claim
+from app.offers import BASELINES, Offers
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Claim, LabelSet, RunOptions
 from app.settings import MOST_HOPS
+
+SEARCHES_CORPORA = "retriever-reader"
+"""The answerer that corpora are chosen for."""
+
+SINGLE = ("answerer", "strategy", "preset", "model", "labels", "max_hops")
+"""The fields of one value."""
 
 
 @dataclass(frozen=True)
@@ -17,35 +25,73 @@ class ClaimForm:
 
     claim: str = ""
     answerer: str = ""
+    strategy: str = "question-guided"
+    preset: str = ""
+    model: str = ""
+    corpora: tuple[str, ...] = ()
     labels: str = LabelSet.THREE.value
     max_hops: str = ""
+    fresh: bool = False
 
     @classmethod
-    def sent(cls, fields: Mapping[str, str], blank: ClaimForm) -> ClaimForm:
-        """The form as it was posted. A sample's button carries its claim; fields left out are as in `blank`."""
+    def asking_for(cls, options: RunOptions) -> ClaimForm:
+        """The form as a new visitor finds it."""
         return cls(
+            answerer=options.answerer,
+            strategy=options.strategy,
+            preset=options.preset,
+            model=options.model or "",
+            corpora=options.corpora,
+            labels=options.labels.value,
+            max_hops=str(options.max_hops),
+            fresh=options.fresh,
+        )
+
+    @classmethod
+    def sent(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
+        """The form as it was posted. A sample's button carries its claim; fields left out are as in `blank`.
+
+        No box of a group that is ticked looks like a group that was left out, hence the empty value that the page
+        sends along with the corpora.
+        """
+        return replace(
+            blank,
             claim=fields.get("sample") or fields.get("claim", ""),
-            answerer=fields.get("answerer", blank.answerer),
-            labels=fields.get("labels", blank.labels),
-            max_hops=fields.get("max_hops", blank.max_hops),
+            corpora=tuple(filter(None, fields.getlist("corpora"))) if "corpora" in fields else blank.corpora,
+            fresh="fresh" in fields,
+            **{name: fields[name] for name in SINGLE if name in fields},
         )
 
-    def read(self, answerers: Sequence) -> tuple[Claim, RunOptions]:
-        """The claim and the options; InvalidInput names the first field that is wrong."""
-        claim = clean_claim(self.claim)
-        return claim, RunOptions(
-            answerer=_answerer(self.answerer, answerers), labels=_labels(self.labels), max_hops=_max_hops(self.max_hops)
+    def read(self, offers: Offers) -> tuple[Claim, RunOptions]:
+        """The claim, and the options but those that will not be at work. InvalidInput names the field that is wrong.
+
+        Whether the names are known and go together is for `check` to say.
+        """
+        claim, options = clean_claim(self.claim), self._options()
+        if options.strategy in BASELINES:
+            options = replace(options, answerer="")
+        return claim, replace(
+            options,
+            model=options.model if offers.needs_model(options) else None,
+            corpora=options.corpora if options.answerer == SEARCHES_CORPORA else (),
         )
 
+    def asked_model(self, offers: Offers) -> str | None:
+        """The language model that gets the claim when the form is sent as it is."""
+        chosen = RunOptions(strategy=self.strategy, preset=self.preset, answerer=self.answerer)
+        return self.model if offers.needs_model(chosen) else None
 
-def _answerer(name: str, answerers: Sequence) -> str:
-    for choice in answerers:
-        if choice.name == name and choice.available:
-            return name
-        if choice.name == name:
-            raise InvalidInput(f"{choice.title} is not available here: {choice.reason}", "answerer")
-    known = ", ".join(choice.name for choice in answerers)
-    raise InvalidInput(f"There is no answerer of that name; choose one of {known}.", "answerer")
+    def _options(self) -> RunOptions:
+        return RunOptions(
+            strategy=self.strategy,
+            answerer=self.answerer,
+            labels=_labels(self.labels),
+            max_hops=_max_hops(self.max_hops),
+            preset=self.preset,
+            model=self.model or None,
+            corpora=self.corpora,
+            fresh=self.fresh,
+        )
 
 
 def _labels(name: str) -> LabelSet:

@@ -13,7 +13,9 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from app.reasoning.errors import HopcheckError, InvalidInput
+from app.runs.service import TurnedAway
 from app.web.pages import form_context, home_page, sent_form
+from app.web.presentation import about
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +29,7 @@ def show_errors(app: Flask) -> None:
     """Answer every error of this application with a page."""
     app.register_error_handler(InvalidInput, _wrong_form)
     app.register_error_handler(CSRFError, _stale_form)
+    app.register_error_handler(TurnedAway, _turned_away)
     app.register_error_handler(HopcheckError, _not_now)
     app.register_error_handler(HTTPException, _error_page)
 
@@ -40,6 +43,11 @@ def _stale_form(error: CSRFError) -> ResponseReturnValue:
     return home_page(sent_form(), InvalidInput(STALE_FORM)), 400
 
 
+def _turned_away(error: TurnedAway) -> ResponseReturnValue:
+    """Too many wait already, or the day's calls are spent; the error says when to come again."""
+    return _page(429, str(error), error.retry_after)
+
+
 def _not_now(error: HopcheckError) -> ResponseReturnValue:
     """Something that Hopcheck leans on, the database above all, cannot be used now; the error says what and why."""
     log.error("%s %s: %s", request.method, request.endpoint, error)
@@ -49,12 +57,14 @@ def _not_now(error: HopcheckError) -> ResponseReturnValue:
 def _error_page(error: HTTPException) -> ResponseReturnValue:
     code = error.code or 500
     wait = getattr(error, "retry_after", None)
-    page, code, headers = _page(code, TOO_FAST if code == 429 else "", wait if isinstance(wait, int) else None)
+    wait = wait if isinstance(wait, int) else None
+    meaning = f"{TOO_FAST} Please try again in {about(wait)}." if code == 429 and wait else ""
+    page, code, headers = _page(code, meaning, wait)
     return page, code, {**headers, **{name: value for name, value in error.get_headers() if name == "Allow"}}
 
 
 def _page(code: int, meaning: str = "", wait: int | None = None) -> tuple[str, int, dict[str, str]]:
-    """The page of a status code. `meaning` replaces the usual words; `wait` seconds are told in words and a header."""
+    """The page of a status code. `meaning` replaces the usual words; `wait` is when to come again, in seconds."""
     kept = form_context(sent_form()) if code in (429, 503) and request.method == "POST" else {}
-    page = render_template("error.html", code=code, meaning=meaning, wait=wait, **kept)
+    page = render_template("error.html", code=code, meaning=meaning, **kept)
     return page, code, {"Retry-After": str(wait)} if wait else {}

@@ -8,6 +8,7 @@ from typing import Any
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from app.offers import Offers
 from app.reasoning.errors import InvalidInput
 from app.samples import SAMPLES
 from app.settings import MOST_HOPS
@@ -30,7 +31,8 @@ def home() -> str:
 def start() -> ResponseReturnValue:
     """Start a run and lead to its page."""
     wiring = hopcheck().wiring
-    claim, options = sent_form().read(wiring.answerers())
+    claim, options = sent_form().read(_offers())
+    wiring.check(options)
     options = replace(options, modules=wiring.modules(options))
     run_id = hopcheck().runs.start(claim, options, owner())
     about_run(run_id)
@@ -43,7 +45,8 @@ def run(run_id: str) -> str:
     stored = hopcheck().runs.report(run_id) or abort(404)
     moving = "follow" if hopcheck().followers.room else "refresh"
     mode = "static" if stored.report.ended else moving
-    return render_template("run.html", run=stored, report=stored.report, mode=mode)
+    place = None if stored.report.ended else hopcheck().runs.place(run_id)
+    return render_template("run.html", run=stored, report=stored.report, mode=mode, place=place)
 
 
 @pages.get("/parts")
@@ -58,6 +61,12 @@ def how_it_works() -> str:
     return render_template("how_it_works.html")
 
 
+@pages.get("/choices")
+def choices() -> str:
+    """Everything that a run can be made of: what is available here, why not, and what makes it so."""
+    return render_template("choices.html", groups=hopcheck().wiring.catalogue())
+
+
 def sent_form() -> ClaimForm:
     """The form of this request, with the settings' choices for fields that were left out."""
     return ClaimForm.sent(request.form, _blank_form())
@@ -65,16 +74,23 @@ def sent_form() -> ClaimForm:
 
 def _blank_form() -> ClaimForm:
     """The form as a new visitor finds it: the settings' choices."""
-    settings = hopcheck().settings
-    return ClaimForm(answerer=settings.answerer, max_hops=str(settings.max_hops))
+    return ClaimForm.asking_for(hopcheck().wiring.defaults())
+
+
+def _offers() -> Offers:
+    """What can be chosen now."""
+    wiring = hopcheck().wiring
+    return Offers(wiring.strategies(), wiring.presets(), wiring.answerers(), wiring.models(), wiring.corpora())
 
 
 def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str, Any]:
     """What claim_form.html needs. Asks no database, for the pages that say that there is none."""
+    offers = _offers()
     return {
         "form": form,
         "error": error,
-        "answerers": hopcheck().wiring.answerers(),
+        "offers": offers,
+        "asked_model": form.asked_model(offers),
         "label_sets": presentation.LABEL_SETS,
         "most_hops": MOST_HOPS,
     }

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from app.reasoning.types import HopStatus, Label, LabelSet, Passage, Span
+from app.offers import BASELINES
+from app.reasoning.types import Hop, HopStatus, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
+
+if TYPE_CHECKING:
+    from app.runs.service import Place
 
 
 class Face(NamedTuple):
@@ -90,8 +94,49 @@ def about(seconds: float) -> str:
     return f"about {math.ceil(minutes / 60)} hours"
 
 
+def place_words(place: Place) -> str:
+    """A place in the queue: "Next in line", "3rd in line, about 40 seconds"."""
+    where = "Next" if place.position == 1 else ordinal(place.position)
+    return f"{where} in line" + (f", {about(place.seconds)}" if place.seconds is not None else "")
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 21st."""
+    teen = 10 < number % 100 < 20
+    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def usage_words(usage: Usage) -> str:
+    """What a run's calls cost: "12 calls, 3 cached, 4,210 tokens"; money only where the operator has set prices."""
+    words = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
+    if usage.cached:
+        words.append(f"{usage.cached:,} cached")
+    words.append(f"{usage.tokens:,} token{'' if usage.tokens == 1 else 's'}")
+    if usage.cost is not None:
+        words.append(f"cost {usage.cost:,.4f}")
+    return ", ".join(words)
+
+
+def from_memory(hop: Hop) -> bool:
+    """Whether a hop's answer rests on what a model recited, so that there is no source behind it."""
+    if hop.answer is None or hop.answer.text is None:
+        return False
+    passages = [hop.answer.cited.passage] if hop.answer.cited else hop.answer.retrieved
+    return any(passage.origin is Origin.RECITED for passage in passages)
+
+
+def claim_only(options: RunOptions) -> bool:
+    """Whether a run asks a language model about the claim alone, so that there are no hops and no evidence."""
+    return options.strategy in BASELINES
+
+
 def web_link(passage: Passage) -> str | None:
-    """The passage's address if a browser may safely follow it: http and https only, never `javascript:`."""
+    """The passage's address if a browser may safely follow it: http and https only, never `javascript:`.
+
+    What a model recited has no address, whatever it says.
+    """
+    if passage.origin is Origin.RECITED:
+        return None
     try:
         parts = urlsplit(passage.url or "")
     except ValueError:
@@ -111,14 +156,17 @@ def since(at: datetime) -> float:
 
 
 FILTERS: dict[str, Callable] = {
-    "about": about,
+    "claim_only": claim_only,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
     "confidence_words": confidence_words,
     "duration": duration,
     "excerpt": excerpt,
     "face": FACES.__getitem__,
+    "from_memory": from_memory,
     "moment": moment,
+    "place_words": place_words,
     "since": since,
+    "usage_words": usage_words,
     "web_link": web_link,
 }
 """What the templates may call."""

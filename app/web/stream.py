@@ -8,18 +8,21 @@ here: the run goes on whether or not anybody follows, and while a follower waits
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator
 
-from flask import Blueprint, Response, abort, render_template, request, stream_with_context
+from flask import Blueprint, Response, abort, request, stream_with_context
 
-from app.reasoning.events import TERMINAL
-from app.runs.service import StoredEvent, StoredRun
 from app.web.current import hopcheck
+from app.web.following import Following
 
 stream = Blueprint("stream", __name__)
 
-HEARTBEAT_SECONDS = 5.0
-"""How long a quiet follower waits. A closed tab is noticed only when something is written, so a seat lasts long."""
+TICK_SECONDS = 1.0
+"""How long a quiet follower waits before it looks at the queue and writes something.
+
+A tab that was closed is noticed at the second writing, so its seat is free again after two of them.
+"""
 
 RETRY_MILLISECONDS = 2000
 HEARTBEAT = ": still here\n\n"
@@ -29,9 +32,8 @@ END = "event: end\ndata: end\n\n"
 @stream.get("/runs/<run_id>/events")
 def events(run_id: str) -> Response:
     """What happened after the event the reader last saw (Last-Event-ID, or `?after=`), and then what happens."""
-    if hopcheck().runs.report(run_id) is None:
-        abort(404)
-    body = stream_with_context(_messages(run_id, _last_seen()))
+    run = hopcheck().runs.report(run_id) or abort(404)
+    body = stream_with_context(_messages(Following(run), _last_seen()))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return Response(body, mimetype="text/event-stream", headers=headers)
 
@@ -43,39 +45,29 @@ def _last_seen() -> int:
     return 0
 
 
-def _messages(run_id: str, after: int) -> Iterator[str]:
+def _messages(reader: Following, after: int) -> Iterator[str]:
     """Updates until the run has ended. Without a free seat: what there is, once; the browser comes back by itself."""
-    runs = hopcheck().runs
+    runs, run_id = hopcheck().runs, reader.run.id
     yield f"retry: {RETRY_MILLISECONDS}\n\n"
     with hopcheck().followers.seat() as seated:
         while True:
-            happened = runs.follow(run_id, after, HEARTBEAT_SECONDS if seated else 0.0)
-            run = runs.report(run_id)
-            if run is None:
-                return
+            asked = time.monotonic()
+            happened = runs.follow(run_id, after, TICK_SECONDS if seated else 0.0)
             if happened:
                 after = happened[-1].seq
-                yield message(_changed(run, happened), after)
-            if run.report.ended and after >= run.last_seq:
+                yield message(reader.happened(happened), after)
+            if reader.run.report.ended:
                 yield END
                 return
-            if not seated:
-                return
+            if not seated or (not happened and time.monotonic() - asked < TICK_SECONDS / 2):
+                return  # nothing can come to this reader here: the run is gone, or this process leaves
             if not happened:
-                yield HEARTBEAT
+                moved = reader.moved_to(runs.place(run_id))
+                yield message(moved) if moved else HEARTBEAT
 
 
-def _changed(run: StoredRun, happened: Sequence[StoredEvent]) -> str:
-    """The pieces that these events touched, each whole and with its id."""
-    if any(isinstance(stored.event, TERMINAL) for stored in happened):
-        hops = run.report.hops  # the end closes whatever was open
-    else:
-        touched = {getattr(stored.event, "hop", None) for stored in happened}
-        hops = tuple(hop for hop in run.report.hops if hop.number in touched)
-    return render_template("update.html", run=run, report=run.report, hops=hops)
-
-
-def message(html: str, seq: int) -> str:
-    """One SSE message named "update" with the event's sequence number as its id."""
+def message(html: str, seq: int | None = None) -> str:
+    """One SSE message named "update". Its id is the number of the event it tells; what is not stored has none."""
     lines = re.split(r"\r\n|\r|\n", html)  # the three line ends that the format knows; str.splitlines knows more
-    return f"id: {seq}\nevent: update\n" + "".join(f"data: {line}\n" for line in lines) + "\n"
+    head = "" if seq is None else f"id: {seq}\n"
+    return f"{head}event: update\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

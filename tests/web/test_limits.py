@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from flask import Flask
 
 from app.web.limits import sender
 from app.web.presentation import about
-from tests.fakes import scripted_wiring
+from tests.fakes import Gate, scripted_wiring
 from tests.web.conftest import send, token
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """Holds every run before its first answer until the test ends."""
+    gate = Gate("answer 1")
+    yield gate
+    gate.open()
+
+
+def test_when_too_many_wait_one_more_is_turned_away_with_its_claim_kept(make_app, gate):
+    app = make_app(scripted_wiring(gate=gate), workers=1, max_waiting=1)
+    client = app.test_client()
+    assert send(client).status_code == 303 and gate.reached.wait(10)
+    assert send(client).status_code == 303
+    answer = send(client, "A third claim.", max_hops="7")
+    assert answer.status_code == 429 and int(answer.headers["Retry-After"]) >= 1
+    assert "A third claim.</textarea>" in answer.text and 'value="7"' in answer.text
+    assert "Too many checks wait for their turn already. Please try again in about" in answer.text
+    assert "A third claim." not in client.get("/").text, "nothing was started"
 
 
 def from_address(app: Flask, address: str):

@@ -6,11 +6,23 @@ from html import unescape
 
 import pytest
 
+from app.offers import Choice
 from app.reasoning.errors import CallFailed
-from app.reasoning.types import Answer, Judgement, Label, LabelSet, Origin, Passage, Span, Verdict
+from app.reasoning.types import Answer, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Sentence, Span, Verdict
 from app.samples import SAMPLES
 from app.web.errors import STALE_FORM
-from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Part, Script, ScriptedHop, scripted_wiring
+from tests.fakes import (
+    AWAY,
+    FAILING,
+    ONE_SET_ASIDE,
+    SUPPORTED,
+    TWO_HOPS,
+    Gate,
+    Part,
+    Script,
+    ScriptedHop,
+    scripted_wiring,
+)
 from tests.web.conftest import finished, send, started, token, wait_for
 
 MARKUP = "<script>alert(1)</script> & <b>bold</b>"
@@ -49,10 +61,41 @@ class TestHome:
         assert "This claim is mine." not in other.get("/").text
 
     def test_the_form_begins_with_the_settings(self, make_app):
-        assert (
-            'name="max_hops" type="number" min="1" max="10" value="3"'
-            in make_app(max_hops=3).test_client().get("/").text
-        )
+        wiring = scripted_wiring(usual=RunOptions(max_hops=3, preset="prompted", model="big"), language_models=(AWAY,))
+        page = make_app(wiring).test_client().get("/").text
+        assert 'name="max_hops" type="number" min="1" max="10" value="3"' in page
+        assert 'value="prompted" checked' in page and 'value="big" checked' in page and 'value="vital" checked' in page
+
+    def test_shows_who_answers_at_once_and_folds_the_rest_away(self, client):
+        at_once, folded = client.get("/").text.split("<details", 1)
+        assert 'name="answerer"' in at_once
+        for field in ("strategy", "preset", "corpora", "labels", "max_hops", "fresh"):
+            assert f'name="{field}"' in folded and f'name="{field}"' not in at_once
+
+    def test_says_who_would_get_the_claim_before_it_is_sent(self, make_app):
+        near = Choice("near", "A model here")
+        page = make_app(scripted_wiring(language_models=(near, AWAY))).test_client().get("/").text
+        assert page.count("Your claim, questions and evidence will be sent to") == 1
+        assert '<span class="when">When A big model is asked:</span>' in page
+        assert "will be sent to api.example.org." in page and "Sends what it is asked to api.example.org." in page
+
+    def test_says_it_plainly_where_the_settings_choose_such_a_model(self, make_app):
+        usual = RunOptions(preset="prompted", model="big")
+        page = make_app(scripted_wiring(usual=usual, language_models=(AWAY,))).test_client().get("/").text
+        assert '<span class="when" hidden>' in page and "will be sent to api.example.org." in page
+
+    def test_says_nothing_of_sending_where_nothing_leaves_the_machine(self, make_app):
+        gone = AWAY.without("No key is set.", "OPENAI_API_KEY")
+        for models in ((), (Choice("near", "A model here"),), (gone,)):
+            page = make_app(scripted_wiring(language_models=models)).test_client().get("/").text
+            assert "will be sent to" not in page
+
+    def test_lists_everything_that_can_be_chosen_with_what_makes_it_so(self, make_app):
+        gone = AWAY.without("No key is set.", "OPENAI_API_KEY")
+        page = unescape(make_app(scripted_wiring(language_models=(gone,))).test_client().get("/choices").text)
+        assert "Retriever and reader" in page and "Answerers <code>ANSWERER</code>" in page
+        assert 'No key is set. <span class="mend">Mend it with: <code>OPENAI_API_KEY</code>' in page
+        assert page.count(">Not available</p>") == 2 and page.count(">Available</p>") == 1
 
 
 class TestStart:
@@ -68,6 +111,38 @@ class TestStart:
         assert (options.labels, options.max_hops) == (LabelSet.TWO, 7)
         assert options.modules == wiring.modules(options)
 
+    def test_hands_every_choice_to_the_run(self, make_app):
+        shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
+        wiring = scripted_wiring(language_models=(AWAY,), shelves=shelves)
+        chosen = {"preset": "prompted", "model": "big", "corpora": ["", "vital", "mine"], "fresh": "yes"}
+        finished(make_app(wiring).test_client(), **chosen)
+        (options,) = wiring.asked_for
+        assert (options.preset, options.model, options.corpora, options.fresh) == (
+            "prompted",
+            "big",
+            ("vital", "mine"),
+            True,
+        )
+
+    def test_a_model_that_nothing_asks_is_left_out_of_the_run(self, make_app):
+        wiring = scripted_wiring(language_models=(AWAY,))
+        finished(make_app(wiring).test_client(), model="big")
+        assert wiring.asked_for[0].model is None
+
+    def test_a_baseline_has_a_model_and_neither_answerer_nor_corpora(self, make_app):
+        wiring = scripted_wiring(language_models=(AWAY,))
+        finished(make_app(wiring).test_client(), strategy="direct", model="big")
+        (options,) = wiring.asked_for
+        assert (options.strategy, options.model, options.answerer, options.corpora) == ("direct", "big", "", ())
+
+    def test_choices_come_back_with_a_form_that_was_refused(self, make_app):
+        shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
+        client = make_app(scripted_wiring(language_models=(AWAY,), shelves=shelves)).test_client()
+        page = send(client, "", preset="prompted", model="big", corpora=["", "mine"], fresh="yes").text
+        assert 'value="prompted" checked' in page and 'value="big" checked' in page
+        assert 'value="mine" checked' in page and 'value="vital" checked' not in page
+        assert 'name="fresh" value="yes" checked' in page
+
     def test_a_samples_button_sends_its_own_claim(self, client):
         assert "<h1>Mount Everest" in finished(client, "something typed before", sample=SAMPLES[0].claim)
 
@@ -79,8 +154,14 @@ class TestStart:
             ({"claim": "ab"}, "The claim is too short"),
             ({"claim": "x" * 501}, "The claim has 501 characters"),
             ({"claim": "a bell \x07 rings"}, "The claim holds control characters"),
-            ({"answerer": "oracle"}, "There is no answerer of that name"),
-            ({"answerer": "flan-t5"}, "FLAN-T5 is not available here: FLAN-T5 is not installed."),
+            ({"answerer": "oracle"}, "There is no answerer 'oracle'; choose one of: retriever-reader, flan-t5."),
+            ({"answerer": "flan-t5"}, "FLAN-T5 is not available here. FLAN-T5 is not installed."),
+            ({"strategy": "guessing"}, "There is no strategy 'guessing'"),
+            ({"preset": "magic"}, "There is no preset 'magic'"),
+            ({"preset": "prompted", "model": "none"}, "There is no model 'none'"),
+            ({"strategy": "direct"}, "Asked directly needs a language model; choose one."),
+            ({"corpora": ["", "atlantis"]}, "There is no corpora 'atlantis'"),
+            ({"corpora": ""}, "Choose at least one corpus to search."),
             ({"labels": "seven"}, "There is no label set of that name"),
             ({"max_hops": "0"}, "whole number from 1 to 10"),
             ({"max_hops": "11"}, "whole number from 1 to 10"),
@@ -135,6 +216,10 @@ class TestStart:
         assert answer.status_code == 400
         assert STALE_FORM in answer.text and "A forged claim.</textarea>" in answer.text
         assert not wiring.asked_for
+
+
+SUPPORTED_BY_NOTHING = Verdict(Label.SUPPORTED, (Sentence("I remember it so."),))
+"""What a baseline concludes: there is no hop to point to."""
 
 
 class TestRun:
@@ -193,8 +278,34 @@ class TestRun:
         recited = Passage("It is so.", "Recited", "a model", "https://example.org/x", origin=Origin.RECITED)
         script = hop_with(Answer("so", Span(recited, 6, 8), (recited,)))
         page = finished(make_app(scripted_wiring(script)).test_client())
-        assert "From the model’s memory, not a source" in page
+        assert page.count("From the model’s memory, not a source") == 2, "by the passage and by the outcome"
+        assert "hop 1, from the model’s memory, not a source</a>" in page
         assert "https://example.org/x" not in page
+
+    def test_a_recited_passage_that_was_only_read_is_labelled_before_it_is_unfolded(self, make_app):
+        recited = Passage("It is so.", "A model's memory", "a model", "https://example.org/x", origin=Origin.RECITED)
+        page = finished(make_app(scripted_wiring(hop_with(Answer("yes", None, (recited,))))).test_client())
+        summary = page.split('<details class="retrieved"><summary>')[1].split("</summary>")[0]
+        assert "1 passage recited" in summary and "From the model’s memory, not a source" in summary
+        assert "https://example.org/x" not in page
+
+    def test_what_stands_in_a_source_is_not_called_memory(self, client):
+        assert "memory" not in finished(client)
+
+    def test_says_what_was_at_work_and_what_it_cost(self, make_app):
+        wiring = scripted_wiring(language_models=(AWAY,))
+        page = finished(make_app(wiring).test_client(), preset="prompted", model="big")
+        work = page.split('id="work-heading"')[1]
+        for words in ("question-guided", "retriever-reader", "vital", "big", "scripted", "9 calls, 108 tokens"):
+            assert words in work
+        assert "cost" not in work
+
+    def test_a_baseline_shows_its_verdict_without_hops_and_says_that_no_evidence_was_seen(self, make_app):
+        wiring = scripted_wiring(Script((), SUPPORTED_BY_NOTHING), language_models=(AWAY,))
+        page = finished(make_app(wiring).test_client(), strategy="direct", model="big")
+        assert "from the claim alone" in page and "looked at no evidence" in page
+        assert "The trail" not in page and "pips" not in page and "Answerer" not in page
+        assert "From the model’s memory, not a source" in page
 
     def test_only_web_addresses_become_links(self, make_app):
         passage = Passage("It is so.", "Odd", "somewhere", "javascript:alert(1)")

@@ -6,8 +6,19 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from app.reasoning.types import HopStatus, Label, Passage, Span
-from app.web.presentation import FACES, confidence_words, duration, excerpt, moment, since, web_link
+from app.reasoning.types import HopStatus, Label, Origin, Passage, Span, Usage
+from app.runs.service import Place
+from app.web.presentation import (
+    FACES,
+    confidence_words,
+    duration,
+    excerpt,
+    moment,
+    place_words,
+    since,
+    usage_words,
+    web_link,
+)
 
 
 def test_every_label_and_status_has_a_face_with_word_and_icon():
@@ -28,6 +39,34 @@ def test_confidence_in_words(confidence, word):
 
 
 @pytest.mark.parametrize(
+    ("position", "seconds", "words"),
+    [
+        (1, None, "Next in line"),
+        (2, 3, "2nd in line, a few seconds"),
+        (3, 38, "3rd in line, about 40 seconds"),
+        (11, 130, "11th in line, about 3 minutes"),
+        (22, 7200, "22nd in line, about 2 hours"),
+    ],
+)
+def test_a_place_in_the_queue_in_words(position, seconds, words):
+    assert place_words(Place(position, seconds)) == words
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (Usage(), "0 calls, 0 tokens"),
+        (Usage(1, 1, 0), "1 call, 1 token"),
+        (Usage(12, 4000, 210, 3), "12 calls, 3 cached, 4,210 tokens"),
+        (Usage(2, 10, 5, 0, 0.01234), "2 calls, 15 tokens, cost 0.0123"),
+        (Usage(2, 10, 5, 0, 0.0), "2 calls, 15 tokens, cost 0.0000"),
+    ],
+)
+def test_tokens_are_always_told_and_money_only_where_there_are_prices(usage, words):
+    assert usage_words(usage) == words
+
+
+@pytest.mark.parametrize(
     ("url", "safe"),
     [
         ("https://en.wikipedia.org/wiki/Hamlet", True),
@@ -42,6 +81,10 @@ def test_confidence_in_words(confidence, word):
 )
 def test_only_web_addresses_are_links(url, safe):
     assert web_link(Passage("text", "title", "source", url)) == (url if safe else None)
+
+
+def test_what_a_model_recited_has_no_link():
+    assert web_link(Passage("text", "title", "source", "https://example.org", origin=Origin.RECITED)) is None
 
 
 def test_a_short_passage_is_shown_whole():

@@ -34,11 +34,17 @@ ANSWERS: dict[int | str, Callable[[FlaskClient], TestResponse]] = {
     503: lambda client: client.get("/unavailable"),
     "a file": lambda client: client.get("/static/style.css"),
     "a fragment": lambda client: client.get("/parts"),
-    "a stream": lambda client: client.get(started(client) + "/events"),
+    "a stream": lambda client: whole(client.get(started(client) + "/events")),
     "an unknown stream": lambda client: client.get("/runs/none/events"),
     "an unknown file": lambda client: client.get("/static/none.css"),
 }
 """By status code or in words: how to get each kind of answer that this application gives."""
+
+
+def whole(stream: TestResponse) -> TestResponse:
+    """A stream, read to its end."""
+    assert "event: end" in stream.text
+    return stream
 
 
 def unavailable() -> str:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 import threading
+import time
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 
+import pytest
+
+from app.extensions import db
+from app.web import stream as streaming
 from app.web.followers import THREADS_FOR_PAGES, Followers
 from app.web.stream import message
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import TWO_HOPS, Gate, scripted_wiring
 from tests.web.conftest import started, wait_for
 
 
@@ -129,3 +135,80 @@ def test_line_ends_inside_a_message_cannot_end_it():
 def test_followers_leave_threads_for_pages():
     assert Followers(16).limit == 16 - THREADS_FOR_PAGES
     assert Followers(2).limit == 1
+
+
+def test_what_is_not_stored_has_no_id():
+    assert message("a") == "event: update\ndata: a\n\n"
+
+
+@pytest.fixture
+def follow() -> Iterator[Callable]:
+    """Opens a stream as a browser does; every one of them is closed when the test ends."""
+    opened = []
+
+    def open_stream(client, path: str, after: str = ""):
+        opened.append(client.get(f"{path}/events{after}"))
+        return opened[-1]
+
+    yield open_stream
+    for answer in opened:
+        answer.close()
+
+
+def chunks_until(answer, *texts: str) -> list[str]:
+    """What a stream sends, up to the first chunk that holds one of `texts`."""
+    sent: list[str] = []
+    for chunk in answer.iter_encoded():
+        sent.append(chunk.decode())
+        if any(text in sent[-1] for text in texts):
+            return sent
+    raise AssertionError(f"the stream ended without {texts}: {sent}")
+
+
+def test_those_who_wait_see_their_place_and_how_it_changes(make_app, follow):
+    gate = Gate("answer 1")
+    app = make_app(scripted_wiring(TWO_HOPS, TWO_HOPS, gate=gate), workers=1)
+    client = app.test_client()
+    first, _second, third = started(client), started(client), started(client)
+    assert gate.reached.wait(10)
+    assert "2nd in line" in client.get(third).text and "in line" not in client.get(first).text
+    answer = follow(client, third, "?after=2")
+    (told,) = [chunk for chunk in chunks_until(answer, "2nd in line") if "2nd in line" in chunk]
+    assert swapped(told) == ["status", "clock", "usage"] and ids(told) == []
+    gate.open()
+    assert "Who wrote Hamlet?" in "".join(chunks_until(answer, "event: end"))
+
+
+def test_a_waiting_reader_holds_no_connection_to_the_database(make_app, follow):
+    gate = Gate("answer 1")
+    app = make_app(scripted_wiring(gate=gate), workers=1)
+    client = app.test_client()
+    started(client)
+    waiting = started(client)
+    answer = follow(client, waiting, "?after=2")
+    chunks_until(answer, "Next in line")
+    chunks_until(answer, streaming.HEARTBEAT)
+    with app.app_context():
+        assert db.engine.pool.checkedout() == 0
+    gate.open()
+
+
+def test_a_quiet_stream_writes_often_so_that_a_closed_tab_is_noticed_soon(make_app, follow):
+    gate = Gate("answer 1")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    answer = follow(client, started(client))
+    chunks_until(answer, "Who wrote Hamlet?")
+    began = time.monotonic()
+    chunks_until(answer, streaming.HEARTBEAT)
+    assert time.monotonic() - began < 3
+    gate.open()
+
+
+def test_a_reader_is_let_go_when_the_server_leaves_and_told_no_end(make_app, follow):
+    gate = Gate("answer 1")
+    app = make_app(scripted_wiring(gate=gate))
+    answer = follow(app.test_client(), started(app.test_client()))
+    chunks_until(answer, "Who wrote Hamlet?")
+    threading.Timer(0.2, app.extensions["hopcheck"].runs.stop).start()
+    assert "event: end" not in "".join(chunk.decode() for chunk in answer.iter_encoded())
+    gate.open()

@@ -1,0 +1,97 @@
+"""A reader's view of a run grows by what happens: each event is folded once, and only what it touched is drawn."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from app.reasoning.events import (
+    AnswerFound,
+    HopKept,
+    PhaseEntered,
+    QuestionAsked,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+)
+from app.reasoning.report import fold
+from app.reasoning.types import Claim, Question, RunOptions
+from app.runs.service import Place, StoredEvent, StoredRun
+from app.web.following import Following
+from tests.fakes import answer
+from tests.web.test_stream import swapped
+
+HAPPENED = (
+    RunStarted(Claim("Hamlet was written in England."), RunOptions(max_hops=3)),
+    PhaseEntered("starting"),
+    QuestionAsked(1, Question("Who wrote Hamlet?")),
+    AnswerFound(1, answer("William Shakespeare")),
+    HopKept(1, "It is tied to the claim."),
+    QuestionAsked(2, Question("Where was he born?")),
+    PhaseEntered("searching"),
+)
+STORED = tuple(StoredEvent(number, number / 10, event) for number, event in enumerate(HAPPENED, 1))
+
+
+@pytest.fixture
+def reader(make_app):
+    """A reader who came after the first two events."""
+    with make_app().test_request_context():
+        yield Following(StoredRun("r", "somebody", datetime.now(UTC), 2, report(STORED[:2])))
+
+
+def report(stored):
+    return fold((each.event, each.seconds) for each in stored)
+
+
+def after(stored: tuple[StoredEvent, ...], event) -> StoredEvent:
+    return StoredEvent(stored[-1].seq + 1, stored[-1].seconds + 1, event)
+
+
+def drawn(message_html: str) -> list[str]:
+    return swapped("\n".join(f"data: {line}" for line in message_html.splitlines()))
+
+
+def test_events_that_come_one_by_one_make_the_same_report_as_all_at_once(reader):
+    for stored in STORED[2:]:
+        reader.happened([stored])
+    assert reader.run.report == report(STORED) and reader.run.last_seq == len(STORED)
+
+
+def test_events_that_were_folded_before_are_drawn_and_not_folded_again(reader):
+    reader.happened(STORED[2:])
+    assert "hop-1" in drawn(reader.happened(STORED[2:4]))
+    assert reader.run.report == report(STORED)
+
+
+@pytest.mark.parametrize(
+    ("events", "pieces"),
+    [
+        (STORED[2:3], ["hop-1", "status", "clock", "usage"]),
+        (STORED[2:6], ["hop-1", "hop-2", "status", "clock", "usage"]),
+        ([after(STORED[:2], PhaseEntered("reading"))], ["status", "clock", "usage"]),
+    ],
+)
+def test_only_what_events_touched_is_drawn(reader, events, pieces):
+    assert drawn(reader.happened(events)) == pieces
+
+
+def test_the_end_closes_the_hop_that_was_open(reader):
+    reader.happened(STORED[2:])
+    html = reader.happened([after(STORED, RunInterrupted("It was stopped."))])
+    assert drawn(html) == ["hop-1", "hop-2", "status", "clock", "usage", "verdict"] and "Interrupted" in html
+
+
+def test_a_run_that_is_taken_up_again_says_so_and_drops_the_hop_that_was_cut_off(reader):
+    reader.happened(STORED[2:])
+    html = reader.happened([after(STORED, RunResumed("The check was cut off."))])
+    assert "Where was he born?" not in html and '<li id="hop-2" hidden hx-swap-oob="true"></li>' in html
+    assert "taking the check up again" in html
+
+
+def test_a_new_place_is_drawn_and_the_same_place_is_not(reader):
+    assert "3rd in line, about 40 seconds" in reader.moved_to(Place(3, 40))
+    assert reader.moved_to(Place(3, 40)) == ""
+    assert "Next in line" in reader.moved_to(Place(1, None))
+    assert "Next in line" not in reader.happened(STORED[2:3])

@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from app.offers import Choice
 from app.reasoning.errors import CallFailed
 from app.samples import SAMPLES
-from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
+from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 expect.set_options(timeout=30_000)
@@ -192,12 +193,88 @@ def test_one_follower_too_many_still_arrives_at_the_verdict(live, visitor):
     expect_verdict(second)
 
 
+def test_a_page_that_refreshes_itself_keeps_the_readers_place(live, visitor):
+    """No seat and no script: the page is loaded again and again, and stays where its reader was."""
+    gate = Gate("answer 3")
+    three = Script((*TWO_HOPS.hops[:1] * 2, TWO_HOPS.hops[1]), SUPPORTED)
+    first, second = visitor(), visitor(viewport={"width": 400, "height": 400}, java_script_enabled=False)
+    check(first, live(scripted_wiring(three, gate=gate), threads=1))
+    expect(first.locator("#hop-3")).to_be_visible()
+    second.goto(first.url)
+    second.mouse.wheel(0, 300)
+    second.wait_for_function("scrollY > 250")
+    place = second.evaluate("scrollY")
+    with second.expect_navigation():
+        pass
+    second.wait_for_load_state()
+    assert second.evaluate("scrollY") == place
+    gate.open()
+    expect_verdict(second)
+
+
+def test_those_who_wait_see_their_place_move_up(live, visitor):
+    """One run at a time: the third waits behind the second, moves up, and gets its turn, all without a reload."""
+    gate = Gate("answer 1")
+    pages = [visitor() for _ in range(3)]
+    address = live(scripted_wiring(gate=gate, delay=0.3), workers=1)
+    for page in pages:
+        check(page, address)
+    expect(pages[1].get_by_role("status")).to_contain_text("Next in line")
+    expect(pages[2].get_by_role("status")).to_contain_text("2nd in line")
+    gate.open()
+    expect(pages[2].get_by_role("status")).to_contain_text("Next in line")
+    expect_verdict(pages[2])
+    assert pages[2].complaints == []
+
+
+def test_one_run_too_many_is_turned_away_and_can_be_sent_again(live, visitor):
+    gate, first, second = Gate("answer 1"), visitor(), visitor()
+    address = live(scripted_wiring(gate=gate), workers=1, max_waiting=0)
+    check(first, address)
+    assert gate.reached.wait(20)
+    type_claim(second, address, "Another claim.")
+    second.get_by_role("button", name="Check it").click()
+    expect(second.get_by_text("Too many checks wait for their turn already.")).to_be_visible()
+    expect(second.get_by_label("Your claim")).to_have_value("Another claim.")
+    gate.open()
+    expect_verdict(first)
+    second.get_by_role("button", name="Check it").click()
+    expect_verdict(second)
+
+
+def test_choices_are_folded_away_and_say_who_gets_the_claim(live, visitor):
+    """Only a choice that asks a model elsewhere brings the line by the button; it names the host."""
+    page, near = visitor(), Choice("near", "A model here")
+    page.goto(live(scripted_wiring(language_models=(near, AWAY))))
+    line = page.get_by_text("Your claim, questions and evidence will be sent to api.example.org.")
+    expect(page.get_by_label("Prompted")).to_be_hidden()
+    expect(line).to_be_hidden()
+    page.get_by_text("More choices").click()
+    page.get_by_label("Prompted").check()
+    expect(line).to_be_hidden()
+    page.get_by_label("A big model").check()
+    expect(line).to_be_visible()
+    page.get_by_label("A model here").check()
+    expect(line).to_be_hidden()
+    page.get_by_label("Your claim").fill(CLAIM)
+    send(page)
+    expect_verdict(page)
+    expect(page.locator(".work")).to_contain_text("near")
+    assert page.complaints == []
+
+
+def test_without_javascript_the_page_says_when_a_claim_would_leave(live, visitor):
+    page = visitor(java_script_enabled=False)
+    page.goto(live(scripted_wiring(language_models=(AWAY,))))
+    expect(page.get_by_text("When A big model is asked: Your claim, questions and evidence")).to_be_visible()
+
+
 @pytest.mark.parametrize("width", [360, 768, 1920])
 def test_nothing_is_wider_than_the_window(live, visitor, width):
     page = visitor(viewport={"width": width, "height": 800})
     address = live()
     check(page, address, "Supercalifragilisticexpialidocious" * 5)
     expect_verdict(page)
-    for place in (page.url, address):
+    for place in (page.url, address, f"{address}/choices", f"{address}/nowhere"):
         page.goto(place)
         assert page.evaluate("document.documentElement.scrollWidth") <= width

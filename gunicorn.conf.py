@@ -42,7 +42,8 @@ def post_worker_init(worker):
 
 def worker_int(worker):
     """Interrupted, a worker ends at once: its runs must be free before."""
-    worker.wsgi.extensions["hopcheck"].runs.stop()
+    if worker.booted:
+        worker.wsgi.extensions["hopcheck"].runs.stop()
 
 
 def _leave_with(worker, runs):

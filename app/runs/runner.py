@@ -50,8 +50,6 @@ MOST_CUT_OFFS = 3
 TRIES = 3
 """So often a run goes on from its log when the database fails in the middle, before it is left to lapse."""
 
-DATABASE_TROUBLE = (SQLAlchemyError, DatabaseUnavailable)
-
 
 class Runner:
     """Runs what `strategy_for` gives for a run's options. `caches` are memories that runs share, nearest first."""
@@ -85,7 +83,9 @@ class Runner:
             for _ in range(TRIES):
                 try:
                     return self._carry_out(lease)
-                except DATABASE_TROUBLE:
+                except DatabaseUnavailable as error:
+                    log.warning("run %s: %s", run_id, error)
+                except SQLAlchemyError:
                     log.exception("run %s: the database failed", run_id)
             log.error("run %s is left until the database works", run_id)
         finally:
@@ -99,7 +99,7 @@ class Runner:
             log.info("run %s is let go of, or carried out elsewhere", lease.run_id)
         except RunEnded:
             log.warning("run %s was ended by someone else", lease.run_id)
-        except DATABASE_TROUBLE:
+        except (DatabaseUnavailable, SQLAlchemyError):
             raise
         except Exception as error:
             told = isinstance(error, HopcheckError)

@@ -165,4 +165,4 @@ def _first_line(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Without markup and doubled spaces."""
-    return " ".join(_MARKUP.sub("", text).split())
+    return " ".join(_MARKUP.sub(" ", text).split())

@@ -74,6 +74,8 @@ THREE = LabelSet.THREE.labels
         ("She was born in Hampshire [1]. Therefore, the final answer is: false.", Label.REFUTED),
         ("So the claim is refuted.", Label.REFUTED),
         ("Label = not enough information", Label.NOT_ENOUGH_EVIDENCE),
+        ("**Label:** `NOT_ENOUGH_EVIDENCE`", Label.NOT_ENOUGH_EVIDENCE),
+        ("### Final answer: __True__", Label.SUPPORTED),
     ],
 )
 def test_the_label_is_read_from_the_last_line(text: str, label: Label) -> None:

@@ -29,4 +29,5 @@ EXPOSE 8000
 VOLUME /srv/hopcheck/instance
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
     CMD [".venv/bin/python", "-c", "import os, urllib.request as u; u.urlopen(f'http://127.0.0.1:{os.environ[\"PORT\"]}/healthz', timeout=4)"]
-CMD ["make", "run"]
+# As `make run` does. Make itself must not be process 1: told to stop, it would neither leave nor rest.
+CMD ["sh", "-c", "make setup && exec .venv/bin/gunicorn"]

@@ -1,18 +1,28 @@
-"""Asking a scripted server: an OpenAIChat that waits for nothing, and what it reports while it is asked."""
+"""Asking a scripted server: an OpenAIChat that waits for nothing, what it reports, and whole runs over it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from app.backends.language_models import ModelSettings
 from app.backends.openai_chat import OpenAIChat
 from app.backends.openai_retries import Patience
-from app.reasoning.events import TokensUsed
+from app.modules.answering.reciter_reader import ReciterReader
+from app.modules.prompted.claim_verifier import PromptedClaimVerifier
+from app.modules.prompted.qa_validator import PromptedValidator
+from app.modules.prompted.questioner import PromptedQuestioner
+from app.modules.prompted.reasoner import PromptedReasoner
+from app.reasoning.events import Event, RunStarted, TokensUsed
 from app.reasoning.progress import listening
-from app.reasoning.types import Usage
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.report import Report, fold
+from app.reasoning.roles import TextGenerator
+from app.reasoning.types import Claim, RunOptions, Usage
 from tests.openai_server import OpenAIServer
 
 KEY = "sk-planted-Zx81"
+CLAIM = Claim("The author of Hamlet was born in England.")
 
 
 def chat(server: OpenAIServer | str, *, seconds: float = 10, sleeps: list[float] | None = None, **fields) -> OpenAIChat:
@@ -29,3 +39,20 @@ def used_by(work: Callable[[], object]) -> Usage:
     with listening(lambda event: told.append(event.usage) if isinstance(event, TokensUsed) else None):
         work()
     return sum(told, Usage())
+
+
+def run_over(model: TextGenerator, **options: Any) -> tuple[Report, list[Event]]:
+    """A run in which `model` plays every role: its report, and all that was said."""
+    strategy = QuestionGuided(
+        PromptedClaimVerifier(model),
+        PromptedQuestioner(model),
+        ReciterReader(model),
+        PromptedValidator(model),
+        PromptedReasoner(model),
+    )
+    chosen = RunOptions(**options)
+    events: list[Event] = [RunStarted(CLAIM, chosen)]
+    with listening(events.append):
+        for event in strategy.run(CLAIM, chosen):
+            events.append(event)
+    return fold((event, float(at)) for at, event in enumerate(events)), events

@@ -10,11 +10,13 @@ from app.backends.language_models import ModelSettings
 from app.backends.openai_chat import OpenAIChat
 from app.backends.smollm2 import packaged_gguf
 from app.reasoning.errors import CallFailed
-from tests.backends.openai_asking import used_by
+from app.reasoning.events import RunFailed, VerdictReached
+from app.reasoning.types import HopStatus
+from tests.backends.openai_asking import run_over, used_by
 
 pytestmark = pytest.mark.models
 
-CONTEXT_TOKENS = 1024
+CONTEXT_TOKENS = 4096
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,7 @@ def model() -> Iterator[OpenAIChat]:
     params.fit_params = False
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
-    yield OpenAIChat(ModelSettings("SmolLM2", "smollm2", f"{server.listening_address}/v1"), 60)
+    yield OpenAIChat(ModelSettings("SmolLM2", "smollm2", f"{server.listening_address}/v1"), 300)
     del server
 
 
@@ -61,3 +63,13 @@ def test_a_prompt_that_is_too_long_for_it_is_named_as_such(model):
 
 def test_this_machine_is_no_third_party(model):
     assert model.destination is None
+
+
+@pytest.mark.timeout(900)
+def test_a_whole_run_of_prompted_modules_ends_and_says_what_came_of_it(model):
+    """SmolLM2 is no judge of anything: what counts is that each call is made, counted, and read or turned down."""
+    report, events = run_over(model, max_hops=1)
+    assert isinstance(events[-1], VerdictReached | RunFailed)
+    assert len(report.hops) == 1
+    assert report.hops[0].status is not HopStatus.OPEN and report.hops[0].reason
+    assert report.usage.calls > 0 and report.usage.prompt_tokens > 100

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.modules.answering.reciter_reader import ReciterReader
-from app.modules.prompted.claim_verifier import PromptedClaimVerifier
-from app.modules.prompted.qa_validator import PromptedValidator
-from app.modules.prompted.questioner import PromptedQuestioner
-from app.modules.prompted.reasoner import PromptedReasoner
-from app.reasoning.events import RunStarted, TokensUsed
-from app.reasoning.progress import listening
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.report import Report, fold
-from app.reasoning.types import Claim, HopStatus, Label, RunOptions
+from app.reasoning.events import TokensUsed
+from app.reasoning.types import HopStatus, Label
 from app.runs.codec import encode
-from tests.backends.openai_asking import KEY, chat
+from tests.backends.openai_asking import KEY, chat, run_over
 from tests.openai_server import Asked, OpenAIServer, Reply, Script, error, play, role_of
-
-CLAIM = Claim("The author of Hamlet was born in England.")
 
 FAULTS = {
     "wrong key": (error(401, f"Incorrect API key: {KEY}"), "does not accept the key"),
@@ -33,24 +23,6 @@ FAULTS = {
     "content filter": (Reply("Yes", finish="content_filter"), "content filter"),
     "context overflow": (error(400, "too long", code="context_length_exceeded"), "The prompt is too long"),
 }
-
-
-def run(server: OpenAIServer, seconds: float = 20) -> tuple[Report, list]:
-    """A run of prompted modules from its first question to its end; the report and everything that was said."""
-    model = chat(server, seconds=seconds)
-    strategy = QuestionGuided(
-        PromptedClaimVerifier(model),
-        PromptedQuestioner(model),
-        ReciterReader(model),
-        PromptedValidator(model),
-        PromptedReasoner(model),
-    )
-    options = RunOptions()
-    events: list = [RunStarted(CLAIM, options)]
-    with listening(events.append):
-        for event in strategy.run(CLAIM, options):
-            events.append(event)
-    return fold((event, float(at)) for at, event in enumerate(events)), events
 
 
 def failing_from_the_second_recital(fault: Reply) -> Script:
@@ -68,7 +40,7 @@ def failing_from_the_second_recital(fault: Reply) -> Script:
 @pytest.mark.parametrize(("fault", "sentence"), FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_in_the_second_hop_leaves_the_first_and_shows_the_second_as_failed(fault, sentence):
     with OpenAIServer(failing_from_the_second_recital(fault)) as server:
-        report, events = run(server, 2 if fault.delay else 20)
+        report, events = run_over(chat(server, seconds=2 if fault.delay else 20))
     first, second = report.hops
     assert (first.status, first.answer.text) == (HopStatus.KEPT, "William Shakespeare")
     assert second.status is HopStatus.FAILED
@@ -80,7 +52,7 @@ def test_a_fault_in_the_second_hop_leaves_the_first_and_shows_the_second_as_fail
 
 def test_every_call_that_was_answered_is_counted_and_no_other():
     with OpenAIServer(failing_from_the_second_recital(error(400, "what?"))) as server:
-        report, events = run(server)
+        report, events = run_over(chat(server, seconds=20))
     assert report.usage.calls == sum(isinstance(event, TokensUsed) for event in events) == len(server.asked) - 1
     assert (report.usage.prompt_tokens, report.usage.cost) == (10 * report.usage.calls, None)
 
@@ -88,7 +60,7 @@ def test_every_call_that_was_answered_is_counted_and_no_other():
 @pytest.mark.parametrize("fault", [error(401, "no"), error(503, "no")], ids=["wrong key", "server errors"])
 def test_a_server_that_answers_nothing_ends_the_run_without_a_verdict(fault):
     with OpenAIServer([fault]) as server:
-        report, _ = run(server)
+        report, _ = run_over(chat(server, seconds=20))
     assert (report.ended, report.verdict) == ("failed", None)
     assert [hop.status for hop in report.hops] == [HopStatus.FAILED] * 2
     assert "127.0.0.1" in report.hops[0].reason

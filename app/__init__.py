@@ -33,6 +33,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None) -> Flask:
     from app.settings import load_settings
     from app.web import presentation
     from app.web.access_log import log_requests
+    from app.web.assets import keep_assets
     from app.web.errors import show_errors
     from app.web.health import health
     from app.web.limits import limit_starts
@@ -53,6 +54,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None) -> Flask:
     protect(app, settings)
     limit_starts(app, settings.rate_limit)
     show_errors(app)
+    keep_assets(app)
     app.register_blueprint(pages)
     app.register_blueprint(stream)
     app.register_blueprint(health)
@@ -88,6 +90,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
 
     from app import cli
     from app.extensions import db, migrate
+    from app.runs.call_cache import CallCache
     from app.runs.service import Runs
     from app.web.current import Hopcheck
     from app.web.followers import Followers
@@ -100,14 +103,16 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     migrate.init_app(app, db)
     with app.app_context():
         sessions = sessionmaker(db.engine)  # connects at its first use, so after any fork
+    cache = CallCache(sessions, settings.cache_mb)
     runs = Runs(
         sessions,
         wiring.strategy_for,
         workers=settings.workers,
         max_waiting=settings.max_waiting,
         limits=_limits(settings),
+        caches=(cache,),
     )
-    app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, Followers(settings.threads))
+    app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, Followers(settings.threads), cache)
     cli.register(app)
 
 

@@ -10,6 +10,7 @@ from flask import current_app
 from app.web.followers import Followers
 
 if TYPE_CHECKING:
+    from app.runs.call_cache import CallCache
     from app.runs.service import Runs
     from app.settings import Settings
 
@@ -22,6 +23,7 @@ class Hopcheck:
     wiring: Any
     runs: Runs
     followers: Followers
+    cache: CallCache
 
 
 def hopcheck() -> Hopcheck:

@@ -7,14 +7,18 @@ here: the run goes on whether or not anybody follows, and while a follower waits
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Iterator
 
 from flask import Blueprint, Response, abort, request, stream_with_context
 
+from app.reasoning.errors import HopcheckError
 from app.web.current import hopcheck
 from app.web.following import Following
+
+log = logging.getLogger(__name__)
 
 stream = Blueprint("stream", __name__)
 
@@ -33,9 +37,17 @@ END = "event: end\ndata: end\n\n"
 def events(run_id: str) -> Response:
     """What happened after the event the reader last saw (Last-Event-ID, or `?after=`), and then what happens."""
     run = hopcheck().runs.report(run_id) or abort(404)
-    body = stream_with_context(_messages(Following(run), _last_seen()))
+    body = stream_with_context(_while_it_works(run_id, _messages(Following(run), _last_seen())))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return Response(body, mimetype="text/event-stream", headers=headers)
+
+
+def _while_it_works(run_id: str, messages: Iterator[str]) -> Iterator[str]:
+    """The same messages; trouble ends them with a line in the log, and the browser asks again by itself."""
+    try:
+        yield from messages
+    except HopcheckError as error:
+        log.warning("a reader of run %s was let go: %s", run_id, error)
 
 
 def _last_seen() -> int:

@@ -212,6 +212,19 @@ def test_a_page_that_refreshes_itself_keeps_the_readers_place(live, visitor):
     expect_verdict(second)
 
 
+def test_a_seat_is_free_soon_after_its_tab_was_closed(live, visitor):
+    """There is one seat: it passes on within a few seconds, though nothing happens in the run."""
+    gate, first, second = Gate("answer 2"), visitor(), visitor()
+    check(first, live(scripted_wiring(gate=gate), threads=1))
+    expect(first.locator("#hop-2 h3")).to_be_visible()
+    second.goto(first.url)
+    expect(second.locator("[sse-connect]")).to_have_count(0)
+    first.close()
+    expect(second.locator("[sse-connect]")).to_have_count(1, timeout=8_000)
+    gate.open()
+    expect_verdict(second)
+
+
 def test_those_who_wait_see_their_place_move_up(live, visitor):
     """One run at a time: the third waits behind the second, moves up, and gets its turn, all without a reload."""
     gate = Gate("answer 1")

@@ -212,3 +212,19 @@ def test_a_reader_is_let_go_when_the_server_leaves_and_told_no_end(make_app, fol
     threading.Timer(0.2, app.extensions["hopcheck"].runs.stop).start()
     assert "event: end" not in "".join(chunk.decode() for chunk in answer.iter_encoded())
     gate.open()
+
+
+def test_when_the_database_fails_a_reader_is_let_go_with_a_line_in_the_log(make_app, follow, caplog):
+    gate = Gate("answer 1")
+    app = make_app(scripted_wiring(gate=gate))
+    answer = follow(app.test_client(), started(app.test_client()))
+    chunks_until(answer, "Who wrote Hamlet?")
+    with app.app_context():
+        db.session.execute(db.text("ALTER TABLE events RENAME TO lost"))
+        db.session.commit()
+    assert "event: end" not in "".join(chunk.decode() for chunk in answer.iter_encoded())
+    assert any("was let go: " in record.getMessage() for record in caplog.records)
+    with app.app_context():
+        db.session.execute(db.text("ALTER TABLE lost RENAME TO events"))
+        db.session.commit()
+    gate.open()

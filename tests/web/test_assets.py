@@ -1,0 +1,40 @@
+"""Browsers keep the site's files, and get new ones when there are new ones."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+from flask import Flask, url_for
+
+from app.web.assets import keep_assets
+
+
+def test_a_page_names_files_that_are_there_and_may_be_kept(client):
+    files = set(re.findall(r'"(/static/[^"]+)"', client.get("/").text))
+    assert len(files) == 5
+    for file in files:
+        answer = client.get(file)
+        assert answer.status_code == 200 and "v=" in file
+        assert "max-age=31536000" in answer.headers["Cache-Control"]
+
+
+@pytest.fixture
+def address(tmp_path):
+    """The address of a file that changes."""
+    app = Flask(__name__, static_folder=str(tmp_path))
+    keep_assets(app)
+
+    def write(text: str, at: int) -> str:
+        (tmp_path / "style.css").write_text(text)
+        os.utime(tmp_path / "style.css", (at, at))
+        with app.test_request_context():
+            return url_for("static", filename="style.css")
+
+    return write
+
+
+def test_an_address_changes_with_what_is_in_the_file_and_only_then(address):
+    first = address("a", 1)
+    assert address("a", 2) == first != address("b", 3)

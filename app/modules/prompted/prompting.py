@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from app.language.evidence_text import select_sentences
 from app.modules.prompts import template
@@ -25,8 +26,11 @@ Quote = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """A pair of marks that occurs in none of the texts it was made for. Equal texts get equal marks, so that equal
-    calls have equal prompts; whoever wrote the texts cannot know them, for they depend on every letter."""
+    """A pair of marks that occurs in none of the texts it was made for.
+
+    Equal texts get equal marks, so that equal calls have equal prompts; whoever wrote one of the texts cannot know them,
+    for they depend on every letter of all.
+    """
 
     name: str
 
@@ -34,10 +38,8 @@ class Marks:
     def made_for(cls, texts: Iterable[str]) -> Marks:
         """Marks for one call in which these texts are quoted."""
         whole = "\n".join(texts)
-        name = hashlib.sha256(whole.encode()).hexdigest()[:8]
-        while name in whole:
-            name = hashlib.sha256(name.encode()).hexdigest()[:8]
-        return cls(name)
+        names = (hashlib.sha256(f"{turn} {whole}".encode(errors="replace")).hexdigest()[:8] for turn in count())
+        return cls(next(name for name in names if name not in whole))
 
     def __call__(self, text: str) -> str:
         """The text between the marks, on one line."""

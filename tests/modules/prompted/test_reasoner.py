@@ -8,7 +8,7 @@ from app.modules.parsing import MAX_RATIONALE_WORDS
 from app.modules.prompted.reasoner import PromptedReasoner
 from app.reasoning.errors import UnparseableOutput
 from app.reasoning.types import Label, LabelSet, Sentence
-from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL
+from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL, hop
 from tests.text_generators import playing
 
 THREE, TWO = LabelSet.THREE.labels, LabelSet.TWO.labels
@@ -60,6 +60,14 @@ def test_without_a_label_on_the_last_line_the_model_is_asked_to_choose(text: str
     assert verdict.rationale
     assert not any("sorry" in sentence.text for sentence in verdict.rationale)
     assert sum(len(sentence.text.split()) for sentence in verdict.rationale) <= MAX_RATIONALE_WORDS
+
+
+def test_an_answer_that_cites_nothing_is_shown_and_quoted_as_it_stands() -> None:
+    """Without evidence in the prompt, and with question and answer in the rationale."""
+    model = playing("", "true")
+    verdict = PromptedReasoner(model).conclude(CLAIM, (hop(1, "Who wrote Emma?", "Jane Austen"),), THREE)
+    assert "Evidence 1" not in model.prompts[0].rpartition("\n\n")[2]
+    assert verdict.rationale == (Sentence("Who wrote Emma? Jane Austen", (1,)),)
 
 
 def test_true_as_is_well_known_is_true() -> None:

@@ -28,8 +28,8 @@ Quote = Callable[[str], str]
 class Marks:
     """A pair of marks that occurs in none of the texts it was made for.
 
-    Equal texts get equal marks, so that equal calls have equal prompts; whoever wrote one of the texts cannot know them,
-    for they depend on every letter of all.
+    Equal texts get equal marks, so that equal calls have equal prompts. Whoever wrote one of the texts cannot know
+    them, for they depend on every letter of all.
     """
 
     name: str

@@ -72,3 +72,22 @@ def test_a_setting_that_cannot_be_ends_it_with_one_line(doctor):
     done = doctor(PORT="eighty")
     assert done.returncode == 1
     assert done.stderr == "Hopcheck cannot start: PORT must be a whole number from 1 to 65535.\n"
+
+
+def test_a_models_file_that_cannot_be_used_ends_it_with_one_line_and_is_named_without_flask(doctor, tmp_path):
+    (tmp_path / "models.toml").write_text("[[model]\n")
+    done = doctor(MODELS_FILE=str(tmp_path / "models.toml"))
+    assert done.returncode == 1
+    assert done.stderr.startswith("Hopcheck cannot start: ") and len(done.stderr.splitlines()) == 1
+    done = doctor(sys.executable, "-m", "app.doctor", MODELS_FILE=str(tmp_path / "models.toml"))
+    assert "models.toml" in done.stdout and "Traceback" not in done.stderr
+
+
+WITHOUT = "import runpy, sys; sys.modules.update(flask=None, flask_sqlalchemy=None, torch=None, safetensors=None); "
+
+
+def test_with_packages_that_cannot_be_imported_the_rest_is_still_found(doctor):
+    done = doctor(sys.executable, "-c", WITHOUT + "runpy.run_module('app.doctor', run_name='__main__')")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "It could not be looked at: ModuleNotFoundError" in done.stdout
+    assert "ok       Java" in done.stdout and "ok       port" in done.stdout

@@ -25,6 +25,8 @@ def run_as_dict(run_id: str, report: Report) -> dict[str, Any]:
             "calls": report.usage.calls,
             "prompt_tokens": report.usage.prompt_tokens,
             "completion_tokens": report.usage.completion_tokens,
+            "cached": report.usage.cached,
+            "cost": report.usage.cost,
         },
         "hops": [_hop(hop) for hop in report.hops],
     }
@@ -48,6 +50,7 @@ def _evidence(answer: Answer) -> list[dict[str, Any]]:
     return [
         {
             "title": passage.title,
+            "source": passage.source,
             "url": passage.url,
             "text": passage.text,
             "origin": passage.origin.value,

@@ -42,7 +42,7 @@ def test_a_run_with_a_verdict_is_told_whole():
         "rationale": [{"text": "It is.", "hops": [1]}],
         "missing": None,
         "seconds": 5.0,
-        "usage": {"calls": 1, "prompt_tokens": 10, "completion_tokens": 2},
+        "usage": {"calls": 1, "prompt_tokens": 10, "completion_tokens": 2, "cached": 0, "cost": None},
         "hops": [
             {
                 "number": 1,
@@ -53,6 +53,7 @@ def test_a_run_with_a_verdict_is_told_whole():
                 "evidence": [
                     {
                         "title": "Hamlet",
+                        "source": "Vital articles, CC BY-SA 4.0",
                         "url": "https://en.wikipedia.org/wiki/Hamlet",
                         "text": "Hamlet is by Shakespeare.",
                         "origin": "corpus",
@@ -61,6 +62,7 @@ def test_a_run_with_a_verdict_is_told_whole():
                     },
                     {
                         "title": "Denmark",
+                        "source": "Vital articles, CC BY-SA 4.0",
                         "url": "https://en.wikipedia.org/wiki/Denmark",
                         "text": "Nothing of use stands here.",
                         "origin": "corpus",

@@ -79,8 +79,8 @@ def is_overflow(outcome: Outcome) -> bool:
 
 def quoted(text: str, key: str | None) -> str:
     """The beginning of what a server says, on one line, without the key and without control characters."""
-    line = " ".join(text.replace(key, "[key]").split() if key else text.split())
-    return "".join(each for each in line if each.isprintable())[:QUOTED_CHARACTERS]
+    line = "".join(each for each in " ".join(text.split()) if each.isprintable())
+    return (line.replace(key, "[key]") if key else line)[:QUOTED_CHARACTERS]
 
 
 def _is_filtered(outcome: Outcome) -> bool:

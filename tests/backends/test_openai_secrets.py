@@ -60,6 +60,7 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplo
     [
         (f"Wrong key {KEY} in\nline 1\x1b[31m", "Wrong key [key] in line 1[31m"),
         (f"{'x' * 150} {KEY} {'y' * 150}", f"{'x' * 150} [key] {'y' * 43}"),
+        (f"It was {KEY[:5]}\0{KEY[5:]}", "It was [key]"),
         (f"{'x' * 190} {KEY}", f"{'x' * 190} [key]"),
     ],
 )

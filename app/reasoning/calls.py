@@ -34,7 +34,7 @@ class Call:
     def key(self) -> str:
         """64 hexadecimal digits; equal requests to equal models have equal keys."""
         written = json.dumps([self.model, self.request], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(written.encode()).hexdigest()
+        return hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()
 
 
 class Memory(Protocol):

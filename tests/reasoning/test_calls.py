@@ -51,6 +51,10 @@ def test_a_call_that_failed_is_made_again():
     assert not memory
 
 
+def test_half_a_character_in_a_request_is_no_reason_to_fail():
+    assert Call("a model", {"prompt": "\ud83d"}).key != Call("a model", {"prompt": "\ud83e"}).key
+
+
 def test_the_key_is_the_whole_request_and_not_its_order():
     same = Call("a model", {"stop": ["\n"], "prompt": "Who wrote Hamlet?"})
     assert same.key == CALL.key

@@ -34,6 +34,8 @@ ANSWERS: dict[int | str, Callable[[FlaskClient], TestResponse]] = {
     503: lambda client: client.get("/unavailable"),
     "a file": lambda client: client.get("/static/style.css"),
     "a fragment": lambda client: client.get("/parts"),
+    "JSON": lambda client: client.get("/readyz"),
+    "plain text": lambda client: client.get("/healthz"),
     "a stream": lambda client: whole(client.get(started(client) + "/events")),
     "an unknown stream": lambda client: client.get("/runs/none/events"),
     "an unknown file": lambda client: client.get("/static/none.css"),

@@ -26,6 +26,13 @@ T = TypeVar("T")
 NICENESS = 10
 """What is added to the thread's niceness, of at most 19; measured in docs/soak.md."""
 
+WAITING = "passive"
+"""How threads that share one computation wait for each other (OpenMP reads it when it is loaded, hence so early).
+
+Left to itself a thread that waits spins, and keeps the very thread that it waits for from its core: on a busy machine
+llama.cpp was 5 times slower on two threads than on one, and is faster on two now (docs/soak.md).
+"""
+
 LOAD_SECONDS = 600.0
 """A model that has not loaded by then never will: a hub that hangs, a disk that does not answer."""
 
@@ -52,6 +59,7 @@ class Inference:
         """
         self._call_seconds = float("inf") if call_seconds is None else call_seconds
         self._what, self._niceness = what, niceness
+        os.environ.setdefault("OMP_WAIT_POLICY", WAITING)
         self._begin_anew()
         _all.add(self)
 

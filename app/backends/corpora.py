@@ -156,10 +156,10 @@ def about(folder: Path) -> CorpusInfo:
     except ModelUnavailable as error:
         there = (folder / MANIFEST).exists()
         state: Literal["missing", "damaged", "unfinished"] = "damaged" if there else "missing"
-        message, mend = str(error), error.mend
+        message, mend = error.problem, error.mend
         if not there and (folder / BUILDING).exists() and not known:
             state, mend = "unfinished", GO_ON
-            message = f"The corpus {name} was not built to its end. Mend it with: {mend}"
+            message = f"The corpus {name} was not built to its end."
         return CorpusInfo(name, title, source, "built-in" if known else "", 0, 0, "", state, message, mend)
     return CorpusInfo(
         name, manifest.title, manifest.source, manifest.kind, manifest.count, manifest.bytes, manifest.built_at, "ready"

@@ -174,6 +174,12 @@ class TestHtml:
         (folder / "a.html").write_text(page)
         assert read(folder)["a.html"][0] == ""
 
+    @pytest.mark.parametrize("name", ["a.html", "a.md"])
+    def test_a_file_that_is_too_large_to_be_parsed_is_named(self, folder, name):
+        with (folder / name).open("wb") as file:
+            file.truncate(9 * 1024 * 1024)
+        assert read(folder)[name] == ("", "is larger than 8 MB")
+
     def test_a_page_in_no_known_encoding_is_named(self, folder):
         (folder / "a.html").write_bytes(b'<meta charset="klingon">caf\xe9')
         assert "encoding" in read(folder)["a.html"][1]

@@ -4,10 +4,10 @@ One process, because models are large and runs are carried out in it; threads, b
 What is loaded, connected and taken up happens in the worker, after the fork.
 """
 
-import logging
 import threading
 import time
 
+from app.logs import set_up
 from app.settings import load_settings
 from app.starting import refusal
 
@@ -33,7 +33,7 @@ def on_starting(server):
 
 def post_worker_init(worker):
     """Take up the runs that were left unfinished, and load the models without keeping the first page waiting."""
-    logging.basicConfig(level=_settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    set_up(_settings.log_level)
     here = worker.wsgi.extensions["hopcheck"]
     here.runs.serve()
     threading.Thread(target=here.wiring.warm, name="warm", daemon=True).start()

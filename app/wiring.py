@@ -31,7 +31,7 @@ from app.modules.prompted.reasoner import PromptedReasoner
 from app.modules.qa_validator import TiedAnswerValidator
 from app.modules.question_generator import PromptedQuestionGenerator
 from app.modules.reasoner import JudgeReasoner
-from app.offers import BASELINES, Choice, Group
+from app.offers import BASELINES, Group, Offers
 from app.parts import Part, Parts
 from app.reasoning.claim_only import ClaimOnly
 from app.reasoning.question_guided import QuestionGuided
@@ -108,37 +108,21 @@ class Wiring:
         """The judge's fitted bound for "enough". Raises ModelUnavailable when its file is missing or damaged."""
         return Calibration.read(SHIPPED / "judge").sufficient
 
-    def strategies(self) -> tuple[Choice, ...]:
-        """How a claim can be checked."""
-        return self._availability.offers().strategies
-
-    def presets(self) -> tuple[Choice, ...]:
-        """The mixes of modules, the one that is taken when nobody chooses first."""
-        return self._availability.offers().presets
-
-    def answerers(self) -> tuple[Choice, ...]:
-        """Who can answer the questions."""
-        return self._availability.offers().answerers
-
-    def models(self) -> tuple[Choice, ...]:
-        """The language models, the default first."""
-        return self._availability.offers().models
-
-    def corpora(self) -> tuple[Choice, ...]:
-        """What can be searched."""
-        return self._availability.offers().corpora
+    def offers(self) -> Offers:
+        """Everything that can be chosen for a run, and why not where it cannot be had."""
+        return self._availability.offers()
 
     def catalogue(self) -> tuple[Group, ...]:
-        """All of these, place by place."""
+        """The same place by place, module by module, for people to read."""
         return self._availability.catalogue()
 
     def check(self, options: RunOptions) -> None:
         """Raise InvalidInput, naming the field, for options that cannot run together here."""
-        self._availability.offers().check(options)
+        self.offers().check(options)
 
     def destination(self, options: RunOptions) -> str | None:
         """The host that gets what people write when a run with these options is started; None: it stays here."""
-        return self._availability.offers().destination(options)
+        return self.offers().destination(options)
 
     def defaults(self) -> RunOptions:
         """What runs are made of when nobody chooses."""

@@ -282,21 +282,6 @@ class FakeWiring:
             return (("asker", "scripted"),)
         return (("answerer", options.answerer), ("reasoner", "scripted"))
 
-    def answerers(self) -> tuple[Choice, ...]:
-        return self.choices
-
-    def strategies(self) -> tuple[Choice, ...]:
-        return self.ways
-
-    def presets(self) -> tuple[Choice, ...]:
-        return self.mixes
-
-    def models(self) -> tuple[Choice, ...]:
-        return self.language_models
-
-    def corpora(self) -> tuple[Choice, ...]:
-        return self.shelves
-
     def defaults(self) -> RunOptions:
         return self.usual
 

@@ -8,7 +8,6 @@ from typing import Any
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.offers import Offers
 from app.reasoning.errors import InvalidInput
 from app.samples import SAMPLES
 from app.settings import MOST_HOPS
@@ -31,7 +30,7 @@ def home() -> str:
 def start() -> ResponseReturnValue:
     """Start a run and lead to its page."""
     wiring = hopcheck().wiring
-    claim, options = sent_form().read(_offers())
+    claim, options = sent_form().read(hopcheck().wiring.offers())
     wiring.check(options)
     options = replace(options, modules=wiring.modules(options))
     run_id = hopcheck().runs.start(claim, options, owner())
@@ -77,15 +76,9 @@ def _blank_form() -> ClaimForm:
     return ClaimForm.asking_for(hopcheck().wiring.defaults())
 
 
-def _offers() -> Offers:
-    """What can be chosen now."""
-    wiring = hopcheck().wiring
-    return Offers(wiring.strategies(), wiring.presets(), wiring.answerers(), wiring.models(), wiring.corpora())
-
-
 def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str, Any]:
     """What claim_form.html needs. Asks no database, for the pages that say that there is none."""
-    offers = _offers()
+    offers = hopcheck().wiring.offers()
     return {
         "form": form,
         "error": error,

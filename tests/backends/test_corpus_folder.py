@@ -9,6 +9,8 @@ import zlib
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
 from app.backends.corpus_folder import files_in
@@ -217,3 +219,16 @@ class TestPdf:
         assert len(bomb) < 1_000_000
         with pytest.raises(PdfFailed):
             read_pdf(folder / "a.pdf", folder / "text", memory=256 * 1024**2)
+
+
+@given(
+    content=st.binary(max_size=200) | st.text(max_size=200).map(str.encode),
+    suffix=st.sampled_from([".txt", ".md", ".html"]),
+)
+@example(content=b"[" * 3000, suffix=".md")
+@example(content=b"> " * 3000, suffix=".md")
+@example(content=b"<div>" * 3000, suffix=".html")
+def test_no_bytes_in_a_file_do_more_than_leave_it_out(tmp_path_factory, content, suffix):
+    folder = tmp_path_factory.mktemp("any")
+    (folder / f"any{suffix}").write_bytes(content)
+    assert list(read(folder)) == [f"any{suffix}"]

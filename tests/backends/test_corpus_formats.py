@@ -7,6 +7,8 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from app.backends.corpus_formats import LONGEST_LINE, entries, format_of, total_bytes
 from app.backends.corpus_passages import passages_of
@@ -164,3 +166,28 @@ class TestAuto:
     def test_what_is_not_there_is_refused(self, tmp_path):
         with pytest.raises(Unreadable, match="neither a file nor a folder"):
             format_of(tmp_path / "nowhere.jsonl")
+
+
+LINE = st.one_of(
+    st.binary(max_size=40),
+    st.dictionaries(
+        st.sampled_from(["id", "title", "contents", "url", "wikipedia_id", "wikipedia_title", "text", "history"]),
+        st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=8), st.lists, max_leaves=3),
+    ).map(lambda row: json.dumps(row).encode()),
+)
+
+
+@given(lines=st.lists(LINE, max_size=6), format=st.sampled_from(["jsonl", "kilt"]))
+@example(lines=[b'{"id": "1", "contents": "\\ud800"}'], format="jsonl")
+@example(lines=[b"1" * 5000], format="jsonl")
+def test_no_bytes_end_the_reading_without_a_word(tmp_path_factory, lines, format):
+    source = tmp_path_factory.mktemp("any") / "any.jsonl"
+    source.write_bytes(b"\n".join(lines))
+    try:
+        found = read(source, format)
+    except Unreadable as error:
+        assert "UTF-16" in str(error)
+    else:
+        for entry in found:
+            assert bool(entry.document) != bool(entry.problem)
+            assert all(passages_of(entry.document.paragraphs if entry.document else []))

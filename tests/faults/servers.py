@@ -105,10 +105,10 @@ def surroundings(instance: Path, **more: str) -> dict[str, str]:
     return {**os.environ, **fixed, **more}
 
 
-def flask(instance: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """`flask --app app ...` over `instance`."""
-    command = [sys.executable, "-m", "flask", "--app", "app", *arguments]
-    given = surroundings(instance, **environment)
+def flask(instance: Path, *arguments: str, app: str = "app") -> subprocess.CompletedProcess[str]:
+    """`flask --app app ...` over `instance`, or of another `app`."""
+    command = [sys.executable, "-m", "flask", "--app", app, *arguments]
+    given = surroundings(instance)
     return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=110)
 
 

@@ -10,7 +10,19 @@ import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from tests.faults.servers import CLAIM, DATABASE, asked, assert_sound, events, flask, run_id, serving, state, until
+from tests.faults.servers import (
+    CLAIM,
+    DATABASE,
+    SCRIPTED,
+    asked,
+    assert_sound,
+    events,
+    flask,
+    run_id,
+    serving,
+    state,
+    until,
+)
 
 HOLD = """
 import sqlite3, sys
@@ -110,7 +122,7 @@ def test_on_a_read_only_disk_old_runs_are_shown_new_ones_refused_and_nothing_is_
     assert not (instance / f"{DATABASE}-wal").exists()
     before = (instance / DATABASE).read_bytes()
     assert "cannot be written (Read-only file system)" in flask(read_only, "doctor").stdout
-    checked = flask(read_only, "check", CLAIM)
+    checked = flask(read_only, "check", CLAIM, app=SCRIPTED)
     assert checked.returncode == 1 and "Traceback" not in checked.stderr
     assert checked.stderr.splitlines()[-1].endswith("Its folder must be there and be writable.")
     assert (instance / DATABASE).read_bytes() == before
@@ -124,7 +136,7 @@ def test_a_database_that_was_never_migrated_names_the_command_which_then_works_w
         page = server.get("/")
         assert page.status == 503 and "flask --app app db upgrade" in page.text
         assert "flask --app app db upgrade" in server.said()
-        checked = flask(instance, "check", CLAIM)
+        checked = flask(instance, "check", CLAIM, app=SCRIPTED)
         assert checked.returncode == 1 and "Traceback" not in checked.stderr
         assert checked.stderr.splitlines()[-1].endswith("flask --app app db upgrade")
         assert flask(instance, "db", "upgrade").returncode == 0

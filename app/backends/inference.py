@@ -1,15 +1,13 @@
 """One inference queue for the whole process: local models compute in one thread, first come, first served.
 
-Models would otherwise compete for the same cores, and pages with all of them. The thread runs at low priority, and so
-do the threads that PyTorch, onnxruntime and llama.cpp start from it: a page comes before a model.
+Models would otherwise compete for the same cores, and pages with all of them. The thread has everybody's priority: at a
+lower one it was left waiting while it held the interpreter's lock, and every page with it (docs/soak.md).
 """
 
 from __future__ import annotations
 
 import atexit
-import logging
 import os
-import sys
 import threading
 import time
 import weakref
@@ -19,12 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from app.reasoning.errors import CallFailed
 
-log = logging.getLogger(__name__)
-
 T = TypeVar("T")
-
-NICENESS = 10
-"""What is added to the thread's niceness, of at most 19; measured in docs/soak.md."""
 
 WAITING = "passive"
 """How threads that share one computation wait for each other (OpenMP reads it when it is loaded, hence so early).
@@ -50,15 +43,13 @@ class Inference:
     work gets it at once, as a part of itself.
     """
 
-    def __init__(
-        self, call_seconds: float | None = None, what: str = "A call of a model", niceness: int = NICENESS
-    ) -> None:
+    def __init__(self, call_seconds: float | None = None, what: str = "A call of a model") -> None:
         """`call_seconds` bounds each call, waiting included; None sets no bound. Loading a model has its own.
 
-        `what` names a call where one fails, `niceness` is added to the thread's: other guests may have a queue, too.
+        `what` names a call where one fails: other guests may have a queue, too.
         """
         self._call_seconds = float("inf") if call_seconds is None else call_seconds
-        self._what, self._niceness = what, niceness
+        self._what = what
         os.environ.setdefault("OMP_WAIT_POLICY", WAITING)
         self._begin_anew()
         _all.add(self)
@@ -114,7 +105,6 @@ class Inference:
             self._thread.start()
 
     def _serve(self) -> None:
-        _lower_priority(self._niceness)
         while (item := self._next()) is not None:
             self._carry_out(item)
             with self._changed:
@@ -204,17 +194,6 @@ class _Item:
         if not self.begun:
             return f"{self.what} waited {self.seconds:g} seconds for its turn and was given up."
         return f"{self.what} was not done after {self.seconds:g} seconds and was given up."
-
-
-def _lower_priority(niceness: int) -> None:
-    """Of this thread alone, and of those it will start. Linux gives each thread its own niceness; elsewhere nothing."""
-    if sys.platform != "linux" or not niceness:
-        return
-    try:
-        own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), min(19, own + niceness))
-    except OSError as error:
-        log.warning("The models run at the pages' priority: %s", error)
 
 
 _all: weakref.WeakSet[Inference] = weakref.WeakSet()

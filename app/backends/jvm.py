@@ -35,7 +35,7 @@ UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
 SEARCH_SECONDS = 30.0
 """A search takes milliseconds, seconds where the index is read from a cold disk; after this it has failed."""
 
-turns = Inference(SEARCH_SECONDS, what="A search", niceness=0)
+turns = Inference(SEARCH_SECONDS, what="A search")
 """The one thread that talks to Java: `run` a search, `load` what opens an index.
 
 Lucene minds no threads, but pyjnius hands out half-made objects when several of them ask it at once.

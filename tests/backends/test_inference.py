@@ -1,4 +1,4 @@
-"""The inference queue: one at a time, in order, in bounded time, at low priority, in a process that may fork."""
+"""The inference queue: one at a time, in order, in bounded time, in a process that may fork."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.backends.inference import NICENESS, Inference, Loaded
+from app.backends.inference import Inference, Loaded
 from app.reasoning.errors import CallFailed, ModelUnavailable
 
 SOON = 10.0
@@ -142,25 +142,8 @@ def test_work_that_asks_for_more_work_gets_it_at_once_as_a_part_of_itself():
         queue.run(lambda: queue.run(lambda: 1 / 0))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives each thread its own priority")
-def test_the_queue_and_the_threads_it_starts_run_at_low_priority_and_nobody_else():
-    def niceness() -> int:
-        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-
-    def of_a_thread_started_here() -> int:
-        with ThreadPoolExecutor(1) as one:
-            return one.submit(niceness).result(SOON)
-
-    queue, before = Inference(SOON), niceness()
-    lowered = min(19, before + NICENESS)
-    assert (queue.run(niceness), queue.run(of_a_thread_started_here)) == (lowered, lowered)
-    assert (niceness(), of_a_thread_started_here()) == (before, before)
-
-
 def test_another_guest_may_have_a_queue_of_its_own_with_its_own_name_for_a_call():
-    queue = Inference(0.05, what="A search", niceness=0)
-    before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-    assert queue.run(lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id())) == before
+    queue = Inference(0.05, what="A search")
     with Busy(queue), pytest.raises(CallFailed, match="A search waited"):
         queue.run(lambda: None)
 

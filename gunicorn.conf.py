@@ -11,6 +11,8 @@ from app.logs import set_up
 from app.settings import load_settings
 from app.starting import refusal
 
+RETRY_SECONDS = 30
+
 _settings = load_settings()
 
 wsgi_app = "app:create_app()"
@@ -36,7 +38,7 @@ def post_worker_init(worker):
     set_up(_settings.log_level)
     here = worker.wsgi.extensions["hopcheck"]
     here.runs.serve()
-    threading.Thread(target=here.wiring.warm, name="warm", daemon=True).start()
+    threading.Thread(target=_keep_warm, args=(here.wiring,), name="warm", daemon=True).start()
     threading.Thread(target=_leave_with, args=(worker, here.runs), name="leave", daemon=True).start()
 
 
@@ -44,6 +46,14 @@ def worker_int(worker):
     """Interrupted, a worker ends at once: its runs must be free before."""
     if worker.booted:
         worker.wsgi.extensions["hopcheck"].runs.stop()
+
+
+def _keep_warm(wiring):
+    """Load the models. What cannot be loaded is tried again, for `make corpus` may be mending it right now."""
+    wiring.warm()
+    while not wiring.ready:
+        time.sleep(RETRY_SECONDS)
+        wiring.warm()
 
 
 def _leave_with(worker, runs):

@@ -33,7 +33,10 @@ class Parts:
         self._warming = threading.Lock()
 
     def warm(self) -> None:
-        """Load every part that is not ready, one after the other. Blocks; a second call loads nothing anew."""
+        """Load every part that is not ready, one after the other. Blocks; call it again to try again what failed.
+
+        The same failure is logged once, however often it is met.
+        """
         with self._warming:
             for name, load in self._loaders.items():
                 if self._parts[name].state != "ready":
@@ -53,16 +56,19 @@ class Parts:
         return next((self._parts[name] for name in names if self._parts[name].state == "failed"), None)
 
     def _load(self, name: str, load: Callable[[], object]) -> None:
-        started = time.monotonic()
-        self._parts[name] = Part(name, "loading")
+        started, before = time.monotonic(), self._parts[name]
+        if before.state != "failed":  # one that failed stays so in everybody's eyes until it has loaded
+            self._parts[name] = Part(name, "loading")
         try:
             load()
         except ModelUnavailable as error:
             self._parts[name] = Part(name, "failed", error.problem, error.mend)
-            log.error("%s: %s", name, error)
+            if self._parts[name] != before:
+                log.error("%s: %s", name, error)
         except Exception as error:
             self._parts[name] = Part(name, "failed", f"It could not be loaded ({type(error).__name__}).", "make setup")
-            log.exception("%s could not be loaded", name)
+            if self._parts[name] != before:
+                log.exception("%s could not be loaded", name)
         else:
             self._parts[name] = Part(name, "ready")
             log.info("%s ready in %.1f s", name, time.monotonic() - started)

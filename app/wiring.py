@@ -6,6 +6,7 @@ after the server has started. What can be chosen, and why not, is said by availa
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from app.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, SEQ2SEQ, Availability
@@ -81,7 +82,7 @@ class Wiring:
         self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
         self._parts = Parts(
             [
-                (GENERATOR, self.generator.warm),
+                (GENERATOR, partial(inference.load, self.generator.warm)),
                 (CORPUS, self._open_corpora),
                 (RERANKER, self._reranker.load),
                 (READER, self._own_reader.load),

@@ -58,3 +58,10 @@ def test_a_part_that_failed_is_tried_again_when_it_is_warmed_again():
     parts.warm()
     parts.warm()
     assert parts.ready
+
+
+def test_the_same_failure_is_logged_once_however_often_it_is_met(caplog):
+    parts = Parts([("corpus", fails(ModelUnavailable("It is cut off", mend="make corpus")))])
+    for _ in range(3):
+        parts.warm()
+    assert len(caplog.records) == 1

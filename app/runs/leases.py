@@ -153,9 +153,9 @@ class Leases:
             try:
                 self.renew()
                 well = True
-            except Exception:  # a locked database, a full disk: the next renewal may work
+            except Exception as error:  # a locked database, a full disk: the next renewal may work
                 if well:
-                    log.exception("leases could not be renewed")
+                    log.warning("leases could not be renewed: %s", error, exc_info=not isinstance(error, HopcheckError))
                 well = False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 
+from app.reasoning.errors import HopcheckError
 from app.runs.jobs import JobRunner
 from app.runs.leases import Leases
 
@@ -44,8 +45,12 @@ class Sweeper:
             try:
                 self.sweep()
                 well = True
-            except Exception:  # a locked database, a table not yet there: the next sweep may work
+            except Exception as error:  # a locked database, a table not yet there: the next sweep may work
                 if well:
-                    log.exception("unfinished runs could not be looked for")
+                    log.warning(
+                        "unfinished runs could not be looked for: %s",
+                        error,
+                        exc_info=not isinstance(error, HopcheckError),
+                    )
                 well = False
             self._stopped.wait(self._every)

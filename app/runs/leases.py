@@ -155,7 +155,8 @@ class Leases:
                 well = True
             except Exception as error:  # a locked database, a full disk: the next renewal may work
                 if well:
-                    log.warning("leases could not be renewed: %s", error, exc_info=not isinstance(error, HopcheckError))
+                    foreseen = isinstance(error, HopcheckError)
+                    log.warning("leases could not be renewed: %s", error, exc_info=not foreseen)
                 well = False
 
 

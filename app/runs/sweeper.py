@@ -47,10 +47,7 @@ class Sweeper:
                 well = True
             except Exception as error:  # a locked database, a table not yet there: the next sweep may work
                 if well:
-                    log.warning(
-                        "unfinished runs could not be looked for: %s",
-                        error,
-                        exc_info=not isinstance(error, HopcheckError),
-                    )
+                    foreseen = isinstance(error, HopcheckError)
+                    log.warning("unfinished runs could not be looked for: %s", error, exc_info=not foreseen)
                 well = False
             self._stopped.wait(self._every)

@@ -58,8 +58,8 @@ typecheck: $(VENV)/.installed-dev ## Types
 imports: $(VENV)/.installed-dev ## Who may import whom
 	@$(BIN)/lint-imports
 
-clean: ## Remove what `make setup` installed and made; the database stays
-	rm -rf $(VENV) instance/models instance/corpora
+clean: ## Remove what `make setup` installed and made; the database and your own corpora stay
+	rm -rf $(VENV) instance/models instance/corpora/vital
 
 $(VENV)/.made:
 	@$(or $(PYTHON),false) -c '$(NEW_ENOUGH)' 2>/dev/null || \

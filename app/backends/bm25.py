@@ -7,7 +7,6 @@ removed, the next search opens what is there now: a server needs no restart for 
 from __future__ import annotations
 
 import logging
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,18 +45,17 @@ class Opened:
 
 
 class Bm25Retriever:
-    """A Retriever over the corpus in `folder`. Threads may search at once and take turns."""
+    """A Retriever over the corpus in `folder`. Threads may search at once and take turns in Java's one thread."""
 
     def __init__(self, folder: Path, java: Java = DEFAULT_JAVA) -> None:
         self._folder = folder
         self._java = java
-        self._lock = threading.Lock()
         self._opened: Opened | None = None
 
     def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
         """The k best passages for the words of `query`, best first; none when no passage has any of them.
 
-        Raises ModelUnavailable when the index or Java is missing or damaged.
+        Raises ModelUnavailable when the index or Java is missing or damaged, CallFailed when a search takes too long.
         """
         manifest = self.open()
         if k < 1:
@@ -65,23 +63,28 @@ class Bm25Retriever:
         entered(f"searching {manifest.count:,} passages")
         # A lone surrogate is no character; everything else goes to Lucene's analyser, which has no syntax to break.
         words = query.encode("utf-8", "replace").decode()
-        # Lucene minds no threads, but pyjnius hands out half-made objects when several of them ask it at once.
-        with self._lock:
-            opened = self._current()
-            try:
-                fields = {} if opened.manifest.kind == "prebuilt" else {"contents": 1.0, "title": TITLE_WEIGHT}
-                hits = opened.searcher.search(words, k=k, fields=fields)
-                rows = [(hit.lucene_document.get("raw"), float(hit.score)) for hit in hits]
-            except Exception as error:  # pyjnius wraps any Java exception in its own
-                log.exception("BM25 search failed")
-                raise CallFailed(f"The search failed ({type(error).__name__})") from error
-        found = (passage_of(raw, score, opened.manifest, words) for raw, score in rows)
+        manifest, rows = jvm.turns.run(lambda: self._search(words, k))
+        found = (passage_of(raw, score, manifest, words) for raw, score in rows)
         return tuple(passage for passage in found if passage.text)
 
     def open(self) -> Manifest:
         """Check the index and open it, once; for warming up. Takes seconds where it starts the JVM."""
-        with self._lock:
-            return self._current().manifest
+        opened = self._opened
+        if opened is not None and opened.stamp == _stamp(self._folder):
+            return opened.manifest
+        entered("opening the index")
+        return jvm.turns.load(self._current).manifest
+
+    def _search(self, words: str, k: int) -> tuple[Manifest, list[tuple[str, float]]]:
+        """The k best rows as they were indexed, with their scores. In Java's thread, like all below."""
+        opened = self._current()
+        try:
+            fields = {} if opened.manifest.kind == "prebuilt" else {"contents": 1.0, "title": TITLE_WEIGHT}
+            hits = opened.searcher.search(words, k=k, fields=fields)
+            return opened.manifest, [(hit.lucene_document.get("raw"), float(hit.score)) for hit in hits]
+        except Exception as error:  # pyjnius wraps any Java exception in its own
+            log.exception("BM25 search failed")
+            raise CallFailed(f"The search failed ({type(error).__name__})") from error
 
     def _current(self) -> Opened:
         """The index as it is there now; opened anew when its manifest is another than at the last look."""
@@ -96,7 +99,6 @@ class Bm25Retriever:
     def _open(self, stamp: tuple[int, int, int] | None) -> Opened:
         try:
             manifest = checked(self._folder)
-            entered("starting the search engine")
             lucene = jvm.start(self._java.home, self._java.memory)
             return Opened(stamp, manifest, self._searcher(lucene, manifest))
         except ModelUnavailable:

@@ -30,7 +30,7 @@ from app.modules.prompted.qa_validator import PromptedValidator
 from app.modules.prompted.questioner import PromptedQuestioner
 from app.modules.prompted.reasoner import PromptedReasoner
 from app.modules.qa_validator import TiedAnswerValidator
-from app.modules.question_generator import PromptedQuestionGenerator
+from app.modules.question_generator import LocalQuestionGenerator
 from app.modules.reasoner import JudgeReasoner
 from app.offers import BASELINES, Group, Offers
 from app.parts import Part, Parts
@@ -69,7 +69,7 @@ class Wiring:
         self._own_reader = SpanReader(SHIPPED / "reader", threads, inference)
         self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
         self.judge = EntailmentJudge(base, SHIPPED / "judge", threads, inference)
-        self.generator = PromptedQuestionGenerator(LocalLM(settings.question_model, threads, inference))
+        self.generator = LocalQuestionGenerator(LocalLM(settings.question_model, threads, inference))
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
         models = configured(
             settings.openai_api_key,

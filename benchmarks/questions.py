@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.backends.local_lm import LocalLM
-from app.modules.question_generator import PromptedQuestionGenerator
+from app.modules.question_generator import LocalQuestionGenerator
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     """Ask about every claim, with none, then one, then all of its pairs kept."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--without-model", action="store_true")
-    generator = PromptedQuestionGenerator(NoModel() if parser.parse_args().without_model else LocalLM())
+    generator = LocalQuestionGenerator(NoModel() if parser.parse_args().without_model else LocalLM())
     generator.warm()
     seconds = []
     for line in Path(__file__).with_suffix(".jsonl").read_text(encoding="utf-8").splitlines():

@@ -38,7 +38,7 @@ REPEATS = 0.9
 
 
 @dataclass(frozen=True)
-class PromptedQuestionGenerator:
+class LocalQuestionGenerator:
     """Implements `QuestionGenerator` over any `Completer`. Raises what the completer raises; holds no state."""
 
     model: Completer

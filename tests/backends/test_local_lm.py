@@ -9,7 +9,7 @@ import pytest
 
 from app.backends.local_lm import LocalLM
 from app.backends.smollm2 import packaged_gguf
-from app.modules.question_generator import PromptedQuestionGenerator
+from app.modules.question_generator import LocalQuestionGenerator
 from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.reasoning.progress import listening
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question
@@ -97,7 +97,7 @@ def test_nothing_is_written_to_stderr(model: LocalLM, capfd: pytest.CaptureFixtu
 @pytest.mark.models
 def test_questions_of_the_real_model_follow_from_the_answers(model: LocalLM) -> None:
     """For a two-hop claim the second question names what only the first answer brought, and changes with it."""
-    generator = PromptedQuestionGenerator(model)
+    generator = LocalQuestionGenerator(model)
     claim = Claim("The author of Frankenstein was born in the same city as Virginia Woolf.")
     first = generator.next_question(claim, (), ())
     assert first is not None and "Frankenstein" in first.text
@@ -112,7 +112,7 @@ def test_questions_of_the_real_model_follow_from_the_answers(model: LocalLM) -> 
 @pytest.mark.models
 def test_the_real_model_never_repeats_itself_or_the_claim(model: LocalLM) -> None:
     """Every question set aside, the next is another, and none is the claim with a question mark."""
-    generator = PromptedQuestionGenerator(model)
+    generator = LocalQuestionGenerator(model)
     claim, asked = Claim("Vincent van Gogh was born in Norway."), []
     while (question := generator.next_question(claim, (), asked)) and len(asked) < 4:
         assert question not in [hop.question for hop in asked]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from app.modules.prompts import data
-from app.modules.question_generator import PromptedQuestionGenerator, prompt_for
+from app.modules.question_generator import LocalQuestionGenerator, prompt_for
 from app.reasoning.errors import CallFailed
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question
 
@@ -46,7 +46,7 @@ def turned_down(question: str) -> Hop:
 
 
 def ask(claim: Claim, context: tuple[Hop, ...] = (), set_aside: Sequence[Hop] = (), says: str = "") -> str | None:
-    question = PromptedQuestionGenerator(Scripted(says)).next_question(claim, context, set_aside)
+    question = LocalQuestionGenerator(Scripted(says)).next_question(claim, context, set_aside)
     return question and question.text
 
 
@@ -140,7 +140,7 @@ def test_a_model_s_question_is_asked_where_the_grammar_gives_none() -> None:
 def test_other_openings_are_tried_when_the_model_s_first_choice_is_no_use() -> None:
     """A first choice that repeats is followed by completions of "Who", "Where" and so on."""
     model = Scripted("Do zorbs like cheese?", " eats zorbs?")
-    question = PromptedQuestionGenerator(model).next_question(Claim("zorbs like cheese"), (), ())
+    question = LocalQuestionGenerator(model).next_question(Claim("zorbs like cheese"), (), ())
     assert question == Question("Who eats zorbs?")
     assert model.prompts[1].endswith("Question = Who")
 
@@ -174,13 +174,13 @@ def test_there_are_ten_demonstrations_of_our_own(name: str) -> None:
 def test_a_failed_call_of_the_model_is_a_failed_hop() -> None:
     """No question is made up in its place."""
     with pytest.raises(CallFailed):
-        PromptedQuestionGenerator(Broken()).next_question(TWO_HOPS, (), ())
+        LocalQuestionGenerator(Broken()).next_question(TWO_HOPS, (), ())
 
 
 def test_warming_computes_both_prompts() -> None:
     """After it, the first visitor's prompts begin with text that the model has read already."""
     model = Scripted("")
-    PromptedQuestionGenerator(model).warm()
+    LocalQuestionGenerator(model).warm()
     last = [data(name)[-1]["question"] for name in ("first_question", "follow_up_question")]
     assert all(any(question in prompt for prompt in model.prompts) for question in last)
 
@@ -189,5 +189,5 @@ def test_after_a_question_in_vain_what_the_claim_names_is_looked_up() -> None:
     """A narrow question that found nothing is followed by the lead of the article that the claim is about."""
     claim = Claim("Lake Titicaca lies on the border of Bolivia and Peru.")
     asked = Hop(1, Question("What is the border of Bolivia?"), Answer(None), HopStatus.SET_ASIDE)
-    question = PromptedQuestionGenerator(Scripted("Which river lies there?")).next_question(claim, (), (asked,))
+    question = LocalQuestionGenerator(Scripted("Which river lies there?")).next_question(claim, (), (asked,))
     assert question is not None and question.text == "What is Lake Titicaca?"

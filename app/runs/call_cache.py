@@ -15,7 +15,6 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BigInteger,
-    BindParameter,
     Index,
     String,
     Text,
@@ -127,9 +126,6 @@ class CallCache:
                     self._make_room(session, float(total) - self._limit * KEPT_SHARE)
         except IntegrityError:
             log.debug("another call like this one was kept at the same moment")
-
-    def _used_now(self) -> BindParameter[datetime]:
-        return literal(self._now(), UtcDateTime)
 
     def _make_room(self, session: Session, excess: float) -> None:
         """Forget the replies that nobody has needed for longest, as many as make up `excess` bytes."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from app.reasoning.events import SCHEMA_VERSION, Event
 from app.reasoning.types import RunOptions
 
-_events: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+_QUIET = ConfigDict(hide_input_in_errors=True)
+"""An error goes to the log, and what people wrote does not."""
+
+_events: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")], config=_QUIET)
 _options: TypeAdapter[RunOptions] = TypeAdapter(RunOptions)
 
 

@@ -47,6 +47,13 @@ class RunEnded(HopcheckError):
     """The run has had its last event, or is not there: its log takes nothing more."""
 
 
+class Unreadable(HopcheckError):
+    """What is stored of a run cannot be read: another version of Hopcheck wrote it, or it is damaged."""
+
+    def __init__(self) -> None:
+        super().__init__("This check was stored by another version of Hopcheck, and this one cannot read it.")
+
+
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
     """An event with its number in the run, from 1, and the seconds since the run's start."""
@@ -117,7 +124,7 @@ class EventLog:
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
-        """The events with a number above `after`, in order."""
+        """The events with a number above `after`, in order. Raises Unreadable for those of another version."""
         with self._sessions() as session:
             rows = session.execute(
                 select(EventRow.seq, EventRow.at, EventRow.version, EventRow.body, RunRow.created_at)
@@ -125,10 +132,13 @@ class EventLog:
                 .where(EventRow.run_id == run_id, EventRow.seq > after)
                 .order_by(EventRow.seq)
             ).all()
-        return tuple(
-            StoredEvent(row.seq, (row.at - row.created_at).total_seconds(), decode(row.body, row.version))
-            for row in rows
-        )
+        try:
+            return tuple(
+                StoredEvent(row.seq, (row.at - row.created_at).total_seconds(), decode(row.body, row.version))
+                for row in rows
+            )
+        except ValueError as error:
+            raise Unreadable from error
 
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
         """As `read`, but when there is nothing yet, wait up to `wait` seconds for it.

@@ -33,7 +33,7 @@ from app.reasoning.report import Report, apply, fold
 from app.reasoning.roles import Strategy, Wish
 from app.reasoning.types import RunOptions
 from app.runs.control import Limits, RunControl, worked_seconds
-from app.runs.event_log import WAITING, EventLog, RunEnded, StoredEvent
+from app.runs.event_log import WAITING, EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost, Leases
 from app.runs.spending import Spending
@@ -112,7 +112,7 @@ class Runner:
         try:
             stored = self._events.read(lease.run_id)
             report = fold((each.event, each.seconds) for each in stored)
-        except ValueError:
+        except (Unreadable, ValueError):
             log.exception("run %s cannot be read", lease.run_id)
             return self._end(lease, RunInterrupted(OTHER_VERSION))
         begun = any(each.event != WAITING and not isinstance(each.event, RunStarted) for each in stored)

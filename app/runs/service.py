@@ -17,7 +17,7 @@ from app.reasoning.roles import Strategy
 from app.reasoning.types import Claim, Label, RunOptions
 from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
 from app.runs.control import Limits
-from app.runs.event_log import EventLog, RunEnded, StoredEvent
+from app.runs.event_log import EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
 from app.runs.runner import Runner
@@ -34,6 +34,7 @@ __all__ = [
     "StoredRun",
     "TooManyWaiting",
     "TurnedAway",
+    "Unreadable",
 ]
 
 
@@ -103,7 +104,7 @@ class Runs:
         self._jobs.submit(run_id)
 
     def report(self, run_id: str) -> StoredRun | None:
-        """The run as it stands now, or None where there is none."""
+        """The run as it stands now, or None where there is none. Raises Unreadable for one of another version."""
         with self._sessions() as session:
             row = session.get(RunRow, run_id)
             if row is None:

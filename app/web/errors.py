@@ -13,7 +13,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from app.reasoning.errors import HopcheckError, InvalidInput
-from app.runs.service import TurnedAway
+from app.runs.service import TurnedAway, Unreadable
 from app.web.pages import form_context, home_page, sent_form
 from app.web.presentation import about
 
@@ -30,6 +30,7 @@ def show_errors(app: Flask) -> None:
     app.register_error_handler(InvalidInput, _wrong_form)
     app.register_error_handler(CSRFError, _stale_form)
     app.register_error_handler(TurnedAway, _turned_away)
+    app.register_error_handler(Unreadable, _unreadable)
     app.register_error_handler(HopcheckError, _not_now)
     app.register_error_handler(HTTPException, _error_page)
 
@@ -46,6 +47,12 @@ def _stale_form(error: CSRFError) -> ResponseReturnValue:
 def _turned_away(error: TurnedAway) -> ResponseReturnValue:
     """Too many wait already, or the day's calls are spent; the error says when to come again."""
     return _page(429, str(error), error.retry_after)
+
+
+def _unreadable(error: Unreadable) -> ResponseReturnValue:
+    """The run is there, and this version of Hopcheck has no words for it; coming again changes nothing."""
+    log.warning("%s %s: %s (%s)", request.method, request.endpoint, error, error.__cause__)
+    return _page(501, str(error))
 
 
 def _not_now(error: HopcheckError) -> ResponseReturnValue:

@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 from app.reasoning.calls import Call
 from app.reasoning.errors import InvalidInput
 from app.reasoning.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, TokensUsed, VerdictReached
 from app.reasoning.types import Claim, Label, RunOptions, Usage, Verdict
-from app.runs.event_log import WAITING, EventLog, RunEnded
+from app.runs.event_log import WAITING, EventLog, RunEnded, Unreadable
 from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost
 from app.runs.spending import Spending
@@ -149,6 +149,15 @@ def test_who_is_not_admitted_leaves_no_run(log):
     with pytest.raises(InvalidInput):
         log.begin("another", "owner", STARTED, admit)
     assert log.read("another") == ()
+
+
+def test_what_another_version_stored_is_unreadable_and_not_misread(log, lease, sessions):
+    with sessions.begin() as session:
+        session.execute(update(EventRow).where(EventRow.run_id == lease.run_id).values(version=99))
+    for read in (lambda: log.read(lease.run_id), lambda: log.follow(lease.run_id, 0, 0)):
+        with pytest.raises(Unreadable, match="another version of Hopcheck") as raised:
+            read()
+        assert "schema version 99" in str(raised.value.__cause__)
 
 
 def test_a_closed_log_lets_its_followers_go_at_once(log):

@@ -6,9 +6,11 @@ from html import unescape
 
 import pytest
 
+from app.extensions import db
 from app.offers import Choice
 from app.reasoning.errors import CallFailed
 from app.reasoning.types import Answer, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Sentence, Span, Verdict
+from app.runs.tables import EventRow
 from app.samples import SAMPLES
 from app.web.errors import STALE_FORM
 from tests.fakes import (
@@ -329,3 +331,17 @@ class TestRun:
     def test_an_unknown_run_is_a_404_page(self, client):
         answer = client.get("/runs/nobody-knows-this-one")
         assert answer.status_code == 404 and "There is no such page" in answer.text
+
+    def test_a_run_that_another_version_stored_says_so_on_a_page(self, make_app, caplog):
+        app = make_app()
+        client = app.test_client()
+        path = started(client)
+        wait_for(client, path, "verdict-heading")
+        with app.app_context():
+            db.session.execute(db.update(EventRow).values(version=99))
+            db.session.commit()
+        for asked in (path, f"{path}/events"):
+            answer = client.get(asked)
+            assert answer.status_code == 501 and "stored by another version of Hopcheck" in answer.text
+        assert "schema version 99" in caplog.text and "Traceback" not in caplog.text
+        assert client.get("/").status_code == 200, "the list of runs is still there"

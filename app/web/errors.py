@@ -1,6 +1,6 @@
 """Errors as pages in the site's layout: what happened in one sentence, a way back, and the claim when one was sent.
 
-None of these pages needs the database, so that they still come when it does not. A trace is for the log alone.
+Without the database, too, each of them is a page that says so. A trace is for the log alone.
 """
 
 from __future__ import annotations
@@ -37,11 +37,19 @@ def show_errors(app: Flask) -> None:
 
 def _wrong_form(error: InvalidInput) -> ResponseReturnValue:
     """The form comes back as it was typed, with one sentence by the field."""
-    return home_page(sent_form(), error), 422
+    return _form_again(error, 422)
 
 
 def _stale_form(error: CSRFError) -> ResponseReturnValue:
-    return home_page(sent_form(), InvalidInput(STALE_FORM)), 400
+    return _form_again(InvalidInput(STALE_FORM), 400)
+
+
+def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
+    """The home page with the form as it was sent. It lists runs, so without a database there is another page."""
+    try:
+        return home_page(sent_form(), error), code
+    except HopcheckError as gone:
+        return _not_now(gone)
 
 
 def _turned_away(error: TurnedAway) -> ResponseReturnValue:

@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from app.extensions import db
 from app.runs.trouble import DatabaseUnavailable
 from tests.web.conftest import finished, send, started, token
 
@@ -106,6 +107,19 @@ def test_a_claim_is_kept_when_the_database_is_gone(make_app):
     app.view_functions["pages.start"] = unavailable
     answer = client.post("/runs", data=form)
     assert answer.status_code == 503 and "A claim to keep.</textarea>" in answer.text
+
+
+@pytest.mark.parametrize("fields", [{"claim": "A claim to keep.", "max_hops": "many"}, {"csrf_token": "stale"}])
+def test_a_form_that_is_refused_while_the_database_is_gone_is_kept_by_a_page_that_says_so(make_app, fields):
+    app = make_app()
+    client = app.test_client()
+    form = {"csrf_token": token(client), "claim": "A claim to keep.", **fields}
+    with app.app_context():
+        db.session.execute(db.text("DROP TABLE runs"))
+        db.session.commit()
+    answer = client.post("/runs", data=form)
+    assert answer.status_code == 503 and "flask --app app db upgrade" in answer.text
+    assert "A claim to keep.</textarea>" in answer.text and int(answer.headers["Retry-After"]) > 0
 
 
 def test_a_wrong_method_is_told_which_are_right(client):

@@ -73,9 +73,7 @@ class Admission:
         if unfinished - 1 >= self._most + max(under_way, self._workers):
             turn = self._seconds_of_a_turn(session)
             seconds = max(1, math.ceil(UNKNOWN_SECONDS if turn is None else turn))
-            raise TooManyWaiting(
-                f"Too many checks wait for their turn already. Please try again in about {seconds} seconds.", seconds
-            )
+            raise TooManyWaiting("Too many checks wait for their turn already.", seconds)
 
     def place(self, run_id: str) -> Place | None:
         """Where the run stands, or None when it is not waiting."""

@@ -53,8 +53,8 @@ def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
 
 
 def _turned_away(error: TurnedAway) -> ResponseReturnValue:
-    """Too many wait already, or the day's calls are spent; the error says when to come again."""
-    return _page(429, str(error), error.retry_after)
+    """Too many wait already, or the day's calls are spent."""
+    return _page(429, f"{error} {_again_in(error.retry_after)}", error.retry_after)
 
 
 def _unreadable(error: Unreadable) -> ResponseReturnValue:
@@ -73,9 +73,13 @@ def _error_page(error: HTTPException) -> ResponseReturnValue:
     code = error.code or 500
     wait = getattr(error, "retry_after", None)
     wait = wait if isinstance(wait, int) else None
-    meaning = f"{TOO_FAST} Please try again in {about(wait)}." if code == 429 and wait else ""
+    meaning = f"{TOO_FAST} {_again_in(wait)}" if code == 429 and wait else ""
     page, code, headers = _page(code, meaning, wait)
     return page, code, {**headers, **{name: value for name, value in error.get_headers() if name == "Allow"}}
+
+
+def _again_in(seconds: int) -> str:
+    return f"Please try again in {about(seconds)}."
 
 
 def _page(code: int, meaning: str = "", wait: int | None = None) -> tuple[str, int, dict[str, str]]:

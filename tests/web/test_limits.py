@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import unescape
 
 import pytest
 from flask import Flask
@@ -10,7 +11,7 @@ from flask import Flask
 from app.web.limits import sender
 from app.web.presentation import about
 from tests.fakes import Gate, scripted_wiring
-from tests.web.conftest import send, token
+from tests.web.conftest import finished, send, token
 
 
 @pytest.fixture
@@ -27,10 +28,22 @@ def test_when_too_many_wait_one_more_is_turned_away_with_its_claim_kept(make_app
     assert send(client).status_code == 303 and gate.reached.wait(10)
     assert send(client).status_code == 303
     answer = send(client, "A third claim.", max_hops="7")
-    assert answer.status_code == 429 and int(answer.headers["Retry-After"]) >= 1
+    assert answer.status_code == 429
     assert "A third claim.</textarea>" in answer.text and 'value="7"' in answer.text
-    assert "Too many checks wait for their turn already. Please try again in about" in answer.text
+    told = "Too many checks wait for their turn already. Please try again in about 30 seconds."
+    assert told in answer.text and answer.headers["Retry-After"] == "30"
     assert "A third claim." not in client.get("/").text, "nothing was started"
+
+
+def test_when_the_day_is_spent_a_new_run_is_turned_away_with_its_claim_kept(make_app):
+    client = make_app(day_calls=9).test_client()
+    finished(client)
+    answer = send(client, "One claim more.")
+    assert answer.status_code == 429 and 0 < int(answer.headers["Retry-After"]) <= 86_400
+    assert "limit of 9 model calls a day is reached. It opens again at midnight UTC. Please try again" in unescape(
+        answer.text
+    )
+    assert "One claim more.</textarea>" in answer.text
 
 
 def from_address(app: Flask, address: str):

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.extensions import MIGRATIONS
-from app.runs.trouble import DatabaseUnavailable
+from app.runs.trouble import DatabaseUnavailable, trouble
 
 LOCK_SECONDS = 2
 """A run that appends holds the lock for milliseconds."""
@@ -67,8 +67,8 @@ def _sqlite(connection: Connection, seen: Condition) -> Condition:
     try:
         raw.execute("BEGIN IMMEDIATE")  # type: ignore[union-attr] # a sqlite3.Connection
         raw.execute("ROLLBACK")  # type: ignore[union-attr]
-    except Exception as error:
+    except Exception as error:  # the driver's own, which SQLAlchemy has not seen
         if "locked" not in str(error):
-            raise
+            raise trouble(error) or error from None
         is_locked = True
     return replace(seen, damage="" if found == "ok" else str(found), journal=journal, is_locked=is_locked)

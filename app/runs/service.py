@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Memory
@@ -113,6 +113,11 @@ class Runs:
         events = self._events.read(run_id)
         report = fold((stored.event, stored.seconds) for stored in events)
         return StoredRun(run_id, owner, created_at, events[-1].seq, report)
+
+    def check_database(self) -> None:
+        """Raises DatabaseUnavailable where no run can be stored now. Asks for the right to write and writes nothing."""
+        with self._sessions.begin() as session:
+            session.execute(update(RunRow).where(RunRow.id == "").values(last_seq=RunRow.last_seq))
 
     def recent(self, owner: str, limit: int = 20) -> tuple[RunSummary, ...]:
         """The owner's newest runs, newest first."""

@@ -119,6 +119,9 @@ def test_on_a_read_only_disk_old_runs_are_shown_new_ones_refused_and_nothing_is_
             assert refused.status == 503 and "The database is read-only" in refused.text
             assert "Traceback" not in refused.text
             assert "The database is read-only" in server.said()
+            watched = server.get("/readyz")
+            assert watched.status == 503 and "The database is read-only" in watched.text
+            assert "The database is read-only" in flask(read_only, "doctor").stdout
     assert not (instance / f"{DATABASE}-wal").exists()
     before = (instance / DATABASE).read_bytes()
     assert "cannot be written (Read-only file system)" in flask(read_only, "doctor").stdout

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from app import create_app
+from app.settings import Settings
 from tests.fakes import Part, scripted_wiring
+from tests.web.conftest import finished
 
 
 def test_a_living_process_says_so_without_database_or_models(client, tmp_path):
@@ -52,3 +57,26 @@ def test_a_database_without_tables_is_not_ready_and_says_what_mends_it(make_app,
     (database, *_) = answer.json["parts"]
     assert answer.status_code == 503 and database["state"] == "failed"
     assert "flask --app app db upgrade" in database["message"]
+
+
+def test_a_database_that_can_be_read_and_not_written_is_not_ready(tmp_path, database_url):
+    path = database_url.removeprefix("sqlite:///")
+    app = create_app(
+        Settings(instance=tmp_path, database_url=f"sqlite:///file:{path}?mode=ro&uri=true"), scripted_wiring()
+    )
+    client = app.test_client()
+    (database, *_) = client.get("/readyz").json["parts"]
+    assert client.get("/").status_code == 200
+    assert database["state"] == "failed" and "The database is read-only" in database["message"]
+
+
+def test_asking_whether_all_is_ready_writes_nothing(client, database_url):
+    finished(client)
+    path = database_url.removeprefix("sqlite:///")
+
+    def content() -> list[str]:
+        with closing(sqlite3.connect(path)) as database:
+            return list(database.iterdump())
+
+    before = content()
+    assert client.get("/readyz").status_code == 200 and content() == before

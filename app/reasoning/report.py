@@ -34,7 +34,8 @@ class Report:
     `ended` is None while the run goes on, then "verdict", "failed" or "interrupted"; `problem` says why for the last
     two. `failures` are calls that belong to no hop and did not work. `stopped_because` says why questioning ended.
     `sufficiency` is what the claim verifier said last, and `judged_after` the number of hops that there were when it
-    was last asked, whether or not it replied.
+    was last asked, whether or not it replied. `resumed` counts how often the run was cut off and taken up again; the
+    gaps are a part of `seconds`.
     """
 
     claim: Claim
@@ -49,6 +50,7 @@ class Report:
     verdict: Verdict | None = None
     ended: str | None = None
     problem: str = ""
+    resumed: int = 0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
 
@@ -93,7 +95,7 @@ def apply(report: Report, event: Event, seconds: float) -> Report:
         case PhaseEntered(phase):
             return replace(report, phase=phase)
         case RunResumed():
-            return replace(_standing(report), phase="taking the check up again")
+            return replace(_standing(report), phase="taking the check up again", resumed=report.resumed + 1)
         case TokensUsed(usage):
             return replace(report, usage=report.usage + usage)
         case QuestionAsked(number, question):

@@ -61,6 +61,7 @@ def test_taken_up_again_a_run_keeps_its_closed_hops_and_asks_the_cut_off_one_ane
         (2, "Where was Shakespeare born?", None)
     ]
     assert report.times[1] == (6.0, 6.0)
+    assert (after(*cut_off).resumed, report.resumed) == (0, 1), "which is not forgotten"
 
 
 def test_a_cut_off_hop_whose_question_fails_the_second_time_is_a_failed_hop_without_a_question():

@@ -281,8 +281,8 @@ def carried_out(sessions, run_id: str, steady: Steady, deaths: list[tuple[int, b
 
 
 def timeless(report: Report) -> Report:
-    """The report without what a cut-off may change: how long it took and what it cost."""
-    return replace(report, times=(), seconds=0.0, usage=Usage())
+    """The report without what a cut-off may change: how long it took, what it cost, and that it was cut off."""
+    return replace(report, times=(), seconds=0.0, usage=Usage(), resumed=0)
 
 
 numbers = iter(range(1_000_000))

@@ -11,15 +11,17 @@ from app.reasoning.events import (
     HopKept,
     PhaseEntered,
     QuestionAsked,
+    RunFailed,
     RunInterrupted,
     RunResumed,
     RunStarted,
+    VerdictReached,
 )
 from app.reasoning.report import fold
 from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.service import Place, StoredEvent, StoredRun
 from app.web.following import Following
-from tests.fakes import answer
+from tests.fakes import SUPPORTED, answer
 from tests.web.test_stream import swapped
 
 HAPPENED = (
@@ -88,6 +90,20 @@ def test_a_run_that_is_taken_up_again_says_so_and_drops_the_hop_that_was_cut_off
     html = reader.happened([after(STORED, RunResumed("The check was cut off."))])
     assert "Where was he born?" not in html and '<li id="hop-2" hidden hx-swap-oob="true"></li>' in html
     assert "taking the check up again" in html
+
+
+@pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "twice"), (3, "3 times")])
+@pytest.mark.parametrize("end", [VerdictReached(SUPPORTED), RunFailed("No."), RunInterrupted("No.")])
+def test_an_ended_run_says_how_often_it_was_taken_up_again(reader, times, words, end):
+    stored = STORED
+    for _ in range(times):
+        stored += (after(stored, RunResumed("The check was cut off.")),)
+    html = reader.happened((*stored[2:], after(stored, end)))
+    assert f". It was cut off and taken up again {words}.</span>" in html
+
+
+def test_a_run_that_was_never_cut_off_says_nothing_of_it(reader):
+    assert "taken up again" not in reader.happened((*STORED[2:], after(STORED, VerdictReached(SUPPORTED))))
 
 
 def test_a_new_place_is_drawn_and_the_same_place_is_not(reader):

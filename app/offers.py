@@ -15,6 +15,9 @@ from app.reasoning.types import RunOptions
 BASELINES = ("direct", "chain-of-thought")
 """Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
 
+SEARCHES_CORPORA = "retriever-reader"
+"""The answerer that corpora are chosen for."""
+
 OWN = "own"
 """The preset that the settings make, module by module."""
 
@@ -109,13 +112,23 @@ class Offers:
         if options.strategy not in BASELINES:
             at_work.append(chosen(self.presets, options.preset, "preset"))
             at_work.append(chosen(self.answerers, options.answerer, "answerer"))
-            if options.answerer == "retriever-reader":
+            if options.answerer == SEARCHES_CORPORA:
                 self._check_corpora(options.corpora)
         needing = next((choice for choice in at_work if choice.needs_model), None)
         if needing and not options.model:
             raise InvalidInput(f"{needing.title} needs a language model; choose one.", "model")
         if needing:
             chosen(self.models, options.model, "model")
+
+    def at_work(self, options: RunOptions) -> RunOptions:
+        """The options without what would not be at work: a model that nobody asks, corpora that nobody searches."""
+        if options.strategy in BASELINES:
+            options = replace(options, answerer="")
+        return replace(
+            options,
+            model=options.model if self.needs_model(options) else None,
+            corpora=options.corpora if options.answerer == SEARCHES_CORPORA else (),
+        )
 
     def needs_model(self, options: RunOptions) -> bool:
         """Whether these options put a language model to work. Unknown names need none."""

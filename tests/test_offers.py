@@ -67,6 +67,19 @@ def test_a_model_that_nothing_needs_is_not_asked_for():
     assert OFFERS.needs_model(RunOptions(strategy="direct"))
 
 
+@pytest.mark.parametrize(
+    ("chosen", "taken_out"),
+    [
+        (RunOptions(model="big"), {"model": None}),
+        (RunOptions(preset="prompted", model="big"), {}),
+        (RunOptions(answerer="reciter-reader", model="big"), {"corpora": ()}),
+        (RunOptions(strategy="direct", model="big"), {"answerer": "", "corpora": ()}),
+    ],
+)
+def test_what_would_not_be_at_work_is_taken_out_of_the_options(chosen, taken_out):
+    assert OFFERS.at_work(chosen) == replace(chosen, **taken_out)
+
+
 def test_the_destination_is_that_of_the_model_that_is_at_work_and_of_no_other():
     assert OFFERS.destination(RunOptions(preset="prompted", model="big")) == "api.example.org"
     assert OFFERS.destination(RunOptions(model="big")) is None

@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 from werkzeug.datastructures import MultiDict
 
 from app.claims import clean_claim
-from app.offers import BASELINES, Offers
+from app.offers import Offers
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Claim, LabelSet, RunOptions
 from app.settings import MOST_HOPS
-
-SEARCHES_CORPORA = "retriever-reader"
-"""The answerer that corpora are chosen for."""
 
 SINGLE = ("answerer", "strategy", "preset", "model", "labels", "max_hops")
 """The fields of one value."""
@@ -67,14 +64,7 @@ class ClaimForm:
 
         Whether the names are known and go together is for `check` to say.
         """
-        claim, options = clean_claim(self.claim), self._options()
-        if options.strategy in BASELINES:
-            options = replace(options, answerer="")
-        return claim, replace(
-            options,
-            model=options.model if offers.needs_model(options) else None,
-            corpora=options.corpora if options.answerer == SEARCHES_CORPORA else (),
-        )
+        return clean_claim(self.claim), offers.at_work(self._options())
 
     def asked_model(self, offers: Offers) -> str | None:
         """The language model that gets the claim when the form is sent as it is."""

@@ -15,6 +15,7 @@ from flask.cli import with_appcontext
 
 from app import cli_cache, cli_corpus, cli_doctor, cli_models, cli_setup, cli_train
 from app.claims import clean_claim
+from app.modules.answering.recited import SOURCE
 from app.reasoning.errors import HopcheckError, InvalidInput
 from app.reasoning.events import (
     TERMINAL,
@@ -80,7 +81,7 @@ def check(claim: str, as_json: bool, **chosen: Any) -> None:
     if as_json:
         click.echo(json.dumps(run_as_dict(run_id, report), ensure_ascii=False))
     elif report.verdict:
-        _tell_verdict(report.verdict, say)
+        _tell_verdict(report.verdict, report, say)
     if not report.verdict:
         raise click.ClickException(_printable(report.problem))
 
@@ -97,12 +98,15 @@ def _told_in_one_line() -> Iterator[None]:
 
 
 def _options(labels: str, corpora: str | None, **chosen: Any) -> RunOptions:
-    """What was chosen, filled up from the settings. Raises InvalidInput for what cannot run here."""
+    """What was chosen, filled up from the settings and without what is not at work.
+
+    Raises InvalidInput for what cannot run here.
+    """
     wiring = current_app.extensions["hopcheck"].wiring
     given = {name: value for name, value in chosen.items() if value is not None}
     if corpora is not None:
         given["corpora"] = tuple(name.strip() for name in corpora.split(",") if name.strip())
-    options = replace(wiring.defaults(), labels=LabelSet(labels), **given)
+    options = wiring.offers().at_work(replace(wiring.defaults(), labels=LabelSet(labels), **given))
     wiring.check(options)
     return replace(options, modules=wiring.modules(options))
 
@@ -157,11 +161,13 @@ def _tell_answer(answer: Answer, say: Say) -> None:
         say(f"   from: {answer.cited.passage.title} {answer.cited.passage.url or ''}".rstrip())
 
 
-def _tell_verdict(verdict: Verdict, say: Say) -> None:
+def _tell_verdict(verdict: Verdict, report: Report, say: Say) -> None:
+    recited = {hop.number for hop in report.hops if hop.from_memory}
     sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})"
     say(f"{verdict.label}{sure}")
     for sentence in verdict.rationale:
-        say(f"   {sentence.text} {''.join(f'[{hop}]' for hop in sentence.hops)}".rstrip())
+        hops = "".join(f"[{hop}, {SOURCE}]" if hop in recited else f"[{hop}]" for hop in sentence.hops)
+        say(f"   {sentence.text} {hops}".rstrip())
     if verdict.missing:
         say(f"   missing: {verdict.missing}")
 

@@ -141,12 +141,21 @@ def test_who_gets_the_claim_is_told_before_it_is_sent_and_only_then(terminal):
     assert "sent to" not in desk.check(CLAIM, "--model", "big").stderr
 
 
+def test_a_model_that_is_not_asked_is_not_named_in_the_run(terminal):
+    desk = terminal()
+    desk.check(CLAIM, "--model", "big")
+    (asked_for,) = desk.wiring.asked_for
+    assert asked_for.model is None
+
+
 def test_what_a_model_recited_is_not_called_a_source(terminal):
     passage = recited("Hamlet is a play by William Shakespeare.", "big")
     said = answer_in(passage, "William Shakespeare", "reciter-reader")
     script = Script((ScriptedHop("Who wrote Hamlet?", said),), SUPPORTED)
     told = terminal(script).check(CLAIM).stdout
-    assert "from the model's memory, not a source" in told
+    answered, _, verdict = told.partition("SUPPORTED")
+    assert "from the model's memory, not a source" in answered
+    assert "[1, from the model's memory, not a source]" in verdict
     assert "from:" not in told
 
 

@@ -81,7 +81,8 @@ def test_any_mix_ends_with_a_label_of_the_enum_or_says_what_failed(wiring, optio
 def test_a_baseline_says_that_it_looked_at_no_evidence(wiring):
     report = run(wiring, RunOptions(strategy="direct", model="scripted"))
     assert report.ended == "verdict" and not report.hops
-    assert "no evidence was looked at" in report.verdict.rationale[0].text
+    said = report.verdict.rationale[0].text
+    assert "from the model's memory, not a source" in said and "no evidence was looked at" in said
 
 
 def test_a_server_that_turns_the_key_away_fails_hops_that_the_report_shows(tmp_path):

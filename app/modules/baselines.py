@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.modules.answering.recited import SOURCE
 from app.modules.parsing import label_from, rationale_from
 from app.modules.prompted.deciding import choose_label, label_question
 from app.modules.prompted.prompting import filled, one_line
@@ -56,7 +57,7 @@ class ChainOfThoughtAsker:
 
 def _disclosure(model: TextGenerator) -> Sentence:
     """The first sentence of the rationale, before anything that could be taken for a finding."""
-    return Sentence(f"This is what {model.name} holds to be so from its own memory; no evidence was looked at.")
+    return Sentence(f"This is {SOURCE}: {model.name} was asked about the claim alone, and no evidence was looked at.")
 
 
 def _verdict(label: Label, rationale: tuple[Sentence, ...], confidence: float | None) -> Verdict:

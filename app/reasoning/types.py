@@ -117,6 +117,14 @@ class Hop:
     status: HopStatus = HopStatus.OPEN
     reason: str = ""
 
+    @property
+    def from_memory(self) -> bool:
+        """Whether its answer rests on what a model recited, so that there is no source behind it."""
+        if self.answer is None or self.answer.text is None:
+            return False
+        passages = [self.answer.cited.passage] if self.answer.cited else self.answer.retrieved
+        return any(passage.origin is Origin.RECITED for passage in passages)
+
     def closed(self, status: HopStatus, reason: str) -> Hop:
         """The same hop with its end written on it."""
         return replace(self, status=status, reason=reason)

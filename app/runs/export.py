@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.reasoning.report import Report
-from app.reasoning.types import Answer, Hop
+from app.reasoning.types import Answer, Hop, Sentence
 
 
 def run_as_dict(run_id: str, report: Report) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def run_as_dict(run_id: str, report: Report) -> dict[str, Any]:
         "answerer": report.options.answerer,
         "label": verdict.label.value if verdict else None,
         "confidence": verdict.confidence if verdict else None,
-        "rationale": [{"text": each.text, "hops": list(each.hops)} for each in verdict.rationale] if verdict else [],
+        "rationale": [_sentence(each, report) for each in verdict.rationale] if verdict else [],
         "missing": verdict.missing if verdict else None,
         "seconds": round(report.seconds, 3),
         "usage": {
@@ -32,6 +32,12 @@ def run_as_dict(run_id: str, report: Report) -> dict[str, Any]:
     }
 
 
+def _sentence(sentence: Sentence, report: Report) -> dict[str, Any]:
+    """`from_memory` says that a hop it cites has what a model recited behind it, and no source."""
+    recited = any(hop.from_memory for hop in report.hops if hop.number in sentence.hops)
+    return {"text": sentence.text, "hops": list(sentence.hops), "from_memory": recited}
+
+
 def _hop(hop: Hop) -> dict[str, Any]:
     return {
         "number": hop.number,
@@ -39,6 +45,7 @@ def _hop(hop: Hop) -> dict[str, Any]:
         "answer": hop.answer.text if hop.answer else None,
         "status": hop.status.value,
         "reason": hop.reason,
+        "from_memory": hop.from_memory,
         "evidence": _evidence(hop.answer) if hop.answer else [],
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from app.offers import BASELINES
-from app.reasoning.types import Hop, HopStatus, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
+from app.reasoning.types import HopStatus, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
 
 if TYPE_CHECKING:
     from app.runs.service import Place
@@ -117,14 +117,6 @@ def usage_words(usage: Usage) -> str:
     return ", ".join(words)
 
 
-def from_memory(hop: Hop) -> bool:
-    """Whether a hop's answer rests on what a model recited, so that there is no source behind it."""
-    if hop.answer is None or hop.answer.text is None:
-        return False
-    passages = [hop.answer.cited.passage] if hop.answer.cited else hop.answer.retrieved
-    return any(passage.origin is Origin.RECITED for passage in passages)
-
-
 def claim_only(options: RunOptions) -> bool:
     """Whether a run asks a language model about the claim alone, so that there are no hops and no evidence."""
     return options.strategy in BASELINES
@@ -162,7 +154,6 @@ FILTERS: dict[str, Callable] = {
     "duration": duration,
     "excerpt": excerpt,
     "face": FACES.__getitem__,
-    "from_memory": from_memory,
     "moment": moment,
     "place_words": place_words,
     "since": since,

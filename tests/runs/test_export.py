@@ -6,9 +6,29 @@ import json
 
 import pytest
 
-from app.reasoning.events import AnswerFound, HopKept, QuestionAsked, RunFailed, RunStarted, TokensUsed, VerdictReached
+from app.reasoning.events import (
+    AnswerFound,
+    HopKept,
+    QuestionAsked,
+    RunFailed,
+    RunStarted,
+    TokensUsed,
+    VerdictReached,
+)
 from app.reasoning.report import fold
-from app.reasoning.types import Answer, Claim, Label, Question, RunOptions, Sentence, Span, Usage, Verdict
+from app.reasoning.types import (
+    Answer,
+    Claim,
+    Label,
+    Origin,
+    Passage,
+    Question,
+    RunOptions,
+    Sentence,
+    Span,
+    Usage,
+    Verdict,
+)
 from app.runs.export import run_as_dict
 from tests.fakes import answer, passage
 
@@ -39,7 +59,7 @@ def test_a_run_with_a_verdict_is_told_whole():
         "answerer": "retriever-reader",
         "label": "SUPPORTED",
         "confidence": 0.9,
-        "rationale": [{"text": "It is.", "hops": [1]}],
+        "rationale": [{"text": "It is.", "hops": [1], "from_memory": False}],
         "missing": None,
         "seconds": 5.0,
         "usage": {"calls": 1, "prompt_tokens": 10, "completion_tokens": 2, "cached": 0, "cost": None},
@@ -50,6 +70,7 @@ def test_a_run_with_a_verdict_is_told_whole():
                 "answer": "Shakespeare",
                 "status": "kept",
                 "reason": "tied",
+                "from_memory": False,
                 "evidence": [
                     {
                         "title": "Hamlet",
@@ -80,6 +101,27 @@ def test_a_run_without_a_verdict_has_the_same_keys_and_no_label(events):
     run = told(STARTED, *events)
     assert list(run) == list(told(STARTED, VerdictReached(Verdict(Label.REFUTED, ()))))
     assert (run["label"], run["confidence"], run["missing"], run["rationale"]) == (None, None, None, [])
+
+
+def test_what_rests_on_a_models_memory_is_called_so_in_every_hop_and_sentence():
+    recited = Passage("Hamlet is by Bacon.", "big", "from the model's memory, not a source", origin=Origin.RECITED)
+    said = Answer("Bacon", Span(recited, 13, 18), (recited,))
+    found = answer("1601", "Hamlet is of 1601.")
+    rationale = Sentence("Bacon wrote it.", (1,)), Sentence("It is of 1601.", (2,)), Sentence("So it is.", (1, 2))
+    run = told(
+        STARTED,
+        ASKED,
+        AnswerFound(1, said),
+        HopKept(1, ""),
+        QuestionAsked(2, Question("Of when is it?")),
+        AnswerFound(2, found),
+        HopKept(2, ""),
+        VerdictReached(Verdict(Label.REFUTED, rationale)),
+    )
+    assert [hop["from_memory"] for hop in run["hops"]] == [True, False]
+    assert [each["from_memory"] for each in run["rationale"]] == [True, False, True]
+    (evidence,) = run["hops"][0]["evidence"]
+    assert (evidence["origin"], evidence["source"]) == ("recited", "from the model's memory, not a source")
 
 
 def test_no_answer_cites_nothing():

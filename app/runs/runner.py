@@ -180,8 +180,8 @@ def _log(run_id: str, event: Event) -> None:
     match event:
         case HopKept(hop):
             log.info("run %s hop %d kept", run_id, hop)
-        case HopSetAside(hop, reason):
-            log.info("run %s hop %d set aside: %s", run_id, hop, reason)
+        case HopSetAside(hop):  # the reason may quote the question
+            log.info("run %s hop %d set aside", run_id, hop)
         case HopFailed(hop, module, message):
             log.warning("run %s hop %d failed in the %s: %s", run_id, hop, module, message)
         case RunResumed():

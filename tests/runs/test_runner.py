@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
 
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.events import Event, PhaseEntered, QuestioningEnded, RunInterrupted
-from app.reasoning.types import Claim, HopStatus, RunOptions
+from app.reasoning.types import Claim, HopStatus, Judgement, RunOptions
 from app.runs.control import Limits
 from app.runs.runner import SOMETHING_WRONG
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
@@ -125,14 +126,22 @@ def test_a_run_goes_on_when_the_database_works_again(runs_with, sessions, caplog
 def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, caplog):
     caplog.set_level(logging.INFO, logger="app.runs")
     missing = ModelUnavailable("The index is missing", mend="make index")
-    script = Script((*ONE_SET_ASIDE.hops[:2], ScriptedHop("Where was he born?", missing)), TWO_HOPS.verdict)
+    quoting = Judgement(False, "The evidence does not mention Hamlet.")
+    script = Script(
+        (
+            replace(ONE_SET_ASIDE.hops[0], useful=quoting),
+            ONE_SET_ASIDE.hops[1],
+            ScriptedHop("Where was he born?", missing),
+        ),
+        TWO_HOPS.verdict,
+    )
     runs = runs_with(scripted_wiring(script))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     ended(runs, run_id)
     runs.stop(wait=20)
     lines = [record.message for record in caplog.records if record.name == "app.runs.runner"]
     assert lines == [
-        f"run {run_id} hop 1 set aside: There was no answer.",
+        f"run {run_id} hop 1 set aside",
         f"run {run_id} hop 2 kept",
         f"run {run_id} hop 3 failed in the answerer: The index is missing. Mend it with: make index",
         f"run {run_id} verdict SUPPORTED",

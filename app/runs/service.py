@@ -82,7 +82,6 @@ class Runs:
         runner = Runner(sessions, self._events, self._leases, strategy_for, limits, caches)
         self._jobs = jobs(runner.carry_out, workers)
         self._sweeper = Sweeper(self._leases, self._jobs)
-        self.leaving = False
 
     def start(self, claim: Claim, options: RunOptions, owner: str) -> str:
         """Store a new run, wake whoever carries it out, and return its id: 128 random bits, safe in a URL.
@@ -156,7 +155,6 @@ class Runs:
 
         Waits at most `wait` seconds for threads that are in the middle of a call; what they still say is not stored.
         """
-        self.leaving = True
         self._sweeper.stop()
         self._events.close()
         self._leases.leave()

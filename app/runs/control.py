@@ -74,7 +74,7 @@ class RunControl:
     def _reached(self) -> str:
         seconds = self._limits.seconds
         if seconds is not None and self._clock() - self._began >= seconds:
-            return f"The limit of {seconds:g} seconds for one check was reached."
+            return f"The limit of {seconds:g} second{'s' * (seconds != 1)} for one check was reached."
         if reached := self._limits.reached_by_run(self._used):
             return f"The limit of {reached} for one check was reached."
         if reached := self._limits.reached_by_day(self._today):

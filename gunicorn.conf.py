@@ -8,10 +8,9 @@ import threading
 import time
 
 from app.logs import set_up
+from app.parts import keep_warm
 from app.settings import load_settings
 from app.starting import refusal
-
-RETRY_SECONDS = 30
 
 _settings = load_settings()
 
@@ -21,7 +20,7 @@ workers = 1
 worker_class = "gthread"
 threads = _settings.threads
 timeout = 120
-graceful_timeout = 8
+graceful_timeout = 8  # of the 10 s that leaving may take: whatever a page or a call does, it is ended then
 keepalive = 5
 loglevel = _settings.log_level.lower()
 control_socket_disable = True  # it would be made in the home folder, outside the clone
@@ -38,7 +37,7 @@ def post_worker_init(worker):
     set_up(_settings.log_level)
     here = worker.wsgi.extensions["hopcheck"]
     here.runs.serve()
-    threading.Thread(target=_keep_warm, args=(here.wiring,), name="warm", daemon=True).start()
+    threading.Thread(target=keep_warm, args=(here.wiring,), name="warm", daemon=True).start()
     threading.Thread(target=_leave_with, args=(worker, here.runs), name="leave", daemon=True).start()
 
 
@@ -46,14 +45,6 @@ def worker_int(worker):
     """Interrupted, a worker ends at once: its runs must be free before."""
     if worker.booted:
         worker.wsgi.extensions["hopcheck"].runs.stop()
-
-
-def _keep_warm(wiring):
-    """Load the models. What cannot be loaded is tried again, for `make corpus` may be mending it right now."""
-    wiring.warm()
-    while not wiring.ready:
-        time.sleep(RETRY_SECONDS)
-        wiring.warm()
 
 
 def _leave_with(worker, runs):

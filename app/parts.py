@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from app.reasoning.errors import ModelUnavailable
 
 log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +74,20 @@ class Parts:
         else:
             self._parts[name] = Part(name, "ready")
             log.info("%s ready in %.1f s", name, time.monotonic() - started)
+
+
+class Warmable(Protocol):
+    """Parts, or whatever is made of them."""
+
+    def warm(self) -> None: ...
+
+    @property
+    def ready(self) -> bool: ...
+
+
+def keep_warm(parts: Warmable, every: float = RETRY_SECONDS) -> None:
+    """Load the parts, and those that failed again and again until all are there: someone may be mending them now."""
+    parts.warm()
+    while not parts.ready:
+        time.sleep(every)
+        parts.warm()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.parts import Part, Parts
+from app.parts import Part, Parts, keep_warm
 from app.reasoning.errors import ModelUnavailable
 
 
@@ -58,6 +58,18 @@ def test_a_part_that_failed_is_tried_again_when_it_is_warmed_again():
     parts.warm()
     parts.warm()
     assert parts.ready
+
+
+def test_a_part_is_kept_trying_until_it_was_mended():
+    tries = []
+
+    def load():
+        tries.append("reader")
+        if len(tries) < 3:
+            raise ModelUnavailable("The file is cut off", mend="make models")
+
+    keep_warm(parts := Parts([("reader", load), ("judge", lambda: None)]), every=0.01)
+    assert parts.ready and len(tries) == 3
 
 
 def test_the_same_failure_is_logged_once_however_often_it_is_met(caplog):

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
+import re
 import time
 
 import pytest
 
 from app import create_app
+from app.backends.openai_retries import TRIES
 from app.extensions import db
+from app.reasoning.types import HopStatus
 from app.settings import Settings
+from tests import one_claim
 from tests.openai_server import OpenAIServer, Reply, error, play
 
 KEY = "planted-key-4711"
-CLAIM = "The author of Hamlet was born in England."
+CLAIM = one_claim.CLAIM.text
 
 
 @pytest.fixture
@@ -77,27 +82,68 @@ def test_the_same_again_costs_nothing_and_is_shown_as_cached_unless_it_is_asked_
 
 
 FAILURES = {
-    "wrong key": [error(401, f"Incorrect API key provided: {KEY}")],
-    "unknown model": [error(404, "The model does not exist", code="model_not_found")],
-    "rate limit": [error(429, "Slow down")],
-    "rate limit with a time": [error(429, "Slow down", headers={"Retry-After": "30"})],
-    "server error": [error(500, f"Traceback: {KEY}")],
-    "hung socket": [Reply("Yes", delay=30)],
-    "cut reply": [Reply("Who wrote Hamlet?", cut=True)],
-    "invalid JSON": [Reply(body=b"<html>not JSON")],
-    "no choices": [Reply(body={"choices": []})],
-    "content filter": [Reply("", finish="content_filter")],
-    "context overflow": [error(400, "maximum context length is 8 tokens", code="context_length_exceeded")],
+    "wrong key": (
+        error(401, f"Incorrect API key provided: {KEY}"),
+        "The server {host} does not accept the key for the language model scripted (401): look at OPENAI_API_KEY.",
+    ),
+    "unknown model": (
+        error(404, "The model does not exist", code="model_not_found"),
+        "The server {host} knows no language model scripted, or its address is wrong (404).",
+    ),
+    "rate limit": (
+        error(429, "Slow down"),
+        "The server {host} has had too many requests for the language model scripted (429): try again later.",
+    ),
+    "rate limit with a time": (
+        error(429, "Slow down", headers={"Retry-After": "30"}),
+        "The server {host} has had too many requests for the language model scripted (429): try again later.",
+    ),
+    "server error": (error(500, f"Traceback: {KEY}"), "The language model's server {host} failed (500)."),
+    "hung socket": (
+        Reply("Yes", delay=30),
+        "The language model scripted at {host} did not answer within 2 seconds.",
+    ),
+    "cut reply": (
+        Reply("Who wrote Hamlet?", cut=True),
+        "The language model's server {host} broke off in the middle of its reply.",
+    ),
+    "invalid JSON": (
+        Reply(body=b"<html>not JSON"),
+        "The server {host} did not send a language model's reply.",
+    ),
+    "no choices": (
+        Reply(body={"choices": []}),
+        "The language model scripted at {host} replied without an answer: its list of choices is empty.",
+    ),
+    "content filter": (
+        Reply("", finish="content_filter"),
+        "The language model scripted at {host} was stopped by its server's content filter.",
+    ),
+    "context overflow": (
+        error(400, "maximum context length is 8 tokens", code="context_length_exceeded"),
+        "The prompt is too long for the language model scripted at {host}.",
+    ),
 }
 
 
-@pytest.mark.parametrize("replies", FAILURES.values(), ids=FAILURES.keys())
-def test_every_failure_of_the_server_is_a_failed_hop_on_the_page_and_the_run_ends(site, caplog, replies):
-    with OpenAIServer(replies) as server, caplog.at_level(logging.INFO):
-        page = checked(site(server))
-    assert "Failed" in page and "The question generator failed: " in page
-    assert "hop 1 failed in the question generator" in caplog.text
-    assert "Traceback" not in page
+@pytest.mark.parametrize(("reply", "sentence"), FAILURES.values(), ids=FAILURES.keys())
+def test_every_failure_of_the_server_is_its_own_sentence_on_the_page_in_the_log_and_in_the_report(
+    site, caplog, reply, sentence
+):
+    with OpenAIServer([reply]) as server, caplog.at_level(logging.INFO):
+        app = site(server)
+        page = checked(app)
+    (run_id,) = re.findall(r'href="/runs/([^"]+)" id="permalink"', page)
+    told = sentence.format(host=server.url.split("/")[2])
+    assert f"The question generator failed: {told}" in html.unescape(page)
+    assert f"hop 1 failed in the question generator: {told}" in caplog.text
+    report = app.extensions["hopcheck"].runs.report(run_id).report
+    assert {(hop.status, hop.reason) for hop in report.hops} == {
+        (HopStatus.FAILED, f"The question generator failed: {told}")
+    }
+    assert report.ended == "failed"
+    assert KEY not in page + caplog.text + repr(report)
+    assert len(server.asked) <= 2 * TRIES
 
 
 def test_what_was_done_stays_when_the_server_fails_in_the_middle(site):

@@ -104,7 +104,7 @@ class OpenAIChat:
         if reply is None:
             said = quoted(str(error_of(outcome).get("message", "")), self._model.api_key)
             told = f': "{said}"' if said else "."
-            raise CallFailed(f"The server {self._model.host} sent no chat completion in OpenAI's form{told}")
+            raise CallFailed(f"The server {self._model.host} did not send a language model's reply{told}")
         used(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
         return reply
 
@@ -118,7 +118,7 @@ class OpenAIChat:
         """The reply's text up to any of `stop`, which the server may not have looked for. Raises CallFailed."""
         who = f"The language model {self._model.model} at {self._model.host}"
         if reply.finish == "no choice":
-            raise CallFailed(f"{who} replied with an empty list of choices.")
+            raise CallFailed(f"{who} replied without an answer: its list of choices is empty.")
         if reply.finish == "content_filter":
             raise CallFailed(f"{who} was stopped by its server's content filter.")
         if reply.refusal:

@@ -124,7 +124,7 @@ def _trouble(error: BaseException | None) -> Outcome:
     if "ReadError" in kinds or any("complete message body" in str(each) for each in chain):
         return Outcome(trouble="broke off in the middle of its reply")
     if "RemoteProtocolError" in kinds:
-        return Outcome(trouble="hung up without a reply that is HTTP")
+        return Outcome(trouble="hung up without a reply that can be read")
     return Outcome(trouble=f"could not be asked ({', '.join(sorted(kinds))})", hopeless="LocalProtocolError" in kinds)
 
 

@@ -42,13 +42,13 @@ def completion(**choice) -> Reply:
         (Reply(status=301, headers={"Location": "http://example.com/"}), "sends requests on to another address (301)"),
         (error(418, "I am a\nteapot"), 'turned the request for tiny down (418): "I am a teapot"'),
         (error(400, "", code="content_filter"), "The content filter of 127.0.0.1"),
-        (Reply(body=b"<html>Hello</html>"), "sent no chat completion in OpenAI's form."),
-        (Reply(body=b'{"choices": [{"mess'), "sent no chat completion in OpenAI's form."),
-        (Reply(body=b""), "sent no chat completion in OpenAI's form."),
-        (Reply(body=["what"]), "sent no chat completion in OpenAI's form."),
-        (Reply(body={"choices": [{"message": {"content": ["parts"]}}]}), "sent no chat completion in OpenAI's form."),
-        (Reply(body={"error": {"message": "No provider left"}}), 'in OpenAI\'s form: "No provider left"'),
-        (Reply(body={"choices": []}), "replied with an empty list of choices."),
+        (Reply(body=b"<html>Hello</html>"), "did not send a language model's reply."),
+        (Reply(body=b'{"choices": [{"mess'), "did not send a language model's reply."),
+        (Reply(body=b""), "did not send a language model's reply."),
+        (Reply(body=["what"]), "did not send a language model's reply."),
+        (Reply(body={"choices": [{"message": {"content": ["parts"]}}]}), "did not send a language model's reply."),
+        (Reply(body={"error": {"message": "No provider left"}}), 'a language model\'s reply: "No provider left"'),
+        (Reply(body={"choices": []}), "replied without an answer: its list of choices is empty."),
         (completion(message={"content": None}), "replied without any text."),
         (completion(message={"content": None, "tool_calls": []}, finish_reason="tool_calls"), "without any text."),
         (completion(finish_reason="content_filter"), "was stopped by its server's content filter."),
@@ -154,7 +154,7 @@ def test_a_server_that_does_not_speak_http_is_named():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=_greet_like_a_mail_server, args=(listening,), daemon=True).start()
         said = failure(f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
-    assert "hung up without a reply that is HTTP." in said
+    assert "hung up without a reply that can be read." in said
 
 
 def _greet_like_a_mail_server(listening: socket.socket) -> None:

@@ -18,8 +18,8 @@ FAULTS = {
     "server errors": (error(500, f"oops {KEY}"), "failed (500)"),
     "hung socket": (Reply("Yes", delay=30), "did not answer within 2 seconds"),
     "cut stream": (Reply("Yes", cut=True), "broke off in the middle"),
-    "invalid JSON": (Reply(body=b'{"choices": ['), "no chat completion in OpenAI's form"),
-    "empty choice list": (Reply(body={"choices": []}), "an empty list of choices"),
+    "invalid JSON": (Reply(body=b'{"choices": ['), "did not send a language model's reply"),
+    "empty choice list": (Reply(body={"choices": []}), "its list of choices is empty"),
     "content filter": (Reply("Yes", finish="content_filter"), "content filter"),
     "context overflow": (error(400, "too long", code="context_length_exceeded"), "The prompt is too long"),
 }

@@ -1,0 +1,30 @@
+"""The one claim that is checked through every kind of model, each put together by the application's own wiring.
+
+Embedded (test_embedded.py), a tiny FLAN-T5 and a scripted server over HTTP (test_wiring.py), SmolLM2 behind llama.cpp's
+server (backends/test_openai_real_server.py).
+"""
+
+from __future__ import annotations
+
+from app.reasoning.events import Event, RunStarted
+from app.reasoning.progress import listening
+from app.reasoning.report import Report, fold
+from app.reasoning.roles import Strategy
+from app.reasoning.types import Claim, RunOptions
+from app.wiring import Wiring
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+
+
+def checked(wiring: Wiring, options: RunOptions) -> Report:
+    """The report of a run of what the wiring makes of these options."""
+    return followed(wiring.strategy_for(options), options)[0]
+
+
+def followed(strategy: Strategy, options: RunOptions) -> tuple[Report, list[Event]]:
+    """A run's report, and all that was said on the way."""
+    events: list[Event] = [RunStarted(CLAIM, options)]
+    with listening(events.append):
+        for event in strategy.run(CLAIM, options):
+            events.append(event)
+    return fold((event, float(at)) for at, event in enumerate(events)), events

@@ -5,21 +5,14 @@ from dataclasses import replace
 import pytest
 
 from app.reasoning.errors import InvalidInput
-from app.reasoning.events import RunStarted
-from app.reasoning.report import Report, fold
-from app.reasoning.types import Claim, HopStatus, Label, Origin, RunOptions
+from app.reasoning.types import HopStatus, Label, Origin, RunOptions
 from app.settings import Settings
 from app.wiring import Wiring
+from tests.one_claim import checked
 from tests.openai_server import OpenAIServer, error, play
 from tests.tiny import tiny_t5
 
-CLAIM = Claim("The author of Hamlet was born in England.")
 PROMPTED = RunOptions(preset="prompted", answerer="reciter-reader", model="scripted")
-
-
-def run(wiring: Wiring, options: RunOptions) -> Report:
-    events = [RunStarted(CLAIM, options), *wiring.strategy_for(options).run(CLAIM, options)]
-    return fold((event, 0.0) for event in events)
 
 
 @pytest.fixture(scope="module")
@@ -39,24 +32,33 @@ def wiring(server, tmp_path_factory):
                 "OPENAI_MODEL": "scripted",
                 "OPENAI_API_KEY": "a-key",
                 "READ_WITH": "model",
-                "FLAN_T5": str(tiny_t5(home / "t5")),
+                "FLAN_T5": str(tiny_t5(home / "t5", "Hamlet William Shakespeare England")),
             }
         )
     )
 
 
 def test_a_prompted_run_over_http_asks_recites_and_concludes(wiring):
-    report = run(wiring, PROMPTED)
+    report = checked(wiring, PROMPTED)
     assert [hop.question.text for hop in report.context] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
     assert report.verdict.label is Label.SUPPORTED
     assert {sentence.hops for sentence in report.verdict.rationale} >= {(1,), (2,)}
 
 
 def test_what_a_model_recites_is_called_so_and_leads_nowhere(wiring):
-    recited = [passage for hop in run(wiring, PROMPTED).hops for passage in hop.answer.retrieved]
+    recited = [passage for hop in checked(wiring, PROMPTED).hops for passage in hop.answer.retrieved]
     assert recited
     assert {(passage.origin, passage.url) for passage in recited} == {(Origin.RECITED, None)}
     assert {passage.source for passage in recited} == {"from the model's memory, not a source"}
+
+
+def test_a_flan_t5_answers_from_its_memory_and_concludes_by_its_own_chances(wiring):
+    report = checked(wiring, RunOptions(preset="prompted+flan-t5", answerer="flan-t5", model="scripted"))
+    assert [hop.question.text for hop in report.hops] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
+    assert report.context and all(hop.from_memory for hop in report.context)
+    assert {hop.answer.answerer for hop in report.context} == {"flan-t5"}
+    assert report.ended == "verdict"
+    assert 1 / 3 <= report.verdict.confidence <= 1
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_what_a_model_recites_is_called_so_and_leads_nowhere(wiring):
     ],
 )
 def test_any_mix_ends_with_a_label_of_the_enum_or_says_what_failed(wiring, options):
-    report = run(wiring, options)
+    report = checked(wiring, options)
     if report.ended == "verdict":
         assert report.verdict.label in options.labels.labels
     else:
@@ -79,7 +81,7 @@ def test_any_mix_ends_with_a_label_of_the_enum_or_says_what_failed(wiring, optio
 
 
 def test_a_baseline_says_that_it_looked_at_no_evidence(wiring):
-    report = run(wiring, RunOptions(strategy="direct", model="scripted"))
+    report = checked(wiring, RunOptions(strategy="direct", model="scripted"))
     assert report.ended == "verdict" and not report.hops
     said = report.verdict.rationale[0].text
     assert "from the model's memory, not a source" in said and "no evidence was looked at" in said
@@ -98,7 +100,7 @@ def test_a_server_that_turns_the_key_away_fails_hops_that_the_report_shows(tmp_p
                 }
             )
         )
-        report = run(wiring, PROMPTED)
+        report = checked(wiring, PROMPTED)
     assert report.ended == "failed"
     assert {hop.status for hop in report.hops} == {HopStatus.FAILED}
     assert "key" in report.hops[0].reason and "planted" not in repr(report)

@@ -13,16 +13,16 @@ from app.modules.prompted.claim_verifier import PromptedClaimVerifier
 from app.modules.prompted.qa_validator import PromptedValidator
 from app.modules.prompted.questioner import PromptedQuestioner
 from app.modules.prompted.reasoner import PromptedReasoner
-from app.reasoning.events import Event, RunStarted, TokensUsed
+from app.reasoning.events import Event, TokensUsed
 from app.reasoning.progress import listening
 from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.report import Report, fold
+from app.reasoning.report import Report
 from app.reasoning.roles import TextGenerator
-from app.reasoning.types import Claim, RunOptions, Usage
+from app.reasoning.types import RunOptions, Usage
+from tests.one_claim import followed
 from tests.openai_server import OpenAIServer
 
 KEY = "sk-planted-Zx81"
-CLAIM = Claim("The author of Hamlet was born in England.")
 
 
 def chat(server: OpenAIServer | str, *, seconds: float = 10, sleeps: list[float] | None = None, **fields) -> OpenAIChat:
@@ -50,9 +50,4 @@ def run_over(model: TextGenerator, **options: Any) -> tuple[Report, list[Event]]
         PromptedValidator(model),
         PromptedReasoner(model),
     )
-    chosen = RunOptions(**options)
-    events: list[Event] = [RunStarted(CLAIM, chosen)]
-    with listening(events.append):
-        for event in strategy.run(CLAIM, chosen):
-            events.append(event)
-    return fold((event, float(at)) for at, event in enumerate(events)), events
+    return followed(strategy, RunOptions(**options))

@@ -21,14 +21,13 @@ from app.reasoning.events import Event, RunFailed, RunStarted, VerdictReached
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.report import Report, fold
 from app.reasoning.roles import QuestionGenerator, TextGenerator
-from app.reasoning.types import Claim, HopStatus, Label, LabelSet, Origin, RunOptions
+from app.reasoning.types import HopStatus, Label, LabelSet, Origin, RunOptions
 from tests.fakes import ScriptedGenerator
 from tests.modules.prompted.cases import ESSAY, REFUSAL
+from tests.one_claim import CLAIM
 from tests.openai_server import Asked, OpenAIServer, play
 from tests.text_generators import PlayedModel, playing
 from tests.tiny import tiny_t5
-
-CLAIM = Claim("The author of Hamlet was born in England.")
 
 
 def prompted(model: TextGenerator) -> QuestionGuided:

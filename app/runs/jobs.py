@@ -67,7 +67,7 @@ class ThreadJobs:
         while (run_id := self._next()) is not None:
             try:
                 self._carry_out(run_id)
-            except Exception:  # one run must not take the thread from the others
+            except BaseException:  # not even a library's sys.exit may take the thread from the other runs
                 log.exception("run %s was left", run_id)
             finally:
                 with self._news:

@@ -75,12 +75,13 @@ def test_a_run_that_is_queued_or_under_way_is_not_taken_twice_but_may_come_again
     wait_until(lambda: done == ["a", "b", "a"])
 
 
-def test_a_run_that_crashes_leaves_its_thread_to_the_others(jobs_with, caplog):
+@pytest.mark.parametrize("crash", [KeyError("bad"), SystemExit(3)])
+def test_a_run_that_crashes_leaves_its_thread_to_the_others(jobs_with, caplog, crash):
     done = []
 
     def work(run_id: str) -> None:
         if run_id == "bad":
-            raise KeyError(run_id)
+            raise crash
         done.append(run_id)
 
     jobs = jobs_with(work)

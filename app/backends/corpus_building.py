@@ -109,13 +109,7 @@ def build_corpus(
     checked_name(order.name)
     if (folder / MANIFEST).exists() and not replaces:
         raise InvalidInput(f"There is a corpus {order.name} already; add --replace to build it again.", "name")
-    try:
-        order = replace(order, format=format_of(order.path) if order.format == "auto" else order.format)
-        plan = order.plan()
-    except Unreadable as error:
-        raise InvalidInput(f"{order.path} {error}.", "from") from error
-    except OSError as error:
-        raise InvalidInput(f"{order.path} cannot be read ({error.strerror}).", "from") from error
+    order, plan = _planned(order)
     with closing(Notebook(folder / BUILDING)) as notebook:
         try:
             _take_up(notebook, order, plan, anew, say)
@@ -133,6 +127,17 @@ def build_corpus(
         state = notebook.state
         notebook.discard()
     return manifest, state
+
+
+def _planned(order: Order) -> tuple[Order, dict]:
+    """The order with its format found out, and its plan. Raises InvalidInput for a source that cannot be read."""
+    try:
+        order = replace(order, format=format_of(order.path) if order.format == "auto" else order.format)
+        return order, order.plan()
+    except Unreadable as error:
+        raise InvalidInput(f"{order.path} {error}.", "from") from error
+    except OSError as error:
+        raise InvalidInput(f"{order.path} cannot be read ({error.strerror}).", "from") from error
 
 
 def _take_up(notebook: Notebook, order: Order, plan: dict, anew: bool, say: Progress) -> None:

@@ -18,7 +18,7 @@ from app.backends.reader import BATCH, fits, nearest_windows, span_scores
 from app.backends.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
 from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import entered, used
+from app.reasoning.progress import used
 from app.reasoning.types import Answer, Passage, Question, Span, Usage
 
 MEND = "flask --app app models fetch reader, or READER with the folder of a model"
@@ -39,16 +39,11 @@ class HubReader:
         """`inference` is the process's queue, left out the reader has one for itself; `threads` bounds PyTorch."""
         self.name = shown_name(name_or_path)
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, lambda: _read_files(name_or_path, threads, mend))
-        self._is_loaded = False
+        self._weights = Loaded(self._inference, lambda: _read_files(name_or_path, threads, mend), self.name)
 
     def load(self) -> Pretrained:
         """The model, loaded now rather than at the first question. Raises ModelUnavailable."""
-        if not self._is_loaded:
-            entered(f"loading {self.name}")
-        weights = self._weights()
-        self._is_loaded = True
-        return weights
+        return self._weights()
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
         """The span that beats "no answer" by most, over all passages (best first), or an Answer whose text is None.

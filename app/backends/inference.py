@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from app.reasoning.errors import CallFailed
+from app.reasoning.progress import entered
 
 T = TypeVar("T")
 
@@ -148,14 +149,18 @@ class Inference:
 class Loaded(Generic[T]):
     """A model that is loaded at its first use, once, in the queue. A load that failed is tried anew at the next use."""
 
-    def __init__(self, inference: Inference, read: Callable[[], T]) -> None:
-        """`read` gives the model, never None; it raises ModelUnavailable."""
-        self._inference, self._read = inference, read
+    def __init__(self, inference: Inference, read: Callable[[], T], name: str = "") -> None:
+        """`read` gives the model, never None; it raises ModelUnavailable. A model with a `name` is said to load."""
+        self._inference, self._read, self._name = inference, read, name
         self._model: T | None = None
 
     def __call__(self) -> T:
         """The model. Raises what `read` raises."""
-        return self._model if self._model is not None else self._inference.load(self._once)
+        if self._model is not None:
+            return self._model
+        if self._name:
+            entered(f"loading {self._name}")
+        return self._inference.load(self._once)
 
     def _once(self) -> T:
         if self._model is None:

@@ -14,7 +14,7 @@ from app.backends.inference import Inference, Loaded
 from app.backends.pretrained import SEQ2SEQ, Pretrained, load, shown_name
 from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed
-from app.reasoning.progress import entered, used
+from app.reasoning.progress import used
 from app.reasoning.roles import Choice
 from app.reasoning.types import Usage
 
@@ -40,16 +40,11 @@ class Seq2Seq:
         """`inference` is the process's queue, left out the model has one for itself; `threads` bounds PyTorch."""
         self.name = shown_name(name_or_path)
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, lambda: load(name_or_path, SEQ2SEQ, threads, mend))
-        self._is_loaded = False
+        self._weights = Loaded(self._inference, lambda: load(name_or_path, SEQ2SEQ, threads, mend), self.name)
 
     def load(self) -> Pretrained:
         """The model, loaded now rather than at the first call. Raises ModelUnavailable."""
-        if not self._is_loaded:
-            entered(f"loading {self.name}")
-        weights = self._weights()
-        self._is_loaded = True
-        return weights
+        return self._weights()
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         """The greedy text for `prompt`, cut before the first stop string.

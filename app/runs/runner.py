@@ -70,13 +70,14 @@ class Runner:
         self._limits = limits
         self._caches = tuple(caches)
         self._spending = Spending(sessions)
+        self._well = True
 
     def carry_out(self, run_id: str) -> None:
         """Take the run's lease and bring the run to its end. Without the lease there is nothing to do.
 
         A database that fails is given time; then the lease is left to lapse, and someone takes the run up later.
         """
-        lease = self._leases.take(run_id)
+        lease = self._take(run_id)
         if lease is None:
             return
         try:
@@ -90,6 +91,18 @@ class Runner:
             log.error("run %s is left until the database works", run_id)
         finally:
             self._leases.drop(lease)
+
+    def _take(self, run_id: str) -> Lease | None:
+        """The run's lease; None also while the database cannot be written, which is said once until it can be."""
+        try:
+            lease = self._leases.take(run_id)
+        except DatabaseUnavailable as error:
+            if self._well:
+                log.warning("runs cannot be taken up: %s", error)
+            self._well = False
+            return None
+        self._well = True
+        return lease
 
     def _carry_out(self, lease: Lease) -> None:
         """Handles everything but trouble with the database, which it raises."""

@@ -10,10 +10,18 @@ import pytest
 from sqlalchemy import text
 
 from app.reasoning.errors import ModelUnavailable
-from app.reasoning.events import Event, PhaseEntered, QuestioningEnded, RunInterrupted
+from app.reasoning.events import (
+    Event,
+    PhaseEntered,
+    QuestioningEnded,
+    RunInterrupted,
+    RunStarted,
+    VerdictReached,
+)
 from app.reasoning.types import Claim, HopStatus, Judgement, RunOptions
 from app.runs.control import Limits
-from app.runs.runner import SOMETHING_WRONG
+from app.runs.event_log import EventLog
+from app.runs.runner import SOMETHING_WRONG, Runner
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
 from tests.runs.conftest import ended, events_until_end, lapse, wait_until
 from tests.runs.steady import SteadyWiring
@@ -103,6 +111,22 @@ def test_when_even_the_database_fails_the_worker_survives_and_the_log_has_it(run
     with sessions.begin() as session:
         session.execute(text("alter table lost rename to events"))
     assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).ended == "verdict"
+
+
+def test_while_no_lease_can_be_written_the_log_has_one_line_however_often_it_is_tried(sessions, leases_with, caplog):
+    log = EventLog(sessions)
+    log.begin("run", "me", RunStarted(CLAIM, RunOptions()))
+    runner = Runner(sessions, log, leases_with(), scripted_wiring().strategy_for)
+    with sessions.begin() as session:
+        session.execute(text("alter table runs rename to lost"))
+    for _ in range(3):
+        runner.carry_out("run")
+    (record,) = caplog.records
+    assert "runs cannot be taken up: The database" in record.getMessage() and record.exc_info is None
+    with sessions.begin() as session:
+        session.execute(text("alter table lost rename to runs"))
+    runner.carry_out("run")
+    assert isinstance(log.read("run")[-1].event, VerdictReached)
 
 
 def test_a_run_goes_on_when_the_database_works_again(runs_with, sessions, caplog):

@@ -81,6 +81,16 @@ def test_the_same_again_costs_nothing_and_is_shown_as_cached_unless_it_is_asked_
         assert len(server.asked) == 2 * first
 
 
+PRICED = """
+[[model]]
+name = "scripted"
+model = "scripted"
+base_url = "{url}"
+api_key_env = "OPENAI_API_KEY"
+prompt_price = 100_000
+completion_price = 100_000
+"""
+
 FAILURES = {
     "wrong key": (
         error(401, f"Incorrect API key provided: {KEY}"),
@@ -169,12 +179,33 @@ def test_the_key_is_in_no_page_log_event_export_cache_or_error(site, tmp_path, c
     assert KEY.encode() not in stored
 
 
-def test_a_cap_on_calls_concludes_with_what_is_there_and_says_so(site):
+@pytest.mark.parametrize(
+    ("setting", "most", "sentence"),
+    [
+        ("RUN_CALLS", "4", "The limit of 4 model calls for one check was reached."),
+        ("RUN_TOKENS", "48", "The limit of 48 tokens for one check was reached."),
+        ("RUN_COST", "4.5", "The limit of 4.5 in cost for one check was reached."),
+        ("DAY_CALLS", "4", "This site's limit of 4 model calls a day was reached."),
+        ("DAY_TOKENS", "48", "This site's limit of 48 tokens a day was reached."),
+        ("DAY_COST", "4.5", "This site's limit of 4.5 in cost a day was reached."),
+    ],
+)
+def test_a_reached_cap_concludes_with_what_is_there_and_says_so(site, tmp_path, setting, most, sentence):
+    """Each call of the scripted model has 12 tokens and costs 1.2; four of them make the first hop."""
     with OpenAIServer(play()) as server:
-        page = checked(site(server, RUN_CALLS="4"))
-    assert "Who wrote Hamlet?" in page
-    assert "The limit of 4 model calls for one check was reached." in page
+        models = tmp_path / "models.toml"
+        models.write_text(PRICED.format(url=server.url))
+        page = html.unescape(checked(site(server, OPENAI_MODEL="", MODELS_FILE=str(models), **{setting: most})))
+    assert "Who wrote Hamlet?" in page and "William Shakespeare" in page
+    assert sentence in page
     assert "Where was William Shakespeare born?" not in page
+    assert "cost 6.0000" in page  # the four, and the conclusion
+
+
+def test_without_prices_no_cost_is_shown(site):
+    with OpenAIServer(play()) as server:
+        page = checked(site(server))
+    assert " tokens</dd>" in page
 
 
 def test_the_export_says_what_was_recited(site):

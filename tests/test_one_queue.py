@@ -1,0 +1,14 @@
+"""Every local model of a process computes in one queue, which knows the operator's deadline for a call."""
+
+from __future__ import annotations
+
+from app.backends import inference
+from app.settings import Settings
+from app.wiring import Wiring
+
+
+def test_the_wiring_makes_one_queue_for_all_local_models_with_the_deadline_of_the_settings(tmp_path):
+    others = set(inference._all)
+    wiring = Wiring(Settings(instance=tmp_path, call_seconds=7, reader="some/reader", flan_t5="some/flan-t5"))
+    (queue,) = set(inference._all) - others
+    assert queue._call_seconds == 7 and wiring.parts()

@@ -106,6 +106,11 @@ def test_the_default_model_is_the_first_that_can_be_had(availability):
     assert availability().defaults().model is None
 
 
+def test_the_papers_own_answerer_can_be_the_default(availability):
+    assert availability(BIG).defaults().answerer == "retriever-reader"
+    assert availability(BIG, ANSWERER="reciter-reader").defaults().answerer == "reciter-reader"
+
+
 def test_a_report_names_what_was_at_work(availability):
     at_work = availability(BIG).at_work(RunOptions(preset="prompted", answerer="reciter-reader", model="big"))
     assert dict(at_work) == {

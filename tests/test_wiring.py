@@ -9,8 +9,8 @@ from app.reasoning.types import HopStatus, Label, Origin, RunOptions
 from app.settings import Settings
 from app.wiring import Wiring
 from tests.one_claim import checked
-from tests.openai_server import OpenAIServer, error, play
-from tests.tiny import tiny_t5
+from tests.openai_server import OpenAIServer, error, play, role_of
+from tests.tiny import tiny_qa, tiny_t5
 
 PROMPTED = RunOptions(preset="prompted", answerer="reciter-reader", model="scripted")
 
@@ -43,6 +43,17 @@ def test_a_prompted_run_over_http_asks_recites_and_concludes(wiring):
     assert [hop.question.text for hop in report.context] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
     assert report.verdict.label is Label.SUPPORTED
     assert {sentence.hops for sentence in report.verdict.rationale} >= {(1,), (2,)}
+
+
+def test_a_reader_by_name_reads_what_is_recited_and_the_model_does_not(tmp_path):
+    with OpenAIServer(play()) as server:
+        settings = {"INSTANCE": tmp_path, "OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted"}
+        settings |= {"READ_WITH": "local", "READER": tiny_qa(tmp_path / "reader", "hamlet william shakespeare")}
+        report = checked(Wiring(Settings.from_env({name: str(value) for name, value in settings.items()})), PROMPTED)
+    roles = {role_of(asked.prompt) for asked in server.asked}
+    assert "reciter" in roles and "reader" not in roles
+    assert all(hop.status in (HopStatus.KEPT, HopStatus.SET_ASIDE) for hop in report.hops)
+    assert all((hop.answer.text or "") in hop.answer.retrieved[0].text for hop in report.hops if hop.answer.retrieved)
 
 
 def test_what_a_model_recites_is_called_so_and_leads_nowhere(wiring):

@@ -84,7 +84,7 @@ class Bm25Retriever:
             return opened.manifest, [(hit.lucene_document.get("raw"), float(hit.score)) for hit in hits]
         except Exception as error:  # pyjnius wraps any Java exception in its own
             log.exception("BM25 search failed")
-            raise CallFailed(f"The search failed ({type(error).__name__})") from error
+            raise CallFailed(f"The search failed ({type(error).__name__}).") from error
 
     def _current(self) -> Opened:
         """The index as it is there now; opened anew when its manifest is another than at the last look."""

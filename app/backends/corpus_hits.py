@@ -28,7 +28,7 @@ def passage_of(raw: str | None, score: float, manifest: Manifest, query: str) ->
         row = json.loads(raw or "")
         title, text = _built(row) if manifest.kind != "prebuilt" else _prebuilt(row, query)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CallFailed(f"The corpus {manifest.corpus} holds a passage that cannot be read") from error
+        raise CallFailed(f"The corpus {manifest.corpus} holds a passage that cannot be read.") from error
     url = row.get("url")
     return Passage(
         text, title, manifest.named_source, url if isinstance(url, str) else None, None, Origin.CORPUS, score

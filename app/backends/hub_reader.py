@@ -128,7 +128,7 @@ def _rated(weights: Pretrained, group: Sequence[Window]) -> list[Rated]:
     with torch.inference_mode():
         output = weights.model(**{name: batch[name] for name in batch if name in weights.tokenizer.model_input_names})
     if not (torch.isfinite(output.start_logits).all() and torch.isfinite(output.end_logits).all()):
-        raise CallFailed("The reader's output is not a number")
+        raise CallFailed("The reader's output is not a number.")
     inside[:, 0] = True
     scores = span_scores(output.start_logits, output.end_logits, inside)
     no_answer = scores[:, 0, 0].clone()

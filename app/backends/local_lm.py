@@ -59,7 +59,7 @@ class LocalLM:
     def _completed(self, server: Any, request: dict[str, Any]) -> str:
         reply = self._inference.run(lambda: server.handle_completions({**request, "cache_prompt": True}))
         if "choices" not in reply:
-            raise CallFailed(f"The language model gave no text: {_complaint(reply)}")
+            raise CallFailed(f'The language model gave no text: "{_complaint(reply)}".')
         usage = reply.get("usage", {})
         used(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
         return reply["choices"][0]["text"]

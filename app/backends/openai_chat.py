@@ -103,8 +103,8 @@ class OpenAIChat:
         reply = read(outcome)
         if reply is None:
             said = quoted(str(error_of(outcome).get("message", "")), self._model.api_key)
-            told = f': "{said}"' if said else "."
-            raise CallFailed(f"The server {self._model.host} did not send a language model's reply{told}")
+            told = f': "{said}"' if said else ""
+            raise CallFailed(f"The server {self._model.host} did not send a language model's reply{told}.")
         used(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
         return reply
 
@@ -122,7 +122,7 @@ class OpenAIChat:
         if reply.finish == "content_filter":
             raise CallFailed(f"{who} was stopped by its server's content filter.")
         if reply.refusal:
-            raise CallFailed(f'{who} declined to answer: "{quoted(reply.refusal, self._model.api_key)}"')
+            raise CallFailed(f'{who} declined to answer: "{quoted(reply.refusal, self._model.api_key)}".')
         if _is_spent(reply):
             raise CallFailed(f"{who} used up its tokens before it wrote an answer: give it more thinking_tokens.")
         if reply.text is None:

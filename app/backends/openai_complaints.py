@@ -38,8 +38,8 @@ def complaint(outcome: Outcome, model: ModelSettings, seconds: float) -> str:
     if sentence := _by_status(outcome, model):
         return sentence
     said = quoted(_message(outcome), model.api_key)
-    told = f': "{said}"' if said else "."
-    return f"The language model's server {host} turned the request for {name} down ({outcome.status}){told}"
+    told = f': "{said}"' if said else ""
+    return f"The language model's server {host} turned the request for {name} down ({outcome.status}){told}."
 
 
 def _by_status(outcome: Outcome, model: ModelSettings) -> str:

@@ -190,7 +190,7 @@ def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list
         output = model(**batch)
     starts, ends = output.start_logits, output.end_logits
     if not (torch.isfinite(starts).all() and torch.isfinite(ends).all()):
-        raise CallFailed("The reader's output is not a number")
+        raise CallFailed("The reader's output is not a number.")
     answerable = starts[:, 0] + ends[:, 0]
     scores = span_scores(starts, ends, inside)
     best, places = scores.flatten(1).max(dim=1)

@@ -126,5 +126,5 @@ def _run(session: Any, row: Any) -> float:
         logits = session.run(None, {name: numpy.asarray([ids], dtype=numpy.int64) for name, ids in columns.items()})[0]
     except Exception as error:
         log.exception("The reranker failed")
-        raise CallFailed(f"Ranking the passages failed ({type(error).__name__})") from error
+        raise CallFailed(f"Ranking the passages failed ({type(error).__name__}).") from error
     return float(logits[0, 0])

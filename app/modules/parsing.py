@@ -72,13 +72,13 @@ def question_from(text: str) -> Question:
     """
     line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip("\"“”' ")
     if not line:
-        raise UnparseableOutput("The model wrote no question")
+        raise UnparseableOutput("The model wrote no question.")
     if line.count("?") != 1 or not line.endswith("?"):
-        raise UnparseableOutput("The model did not write exactly one whole question")
+        raise UnparseableOutput("The model did not write exactly one whole question.")
     if len(line.split()) > MAX_WORDS:
-        raise UnparseableOutput(f"The model's question has more than {MAX_WORDS} words")
+        raise UnparseableOutput(f"The model's question has more than {MAX_WORDS} words.")
     if not any(letter.isalnum() for letter in line):
-        raise UnparseableOutput("The model wrote a question mark and no question")
+        raise UnparseableOutput("The model wrote a question mark and no question.")
     return Question(line[0].upper() + line[1:])
 
 
@@ -91,7 +91,7 @@ def answer_from(text: str) -> str | None:
     if not any(letter.isalnum() for letter in line) or declines(line):
         return None
     if len(line.split()) > MAX_ANSWER_WORDS:
-        raise UnparseableOutput(f"The model's answer has more than {MAX_ANSWER_WORDS} words")
+        raise UnparseableOutput(f"The model's answer has more than {MAX_ANSWER_WORDS} words.")
     return line
 
 
@@ -122,7 +122,7 @@ def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
     if named is None and (told := sentences(last.strip())):
         named, kept = _opening_label(told[-1]), " ".join(told[:-1])
     if named is None or named not in labels:
-        raise UnparseableOutput("The last line of the model's answer names none of the labels")
+        raise UnparseableOutput("The last line of the model's answer names none of the labels.")
     return named, f"{before}\n{kept}".strip()
 
 

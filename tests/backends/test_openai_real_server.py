@@ -10,9 +10,11 @@ from app.backends.language_models import ModelSettings
 from app.backends.openai_chat import OpenAIChat
 from app.backends.smollm2 import packaged_gguf
 from app.reasoning.errors import CallFailed
-from app.reasoning.events import RunFailed, VerdictReached
-from app.reasoning.types import HopStatus
-from tests.backends.openai_asking import run_over, used_by
+from app.reasoning.types import HopStatus, RunOptions
+from app.settings import Settings
+from app.wiring import Wiring
+from tests.backends.openai_asking import used_by
+from tests.one_claim import checked
 
 pytestmark = pytest.mark.models
 
@@ -20,8 +22,8 @@ CONTEXT_TOKENS = 4096
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[OpenAIChat]:
-    """The model behind llama.cpp's server, which is up for as long as the object lives."""
+def url() -> Iterator[str]:
+    """The address of llama.cpp's server, which is up for as long as the object lives."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -33,8 +35,13 @@ def model() -> Iterator[OpenAIChat]:
     params.fit_params = False
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
-    yield OpenAIChat(ModelSettings("SmolLM2", "smollm2", f"{server.listening_address}/v1"), 300)
+    yield f"{server.listening_address}/v1"
     del server
+
+
+@pytest.fixture(scope="module")
+def model(url: str) -> OpenAIChat:
+    return OpenAIChat(ModelSettings("SmolLM2", "smollm2", url), 300)
 
 
 def test_it_completes_up_to_the_stop_string_and_counts_its_tokens(model):
@@ -66,10 +73,18 @@ def test_this_machine_is_no_third_party(model):
 
 
 @pytest.mark.timeout(900)
-def test_a_whole_run_of_prompted_modules_ends_and_says_what_came_of_it(model):
+def test_a_whole_run_of_prompted_modules_ends_and_says_what_came_of_it(url, tmp_path):
     """SmolLM2 is no judge of anything: what counts is that each call is made, counted, and read or turned down."""
-    report, events = run_over(model, max_hops=1)
-    assert isinstance(events[-1], VerdictReached | RunFailed)
+    settings = {
+        "INSTANCE": str(tmp_path),
+        "OPENAI_BASE_URL": url,
+        "OPENAI_MODEL": "smollm2",
+        "READ_WITH": "model",
+        "CALL_SECONDS": "300",
+    }
+    options = RunOptions(preset="prompted", answerer="reciter-reader", model="smollm2", max_hops=1)
+    report = checked(Wiring(Settings.from_env(settings)), options)
+    assert report.ended == "verdict" or report.problem
     assert len(report.hops) == 1
     assert report.hops[0].status is not HopStatus.OPEN and report.hops[0].reason
     assert report.usage.calls > 0 and report.usage.prompt_tokens > 100

@@ -14,6 +14,7 @@ from app.reasoning.types import Claim, HopStatus, Label, LabelSet, RunOptions
 from app.samples import SAMPLES
 from app.settings import load_settings
 from app.wiring import Wiring
+from tests.one_claim import checked
 
 pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(600)]
 
@@ -69,6 +70,14 @@ def test_a_verdict_cites_kept_hops_only_and_every_citation_was_retrieved(reports
         for hop in report.context:
             assert hop.answer.cited.passage in hop.answer.retrieved
             assert hop.answer.cited.text == hop.answer.text
+
+
+def test_the_one_claim_of_every_kind_of_model_is_checked_over_two_hops(wiring):
+    report = checked(wiring, RunOptions())
+    assert report.ended == "verdict" and report.usage.calls
+    assert "Shakespeare" in report.context[0].answer.text
+    assert "Shakespeare" in report.hops[1].question.text
+    assert not any(hop.from_memory for hop in report.hops)
 
 
 def test_another_claims_evidence_is_not_enough(wiring, reports):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -62,11 +63,12 @@ def _sqlite(connection: Connection, seen: Condition) -> Condition:
     journal = connection.scalar(text("PRAGMA journal_mode"))
     connection.execute(text(f"PRAGMA busy_timeout = {LOCK_SECONDS * 1000}"))
     connection.rollback()
-    raw = connection.connection.driver_connection
+    raw: Any = connection.connection.driver_connection  # a sqlite3.Connection
     is_locked = False
     try:
-        raw.execute("BEGIN IMMEDIATE")  # type: ignore[union-attr] # a sqlite3.Connection
-        raw.execute("ROLLBACK")  # type: ignore[union-attr]
+        raw.execute("BEGIN IMMEDIATE")
+        raw.execute("PRAGMA user_version = 0")  # taken back; a read-only database lets everybody begin
+        raw.execute("ROLLBACK")
     except Exception as error:  # the driver's own, which SQLAlchemy has not seen
         if "locked" not in str(error):
             raise trouble(error) or error from None

@@ -37,17 +37,23 @@ def test_it_leaves_within_ten_seconds_though_a_call_takes_minutes_and_a_page_is_
             told_to_go(server, how)
             rest = follower.read()
             ended = time.monotonic() - began
-        server.process.wait(30)
+        assert server.process.wait(30) == 0
         left = time.monotonic() - began
         print(f"{how}: the stream ended after {ended:.1f} s, the server after {left:.1f} s")
         assert ended < 10 and left < 10
         assert b"event: end" not in rest, "the run has not ended, so the page comes back"
         assert [lease(instance, run) for run in (stuck, waiting)] == [(None, None, "running")] * 2
+        visitor = server.browser
     with serving(instance, STEADY, STEP_SECONDS="0") as server:
         began = time.monotonic()
         until(lambda: {state(instance, run) for run in (stuck, waiting)} == {"verdict"}, 30, "two verdicts")
         assert time.monotonic() - began < 12, "what was let go of need not lapse first"
-        assert "Supported" in server.wait_for(f"/runs/{stuck}", 'id="verdict-heading"')
+        page = server.wait_for(f"/runs/{stuck}", 'id="verdict-heading"')
+        assert "Supported" in page and "It was cut off and taken up again once." in page
+        assert page.count("Who wrote Hamlet?") == 1
+        server.browser = visitor
+        assert server.get("/").text.count("Hamlet&#39;s author") == 2, "the browser's own runs are remembered"
+    assert (instance / "secret_key").stat().st_mode & 0o777 == 0o600
     assert events(instance, stuck).count("run_resumed") == 1
     assert "run_resumed" not in events(instance, waiting)
     assert_sound(instance)

@@ -51,7 +51,8 @@ _REFUSAL = re.compile(
 )
 _UNKNOWN = re.compile(
     r"(?:i (?:do not|don[’']t) (?:know|recall|have)\b|i[’']?(?: a)?m not (?:sure|certain)\b).*"
-    r"|(?:unknown|unanswerable|none|n/?a|no answer|not (?:known|stated|specified|given|available))\.?",
+    r"|(?:unknown|unanswerable|none|n/?a|no answer|not (?:known|stated|specified|given|available)"
+    r"|you (?:do not|don[’']t) know)\.?",
     re.IGNORECASE | re.DOTALL,
 )
 _CITATION = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")

@@ -147,6 +147,8 @@ def test_a_rationale_of_a_thousand_sentences_is_cut_and_a_refusal_is_none() -> N
         ("None of them", "None of them"),
         ("Unknown", None),
         ("I don't know.", None),
+        ("You don't know", None),
+        ("You Don't Know Jack", "You Don't Know Jack"),
         ("I am not sure, maybe Paris", None),
         ("I’m unable to answer this.", None),
         ("As an AI, I cannot know.", None),

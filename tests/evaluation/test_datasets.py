@@ -1,0 +1,128 @@
+"""Each format is read into rows of one type, and whatever is wrong with a file is one sentence that says where."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.evaluation.datasets import Row, read_rows
+from app.evaluation.gold import context_of
+from app.evaluation.labels import Gold
+from app.modules.comparison import findings
+from app.modules.evidence import passages_of
+from app.reasoning.errors import InvalidInput
+from app.reasoning.types import Claim
+from tests.evaluation.rows import EVIDENCE, averitec, feverous, hover, written
+
+PASSAGE = ("Ada Stone", "Ada Stone was a painter from Basel.")
+
+
+def refused(path, format_name: str) -> str:
+    with pytest.raises(InvalidInput) as told:
+        read_rows(path, format_name)
+    assert "\n" not in str(told.value)
+    return str(told.value)
+
+
+def test_a_row_of_hover_has_its_passages_hops_and_group(tmp_path):
+    (row,) = read_rows(written(tmp_path / "f", hover(1, "NOT_SUPPORTED", 3)), "hover")
+    assert row == Row("h1", "Claim 1 about Ada Stone.", Gold.NOT_SUPPORTED, (PASSAGE,), (), 3, "g")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "label"),
+    [("supports", Gold.SUPPORTED), ("refutes", Gold.REFUTED), ("NOT ENOUGH INFO", Gold.NOT_ENOUGH_EVIDENCE)],
+)
+def test_feverous_labels_are_known_as_it_spells_them_and_a_number_may_be_an_id(tmp_path, spelled, label):
+    (row,) = read_rows(written(tmp_path / "f", feverous(spelled)), "feverous")
+    assert (row.id, row.label, row.passages, row.hops) == ("7", label, (PASSAGE,), None)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "label"),
+    [
+        ("Supported", Gold.SUPPORTED),
+        ("Refuted", Gold.REFUTED),
+        ("Not Enough Evidence", Gold.NOT_ENOUGH_EVIDENCE),
+        ("Conflicting Evidence/Cherrypicking", Gold.CONFLICTING_EVIDENCE),
+    ],
+)
+def test_the_four_labels_of_averitec_are_known_as_it_spells_them(tmp_path, spelled, label):
+    (row,) = read_rows(written(tmp_path / "f", averitec(spelled)), "averitec")
+    assert row.label is label
+
+
+def test_question_answer_pairs_become_hops_with_what_explains_them_and_none_without_an_answer(tmp_path):
+    (row,) = read_rows(written(tmp_path / "f", averitec()), "averitec")
+    assert row.answers[2] == ("Why?", None)
+    assert [(hop.number, hop.question.text, hop.answer.text) for hop in context_of(row)] == [
+        (1, "Did Ada Stone leave Basel?", "No. She stayed in Basel"),
+        (2, "What was she?", "A painter"),
+    ]
+
+
+def test_the_judge_reads_gold_passages_alone_and_nothing_is_compared(tmp_path):
+    (row,) = read_rows(written(tmp_path / "f", hover(1)), "hover")
+    context = context_of(row)
+    assert passages_of(context) == [PASSAGE]
+    assert findings(Claim("Ada Stone was a painter from Bern in 1921."), context) == ()
+
+
+def test_our_own_format_has_either_kind_of_evidence_or_none(tmp_path):
+    bare = {"id": "c1", "claim": "Ada Stone painted.", "label": "PARTIALLY_SUPPORTED"}
+    file = written(tmp_path / "f", bare, "", bare | {"id": "c2", "evidence": EVIDENCE}, averitec() | {"id": "c3"})
+    none, passages, answers = read_rows(file, "claims")
+    assert not none.has_evidence and none.label is Gold.PARTIALLY_SUPPORTED
+    assert passages.passages and answers.answers
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"id": "h2", "claim', "line 2: not JSON"),
+        ("[1, 2]", "line 2: no JSON object"),
+        ("[" * 100_000, "line 2: not JSON that can be read"),
+        (hover(2) | {"label": None}, "line 2: no label;"),
+        (hover(2) | {"label": "MAYBE"}, "line 2: the label 'MAYBE' is unknown in the format hover"),
+        (hover(2) | {"label": 1}, "line 2: no label"),
+        (hover(1), "line 2: the id 'h1' stands in line 1 already"),
+        (hover(2) | {"claim": " "}, "line 2: no claim"),
+        (hover(2) | {"claim": "half \ud83d"}, "line 2: half a character in the claim"),
+        (hover(2) | {"hops": "two"}, "line 2: hops 'two', which is no number of hops"),
+        (hover(2) | {"hops": True}, "line 2: hops True, which is no number of hops"),
+        (hover(2) | {"evidence": ["text"]}, "line 2: evidence that is no {title, text}"),
+        (hover(2) | {"evidence": [{"title": "A"}]}, "line 2: no text of its evidence"),
+        (hover(2) | {"evidence": "text"}, "line 2: evidence that are no list"),
+        (hover(2) | {"questions": [{"answers": []}]}, "line 2: no text of its question"),
+        (hover(2) | {"questions": ["Why?"]}, "line 2: questions that are no {question, answers}"),
+        (hover(2) | {"questions": [{"question": "Why?", "answers": ["So."]}]}, "line 2: answers that are no {answer}"),
+    ],
+)
+def test_a_line_at_fault_is_named_by_its_number_and_its_fault(tmp_path, line, words):
+    assert words in refused(written(tmp_path / "f", hover(1), line), "hover")
+
+
+def test_only_the_first_fault_is_told_and_the_others_are_counted(tmp_path):
+    told = refused(written(tmp_path / "f", "{", hover(1), "{", "{"), "hover")
+    assert "line 1" in told and "2 more lines are at fault" in told
+
+
+def test_bytes_that_are_no_text_are_a_line_at_fault(tmp_path):
+    file = tmp_path / "f"
+    file.write_bytes(b'\n{"id": "\xff"}\n')
+    assert "line 2: not UTF-8" in refused(file, "claims")
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_refused(tmp_path, text):
+    (tmp_path / "f").write_text(text)
+    assert refused(tmp_path / "f", "hover") == "f is empty: there is nothing to measure."
+
+
+def test_another_format_than_was_said_is_refused_with_what_is_missing(tmp_path):
+    file = written(tmp_path / "f", averitec())
+    assert "no evidence; a row of the format hover has id, claim, label, evidence, hops" in refused(file, "hover")
+    assert "no challenge; a row of the format feverous" in refused(written(tmp_path / "g", hover(1)), "feverous")
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+    assert "cannot be read" in refused(tmp_path, "hover")

@@ -1,0 +1,44 @@
+"""The label table: HoVer's "not supported" is met by both other labels, and nothing is folded that must not be."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.evaluation.labels import MATCHES, Gold, as_gold, gold_label
+from app.reasoning.types import Label, LabelSet
+
+
+def test_not_supported_is_matched_by_refuted_and_by_not_enough():
+    three = MATCHES[Gold.NOT_SUPPORTED][LabelSet.THREE]
+    assert set(three) == {Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE}
+    assert MATCHES[Gold.NOT_SUPPORTED][LabelSet.TWO] == (Label.REFUTED,)
+
+
+def test_every_label_has_its_matches_in_every_label_set_and_only_labels_of_it():
+    for gold in Gold:
+        for labels in LabelSet:
+            assert set(MATCHES[gold][labels]) <= set(labels.labels)
+
+
+def test_an_unknown_spelling_is_no_label():
+    assert gold_label("likely true") is None
+    assert gold_label(" not  enough evidence ") is Gold.NOT_ENOUGH_EVIDENCE
+
+
+HOVER, FEVER = (Gold.SUPPORTED, Gold.NOT_SUPPORTED), (Gold.SUPPORTED, Gold.REFUTED)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "classes", "counts_for"),
+    [
+        (Label.REFUTED, Gold.NOT_SUPPORTED, HOVER, "NOT_SUPPORTED"),
+        (Label.NOT_ENOUGH_EVIDENCE, Gold.NOT_SUPPORTED, HOVER, "NOT_SUPPORTED"),
+        (Label.NOT_ENOUGH_EVIDENCE, Gold.SUPPORTED, HOVER, "NOT_SUPPORTED"),
+        (Label.SUPPORTED, Gold.NOT_SUPPORTED, HOVER, "SUPPORTED"),
+        (Label.NOT_ENOUGH_EVIDENCE, Gold.SUPPORTED, FEVER, "NOT_ENOUGH_EVIDENCE"),
+        (Label.REFUTED, Gold.SUPPORTED, (*FEVER, Gold.NOT_SUPPORTED), "REFUTED"),
+        (None, Gold.NOT_SUPPORTED, HOVER, ""),
+    ],
+)
+def test_a_prediction_counts_for_the_class_that_the_set_can_say(predicted, gold, classes, counts_for):
+    assert as_gold(predicted, gold, classes) == counts_for

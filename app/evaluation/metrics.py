@@ -29,6 +29,17 @@ def f1_of(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
     return 2 * hit / named if named else 0.0
 
 
+def precision_of(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
+    """How many of those predicted as `label` are; 0 when none was."""
+    named = [g for p, g in zip(predicted, gold, strict=True) if p == label]
+    return named.count(label) / len(named) if named else 0.0
+
+
+def recall_of(label: str, predicted: Sequence[str], gold: Sequence[str]) -> float:
+    """How many of those that are `label` were predicted so; 0 when there is none."""
+    return precision_of(label, gold, predicted)
+
+
 def macro_f1(predicted: Sequence[str], gold: Sequence[str]) -> float:
     """The unweighted mean of the F1 of every class that occurs in `gold`."""
     labels = sorted(set(gold))

@@ -1,0 +1,143 @@
+"""Rows are predicted once each, whatever happens in between, and the figures equal those worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.evaluation.figures import measured
+from app.evaluation.harness import Judged, chosen, predict
+from app.evaluation.labels import Gold
+from app.evaluation.predictions import Prediction, Predictions
+from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
+from app.reasoning.types import Label, LabelSet
+from tests.evaluation.rows import row
+
+S, R, N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE
+ROWS = [row(1, Gold.SUPPORTED, 2), row(2, Gold.NOT_SUPPORTED, 2), row(3, Gold.SUPPORTED, 3), row(4, Gold.NOT_SUPPORTED)]
+ABOUT = {"data": "d1", "labels": "three"}
+
+
+class ScriptedJudge:
+    """Says SUPPORTED of every row, fails on those in `failing`, and keeps whom it was asked about."""
+
+    def __init__(self, **failing: BaseException) -> None:
+        self.failing = failing
+        self.asked: list[str] = []
+
+    def __call__(self, row):
+        self.asked.append(row.id)
+        if row.id in self.failing:
+            raise self.failing[row.id]
+        return Judged(S, 0.9, 0.8)
+
+
+def run(folder, judge, rows=ROWS, about=ABOUT) -> list[Prediction]:
+    with Predictions(folder, about) as predictions:
+        return list(predict(rows, judge, predictions))
+
+
+def test_a_second_run_asks_only_about_what_is_not_there(tmp_path):
+    run(tmp_path, ScriptedJudge(), ROWS[:2])
+    judge = ScriptedJudge()
+    again = run(tmp_path, judge)
+    assert judge.asked == ["r3", "r4"]
+    assert again[0] == Prediction("r1", "SUPPORTED", S, 0.9, 0.8)
+    assert len((tmp_path / "predictions.jsonl").read_text().splitlines()) == 4
+
+
+def test_a_failed_call_is_a_failed_prediction_that_is_tried_again(tmp_path):
+    first = run(tmp_path, ScriptedJudge(r2=CallFailed("It took too long.")))
+    assert first[1] == Prediction("r2", "NOT_SUPPORTED", problem="It took too long.")
+    judge = ScriptedJudge()
+    assert run(tmp_path, judge)[1].label is S
+    assert judge.asked == ["r2"]
+    assert run(tmp_path, ScriptedJudge())[1].label is S
+
+
+def test_a_judge_that_is_missing_ends_it_and_what_was_predicted_stays(tmp_path):
+    with pytest.raises(ModelUnavailable):
+        run(tmp_path, ScriptedJudge(r3=ModelUnavailable("Gone", "make setup")))
+    assert len((tmp_path / "predictions.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_line_that_was_cut_off_is_predicted_again(tmp_path):
+    run(tmp_path, ScriptedJudge())
+    file = tmp_path / "predictions.jsonl"
+    file.write_bytes(file.read_bytes()[:-9])
+    judge = ScriptedJudge()
+    run(tmp_path, judge)
+    assert judge.asked == ["r4"]
+    with Predictions(tmp_path, ABOUT) as kept:
+        assert list(kept.made) == ["r1", "r2", "r3", "r4"]
+
+
+def test_predictions_of_something_else_are_not_mixed_in(tmp_path):
+    run(tmp_path, ScriptedJudge())
+    with pytest.raises(InvalidInput, match=r"another evaluation \(what differs: data\)"):
+        run(tmp_path, ScriptedJudge(), about=ABOUT | {"data": "d2"})
+    (tmp_path / "evaluation.json").write_text("[")
+    with pytest.raises(InvalidInput, match="what differs: data, labels"):
+        run(tmp_path, ScriptedJudge())
+
+
+@pytest.mark.parametrize("line", ["no json", '{"claim": 1}', '["r1"]', '{"id": "r1", "gold": "S", "label": "MAYBE"}'])
+def test_a_line_that_is_no_prediction_is_named(tmp_path, line):
+    run(tmp_path, ScriptedJudge(), ROWS[:1])
+    with (tmp_path / "predictions.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(InvalidInput, match="line 2: no prediction; move the file away"):
+        run(tmp_path, ScriptedJudge())
+
+
+def test_a_larger_limit_has_the_rows_of_a_smaller_one_and_another_seed_has_others():
+    rows = [row(number, Gold.SUPPORTED) for number in range(50)]
+    few, _ = chosen(rows, LabelSet.THREE, 7, 10)
+    more, _ = chosen(rows, LabelSet.THREE, 7, 20)
+    other, _ = chosen(rows, LabelSet.THREE, 8, 10)
+    assert few == more[:10] != other
+    assert len(set(more)) == 20
+
+
+def test_rows_that_nothing_can_match_or_judge_are_left_out_and_counted():
+    conflict, unsure = row(1, Gold.CONFLICTING_EVIDENCE), row(2, Gold.NOT_ENOUGH_EVIDENCE)
+    bare = type(conflict)("r3", "Claim 3.", Gold.SUPPORTED)
+    rows = [conflict, unsure, bare, row(4, Gold.REFUTED)]
+    assert chosen(rows, LabelSet.THREE, 7, None)[1] == {"CONFLICTING_EVIDENCE": 1, "no gold evidence": 1}
+    kept, left_out = chosen(rows, LabelSet.TWO, 7, None)
+    assert left_out == {"CONFLICTING_EVIDENCE": 1, "NOT_ENOUGH_EVIDENCE": 1, "no gold evidence": 1}
+    assert [each.id for each in kept] == ["r4"]
+
+
+def predicted(*told: tuple[Label | None, float | None]) -> list[Prediction]:
+    return [Prediction(f"r{at}", "", label, 0.9, score) for at, (label, score) in enumerate(told, 1)]
+
+
+def test_the_figures_of_hover_by_hand():
+    figures = measured(ROWS, predicted((S, 0.9), (N, 0.2), (R, 0.3), (S, 0.6)), LabelSet.THREE)
+    assert (figures["n"], figures["failed"], figures["accuracy"]) == (4, 0, 0.5)
+    assert figures["macro_f1"] == 0.5  # each class: one hit, one miss, one too many
+    assert figures["auc"] == 0.75  # of 0.9 and 0.3 against 0.2 and 0.6, only 0.3 < 0.6 is in the wrong order
+    assert figures["per_class"]["NOT_SUPPORTED"] == {"n": 2, "precision": 0.5, "recall": 0.5, "f1": 0.5}
+    assert list(figures["by_hops"]) == ["2", "3"]
+    assert figures["by_hops"]["2"] == {"n": 2, "failed": 0, "accuracy": 1.0, "macro_f1": 1.0, "auc": 1.0}
+    assert figures["by_hops"]["3"] == {"n": 1, "failed": 0, "accuracy": 0.0, "macro_f1": 0.0, "auc": None}
+
+
+def test_the_figures_of_three_labels_by_hand():
+    rows = [row(1, Gold.SUPPORTED), row(2, Gold.REFUTED), row(3, Gold.REFUTED), row(4, Gold.NOT_ENOUGH_EVIDENCE)]
+    figures = measured(rows, predicted((S, 0.9), (R, 0.1), (N, 0.2), (N, 0.3)), LabelSet.THREE)
+    assert figures["accuracy"] == 0.75
+    assert figures["macro_f1"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 3)
+    assert figures["per_class"]["REFUTED"] == {"n": 2, "precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3)}
+    assert figures["auc"] == 1.0 and figures["by_hops"] == {}
+
+
+def test_failed_predictions_stay_in_the_denominator_of_every_figure():
+    figures = measured(ROWS, predicted((S, 0.9), (N, 0.2), (None, None), (None, None)), LabelSet.THREE)
+    assert (figures["failed"], figures["accuracy"]) == (2, 0.5)
+    assert figures["per_class"]["SUPPORTED"] == {"n": 2, "precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3)}
+    assert figures["auc"] == 0.25  # only 0.9 against 0.2 is in the right order
+
+
+def test_without_probabilities_there_is_no_area_under_the_curve():
+    assert measured(ROWS, predicted((S, None), (R, None), (S, None), (R, None)), LabelSet.THREE)["auc"] is None

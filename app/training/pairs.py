@@ -42,6 +42,11 @@ def is_held_out(key: str, share: float = HELD_OUT_SHARE) -> bool:
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4]) / 2**32 < share
 
 
+def row_is_held_out(row_id: str, group: str | None = None, hops: int | None = None) -> bool:
+    """Whether training never sees a data set's row: by the hash of its group or id, and by its number of hops."""
+    return is_held_out(group or row_id) or (hops or 0) > MOST_HOPS_TRAINED
+
+
 def read_rows(path: Path) -> Iterator[dict]:
     """The rows of a JSONL file; a broken line is named by its number (ValueError)."""
     with path.open(encoding="utf-8") as lines:
@@ -66,7 +71,7 @@ def pairs_from_data(folder: Path, rng: random.Random) -> list[Pair]:
 def _gold_pair(source: str, row: dict) -> Pair:
     passages = tuple((part["title"], part["text"]) for part in row["evidence"])
     name = f"{source}-{row['hops']}hop" if row.get("hops") else source
-    held_out = is_held_out(str(row.get("group") or row["id"])) or row.get("hops", 0) > MOST_HOPS_TRAINED
+    held_out = row_is_held_out(str(row["id"]), row.get("group"), row.get("hops"))
     return Pair(name, row["claim"], passages, row["label"], held_out)
 
 

@@ -13,7 +13,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app import cli_cache, cli_corpus, cli_doctor, cli_models, cli_setup, cli_train
+from app import cli_cache, cli_corpus, cli_doctor, cli_evaluate, cli_models, cli_setup, cli_train
 from app.claims import clean_claim
 from app.modules.answering.recited import SOURCE
 from app.reasoning.errors import HopcheckError, InvalidInput
@@ -49,6 +49,7 @@ def register(app: Flask) -> None:
     cli_models.register(app)
     cli_cache.register(app)
     cli_doctor.register(app)
+    cli_evaluate.register(app)
 
 
 @click.command()

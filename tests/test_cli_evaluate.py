@@ -1,0 +1,180 @@
+"""`flask --app app evaluate`: what it measures, how it goes on after Ctrl-C, and one clear line for bad input."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app import create_app
+from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.reasoning.types import LabelSet
+from app.settings import Settings, load_settings
+from app.training.pairs import row_is_held_out
+from tests.evaluation.rows import averitec, hover, written
+from tests.fakes import scripted_wiring
+
+
+class FakeJudge:
+    """Finds every claim supported; raises what `raising` has for a word of the claim. Keeps what it was shown."""
+
+    name = "fake judge 1"
+
+    def __init__(self, **raising: BaseException) -> None:
+        self.raising = raising
+        self.shown: list[tuple] = []
+
+    def load(self):
+        return None, None, self.name
+
+    def classify(self, pairs):
+        self.shown += pairs
+        for word, error in self.raising.items():
+            if f"Claim {word[1:]} " in pairs[0][0]:
+                raise error
+        return [(0.8, 0.15, 0.05) for _ in pairs]
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Carries out `evaluate` with this judge, on FILE as HoVer's unless told otherwise."""
+
+    def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold"):
+        wiring = scripted_wiring()
+        wiring.judge, wiring.sufficient = judge or FakeJudge(), 0.6
+        app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")}), wiring)
+        options = ["--format", form, "--evidence", evidence, "--out", str(tmp_path / "out"), *more]
+        return app.test_cli_runner().invoke(args=["evaluate", str(file), *options])
+
+    return invoke
+
+
+@pytest.fixture
+def hover_file(tmp_path):
+    rows = (hover(number, "NOT_SUPPORTED" if number % 4 == 0 else "SUPPORTED", 2 + number % 2) for number in range(12))
+    return written(tmp_path / "hover.jsonl", *rows)
+
+
+def metrics(tmp_path) -> dict:
+    return json.loads((tmp_path / "out" / "metrics.json").read_text())
+
+
+def told_in_one_line(done) -> str:
+    """The one line that says what is wrong."""
+    assert done.exit_code == 2
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+    return line
+
+
+def test_predictions_and_metrics_are_written_and_progress_is_told(command, hover_file, tmp_path):
+    done = command(hover_file)
+    assert done.exit_code == 0
+    found = metrics(tmp_path)
+    assert (found["n"], found["failed"], found["accuracy"], found["auc"]) == (12, 0, 0.75, 0.5)
+    assert found["per_class"]["NOT_SUPPORTED"]["n"] == 3 and list(found["by_hops"]) == ["2", "3"]
+    assert (found["judge"], found["seed"], found["held_out"]) == ("fake judge 1", 7, False)
+    lines = (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()
+    assert {json.loads(line)["id"] for line in lines} == {f"h{number}" for number in range(12)}
+    assert "12 of 12: accuracy 0.750, 0 failed" in done.stderr and "12 of 12" not in done.stdout
+    assert "all     n    12  failed    0  accuracy 0.750" in done.stdout
+
+
+def test_the_judge_is_shown_the_gold_evidence(command, tmp_path):
+    judge = FakeJudge()
+    command(written(tmp_path / "f", averitec()), judge=judge, form="averitec")
+    answers = [("", "Did Ada Stone leave Basel? No. She stayed in Basel"), ("", "What was she? A painter")]
+    assert judge.shown[0] == ("Ada Stone left Basel.", answers)
+
+
+def test_ctrl_c_leaves_whole_lines_and_says_how_to_go_on(command, hover_file, tmp_path):
+    stopped = command(hover_file, judge=FakeJudge(_5=KeyboardInterrupt()))
+    assert stopped.exit_code == 130
+    assert "predictions.jsonl has them" in stopped.stderr and "The same command goes on from there." in stopped.stderr
+    kept = [json.loads(line) for line in (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()]
+    assert 0 < len(kept) < 12 and not (tmp_path / "out" / "metrics.json").exists()
+    judge = FakeJudge()
+    assert command(hover_file, judge=judge).exit_code == 0
+    claims = {claim for claim, _ in judge.shown}
+    assert len(claims) == 12 - len(kept) and metrics(tmp_path)["n"] == 12
+
+
+def test_a_failed_call_is_counted_and_told(command, hover_file, tmp_path):
+    done = command(hover_file, judge=FakeJudge(_1=CallFailed("It took too long.")))
+    assert done.exit_code == 0 and "12 of 12: accuracy 0.667, 1 failed" in done.stderr
+    assert metrics(tmp_path)["failed"] == 1
+
+
+def test_a_judge_that_is_missing_is_one_sentence_with_what_mends_it(command, hover_file, tmp_path):
+    done = command(hover_file, judge=FakeJudge(_1=ModelUnavailable("The judge is missing", "make setup")))
+    assert done.exit_code == 1 and "Error: The judge is missing. Mend it with: make setup" in done.stderr
+    assert not (tmp_path / "out" / "metrics.json").exists()
+
+
+def test_limit_measures_so_many_and_a_larger_one_goes_on(command, hover_file, tmp_path):
+    command(hover_file, "--limit", "4")
+    assert metrics(tmp_path)["n"] == 4
+    judge = FakeJudge()
+    command(hover_file, "--limit", "6", judge=judge)
+    assert len({claim for claim, _ in judge.shown}) == 2 and metrics(tmp_path)["n"] == 6
+
+
+def test_held_out_keeps_only_what_training_never_saw_and_counts_the_rest(command, tmp_path):
+    seen, unseen = (
+        next(f"g{at}" for at in range(99) if row_is_held_out("", f"g{at}") is held) for held in (False, True)
+    )
+    rows = [hover(1) | {"group": seen}, hover(2) | {"group": unseen}, hover(3, hops=4) | {"group": seen}]
+    assert command(written(tmp_path / "f", *rows), "--held-out").exit_code == 0
+    assert metrics(tmp_path)["n"] == 2 and metrics(tmp_path)["left_out"] == {"not held out": 1}
+
+
+def test_what_the_label_set_cannot_say_is_left_out_and_told(command, tmp_path):
+    rows = [averitec(), averitec("Conflicting Evidence/Cherrypicking") | {"id": "a2"}]
+    done = command(written(tmp_path / "f", *rows), form="averitec")
+    assert "1 of 2 rows, left out: 1 CONFLICTING_EVIDENCE" in done.stderr
+    nothing = command(written(tmp_path / "g", rows[1]), form="averitec")
+    assert "no row that can be measured so; left out: 1 CONFLICTING_EVIDENCE" in told_in_one_line(nothing)
+
+
+def test_a_folder_with_other_predictions_is_refused(command, hover_file):
+    command(hover_file)
+    assert "another evaluation (what differs: labels)" in told_in_one_line(command(hover_file, "--labels", "two"))
+
+
+def test_bad_rows_another_format_and_an_empty_file_are_one_line_each(command, hover_file, tmp_path):
+    assert "line 2: not JSON" in told_in_one_line(command(written(tmp_path / "f", hover(1), "{")))
+    assert "no questions; a row of the format averitec" in told_in_one_line(command(hover_file, form="averitec"))
+    assert "g is empty" in told_in_one_line(command(written(tmp_path / "g")))
+    assert "does not exist" in told_in_one_line(command(tmp_path / "nowhere"))
+
+
+def test_what_is_not_offered_is_refused_by_name(command, hover_file):
+    assert "'four' is not one of 'two', 'three'" in told_in_one_line(command(hover_file, "--labels", "four"))
+    assert "'run' is not 'gold'" in told_in_one_line(command(hover_file, evidence="run"))
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(command, hover_file, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = command(hover_file, "--out", str(tmp_path / "file" / "out"))
+    assert done.exit_code == 1 and done.stderr.splitlines()[-1].startswith("Error: Not a directory: ")
+
+
+@pytest.mark.models
+@pytest.mark.timeout(300)
+def test_the_judge_that_ships_tells_a_true_claim_from_a_false_one(tmp_path):
+    def row(number: int, label: str, claim: str) -> dict:
+        text = "Ada Stone (1820-1871) was a Swiss painter from Basel. She taught in Zurich."
+        evidence = [{"title": "Ada Stone", "text": text}]
+        return {"id": number, "claim": claim, "label": label, "evidence": evidence}
+
+    rows = (
+        row(1, "SUPPORTED", "Ada Stone was a Swiss painter from Basel."),
+        row(2, "REFUTED", "Ada Stone was a French painter from Paris."),
+        row(3, "SUPPORTED", "Ada Stone taught in Zurich."),
+    )
+    file = written(tmp_path / "own.jsonl", *rows)
+    app = create_app(load_settings())
+    options = ["--format", "claims", "--labels", LabelSet.TWO.value, "--evidence", "gold", "--out", str(tmp_path)]
+    done = app.test_cli_runner().invoke(args=["evaluate", str(file), *options])
+    assert done.exit_code == 0, done.stderr
+    assert (metrics_in := json.loads((tmp_path / "metrics.json").read_text()))["n"] == 3
+    assert metrics_in["auc"] == 1.0 and metrics_in["judge"].startswith("judge ")

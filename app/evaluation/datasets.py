@@ -79,7 +79,7 @@ def read_rows(path: Path, format_name: str) -> list[Row]:
             line_of[row.id] = number
             rows.append(row)
     if faults:
-        others = f" ({len(faults) - 1} more lines are at fault)" if len(faults) > 1 else ""
+        others = f" (lines at fault in all: {len(faults)})" if len(faults) > 1 else ""
         raise InvalidInput(f"{faults[0]}{others}.", "file")
     if not rows:
         raise InvalidInput(f"{path.name} is empty: there is nothing to measure.", "file")
@@ -117,6 +117,8 @@ def _row(found: dict[str, Any], format_name: str) -> Row:
         if found.get(field) is None:
             wanted = ", ".join(("id", "claim", "label", *form.fields))
             raise ValueError(f"no {field}; a row of the format {format_name} has {wanted}")
+    if not isinstance(found["id"], str | int):
+        raise ValueError("an id that is neither text nor a number")
     return Row(
         _text(str(found["id"]), "id"),
         _text(found["claim"], "claim"),
@@ -153,15 +155,17 @@ def _pairs(part: Any) -> Iterator[tuple[str, str | None]]:
     for answer in answers:
         if not isinstance(answer, dict):
             raise ValueError("answers that are no {answer}")
-        told = (_text(answer.get("answer"), "answer to its question"), answer.get("boolean_explanation"))
+        told = [_text(answer.get("answer"), "answer to its question")]
+        if answer.get("boolean_explanation"):
+            told.append(_text(answer["boolean_explanation"], "explanation of its answer"))
         unanswered = answer.get("answer_type") == UNANSWERABLE
-        yield question, None if unanswered else ". ".join(each.strip(" .") for each in told if each)
+        yield question, None if unanswered else ". ".join(each.strip(" .") for each in told)
 
 
 def _list(found: dict[str, Any], field: str) -> list[Any]:
     parts = found.get(field) or []
     if not isinstance(parts, list):
-        raise ValueError(f"{field} that are no list")
+        raise ValueError(f"{field}, which is no list")
     return parts
 
 

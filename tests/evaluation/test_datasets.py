@@ -75,6 +75,11 @@ def test_our_own_format_has_either_kind_of_evidence_or_none(tmp_path):
     assert passages.passages and answers.answers
 
 
+def averitec_with_explanation(explanation) -> dict:
+    answers = [{"answer": "No", "boolean_explanation": explanation}]
+    return hover(2) | {"questions": [{"question": "Why?", "answers": answers}]}
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -84,6 +89,8 @@ def test_our_own_format_has_either_kind_of_evidence_or_none(tmp_path):
         (hover(2) | {"label": None}, "line 2: no label;"),
         (hover(2) | {"label": "MAYBE"}, "line 2: the label 'MAYBE' is unknown in the format hover"),
         (hover(2) | {"label": 1}, "line 2: no label"),
+        (hover(2) | {"id": ["h2"]}, "line 2: an id that is neither text nor a number"),
+        (averitec_with_explanation(7), "line 2: no explanation of its answer"),
         (hover(1), "line 2: the id 'h1' stands in line 1 already"),
         (hover(2) | {"claim": " "}, "line 2: no claim"),
         (hover(2) | {"claim": "half \ud83d"}, "line 2: half a character in the claim"),
@@ -91,7 +98,7 @@ def test_our_own_format_has_either_kind_of_evidence_or_none(tmp_path):
         (hover(2) | {"hops": True}, "line 2: hops True, which is no number of hops"),
         (hover(2) | {"evidence": ["text"]}, "line 2: evidence that is no {title, text}"),
         (hover(2) | {"evidence": [{"title": "A"}]}, "line 2: no text of its evidence"),
-        (hover(2) | {"evidence": "text"}, "line 2: evidence that are no list"),
+        (hover(2) | {"evidence": "text"}, "line 2: evidence, which is no list"),
         (hover(2) | {"questions": [{"answers": []}]}, "line 2: no text of its question"),
         (hover(2) | {"questions": ["Why?"]}, "line 2: questions that are no {question, answers}"),
         (hover(2) | {"questions": [{"question": "Why?", "answers": ["So."]}]}, "line 2: answers that are no {answer}"),
@@ -103,7 +110,7 @@ def test_a_line_at_fault_is_named_by_its_number_and_its_fault(tmp_path, line, wo
 
 def test_only_the_first_fault_is_told_and_the_others_are_counted(tmp_path):
     told = refused(written(tmp_path / "f", "{", hover(1), "{", "{"), "hover")
-    assert "line 1" in told and "2 more lines are at fault" in told
+    assert "line 1" in told and "(lines at fault in all: 3)" in told
 
 
 def test_bytes_that_are_no_text_are_a_line_at_fault(tmp_path):

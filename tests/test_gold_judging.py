@@ -1,0 +1,46 @@
+"""The reasoner over gold evidence says what it would say in a run, and the model behind it computes once a row."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.evaluation.labels import Gold
+from app.gold_judging import gold_judge
+from app.reasoning.calls import Call, remembered
+from app.reasoning.types import Label, LabelSet
+from tests.evaluation.rows import row
+
+
+class CountingJudge:
+    """Computes the same probabilities for everything, through `remembered` as the judge that ships does."""
+
+    def __init__(self, *probabilities: float) -> None:
+        self.probabilities, self.computed = list(probabilities), 0
+
+    def classify(self, pairs):
+        return [tuple(self._computed(claim, passages)) for claim, passages in pairs]
+
+    def _computed(self, claim, passages):
+        def compute():
+            self.computed += 1
+            return self.probabilities
+
+        return remembered(Call("counting judge", {"claim": claim, "passages": passages}), compute)
+
+
+def test_the_model_computes_once_a_row_and_nothing_is_kept_between_rows():
+    judge = CountingJudge(0.8, 0.15, 0.05)
+    judged = gold_judge(judge, 0.6, LabelSet.THREE)
+    judged(row(1, Gold.SUPPORTED))
+    judged(row(1, Gold.SUPPORTED))
+    assert judge.computed == 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "label", "confidence"),
+    [(LabelSet.TWO, Label.SUPPORTED, 0.5 / 0.8), (LabelSet.THREE, Label.NOT_ENOUGH_EVIDENCE, 0.5)],
+)
+def test_the_fitted_bound_holds_where_not_enough_may_be_said_and_the_score_knows_no_bound(labels, label, confidence):
+    said = gold_judge(CountingJudge(0.5, 0.3, 0.2), 0.7, labels)(row(1, Gold.SUPPORTED))
+    assert (said.label, said.supported) == (label, pytest.approx(0.5))
+    assert said.confidence == pytest.approx(confidence)

@@ -4,6 +4,7 @@ One process, because models are large and runs are carried out in it; threads, b
 What is loaded, connected and taken up happens in the worker, after the fork.
 """
 
+import signal
 import threading
 import time
 
@@ -42,7 +43,12 @@ def post_worker_init(worker):
 
 
 def worker_int(worker):
-    """Interrupted, a worker ends at once: its runs must be free before."""
+    """Interrupted, a worker ends at once: its runs must be free before.
+
+    After Ctrl-C the master's own signal follows the terminal's; handled in the middle, it would end the process there.
+    """
+    for another in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(another, signal.SIG_IGN)
     if worker.booted:
         worker.wsgi.extensions["hopcheck"].runs.stop()
 

@@ -54,6 +54,7 @@ class Leases:
         self._held: set[Lease] = set()
         self._beat: threading.Thread | None = None
         self._leaving = threading.Event()
+        self._letting_go = threading.RLock()
 
     def take(self, run_id: str) -> Lease | None:
         """The lease of an unfinished run that nobody holds, or None. A lapsed one counts as one more cut-off."""
@@ -106,14 +107,18 @@ class Leases:
         self.let_go()
 
     def let_go(self) -> None:
-        """End the epoch of every lease held: the runs are free at once, and what is still appended is refused."""
-        if held := self._take_out():
-            with self._sessions.begin() as session:
-                session.execute(
-                    update(RunRow)
-                    .where(_is_one_of(held), RunRow.state == RUNNING)
-                    .values(epoch=RunRow.epoch + 1, holder=None, leased_until=None)
-                )
+        """End the epoch of every lease held: the runs are free at once, and what is still appended is refused.
+
+        Whoever comes second waits for the first: a process that ended in between would keep its leases.
+        """
+        with self._letting_go:
+            if held := self._take_out():
+                with self._sessions.begin() as session:
+                    session.execute(
+                        update(RunRow)
+                        .where(_is_one_of(held), RunRow.state == RUNNING)
+                        .values(epoch=RunRow.epoch + 1, holder=None, leased_until=None)
+                    )
 
     def renew(self) -> None:
         """Put off the end of every lease held. Those that were lost in the meantime stay lost."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +14,8 @@ from flask.cli import with_appcontext
 
 from app import cli_cache, cli_corpus, cli_doctor, cli_evaluate, cli_models, cli_setup, cli_train
 from app.claims import clean_claim
+from app.cli_errors import told_in_one_line
 from app.modules.answering.recited import SOURCE
-from app.reasoning.errors import HopcheckError, InvalidInput
 from app.reasoning.events import (
     TERMINAL,
     AnswerFound,
@@ -74,7 +73,7 @@ def check(claim: str, as_json: bool, **chosen: Any) -> None:
     def say(line: str) -> None:
         click.echo(_printable(line), err=as_json)
 
-    with _told_in_one_line():
+    with told_in_one_line():
         options = _options(**chosen)
         _tell_destination(options)
         run_id = runs.start(clean_claim(claim), options, OWNER)
@@ -85,17 +84,6 @@ def check(claim: str, as_json: bool, **chosen: Any) -> None:
         _tell_verdict(report.verdict, report, say)
     if not report.verdict:
         raise click.ClickException(_printable(report.problem))
-
-
-@contextmanager
-def _told_in_one_line() -> Iterator[None]:
-    """What cannot be done is one sentence for whoever typed the command: bad input exits 2, all else 1."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise click.UsageError(str(error)) from None
-    except HopcheckError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _options(labels: str, corpora: str | None, **chosen: Any) -> RunOptions:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import click
 from flask import Flask, current_app
 from flask.cli import AppGroup
 
-from app.reasoning.errors import HopcheckError
+from app.cli_errors import told_in_one_line
 from app.runs.call_cache import MEGABYTE, CallCache
 
 cache = AppGroup("cache", help="The replies of language models that are kept, so that none is paid for twice.")
@@ -23,7 +20,7 @@ def register(app: Flask) -> None:
 @cache.command("show")
 def show() -> None:
     """How many replies are kept, and what they take of CACHE_MB."""
-    with _complaining():
+    with told_in_one_line():
         count, size = _cache().size()
     limit = current_app.extensions["hopcheck"].settings.cache_mb
     click.echo(f"{count:,} {'reply' if count == 1 else 'replies'}, {size / MEGABYTE:.1f} of {limit:,} MB (CACHE_MB)")
@@ -33,20 +30,11 @@ def show() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge(yes: bool) -> None:
     """Forget every reply. The next calls are made, and paid for, again."""
-    with _complaining():
+    with told_in_one_line():
         count, _ = _cache().size()
         if not yes:
             click.confirm(f"Forget {count:,} {'reply' if count == 1 else 'replies'}?", abort=True)
         click.echo(f"{_cache().purge():,} forgotten")
-
-
-@contextmanager
-def _complaining() -> Iterator[None]:
-    """A database that cannot be used is said in its own sentence."""
-    try:
-        yield
-    except HopcheckError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _cache() -> CallCache:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,12 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
+from app.cli_errors import told_in_one_line
 from app.evaluation.datasets import FORMATS, Row, read_rows
 from app.evaluation.harness import chosen, is_right, predict
 from app.evaluation.predictions import Prediction, Predictions, write_json
 from app.gold_judging import gold_judge
-from app.reasoning.errors import HopcheckError, InvalidInput
+from app.reasoning.errors import InvalidInput
 from app.reasoning.types import LabelSet
 from app.training.pairs import row_is_held_out
 
@@ -66,7 +66,7 @@ def evaluate(
     from app.evaluation.figures import measured  # scipy: no server that starts should wait for it
 
     label_set = LabelSet(labels)
-    with _told_in_one_line():
+    with told_in_one_line():
         rows, left_out = _rows(file, format_name, label_set, held_out, seed, limit)
         wiring = current_app.extensions["hopcheck"].wiring
         about = {"data": _hash(file), "format": format_name, "labels": labels, "evidence": evidence}
@@ -78,19 +78,6 @@ def evaluate(
         settings = {"file": file.name, "held_out": held_out, "seed": seed, "limit": limit, "left_out": left_out}
         write_json(out / "metrics.json", about | settings | figures)
     _tell(figures, out)
-
-
-@contextmanager
-def _told_in_one_line() -> Iterator[None]:
-    """What cannot be done is one sentence for whoever typed the command: bad input exits 2, all else 1."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise click.UsageError(str(error)) from None
-    except HopcheckError as error:
-        raise click.ClickException(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(f"{error.strerror}: {error.filename or 'the results'}") from None
 
 
 def _rows(

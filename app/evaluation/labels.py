@@ -24,15 +24,16 @@ class Gold(StrEnum):
     """WiCE's: a part is borne out, which is no conflict."""
 
 
-_S, _R, _N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE
+_S, _R, _N, _C = Label
+_TWO, _THREE, _FOUR = LabelSet
 
 MATCHES: dict[Gold, dict[LabelSet, tuple[Label, ...]]] = {
-    Gold.SUPPORTED: {LabelSet.TWO: (_S,), LabelSet.THREE: (_S,)},
-    Gold.REFUTED: {LabelSet.TWO: (_R,), LabelSet.THREE: (_R,)},
-    Gold.NOT_SUPPORTED: {LabelSet.TWO: (_R,), LabelSet.THREE: (_R, _N)},
-    Gold.NOT_ENOUGH_EVIDENCE: {LabelSet.TWO: (), LabelSet.THREE: (_N,)},
-    Gold.CONFLICTING_EVIDENCE: {LabelSet.TWO: (), LabelSet.THREE: ()},
-    Gold.PARTIALLY_SUPPORTED: {LabelSet.TWO: (), LabelSet.THREE: ()},
+    Gold.SUPPORTED: {_TWO: (_S,), _THREE: (_S,), _FOUR: (_S,)},
+    Gold.REFUTED: {_TWO: (_R,), _THREE: (_R,), _FOUR: (_R,)},
+    Gold.NOT_SUPPORTED: {_TWO: (_R,), _THREE: (_R, _N), _FOUR: (_R, _N)},
+    Gold.NOT_ENOUGH_EVIDENCE: {_TWO: (), _THREE: (_N,), _FOUR: (_N,)},
+    Gold.CONFLICTING_EVIDENCE: {_TWO: (), _THREE: (), _FOUR: (_C,)},
+    Gold.PARTIALLY_SUPPORTED: {_TWO: (), _THREE: (), _FOUR: ()},
 }
 """The predictions that are right for each label of a data set; rows for which none can be are left out and counted."""
 
@@ -60,7 +61,7 @@ def as_gold(predicted: Label | None, gold: Gold, classes: Collection[Gold]) -> s
     """
     if predicted is None:
         return ""
-    if predicted in MATCHES[gold][LabelSet.THREE]:
+    if predicted in MATCHES[gold][_FOUR]:
         return gold.value
     if predicted is not Label.SUPPORTED and Gold.NOT_SUPPORTED in classes and Gold(predicted.value) not in classes:
         return Gold.NOT_SUPPORTED.value

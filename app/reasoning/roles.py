@@ -19,9 +19,11 @@ from app.reasoning.types import (
     Hop,
     Judgement,
     Label,
+    Page,
     Passage,
     Question,
     RunOptions,
+    SearchHit,
     Verdict,
 )
 
@@ -105,6 +107,68 @@ class EntailmentModel(Protocol):
     """For each (claim, evidence passages) pair the probabilities of (supports, refutes, not enough), summing to 1."""
 
     def classify(self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[float, float, float]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A next step: one more question."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """A next step: the context decides the claim."""
+
+    holds: bool
+
+
+class Pursuer(Protocol):
+    """The questioner of evidence pursuit (Papelo, arXiv 2411.05762, section 3.1)."""
+
+    def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
+        """1 to `n` questions that open the check, the most telling one first; empty when there is none to ask."""
+
+    def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
+        """One more question, or a decision; None when there is neither. `set_aside` failed or found nothing."""
+
+
+class Paraphraser(Protocol):
+    """The same question in other words, at most `n` times, each different from the others and from the question."""
+
+    def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FreeAnswer:
+    """What a model said instead of choosing a document: its whole reply, which is then the answer."""
+
+    text: str
+
+
+class DocumentChooser(Protocol):
+    """The one document that will best answer the question, from what the search says of each (section 3.2)."""
+
+    def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer: ...
+
+
+class WebSearch(Protocol):
+    """The `k` best hits, best first, fewer when there are no more. `before` is an ISO date: nothing from that day on.
+
+    A back end whose provider cannot filter by date returns hits of unknown date, too; whoever asks looks at the pages.
+    `name` is what the operator calls it and `destination` the host that gets the query, None for this machine.
+    """
+
+    name: str
+    destination: str | None
+
+    def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]: ...
+
+
+class PageReader(Protocol):
+    """The whole text of a page that a search found. CallFailed says why it cannot be had."""
+
+    def read(self, hit: SearchHit) -> Page: ...
 
 
 class Wish(Enum):

@@ -16,16 +16,16 @@ class Label(StrEnum):
 
 
 class LabelSet(StrEnum):
-    """Which labels a verdict may have. Two exists for the benchmarks; people get three."""
+    """Which labels a verdict may have. Two exists for the benchmarks; people get three, or four when they ask."""
 
     TWO = "two"
     THREE = "three"
+    FOUR = "four"
 
     @property
     def labels(self) -> tuple[Label, ...]:
         """The labels of this set."""
-        decided = (Label.SUPPORTED, Label.REFUTED)
-        return decided if self is LabelSet.TWO else (*decided, Label.NOT_ENOUGH_EVIDENCE)
+        return tuple(Label)[: {LabelSet.TWO: 2, LabelSet.THREE: 3, LabelSet.FOUR: 4}[self]]
 
 
 class Origin(StrEnum):
@@ -48,7 +48,7 @@ class HopStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is checked, as typed by a person."""
+    """What is checked, as typed by a person; `date` is an ISO date (2020-10-31), the day on which it was made."""
 
     text: str
     speaker: str | None = None
@@ -77,6 +77,28 @@ class Passage:
     published: str | None = None
     origin: Origin = Origin.CORPUS
     score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """What a search back end says of one document. `published` is an ISO date or None; any text may be empty."""
+
+    title: str
+    site: str
+    snippet: str
+    url: str
+    published: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The text of one web page, without its markup, and what the page says of itself."""
+
+    url: str
+    title: str
+    site: str
+    text: str
+    published: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +189,9 @@ class RunOptions:
 
     `preset` names a mix of modules, `model` the language model for those that prompt one (None: no such model),
     `fresh` asks for calls to be made anew although the site's cache knows the reply. `modules` holds the (role,
-    implementation and version) pairs that were at work, for whoever reads the report later.
+    implementation and version) pairs that were at work, for whoever reads the report later. `search` names the search
+    back end of the answerer that searches (None: no such answerer). `undated` admits evidence whose date is not known
+    although the claim has a date, `fact_checks` admits what fact-checkers have written.
     """
 
     strategy: str = "question-guided"
@@ -179,6 +203,9 @@ class RunOptions:
     model: str | None = None
     corpora: tuple[str, ...] = ("vital",)
     fresh: bool = False
+    search: str | None = None
+    undated: bool = True
+    fact_checks: bool = True
 
 
 @dataclass(frozen=True, slots=True)

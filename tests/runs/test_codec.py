@@ -52,4 +52,7 @@ def test_options_are_stored_under_the_names_that_people_use():
         "model": None,
         "corpora": ["vital"],
         "fresh": False,
+        "search": None,
+        "undated": True,
+        "fact_checks": True,
     }

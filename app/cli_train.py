@@ -32,10 +32,11 @@ def entailment(data: Path, out: Path) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     from app.backends.corpora import vital_articles
     from app.backends.smollm2 import unpack
+    from app.training.article_pairs import pairs_from_articles
     from app.training.calibration import calibrate
     from app.training.entailment import TrainingSettings
     from app.training.entailment import train as train_judge
-    from app.training.pairs import pairs_from_articles, pairs_from_data
+    from app.training.pairs import pairs_from_data
 
     rng = random.Random(SEED)
     pairs = pairs_from_data(data, rng) + pairs_from_articles(vital_articles(), ARTICLE_PAIRS, rng)

@@ -1,7 +1,8 @@
 """Fine-tune the judge: claim and evidence -> SUPPORTED, REFUTED, NOT_ENOUGH_EVIDENCE.
 
 A rank-16 adapter on the upper layers of SmolLM2-135M with a three-way head on the last token. NOT_SUPPORTED pairs
-(HoVer) train "anything but SUPPORTED", the negative log of 1 - p(SUPPORTED). Seeded; resumes from its checkpoint.
+(HoVer) train "anything but SUPPORTED", the negative log of 1 - p(SUPPORTED). Seeded; resumes from its checkpoint; the
+clock can end it, with the learning rate falling to zero by then.
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ import json
 import logging
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from peft import LoraConfig, PeftModel, TaskType, get_peft_model
@@ -32,62 +32,82 @@ ROWS_AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """What a training run is made of; stored whole in the model card."""
+    """What a training run is made of; stored whole in the model card. `minutes` is the most it may take."""
 
     seed: int = 7
     epochs: int = 1
+    minutes: float = 60.0
     rank: int = 16
     first_layer: int = 10
     learning_rate: float = 4e-4
+    warmup_steps: int = 20
     batch_size: int = 16
-    max_steps: int = 230
     checkpoint_every: int = 20
 
 
-def train(pairs: Sequence[Pair], base: Path, out: Path, settings: TrainingSettings) -> dict:
+def train(
+    pairs: Sequence[Pair],
+    base: Path,
+    out: Path,
+    settings: TrainingSettings,
+    start: Path | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> dict:
     """Train on the pairs that are not held out and save to `out`; returns what the model card says of the training.
 
-    `out` gets peft's files (adapter_config.json, adapter_model.safetensors in float16) and training.json.
-    calibration.py measures and calibrates afterwards.
+    `start` is the checkpoint of an earlier run whose weights are the first ones here (rank and layers must be the
+    same). `out` gets peft's files (adapter_config.json, adapter_model.safetensors in float16), training.json and, on
+    the way, the checkpoint from which the same command goes on. calibration.py measures and calibrates afterwards.
+    `clock` gives the seconds that `minutes` is held to.
     """
     torch.manual_seed(settings.seed)
     tokenizer = AutoTokenizer.from_pretrained(base)
     model = _fresh_model(base, settings, tokenizer.pad_token_id)
+    if start:
+        resume(start, model, {})
     seen = [pair for pair in pairs if not pair.held_out]
-    order = list(_batches(seen, tokenizer, settings))[: settings.max_steps]
-    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: min(1.0, (step + 1) / 20) * max(0.0, 1 - step / len(order))
-    )
-    parts = {"optimiser": optimiser, "schedule": schedule}
-    started = time.monotonic()
-    _run(model, order, parts, out / "checkpoint.pt", settings.checkpoint_every)
+    steps, seconds = _run(model, list(_batches(seen, tokenizer, settings)), settings, out / "checkpoint.pt", clock)
     card = {
         "settings": asdict(settings),
+        "started_from": start.name if start else None,
         "data_hash": data_hash(pairs),
-        "trained_on": min(len(seen) * settings.epochs, len(order) * settings.batch_size),
-        "minutes": round((time.monotonic() - started) / 60, 1),
-        "steps": len(order),
+        "pairs": len(seen),
+        "trained_on": steps * settings.batch_size,
+        "minutes": round(seconds / 60, 1),
+        "steps": steps,
     }
     save(model, out, card)
     return card
 
 
-def _run(model: PeftModel, order: Sequence[tuple], parts: dict[str, Any], checkpoint: Path, every: int) -> None:
-    """One step for each batch that the checkpoint does not count as done."""
-    done = int(resume(checkpoint, model, parts).get("step", 0))
-    started, losses = time.monotonic(), []
+def _run(
+    model: PeftModel, order: Sequence[tuple], settings: TrainingSettings, checkpoint: Path, clock: Callable[[], float]
+) -> tuple[int, float]:
+    """One step for each batch that the checkpoint does not count as done; how many steps there were, and the seconds.
+
+    The learning rate rises over the warm-up and falls to zero with the batches or the minutes, whichever end first.
+    """
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    optimiser = torch.optim.AdamW(weights, lr=settings.learning_rate)
+    progress = resume(checkpoint, model, {"optimiser": optimiser})
+    step, started, losses = int(progress.get("step", 0)), clock() - progress.get("seconds", 0.0), []
     model.train()
-    for step, (inputs, labels) in enumerate(order[done:], start=done + 1):
-        parts["optimiser"].zero_grad()
+    for inputs, labels in order[step:]:
+        share = max(step / len(order), (clock() - started) / (60 * settings.minutes))
+        if share >= 1:
+            break
+        step += 1
+        for group in optimiser.param_groups:
+            group["lr"] = settings.learning_rate * min(1.0, step / settings.warmup_steps) * (1 - share)
+        optimiser.zero_grad()
         losses.append(_backward(model, inputs, labels))
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        parts["optimiser"].step()
-        parts["schedule"].step()
-        if step % every == 0:
-            save_checkpoint(checkpoint, model, parts, {"step": step})
-            loss = sum(losses[-every:]) / len(losses[-every:])
-            log.info("step %d of %d, loss %.3f, %.0f s", step, len(order), loss, time.monotonic() - started)
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimiser.step()
+        if step % settings.checkpoint_every == 0:
+            recent, seconds = losses[-settings.checkpoint_every :], clock() - started
+            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds})
+            log.info("step %d of %d, loss %.3f, %.0f s", step, len(order), sum(recent) / len(recent), seconds)
+    return step, clock() - started
 
 
 def save(model: PeftModel, out: Path, card: dict) -> None:

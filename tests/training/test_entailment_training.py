@@ -12,7 +12,7 @@ from app.training.entailment import TrainingSettings, _loss, train
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair
 from tests.tiny import tiny_llama
 
-SETTINGS = TrainingSettings(first_layer=0, rank=4, learning_rate=2e-2, batch_size=4, max_steps=200, epochs=200)
+SETTINGS = TrainingSettings(first_layer=0, rank=4, learning_rate=2e-2, batch_size=4, epochs=200)
 PARIS = (("paris", "paris is the capital of france"),)
 
 
@@ -55,7 +55,7 @@ class Interrupt(logging.Handler):
 
 
 def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(base, tmp_path):
-    short = replace(SETTINGS, max_steps=8, checkpoint_every=4)
+    short = replace(SETTINGS, epochs=8, checkpoint_every=4)
     log = logging.getLogger("app.training.entailment")
     log.setLevel(logging.INFO)
     log.addHandler(interrupt := Interrupt())
@@ -70,6 +70,23 @@ def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_end
     asked = [(pair.claim, pair.passages) for pair in pairs(False)]
     for row, same in zip(one.classify(asked), two.classify(asked), strict=True):
         assert row == pytest.approx(same, abs=1e-3)
+
+
+def test_the_clock_ends_a_training_and_its_card_says_after_how_many_steps(base, tmp_path):
+    minutes = iter(range(1000))
+    card = train(pairs(False), base, tmp_path, replace(SETTINGS, minutes=3), clock=lambda: 30.0 * next(minutes))
+    assert card["steps"] == 5
+    assert card["trained_on"] == 20
+
+
+def test_a_training_can_start_from_the_weights_of_an_earlier_one(base, tmp_path):
+    first = replace(SETTINGS, epochs=4, checkpoint_every=4)
+    train(pairs(False), base, tmp_path / "first", first)
+    none = replace(first, minutes=1e-9)
+    train(pairs(False), base, tmp_path / "second", none, start=tmp_path / "first" / "checkpoint.pt")
+    one, two = (EntailmentJudge(base, with_calibration(tmp_path / name)) for name in ("first", "second"))
+    asked = [(pair.claim, pair.passages) for pair in pairs(False)]
+    assert one.classify(asked) == pytest.approx(two.classify(asked), abs=1e-3)
 
 
 def with_calibration(folder):

@@ -6,13 +6,14 @@ import random
 import pytest
 
 from app.backends.corpora import Article
+from app.training.article_pairs import pairs_from_articles
 from app.training.pairs import (
     NOT_ENOUGH,
+    NOT_SUPPORTED,
     REFUTED,
     SOURCES,
     SUPPORTED,
     is_held_out,
-    pairs_from_articles,
     pairs_from_data,
     read_rows,
 )
@@ -90,3 +91,30 @@ def test_a_left_out_paragraph_turns_a_supported_claim_into_not_enough(tmp_path):
         (tmp_path / f"{source}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     lacking = [pair for pair in pairs_from_data(tmp_path, random.Random(3)) if pair.label == NOT_ENOUGH]
     assert any(len(pair.passages) == 1 for pair in lacking)
+
+
+def test_a_swapped_claim_says_a_name_that_its_evidence_lacks_and_is_merely_not_supported(tmp_path):
+    for source in SOURCES:
+        rows = [
+            {
+                "id": f"{source}{at}",
+                "claim": f"The teacher of Mona Stone{at} lived in Ulm{at}.",
+                "label": "SUPPORTED",
+                "evidence": [{"title": f"Stone{at}", "text": f"Mona Stone{at}."}, {"title": "B", "text": f"Ulm{at}."}],
+            }
+            for at in range(40)
+        ]
+        (tmp_path / f"{source}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    swapped = [p for p in pairs_from_data(tmp_path, random.Random(3)) if p.source.endswith("-swapped")]
+    assert len(swapped) > 50
+    for pair in swapped:
+        evidence = " ".join(text for _, text in pair.passages)
+        assert pair.label == NOT_SUPPORTED
+        assert not all(word.strip(".") in evidence for word in pair.claim.split()[3:5] + pair.claim.split()[-1:])
+
+
+def test_claims_that_are_partly_supported_train_nothing(tmp_path):
+    row = {"id": "x", "claim": "A.", "label": "PARTIALLY_SUPPORTED", "evidence": [{"title": "A", "text": "B."}]}
+    for source in SOURCES:
+        (tmp_path / f"{source}.jsonl").write_text(json.dumps(row) + "\n")
+    assert pairs_from_data(tmp_path, random.Random(3)) == []

@@ -34,6 +34,7 @@ class Kind:
 
 SEQ2SEQ = Kind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like FLAN-T5")
 EXTRACTIVE_QA = Kind("AutoModelForQuestionAnswering", "an extractive question answering model like RoBERTa on SQuAD")
+PAIR_CLASSIFIER = Kind("AutoModelForSequenceClassification", "a classifier of text pairs like RoBERTa on MNLI")
 
 
 def shown_name(name_or_path: str) -> str:
@@ -41,9 +42,10 @@ def shown_name(name_or_path: str) -> str:
     return Path(name_or_path).expanduser().name if is_path(name_or_path) else name_or_path
 
 
-def load(name_or_path: str, kind: Kind, threads: int, mend: str) -> Pretrained:
+def load(name_or_path: str, kind: Kind, threads: int, mend: str, untrained: str | None = None) -> Pretrained:
     """The model, in evaluation mode and float32, on at most `threads` cores.
 
+    `untrained` is the beginning of the names of weights that the file may lack because they are about to be trained.
     Raises ModelUnavailable when it is not on this machine, not of this kind, incomplete or damaged.
     """
     folder, name = located(name_or_path, mend), shown_name(name_or_path)
@@ -59,7 +61,7 @@ def load(name_or_path: str, kind: Kind, threads: int, mend: str) -> Pretrained:
         if type(config) not in auto._model_mapping:
             raise ModelUnavailable(f"{name} is a model of the type {config.model_type}, not {kind.words}", mend)
         model, told = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFELY)
-        if absent := sorted(told["missing_keys"]):
+        if absent := [key for key in sorted(told["missing_keys"]) if not untrained or not key.startswith(untrained)]:
             raise ModelUnavailable(f"{name} is not {kind.words}: its weights lack {absent[0]}", mend)
         # A special token's name in a text is text: no passage may end itself.
         tokenizer = transformers.AutoTokenizer.from_pretrained(

@@ -15,18 +15,14 @@ from dataclasses import dataclass
 
 from app.reasoning.errors import CallFailed
 from app.reasoning.events import (
-    AnswerFound,
     Event,
     HopFailed,
     HopKept,
     HopSetAside,
-    QuestionAsked,
     QuestioningEnded,
-    RunFailed,
     RunInterrupted,
     StepFailed,
     SufficiencyJudged,
-    VerdictReached,
 )
 from app.reasoning.report import Report
 from app.reasoning.roles import (
@@ -38,41 +34,8 @@ from app.reasoning.roles import (
     Reasoner,
     Wish,
 )
-from app.reasoning.types import Claim, Hop, HopStatus, Label, Question, RunOptions, Verdict
-
-FRUITLESS_HOPS = 2
-"""So many hops in a row without a kept one, and the reasoner is called with what there is."""
-
-
-@dataclass
-class _Trail:
-    """The hops of one run so far; grows as the loop goes, and is never shared between runs."""
-
-    hops: list[Hop]
-
-    @classmethod
-    def of(cls, so_far: Report | None) -> _Trail:
-        """The hops that stand."""
-        cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
-        return cls([hop for hop in so_far.hops if hop.status not in cut_off] if so_far else [])
-
-    @property
-    def context(self) -> tuple[Hop, ...]:
-        return tuple(hop for hop in self.hops if hop.status is HopStatus.KEPT)
-
-    @property
-    def set_aside(self) -> tuple[Hop, ...]:
-        return tuple(hop for hop in self.hops if hop.status is not HopStatus.KEPT)
-
-    @property
-    def fruitless(self) -> int:
-        """How many hops at the end brought nothing."""
-        count = 0
-        for hop in reversed(self.hops):
-            if hop.status is HopStatus.KEPT:
-                break
-            count += 1
-        return count
+from app.reasoning.trail import NOTHING_LEFT, Trail, answered, brought_nothing, conclude, limit_reached, wish_to_end
+from app.reasoning.types import Claim, Hop, HopStatus, Question, RunOptions
 
 
 @dataclass(frozen=True)
@@ -89,17 +52,17 @@ class QuestionGuided:
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield what happens; the last event is terminal. Of `so_far` stands every hop but one that was cut off."""
-        trail = _Trail.of(so_far)
+        trail = Trail.of(so_far)
         if not (so_far and so_far.stopped_because):
             reason = yield from self._question(claim, trail, options, so_far, control)
             if control and control.wish() is Wish.STOP:
                 yield RunInterrupted(control.reason())
                 return
             yield QuestioningEnded(reason)
-        yield from self._conclude(claim, trail, options)
+        yield from conclude(self.reasoner, claim, trail, trail.context, options)
 
     def _question(
-        self, claim: Claim, trail: _Trail, options: RunOptions, so_far: Report | None, control: Control | None
+        self, claim: Claim, trail: Trail, options: RunOptions, so_far: Report | None, control: Control | None
     ) -> Generator[Event, None, str]:
         """Hop after hop until there is a reason to end; returns the reason. A reply of D in `so_far` stands, too."""
         if so_far and so_far.judged_after >= len(trail.hops):
@@ -111,22 +74,16 @@ class QuestionGuided:
                 return reason
             hop = yield from self._ask(claim, trail)
             if hop is None:
-                return "There was nothing left to ask."
+                return NOTHING_LEFT
             trail.hops.append(hop)
             enough = yield from self._is_enough(claim, trail, options, control)
         return "The claim verifier was satisfied."
 
-    def _reason_to_end(self, trail: _Trail, options: RunOptions, control: Control | None) -> str:
+    def _reason_to_end(self, trail: Trail, options: RunOptions, control: Control | None) -> str:
         """Why no further question may be asked, or nothing."""
-        if control and control.wish() is not Wish.GO_ON:
-            return control.reason()
-        if len(trail.hops) >= options.max_hops:
-            return f"The limit of {options.max_hops} hops was reached."
-        if trail.fruitless >= FRUITLESS_HOPS:
-            return f"{FRUITLESS_HOPS} hops in a row brought nothing."
-        return ""
+        return wish_to_end(control) or limit_reached(trail.hops, options) or brought_nothing(trail.hops)
 
-    def _ask(self, claim: Claim, trail: _Trail) -> Generator[Event, None, Hop | None]:
+    def _ask(self, claim: Claim, trail: Trail) -> Generator[Event, None, Hop | None]:
         """One hop from question to keeping; returns it closed, or None when there is no question left."""
         number, module = len(trail.hops) + 1, "question generator"
         hop = None
@@ -134,12 +91,8 @@ class QuestionGuided:
             question = self.generator.next_question(claim, trail.context, trail.set_aside)
             if question is None:
                 return None
-            hop = Hop(number, question)
-            yield QuestionAsked(number, question)
-            module = "answerer"
-            answer = self.answerer.answer(question, claim)
-            hop = Hop(number, question, answer)
-            yield AnswerFound(number, answer)
+            hop, module = Hop(number, question), "answerer"
+            hop = yield from answered(self.answerer, number, question, claim)
             module = "QA validator"
             judgement = self.validator.is_useful(claim, trail.context, hop)
         except CallFailed as error:
@@ -152,7 +105,7 @@ class QuestionGuided:
         return hop.closed(HopStatus.SET_ASIDE, judgement.reason)
 
     def _is_enough(
-        self, claim: Claim, trail: _Trail, options: RunOptions, control: Control | None
+        self, claim: Claim, trail: Trail, options: RunOptions, control: Control | None
     ) -> Generator[Event, None, bool]:
         """Ask D after a kept hop, unless the questioning ends in any case.
 
@@ -168,27 +121,3 @@ class QuestionGuided:
             return False
         yield SufficiencyJudged(judgement)
         return judgement.holds
-
-    def _conclude(self, claim: Claim, trail: _Trail, options: RunOptions) -> Iterator[Event]:
-        """R over the kept hops. Without any there is nothing to reason from, and no label set changes that.
-
-        Where every hop failed nothing was looked at, so there is no verdict either: the run failed.
-        """
-        if trail.hops and all(hop.status is HopStatus.FAILED for hop in trail.hops):
-            yield RunFailed("Every question failed before it had an answer; the hops say why.")
-            return
-        if not trail.context:
-            yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(trail)))
-            return
-        try:
-            verdict = self.reasoner.conclude(claim, trail.context, options.labels.labels)
-        except CallFailed as error:
-            yield RunFailed(f"The reasoner failed: {error}")
-            return
-        yield VerdictReached(verdict)
-
-
-def _nothing_found(trail: _Trail) -> str:
-    if not trail.hops:
-        return "No question about this claim could be asked."
-    return "No question led to an answer that could be kept."

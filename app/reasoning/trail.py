@@ -1,0 +1,89 @@
+"""What the strategies that ask questions share: the hops so far, one hop's asking, why to end, and the conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+from app.reasoning.errors import CallFailed
+from app.reasoning.events import AnswerFound, Event, QuestionAsked, RunFailed, VerdictReached
+from app.reasoning.report import Report
+from app.reasoning.roles import Control, QuestionAnswerer, Reasoner, Wish
+from app.reasoning.types import Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
+
+FRUITLESS_HOPS = 2
+"""So many hops in a row without a kept one, and no further question follows from them."""
+NOTHING_LEFT = "There was nothing left to ask."
+
+
+@dataclass
+class Trail:
+    """The hops of one run so far; grows as the loop goes, and is never shared between runs."""
+
+    hops: list[Hop]
+
+    @classmethod
+    def of(cls, so_far: Report | None) -> Trail:
+        """The hops that stand."""
+        cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
+        return cls([hop for hop in so_far.hops if hop.status not in cut_off] if so_far else [])
+
+    @property
+    def context(self) -> Context:
+        """The kept hops."""
+        return tuple(hop for hop in self.hops if hop.status is HopStatus.KEPT)
+
+    @property
+    def set_aside(self) -> tuple[Hop, ...]:
+        """The hops that were turned down or failed."""
+        return tuple(hop for hop in self.hops if hop.status is not HopStatus.KEPT)
+
+
+def wish_to_end(control: Control | None) -> str:
+    """Why whoever controls the run wants no further question, or nothing."""
+    return control.reason() if control and control.wish() is not Wish.GO_ON else ""
+
+
+def limit_reached(hops: Sequence[Hop], options: RunOptions) -> str:
+    """What is said when so many hops are all that may be asked, or nothing."""
+    return f"The limit of {options.max_hops} hops was reached." if len(hops) >= options.max_hops else ""
+
+
+def brought_nothing(hops: Sequence[Hop]) -> str:
+    """What is said when the last hops were all fruitless, or nothing."""
+    last = hops[-FRUITLESS_HOPS:]
+    fruitless = len(last) == FRUITLESS_HOPS and all(hop.status is not HopStatus.KEPT for hop in last)
+    return f"{FRUITLESS_HOPS} hops in a row brought nothing." if fruitless else ""
+
+
+def answered(answerer: QuestionAnswerer, number: int, question: Question, claim: Claim) -> Generator[Event, None, Hop]:
+    """Ask `question` as hop `number`; returns the hop with its answer, still open. Raises what the answerer raises."""
+    yield QuestionAsked(number, question)
+    answer = answerer.answer(question, claim)
+    yield AnswerFound(number, answer)
+    return Hop(number, question, answer)
+
+
+def conclude(reasoner: Reasoner, claim: Claim, trail: Trail, context: Context, options: RunOptions) -> Iterator[Event]:
+    """R over `context`, kept hops of `trail`. Without any there is nothing to reason from, whatever the labels.
+
+    Where every hop failed nothing was looked at, so there is no verdict either: the run failed.
+    """
+    if trail.hops and all(hop.status is HopStatus.FAILED for hop in trail.hops):
+        yield RunFailed("Every question failed before it had an answer; the hops say why.")
+        return
+    if not context:
+        yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing=_nothing_found(trail)))
+        return
+    try:
+        verdict = reasoner.conclude(claim, context, options.labels.labels)
+    except CallFailed as error:
+        yield RunFailed(f"The reasoner failed: {error}")
+        return
+    yield VerdictReached(verdict)
+
+
+def _nothing_found(trail: Trail) -> str:
+    if not trail.hops:
+        return "No question about this claim could be asked."
+    return "No question led to an answer that could be kept."

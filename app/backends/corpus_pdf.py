@@ -1,7 +1,7 @@
 """The text of a PDF, read by pypdf in a process of its own, which is killed when it takes too long or too much.
 
-This file is both sides: `read_pdf` starts it as a script, and the script imports nothing but pypdf. A PDF can be made
-to unpack to gigabytes or to loop; the limits are set by the script on itself before it opens the file.
+This file is both sides: `read_pdf` starts it as a script, confined, and the script imports nothing but pypdf. A PDF can
+be made to unpack to gigabytes or to loop.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from pathlib import Path
 
 SECONDS = 60
 MEMORY = 1024**3
-TEXT = 64 * 1024**2
-"""Bytes of text that may come out of one PDF."""
 
 LOCKED, EMPTY, GREEDY = 3, 4, 5
 _REASONS = {
@@ -34,9 +32,10 @@ def read_pdf(path: Path, text: Path, seconds: float = SECONDS, memory: int = MEM
 
     Raises PdfFailed when it cannot be read within the limits.
     """
-    command = [sys.executable, "-I", __file__, str(path.absolute()), str(text), str(int(seconds) + 1), str(memory)]
+    from app.backends.confined import run_confined  # not above: the other process cannot import it
+
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds)
+        done = run_confined(__file__, str(path.absolute()), str(text), seconds=seconds, memory=memory)
     except subprocess.TimeoutExpired:
         raise PdfFailed(f"takes longer than {seconds:g} seconds to read") from None
     if done.returncode:
@@ -44,9 +43,8 @@ def read_pdf(path: Path, text: Path, seconds: float = SECONDS, memory: int = MEM
     return json.loads(done.stdout)
 
 
-def main(path: str, text: str, seconds: str, memory: str) -> int:
+def main(path: str, text: str) -> int:
     """The other process: write the text, print the title as JSON, and exit with one of the codes above."""
-    _limit(int(seconds), int(memory))
     from pypdf import PdfReader
 
     try:
@@ -60,16 +58,6 @@ def main(path: str, text: str, seconds: str, memory: str) -> int:
         return GREEDY if isinstance(error, MemoryError) or error.errno == errno.EFBIG else 1
     print(json.dumps(str(title or "")))
     return 0 if written else EMPTY
-
-
-def _limit(seconds: int, memory: int) -> None:
-    import resource
-    import signal
-
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing too much is an error and no death
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (TEXT, TEXT))
 
 
 if __name__ == "__main__":

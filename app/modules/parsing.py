@@ -19,6 +19,7 @@ LABEL_WORDS = {
     Label.SUPPORTED: "true",
     Label.REFUTED: "false",
     Label.NOT_ENOUGH_EVIDENCE: "not enough evidence",
+    Label.CONFLICTING_EVIDENCE: "conflicting evidence",
 }
 """What a label is called in prompts; a reply may use the synonyms below as well."""
 
@@ -29,6 +30,7 @@ _LABELS = {
     "refuted": Label.REFUTED,
     "not enough evidence": Label.NOT_ENOUGH_EVIDENCE,
     "not enough information": Label.NOT_ENOUGH_EVIDENCE,
+    "conflicting evidence": Label.CONFLICTING_EVIDENCE,
 }
 _LEAD = re.compile(
     r"^(?:(?:therefore|thus|so|hence|in conclusion|overall|based on [^,.]+),? )?"

@@ -11,6 +11,7 @@ _CLOSING = {
     Label.SUPPORTED: "Together this supports the claim.",
     Label.REFUTED: "This does not agree with the claim.",
     Label.NOT_ENOUGH_EVIDENCE: "This does not settle the claim.",
+    Label.CONFLICTING_EVIDENCE: "Some of this supports the claim, and some of it does not agree with it.",
 }
 
 

@@ -11,9 +11,11 @@ from app.reasoning.types import Judgement, Label
 YES, NO = "Yes", "No"
 
 _ASK = {
-    False: "Is this claim true or false?",
-    True: "Is this claim true, is it false, or is there not enough evidence to tell?",
+    2: "Is this claim true or false?",
+    3: "Is this claim true, is it false, or is there not enough evidence to tell?",
+    4: "Is this claim true, is it false, is there not enough evidence to tell, or conflicting evidence?",
 }
+"""By the number of labels to choose from."""
 
 
 def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str) -> Judgement:
@@ -24,8 +26,8 @@ def yes_or_no(model: TextGenerator, prompt: str, if_yes: str, if_no: str) -> Jud
 
 
 def label_question(labels: Sequence[Label]) -> str:
-    """How the model is asked for one of these labels (QACheck, Appendix A.4, and its three-class form)."""
-    return _ASK[Label.NOT_ENOUGH_EVIDENCE in labels]
+    """How the model is asked for one of these labels (QACheck, Appendix A.4, and its forms for more classes)."""
+    return _ASK[len(labels)]
 
 
 def choose_label(model: TextGenerator, prompt: str, labels: Sequence[Label]) -> tuple[Label, float | None]:

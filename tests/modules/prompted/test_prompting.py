@@ -20,13 +20,14 @@ from app.reasoning.types import Claim, Label, LabelSet, Question
 from app.samples import SAMPLES
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, hop
 
-THREE, TWO = LabelSet.THREE.labels, LabelSet.TWO.labels
+FOUR, THREE, TWO = LabelSet.FOUR.labels, LabelSet.THREE.labels, LabelSet.TWO.labels
 DEMONSTRATED = ("first_question", "follow_up_question", "sufficiency", "usefulness", "reasoning", "reciting")
 PROMPTS = {
     "first question": (question_prompt(CLAIM, ()), 10),
     "next question": (question_prompt(CLAIM, (AUTHOR,)), 10),
     "sufficiency": (sufficiency_prompt(CLAIM, (AUTHOR,)), 10),
     "usefulness": (usefulness_prompt(CLAIM, (AUTHOR,), BIRTH), 10),
+    "reasoning, four": (reasoning_prompt(CLAIM, (AUTHOR, BIRTH), FOUR), 10),
     "reasoning, three": (reasoning_prompt(CLAIM, (AUTHOR, BIRTH), THREE), 10),
     "reasoning, two": (reasoning_prompt(CLAIM, (AUTHOR, BIRTH), TWO), 10),
     "reciting": (reciting_prompt(Question("Who wrote Emma?")), 10),
@@ -51,7 +52,7 @@ def test_decisions_are_shown_as_often_one_way_as_the_other() -> None:
 
 def test_each_label_is_demonstrated_as_often_as_ten_allow() -> None:
     """Five each of two labels; three, three and four of three. Only "not enough" says what is missing."""
-    for labels, counts in ((TWO, [5, 5]), (THREE, [3, 3, 4])):
+    for labels, counts in ((TWO, [5, 5]), (THREE, [3, 3, 4]), (FOUR, [2, 2, 2, 4])):
         shown = Counter(Label(each["label"]) for each in balanced(data("reasoning"), labels))
         assert [shown[label] for label in labels] == counts
     for each in data("reasoning"):

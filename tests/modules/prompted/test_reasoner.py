@@ -11,7 +11,7 @@ from app.reasoning.types import Label, LabelSet, Sentence
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL, hop
 from tests.text_generators import playing
 
-THREE, TWO = LabelSet.THREE.labels, LabelSet.TWO.labels
+FOUR, THREE, TWO = LabelSet.FOUR.labels, LabelSet.THREE.labels, LabelSet.TWO.labels
 REASONS = "Emma is by Jane Austen [1]. She was born in Steventon, Hampshire [3]."
 
 
@@ -43,6 +43,14 @@ def test_not_enough_evidence_says_what_is_missing() -> None:
     assert (told.label, told.missing) == (Label.NOT_ENOUGH_EVIDENCE, "Where she was born.")
     untold = conclude(playing("Emma is by Jane Austen [1].\nLabel = not enough evidence"))
     assert untold.missing
+
+
+def test_of_four_labels_conflicting_evidence_is_one_and_of_three_it_is_none() -> None:
+    """Asked for three, a model that names the fourth is asked to choose among the three."""
+    text = f"{REASONS}\nLabel = conflicting evidence"
+    assert conclude(playing(text), FOUR).label is Label.CONFLICTING_EVIDENCE
+    assert conclude(playing(text, "false"), THREE).label is Label.REFUTED
+    assert conclude(playing(REASONS, "conflicting evidence"), FOUR).label is Label.CONFLICTING_EVIDENCE
 
 
 def test_something_missing_is_not_kept_beside_a_decided_label() -> None:

@@ -1,0 +1,53 @@
+"""Answering yes or no: the judge weighs what a yes would assert against the passages.
+
+The passages that the judge can read at once are weighed together, as it was trained. It says yes where they support
+the statement, no where they refute it, and nothing where it is less sure than it must be: a passage about the right
+thing that does not tell decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.language.evidence_text import content_words
+from app.language.sentences import sentence_spans
+from app.reasoning.roles import EntailmentModel
+from app.reasoning.types import Answer, Passage, Span
+
+
+@dataclass(frozen=True)
+class YesOrNo:
+    """`sure` is the probability from which the judge's "supports" or "refutes" counts, fitted beside its weights."""
+
+    judge: EntailmentModel
+    sure: float
+
+    def answer(self, said: str, passages: Sequence[Passage]) -> Answer:
+        """ "yes", "no" or None to whether `said` holds, with the nearest sentence of the passages as what is cited.
+
+        The score is the probability of the likelier of the two, also where it was too low to be given. CallFailed
+        comes from the judge.
+        """
+        evidence = [(passage.title, passage.text) for passage in passages]
+        if not any(text.strip() for _, text in evidence):
+            return Answer(None, retrieved=tuple(passages))
+        ((yes, no, _),) = self.judge.classify([(said, evidence)])
+        score = max(yes, no)
+        if score < self.sure:
+            return Answer(None, retrieved=tuple(passages), score=score)
+        return Answer("yes" if yes >= no else "no", nearest_sentence(said, passages), tuple(passages), score=score)
+
+
+def nearest_sentence(said: str, passages: Sequence[Passage]) -> Span:
+    """The sentence that shares most words with `said`; those of the title count as said in every sentence.
+
+    Of equals the first wins, so the best passage's. Raises ValueError when there is no sentence at all.
+    """
+    wanted = content_words(said)
+    spans = [Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)]
+
+    def shared(span: Span) -> int:
+        return len(wanted & content_words(f"{span.passage.title} {span.text}"))
+
+    return max(spans, key=shared)

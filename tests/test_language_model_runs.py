@@ -11,7 +11,7 @@ import time
 import pytest
 
 from app import create_app
-from app.backends.openai_retries import TRIES
+from app.backends.retries import TRIES
 from app.extensions import db
 from app.reasoning.types import HopStatus
 from app.settings import Settings

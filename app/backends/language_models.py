@@ -14,16 +14,15 @@ One comes from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, any number from
 
 from __future__ import annotations
 
-import ipaddress
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
+from app.backends.hosts import destination_of, host_of
 from app.reasoning.errors import SettingsError
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -53,13 +52,12 @@ class ModelSettings:
     @property
     def host(self) -> str:
         """Where the server listens, as messages name it: a host name, with the port where it is in the address."""
-        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+        return host_of(self.base_url)
 
     @property
     def destination(self) -> str | None:
         """The host name that gets what people write; None when it is this machine."""
-        name = urlsplit(self.base_url).hostname or ""
-        return None if _is_loopback(name) else name
+        return destination_of(self.base_url)
 
 
 def availability(model: ModelSettings) -> str:
@@ -174,10 +172,3 @@ def _entry(path: Path, number: int, raw: Any) -> _Entry:
 def _first_line(error: Exception) -> str:
     """Where the file breaks off, without what it holds there."""
     return "it is not UTF-8." if isinstance(error, UnicodeDecodeError) else f"{error}."
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

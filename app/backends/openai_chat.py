@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from app.backends.http_outcome import Outcome, quoted
 from app.backends.language_models import ModelSettings, availability
 from app.backends.openai_choice import chosen, spelled_out
-from app.backends.openai_complaints import complaint, error_of, quoted
-from app.backends.openai_line import Line, Outcome
+from app.backends.openai_complaints import complaint, error_of
+from app.backends.openai_line import Line
 from app.backends.openai_parameters import Accepted
 from app.backends.openai_reply import Reply, read
-from app.backends.openai_retries import Patience
+from app.backends.retries import Patience
 from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, UnparseableOutput
 from app.reasoning.progress import used

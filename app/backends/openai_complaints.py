@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from app.backends.http_outcome import Outcome, quoted
 from app.backends.language_models import ModelSettings
-from app.backends.openai_line import Outcome
-from app.backends.openai_retries import SPENT
+from app.backends.retries import SPENT
 
-QUOTED_CHARACTERS = 200
 _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size|string_above_max_length|context (?:length|window|size)"
     r"|(?:prompt|input|request) (?:is |was )?too (?:long|large)|too many (?:input |prompt )?tokens"
@@ -75,12 +74,6 @@ def error_of(outcome: Outcome) -> dict[str, Any]:
 def is_overflow(outcome: Outcome) -> bool:
     """Whether the server says that prompt and answer do not fit into the model's context."""
     return outcome.status in (400, 413, 422) and bool(outcome.status == 413 or _OVERFLOW.search(_words(outcome)))
-
-
-def quoted(text: str, key: str | None) -> str:
-    """The beginning of what a server says, on one line, without the key and without control characters."""
-    line = "".join(each for each in " ".join(text.split()) if each.isprintable())
-    return (line.replace(key, "[key]") if key else line)[:QUOTED_CHARACTERS]
 
 
 def _is_filtered(outcome: Outcome) -> bool:

@@ -13,8 +13,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from app.backends.http_outcome import Outcome
 from app.backends.openai_complaints import error_of, is_overflow
-from app.backends.openai_line import Outcome
 
 log = logging.getLogger(__name__)
 

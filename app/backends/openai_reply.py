@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, ValidationError
 
-from app.backends.openai_line import Outcome
+from app.backends.http_outcome import Outcome
 from app.language.options import plain
 
 _THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.backends.language_models import ModelSettings
 from app.backends.openai_chat import OpenAIChat
-from app.backends.openai_retries import Patience
+from app.backends.retries import Patience
 from app.modules.answering.reciter_reader import ReciterReader
 from app.modules.prompted.claim_verifier import PromptedClaimVerifier
 from app.modules.prompted.qa_validator import PromptedValidator

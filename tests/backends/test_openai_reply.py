@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.backends.http_outcome import Outcome
 from app.backends.language_models import ModelSettings
 from app.backends.openai_choice import chosen
 from app.backends.openai_complaints import complaint
-from app.backends.openai_line import Outcome
 from app.backends.openai_parameters import refused_parameter
 from app.backends.openai_reply import Reply, read
 

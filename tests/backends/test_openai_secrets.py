@@ -8,7 +8,7 @@ import traceback
 
 import pytest
 
-from app.backends.openai_complaints import quoted
+from app.backends.http_outcome import quoted
 from app.reasoning.calls import remembering
 from app.reasoning.errors import CallFailed
 from app.reasoning.progress import listening

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
-from app.backends.openai_line import Outcome
+from app.backends.http_outcome import Outcome
 from app.reasoning.progress import entered
 
 log = logging.getLogger(__name__)
@@ -23,8 +23,8 @@ TRIES = 4
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 8.0
 WORTH_SAYING_SECONDS = 1.0
-SPENT = ("insufficient_quota", "billing_hard_limit_reached")
-"""Codes of a 429 that no waiting mends: the account has nothing left."""
+SPENT = ("insufficient_quota", "billing_hard_limit_reached", "QUOTA_LIMITED")
+"""Codes of a 429 that no waiting mends, OpenAI's and Brave's: the account has nothing left."""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.openai_line import Outcome
-from app.backends.openai_retries import TRIES, Patience, passing, retry_after
+from app.backends.http_outcome import Outcome
+from app.backends.retries import TRIES, Patience, passing, retry_after
 from app.reasoning.progress import listening
 
 NOON = 1_700_000_000.0

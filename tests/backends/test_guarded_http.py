@@ -1,0 +1,383 @@
+"""Tests for the client of pages: where it goes, what it takes, how long it waits."""
+
+from __future__ import annotations
+
+import itertools
+import ssl
+import threading
+import time
+import tracemalloc
+import zlib
+from gzip import compress
+
+import pytest
+import trustme
+
+from app.backends.fetch_turns import Turns
+from app.backends.guarded_http import Budget, GuardedHttp
+from app.backends.public_addresses import system_resolve
+from app.reasoning.errors import CallFailed
+from tests.web_server import ELSEWHERE, HERE, Sent, WebServer, client, moved
+
+PAGE = Sent(b"<p>Hello</p>")
+SECONDS = 5
+
+
+def told(get) -> str:
+    """The message of the CallFailed that `get` raises."""
+    with pytest.raises(CallFailed) as failure:
+        get()
+    return str(failure.value)
+
+
+class TestAsking:
+    def test_a_page_comes_with_its_address_status_type_and_content(self):
+        with WebServer({"/a?b=c": PAGE}) as site:
+            fetched = client(site).get(site.url("/a?b=c"), Budget(SECONDS))
+        assert (fetched.url, fetched.host, fetched.status) == (site.url("/a?b=c"), "good.test", 200)
+        assert (fetched.kind, fetched.content) == ("text/html", b"<p>Hello</p>")
+
+    def test_the_server_is_asked_for_its_name_by_an_agent_with_a_name_and_without_cookies(self):
+        with WebServer({"/": Sent(b"x", headers={"Set-Cookie": "a=b"})}) as site:
+            http = client(site)
+            http.get(site.url(), Budget(SECONDS))
+            http.get(site.url(), Budget(SECONDS))
+        asked = site.headers[1]
+        assert (asked["host"], asked["user-agent"]) == (f"good.test:{site.port}", "Hopcheck/test")
+        assert "cookie" not in asked
+
+    def test_a_name_may_end_in_a_dot(self):
+        with WebServer({"/": PAGE}) as site:
+            assert client(site).get(site.url(host="good.test."), Budget(SECONDS)).host == "good.test"
+
+    def test_no_proxy_of_the_environment_is_used(self, monkeypatch):
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+        with WebServer({"/": PAGE}) as site:
+            assert client(site).get(site.url(), Budget(SECONDS)).status == 200
+
+    def test_what_a_status_other_than_200_carries_is_not_read(self):
+        with WebServer({}) as site:
+            fetched = client(site).get(site.url("/none"), Budget(SECONDS))
+        assert (fetched.status, fetched.content) == (404, b"")
+
+    def test_a_kind_that_is_not_wanted_is_refused_by_its_header(self):
+        with WebServer({"/": Sent(b"\x89PNG", kind="image/png")}) as site:
+            message = told(lambda: client(site).get(site.url(), Budget(SECONDS), kinds=["text/html"]))
+        assert message == "good.test sent image/png, which is not a kind of page that can be read."
+
+    def test_the_next_address_is_tried_when_one_does_not_answer(self):
+        with WebServer({"/": PAGE}) as site:
+            http = client(site, resolve=lambda host, port: ("127.0.0.3", HERE), allowed=lambda address: True)
+            assert http.get(site.url(), Budget(SECONDS)).status == 200
+
+    def test_a_server_that_does_not_answer_is_said_to_be_out_of_reach(self):
+        with WebServer({}) as site:
+            pass
+        assert told(lambda: client(site).get(site.url(), Budget(SECONDS))) == "good.test cannot be reached."
+
+    def test_a_name_that_nobody_knows_is_said_to_be_unknown(self):
+        def unknown(host, port):
+            raise OSError("no such name")
+
+        message = told(lambda: client(resolve=unknown, ports=[80]).get("http://good.test/", Budget(SECONDS)))
+        assert message == "good.test cannot be found: no such host is known."
+
+
+INSIDE = [
+    "127.0.0.1", "127.1.2.3", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+    "100.100.100.200", "192.0.0.192", "168.63.129.16", "192.88.99.1", "198.18.0.1", "224.0.0.1", "239.255.255.250",
+    "240.0.0.1", "255.255.255.255", "::", "::1", "::127.0.0.1", "::8.8.8.8", "::ffff:127.0.0.1", "::ffff:8.8.8.8",
+    "::ffff:7f00:1", "64:ff9b::7f00:1", "64:ff9b::8.8.8.8", "64:ff9b:1::1", "2002:7f00:1::", "2002:808:808::",
+    "fec0::1", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "2001::1", "2001:db8::1", "3fff::1", "100::1",
+]  # fmt: skip
+SPELLINGS = [
+    "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "017700000001", "127.1", "127.0.1", "0", "0x0",
+    "127.0.0.01", "0x7f.1", "3232235777", "1.2.3.4.5", "127。0。0。1", "127.0.0.1.", "localhost", "localhost.",
+    "LOCALHOST",
+]  # fmt: skip
+ODD = [
+    "file:///etc/passwd", "gopher://good.test/", "data:text/html,hello", "ftp://good.test/", "javascript:alert(1)",
+    "//good.test/", "good.test", "", "http://", "http:///path", "http://[", "http://[::1", "http://[fe80::1%25eth0]/",
+    "http://user:password@good.test/", "http://user@good.test/", "http://good.test@127.0.0.1/",
+    "http://good.test\\@127.0.0.1/", "http://good.test:22/", "http://good.test:0/", "http://good.test:99999/",
+    "http://good.test%00.inside.test/", "http://good test/", "http://①②⑦.0.0.1/", "http://" + "a" * 300 + "/",
+    "http://good.test/" + "a" * 5000, "http://good.test/\n",
+]  # fmt: skip
+
+
+class TestWhereItGoes:
+    @pytest.mark.parametrize("address", INSIDE)
+    def test_an_address_that_is_not_public_is_refused_spelled_out_and_behind_a_name(self, address):
+        spelled = f"[{address}]" if ":" in address else address
+        http = GuardedHttp("Hopcheck/test", resolve=lambda host, port: (address,))
+        expected = "was not asked: its address is not on the public internet."
+        assert told(lambda: http.get(f"http://{spelled}/", Budget(SECONDS))).endswith(expected)
+        assert told(lambda: http.get("https://good.test/", Budget(SECONDS))).endswith(expected)
+
+    @pytest.mark.parametrize("host", SPELLINGS)
+    def test_other_spellings_of_this_machine_are_refused_with_the_systems_own_resolver(self, host):
+        http = GuardedHttp("Hopcheck/test", resolve=system_resolve)
+        assert "was not asked" in told(lambda: http.get(f"http://{host}/", Budget(SECONDS)))
+
+    @pytest.mark.parametrize("url", ODD)
+    def test_what_is_no_plain_web_address_is_refused_before_its_name_is_looked_up(self, url):
+        looked_up = []
+        http = GuardedHttp("Hopcheck/test", resolve=lambda host, port: looked_up.append(host) or (HERE,))
+        assert told(lambda: http.get(url, Budget(SECONDS))) and not looked_up
+
+    def test_a_password_in_an_address_is_not_repeated(self):
+        assert "hunter2" not in told(lambda: GuardedHttp("x").get("http://me:hunter2@good.test/", Budget(SECONDS)))
+
+    @pytest.mark.parametrize("address", ["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450:4001::1"])
+    def test_a_public_address_is_not_refused(self, address):
+        connecting = GuardedHttp("Hopcheck/test", resolve=lambda host, port: (address,))
+        assert "was not asked" not in told(lambda: connecting.get("http://good.test/", Budget(0.05)))
+
+    def test_a_name_with_one_address_inside_among_good_ones_is_refused_whole(self):
+        with WebServer({"/": PAGE}) as site:
+            http = client(site, resolve=lambda host, port: (HERE, ELSEWHERE))
+            assert "not on the public internet" in told(lambda: http.get(site.url(), Budget(SECONDS)))
+        assert site.asked == []
+
+    @pytest.mark.parametrize("to", [f"http://{ELSEWHERE}", "http://inside.test", "//inside.test", "http://[::1]"])
+    def test_a_redirect_to_an_address_inside_is_refused(self, to):
+        with WebServer({"/secret": PAGE}, at=ELSEWHERE) as inside:
+            with WebServer({"/": moved(f"{to}:{inside.port}/secret")}) as site:
+                http = client(site, inside)
+                assert "not on the public internet" in told(lambda: http.get(site.url(), Budget(SECONDS)))
+            assert inside.asked == []
+
+    @pytest.mark.parametrize("to", ["file:///etc/passwd", "gopher://good.test/", "http://good.test:22/", "http://["])
+    def test_a_redirect_to_what_is_no_plain_web_address_is_refused(self, to):
+        with WebServer({"/": moved(to)}) as site:
+            assert told(lambda: client(site).get(site.url(), Budget(SECONDS)))
+        assert site.asked == ["/"]
+
+    def test_a_name_is_looked_up_once_and_that_address_is_connected_to(self):
+        answers = itertools.chain([(HERE,)], itertools.repeat((ELSEWHERE,)))
+        with WebServer({"/": PAGE}) as site:
+            http = client(site, resolve=lambda host, port: next(answers))
+            assert http.get(site.url(), Budget(SECONDS)).content == PAGE.body
+            assert "not on the public internet" in told(lambda: http.get(site.url(), Budget(SECONDS)))
+
+    def test_a_name_that_changes_its_address_between_two_redirects_is_refused(self):
+        answers = iter([(HERE,), (ELSEWHERE,)])
+        with WebServer({"/": moved("/secret"), "/secret": PAGE}) as site:
+            http = client(site, resolve=lambda host, port: next(answers))
+            assert "not on the public internet" in told(lambda: http.get(site.url(), Budget(SECONDS)))
+        assert site.asked == ["/"]
+
+
+class TestRedirects:
+    def test_three_are_followed_and_the_last_address_is_told(self):
+        hops = {"/": moved("/1", 301), "/1": moved("/2", 307), "/2": moved("3?x"), "/3?x": PAGE}
+        with WebServer(hops) as site:
+            fetched = client(site).get(site.url(), Budget(SECONDS))
+        assert (fetched.url, fetched.content) == (site.url("/3?x"), PAGE.body)
+
+    def test_a_loop_ends_after_three(self):
+        with WebServer({"/": moved("/")}) as site:
+            message = told(lambda: client(site).get(site.url(), Budget(SECONDS)))
+        assert (message, len(site.asked)) == ("good.test redirects more than 3 times.", 4)
+
+    def test_whoever_permits_requests_is_asked_before_each(self):
+        def permitted(url):
+            if "other" in url:
+                raise CallFailed("not there")
+
+        with WebServer({}) as site:
+            site.pages["/"] = moved(site.url("/", "other.test"))
+            assert told(lambda: client(site).get(site.url(), Budget(SECONDS), permitted=permitted)) == "not there"
+        assert site.asked == ["/"]
+
+
+def chunked(*pieces: bytes):
+    """A reply without a length."""
+    return itertools.chain([b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"], pieces)
+
+
+class TestHowMuch:
+    LIMIT = 100_000
+
+    def get(self, sent: Sent):
+        with WebServer({"/": sent}) as site:
+            return client(site).get(site.url(), Budget(SECONDS), limit=self.LIMIT).content
+
+    @pytest.mark.parametrize(
+        ("encoding", "pack"),
+        [
+            ("gzip", compress),
+            ("deflate", zlib.compress),
+            ("deflate", lambda data: zlib.compress(data, wbits=-15)),
+            ("identity", bytes),
+        ],
+    )
+    def test_a_packed_page_is_unpacked(self, encoding, pack):
+        page = b"<p>Hello</p>" * 1000
+        assert self.get(Sent(pack(page), headers={"Content-Encoding": encoding})) == page
+
+    def test_a_page_of_just_the_limit_is_read(self):
+        page = b"x" * self.LIMIT
+        assert self.get(Sent(compress(page), headers={"Content-Encoding": "gzip"})) == page
+        assert self.get(Sent(page)) == page
+
+    def test_a_bomb_is_left_alone_as_soon_as_the_limit_is_passed(self):
+        bomb = compress(bytes(50 * 2**20))
+        assert len(bomb) < self.LIMIT
+        tracemalloc.start()
+        message = told(lambda: self.get(Sent(bomb, headers={"Content-Encoding": "gzip"})))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert "larger than" in message and most < 3_000_000
+
+    def test_a_page_without_end_is_cut_off(self):
+        endless = itertools.chain(chunked(), itertools.repeat(b"x" * 10_000))
+        assert "larger than" in told(lambda: self.get(Sent(raw=endless)))
+
+    def test_a_length_that_is_too_large_is_believed(self):
+        assert "larger than" in told(lambda: self.get(Sent(b"x", headers={"Content-Length": "99999999999"})))
+
+    @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "compress"])
+    def test_a_packing_that_nobody_asked_for_is_refused(self, encoding):
+        assert "packs its pages" in told(lambda: self.get(Sent(b"x", headers={"Content-Encoding": encoding})))
+
+    def test_what_is_not_packed_as_it_says_is_refused(self):
+        message = told(lambda: self.get(Sent(b"<p>Hello</p>", headers={"Content-Encoding": "gzip"})))
+        assert message == "good.test sent a page that cannot be unpacked."
+
+    def test_a_packed_page_without_its_end_is_refused(self):
+        cut = compress(bytes(range(256)) * 100)[:-20]
+        assert "broke off" in told(lambda: self.get(Sent(cut, headers={"Content-Encoding": "gzip"})))
+
+    def test_a_page_that_is_shorter_than_it_says_is_refused(self):
+        assert "broke off" in told(lambda: self.get(Sent(b"half", headers={"Content-Length": "8"})))
+
+    @pytest.mark.parametrize(
+        "head",
+        [
+            [b"HTTP/1.0 200 OK\r\nX-Large: ", b"x" * 2_000_000, b"\r\n\r\n"],
+            [b"HTTP/1.0 200 OK\r\n", b"X-Many: x\r\n" * 200_000, b"\r\n"],
+            [b"\0\1\2 no HTTP at all\r\n\r\n"],
+            [],
+        ],
+        ids=["one large header", "many headers", "no HTTP", "nothing"],
+    )
+    def test_a_head_that_cannot_be_read_is_refused(self, head):
+        assert "sent no reply that can be read" in told(lambda: self.get(Sent(raw=head)))
+
+
+class TestHowLong:
+    def get(self, sent: Sent, seconds: float = 0.4) -> tuple[str, float]:
+        with WebServer({"/": sent}) as site:
+            http = client(site)
+            http.get(site.url("/warm"), Budget(SECONDS))
+            started = time.perf_counter()
+            message = told(lambda: http.get(site.url(), Budget(seconds)))
+            return message, time.perf_counter() - started
+
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            Sent(PAGE.body, delay=3),
+            Sent(raw=chunked(*[b"x"] * 60), pause=0.05),
+            Sent(raw=[b"HTTP/1.0 200 OK\r\n", *[b"X-A: b\r\n"] * 60], pause=0.05),
+            Sent(raw=[b"HTTP/1.1 100 Continue\r\n\r\n"] * 60, pause=0.05),
+        ],
+        ids=["silent", "drips its content", "drips its head", "says it will, for ever"],
+    )
+    def test_a_server_that_takes_its_time_is_cut_off(self, sent):
+        message, took = self.get(sent)
+        assert message == "good.test was not done after 0.4 seconds and was given up."
+        assert took < 1.5
+
+    def test_redirects_share_the_time_of_one_page(self):
+        with WebServer({"/": Sent(status=302, headers={"Location": "/2"}, delay=0.3), "/2": Sent(delay=0.3)}) as site:
+            assert "given up" in told(lambda: client(site).get(site.url(), Budget(0.5)))
+
+    def test_a_resolver_that_hangs_is_left_behind(self):
+        free = threading.Event()
+        http = client(resolve=lambda host, port: free.wait(10) and (), ports=[80])
+        started = time.perf_counter()
+        assert "in time" in told(lambda: http.get("http://good.test/", Budget(0.2)))
+        free.set()
+        assert time.perf_counter() - started < 1.5
+
+
+class TestTurns:
+    def fetch_all(self, http, urls, seconds: float = SECONDS) -> list[str]:
+        failed: list[str] = []
+
+        def fetch(url):
+            try:
+                http.get(url, Budget(seconds))
+            except CallFailed as error:
+                failed.append(str(error))
+
+        threads = [threading.Thread(target=fetch, args=(url,)) for url in urls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return failed
+
+    def test_a_site_is_asked_for_one_page_at_a_time(self):
+        with WebServer({"/": Sent(delay=0.1)}) as site:
+            assert self.fetch_all(client(site), [site.url()] * 4) == []
+        assert (len(site.asked), site.most_at_once) == (4, 1)
+
+    def test_four_sites_are_asked_at_once_and_no_more(self):
+        with WebServer({"/": Sent(delay=0.3)}) as site:
+            http = client(site, resolve=lambda host, port: (HERE,))
+            assert self.fetch_all(http, [site.url(host=f"{n}.test") for n in range(6)]) == []
+        assert (len(site.asked), site.most_at_once) == (6, 4)
+
+    def test_waiting_for_a_turn_ends(self):
+        with WebServer({"/": Sent(delay=0.3)}) as site:
+            failed = self.fetch_all(client(site, turns=Turns(wait_seconds=0.1)), [site.url()] * 2)
+        assert failed == ["good.test was not asked: other pages were still being fetched."]
+
+    def test_waiting_for_a_turn_takes_none_of_a_pages_own_time(self):
+        with WebServer({"/": Sent(delay=0.3)}) as site:
+            assert self.fetch_all(client(site), [site.url()] * 2, seconds=0.5) == []
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return trustme.CA()
+
+
+def secured(authority, name: str, seen: list[str] | None = None) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(name).configure_cert(context)
+    if seen is not None:
+        context.sni_callback = lambda _socket, asked, _context: seen.append(asked)
+    return context
+
+
+class TestTls:
+    def trusting(self, authority) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        return context
+
+    def test_a_secure_page_is_asked_for_by_name_at_the_checked_address(self, authority):
+        seen: list[str] = []
+        with WebServer({"/": PAGE}, tls=secured(authority, "good.test", seen)) as site:
+            fetched = client(site, tls=self.trusting(authority)).get(site.url(), Budget(SECONDS))
+        assert (fetched.content, seen) == (PAGE.body, ["good.test"])
+
+    def test_a_certificate_for_another_name_is_not_trusted(self, authority):
+        with WebServer({"/": PAGE}, tls=secured(authority, "other.test")) as site:
+            http = client(site, tls=self.trusting(authority))
+            message = told(lambda: http.get(site.url(), Budget(SECONDS)))
+        assert (message, site.asked) == ("good.test offers no secure connection that can be trusted.", [])
+
+    def test_an_authority_that_nobody_knows_is_not_trusted(self, authority):
+        with WebServer({"/": PAGE}, tls=secured(authority, "good.test")) as site:
+            assert "can be trusted" in told(lambda: client(site, tls=None).get(site.url(), Budget(SECONDS)))
+        assert site.asked == []
+
+    def test_a_handshake_that_never_ends_is_cut_off(self):
+        with WebServer({"/": PAGE}) as site:  # waits for a line of text, and is sent none
+            url = site.url().replace("http:", "https:")
+            assert told(lambda: client(site).get(url, Budget(0.4)))

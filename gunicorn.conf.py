@@ -1,4 +1,4 @@
-"""How `gunicorn 'app:create_app()'` serves: one process, many threads.
+"""How `gunicorn` serves the application: one process, many threads.
 
 One process, because models are large and runs are carried out in it; threads, because an open run page holds one.
 What is loaded, connected and taken up happens in the worker, after the fork.
@@ -15,7 +15,7 @@ from app.starting import refusal
 
 _settings = load_settings()
 
-wsgi_app = "app:create_app()"
+wsgi_app = "app:create_app(commands=False)"
 bind = f"{_settings.host}:{_settings.port}"
 workers = 1
 worker_class = "gthread"

@@ -23,10 +23,11 @@ log = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def create_app(settings: Settings | None = None, wiring: Any = None) -> Flask:
+def create_app(settings: Settings | None = None, wiring: Any = None, commands: bool = True) -> Flask:
     """The application. `settings` come from the environment and `.env` when left out, `wiring` from the settings.
 
-    Nothing heavy is imported or started: models load when `wiring.warm()` is called, off the request path.
+    Nothing heavy is imported or started: models load when `wiring.warm()` is called, off the request path. A server
+    does without the `commands` of the command line and the migrations, so its first page comes sooner.
     """
     from flask import Flask
 
@@ -59,6 +60,8 @@ def create_app(settings: Settings | None = None, wiring: Any = None) -> Flask:
     app.register_blueprint(stream)
     app.register_blueprint(health)
     _connect(app, settings, wiring)
+    if commands:
+        _add_commands(app)
     return app
 
 
@@ -85,11 +88,10 @@ def _wiring(settings: Settings) -> Any:
 
 
 def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
-    """The database, the runs and the command line; kept on the application as `extensions["hopcheck"]`."""
+    """The database and the runs; kept on the application as `extensions["hopcheck"]`."""
     from sqlalchemy.orm import sessionmaker
 
-    from app import cli
-    from app.extensions import db, migrate
+    from app.extensions import db
     from app.runs.call_cache import CallCache
     from app.runs.service import Runs
     from app.web.current import Hopcheck
@@ -100,7 +102,6 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
         settings.instance.mkdir(parents=True, exist_ok=True)
     app.config["SQLALCHEMY_DATABASE_URI"] = settings.database_url
     db.init_app(app)
-    migrate.init_app(app, db)
     with app.app_context():
         sessions = sessionmaker(db.engine)  # connects at its first use, so after any fork
     cache = CallCache(sessions, settings.cache_mb)
@@ -113,6 +114,17 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
         caches=(cache,),
     )
     app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, Followers(settings.threads), cache)
+
+
+def _add_commands(app: Flask) -> None:
+    """The command line, and what its `flask db` works with."""
+    from flask_migrate import Migrate
+
+    from app import cli
+    from app.extensions import db
+    from app.runs.revisions import MIGRATIONS
+
+    Migrate(app, db, directory=str(MIGRATIONS))
     cli.register(app)
 
 

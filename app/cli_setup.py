@@ -1,7 +1,4 @@
-"""`flask --app app prepare`: making once what the first claim needs.
-
-One command does all of it, the database too: starting Python again for each part would cost the first page a second.
-"""
+"""`flask --app app prepare`: making once what the first claim needs. One command does all of it, the database too."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from flask_migrate import upgrade
 from app.preparing import Step, steps
 from app.preparing import prepare as carry_out
 from app.reasoning.errors import ModelUnavailable
+from app.runs.revisions import is_newest
 from app.settings import Settings
 
 
@@ -25,16 +23,13 @@ def register(app: Flask) -> None:
 @with_appcontext
 def prepare() -> None:
     """Make what the first claim needs: unpacked weights, corpus index, database. What is made already stays."""
+    settings = current_app.extensions["hopcheck"].settings
     try:
-        carry_out([*steps(_settings()), database()], click.echo)
+        carry_out([*steps(settings), database(settings)], click.echo)
     except ModelUnavailable as error:
         raise click.ClickException(str(error)) from None
 
 
-def database() -> Step:
+def database(settings: Settings) -> Step:
     """The tables, brought to the newest version; the same as `flask --app app db upgrade`."""
-    return Step("Bring the database up to date", lambda: False, lambda say: upgrade())
-
-
-def _settings() -> Settings:
-    return current_app.extensions["hopcheck"].settings
+    return Step("Bring the database up to date", lambda: is_newest(settings.database_url), lambda say: upgrade())

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import Any
 
-from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Engine, ExceptionContext, event
 from sqlalchemy.orm import DeclarativeBase
 
 from app.runs.trouble import DatabaseUnavailable, trouble
-
-MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
 
 
 class Base(DeclarativeBase):
@@ -21,7 +17,6 @@ class Base(DeclarativeBase):
 
 
 db = SQLAlchemy(model_class=Base)
-migrate = Migrate(directory=str(MIGRATIONS))
 
 
 @event.listens_for(Engine, "connect")

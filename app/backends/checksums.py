@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -29,11 +30,29 @@ def write_sums(folder: Path) -> None:
 def matches_sums(folder: Path) -> bool:
     """Whether `folder` has a SHA256SUMS and every file that it names is there with those bytes."""
     try:
-        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
-        named = [line.split("  ", 1) for line in lines]
-        return bool(named) and all(sha256(folder / name) == digest for digest, name in named)
+        named = _named(folder)
+        return bool(named) and all(sha256(path) == digest for path, digest in named.items())
     except (OSError, ValueError):
         return False
+
+
+def unchanged_since_checked(folder: Path) -> bool:
+    """As `matches_sums`, without reading the bytes of files that have not been touched since they last matched.
+
+    When that was is the time of SHA256SUMS itself. What a failing disk changes goes unnoticed here; `doctor` reads all.
+    """
+    try:
+        checked, named = (folder / SUMS).stat().st_mtime_ns, _named(folder)
+        # The change time, not the date: a file with an older date that is put in its place is new all the same.
+        if named and all(path.stat().st_ctime_ns < checked for path in named):
+            return True
+    except (OSError, ValueError):
+        return False
+    if not matches_sums(folder):
+        return False
+    with suppress(OSError):  # in a folder that cannot be written the bytes are read at each start
+        (folder / SUMS).touch()
+    return True
 
 
 def is_as_installed(path: Path, package: str) -> bool:
@@ -56,6 +75,12 @@ def demand_as_installed(path: Path, package: str) -> Path:
     if not is_as_installed(path, package):
         raise ModelUnavailable(f"The file {path.name} is not as the package {package} installed it", mend=MEND)
     return path
+
+
+def _named(folder: Path) -> dict[Path, str]:
+    """What SHA256SUMS says: the files' paths with their checksums."""
+    lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+    return {folder / name: digest for digest, name in (line.split("  ", 1) for line in lines)}
 
 
 def sha256(path: Path) -> str:

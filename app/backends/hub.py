@@ -19,6 +19,10 @@ def folder_of(name: str) -> Path | None:
     """The folder with the model's files: the one that is named, or the hub's cache; None when neither is there."""
     if is_path(name):
         return Path(name).expanduser() if Path(name).expanduser().is_dir() else None
+    from huggingface_hub import constants
+
+    if not (Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}").is_dir():
+        return None  # what looks closer brings an HTTP client with it, for which the first page would wait
     from huggingface_hub import try_to_load_from_cache
 
     found = try_to_load_from_cache(name, "config.json")

@@ -56,12 +56,17 @@ def question_model(settings: Settings) -> Iterator[Finding]:
 
 def base_model(settings: Settings) -> Iterator[Finding]:
     """SmolLM2 as it was unpacked, which the judge stands on."""
+    from app.backends.checksums import matches_sums
     from app.preparing import base_model as step
+    from app.preparing import base_model_folder
 
-    if step(settings).is_done():
-        yield ok("judge's base", "Unpacked, with the bytes that it was unpacked with")
+    name, folder = "judge's base", base_model_folder(settings)
+    if not step(settings).is_done():
+        yield problem(name, "SmolLM2 is not unpacked, or its files have changed since", "make setup")
+    elif not matches_sums(folder):  # what a disk does by itself leaves no trace that `make setup` looks for
+        yield problem(name, f"The bytes in {folder} have changed by themselves", f"rm -r {folder} && make setup")
     else:
-        yield problem("judge's base", "SmolLM2 is not unpacked, or its files have changed since", "make setup")
+        yield ok(name, "Unpacked, with the bytes that it was unpacked with")
 
 
 def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Finding]:

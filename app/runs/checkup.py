@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.extensions import MIGRATIONS
+from app import extensions  # noqa: F401 - with it, errors of databases are told in words
+from app.runs.revisions import MIGRATIONS, newest_revision, revision_of
 from app.runs.trouble import DatabaseUnavailable, trouble
 
 LOCK_SECONDS = 2
@@ -42,13 +41,12 @@ def look_at(url: str, migrations: Path = MIGRATIONS) -> Condition:
     seen = Condition(parts.database or "" if is_sqlite else parts.render_as_string(hide_password=True))
     if is_sqlite and not Path(seen.where).exists():
         return replace(seen, is_missing=True)
-    newest = ScriptDirectory(str(migrations)).get_current_head()
+    newest = newest_revision(migrations)
     try:
         engine = create_engine(url)
         try:
             with engine.connect() as connection:
-                revision = MigrationContext.configure(connection).get_current_revision()
-                seen = replace(seen, newest=newest, revision=revision)
+                seen = replace(seen, newest=newest, revision=revision_of(connection))
                 return _sqlite(connection, seen) if is_sqlite else seen
         finally:
             engine.dispose()

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from app.backends.checksums import demand_as_installed, is_as_installed, matches_sums, write_sums
+from app.backends.checksums import (
+    demand_as_installed,
+    is_as_installed,
+    matches_sums,
+    unchanged_since_checked,
+    write_sums,
+)
 from app.reasoning.errors import ModelUnavailable
 
 
@@ -56,6 +63,44 @@ def test_a_byte_that_changed_a_file_that_is_gone_and_sums_that_are_gone_do_not_m
     assert not matches_sums(folder)
     (folder / "SHA256SUMS").unlink()
     assert not matches_sums(folder)
+
+
+def make_older(folder: Path) -> None:
+    """As if the files had been written long before they were checked; their change time cannot be set back."""
+    later = (folder / "words").stat().st_ctime + 60
+    os.utime(folder / "SHA256SUMS", (later, later))
+
+
+def test_files_that_were_not_touched_since_they_were_checked_are_not_read_again(folder):
+    (folder / "SHA256SUMS").write_text(f"{'0' * 64}  weights\n")  # wrong, which only reading the file could tell
+    make_older(folder)
+    assert not matches_sums(folder)
+    assert unchanged_since_checked(folder)
+
+
+@pytest.mark.parametrize("date", [None, 1_000_000_000])
+def test_a_file_that_was_changed_is_read_again_whatever_date_it_bears(folder, date):
+    assert unchanged_since_checked(folder)
+    change_a_byte(folder / "weights")
+    if date:
+        os.utime(folder / "weights", (date, date))
+    assert not unchanged_since_checked(folder)
+
+
+def test_a_folder_that_was_copied_is_read_once(folder):
+    os.utime(folder / "SHA256SUMS", (0, 0))
+    assert unchanged_since_checked(folder)
+    assert (folder / "SHA256SUMS").stat().st_mtime >= (folder / "words").stat().st_mtime
+
+
+def test_a_file_that_is_gone_and_sums_that_are_gone_or_empty_are_noticed_without_reading(folder):
+    make_older(folder)
+    (folder / "words").unlink()
+    assert not unchanged_since_checked(folder)
+    (folder / "SHA256SUMS").write_text("")
+    assert not unchanged_since_checked(folder)
+    (folder / "SHA256SUMS").unlink()
+    assert not unchanged_since_checked(folder)
 
 
 @pytest.mark.parametrize("sums", ["", "no checksums at all\n"])

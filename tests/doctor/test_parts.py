@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -11,8 +12,10 @@ import numpy
 import pytest
 from gguf import GGUFWriter
 
+from app.backends.checksums import SUMS, write_sums
 from app.backends.corpus_index import Manifest, checksum, sizes, write_manifest
 from app.doctor import parts
+from app.preparing import base_model_folder
 from app.settings import Settings
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 
@@ -67,6 +70,20 @@ def test_a_question_model_that_is_cut_off_is_a_problem_and_a_whole_one_is_none(t
 
 def test_a_base_that_is_not_unpacked_is_a_problem(settings):
     assert the_one(parts.base_model, settings)[0] is BROKEN
+
+
+def test_a_base_whose_bytes_a_disk_has_changed_is_a_problem_and_the_mend_takes_it_away(settings):
+    folder = base_model_folder(settings)
+    folder.mkdir(parents=True)
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        (folder / name).write_text("{}")
+    write_sums(folder)
+    assert the_one(parts.base_model, settings)[0] is SOUND
+    (folder / SUMS).write_text(f"{'0' * 64}  model.safetensors\n")  # as if the bytes were others
+    later = (folder / SUMS).stat().st_mtime + 60
+    os.utime(folder / SUMS, (later, later))
+    state, said = the_one(parts.base_model, settings)
+    assert state is BROKEN and f"rm -r {folder} && make setup" in said
 
 
 @pytest.fixture

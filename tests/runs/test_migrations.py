@@ -8,11 +8,12 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from flask import Flask
-from flask_migrate import downgrade, upgrade
+from flask_migrate import Migrate, downgrade, upgrade
 from sqlalchemy import inspect
 
-from app.extensions import db, migrate
+from app.extensions import db
 from app.runs import call_cache, tables  # noqa: F401 - makes the tables known
+from app.runs.revisions import MIGRATIONS
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def fresh_app(tmp_path):
     app = Flask("app")
     app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{tmp_path / 'fresh.sqlite3'}"
     db.init_app(app)
-    migrate.init_app(app, db)
+    Migrate(app, db, directory=str(MIGRATIONS))
     with app.app_context():
         yield app
         db.engine.dispose()

@@ -206,15 +206,15 @@ class _Taking:
     kinds: Collection[str] | None
 
     async def reply(self, url: str, response: Any) -> Fetched:
-        location = response.headers.get("location", "") if 300 <= response.status_code < 400 else ""
-        head = Fetched(url, self.host, response.status_code, response.headers.get("content-type", ""), location=location)
-        if head.status != 200:
-            return head
+        sent, status = response.headers, response.status_code
+        head = Fetched(url, self.host, status, sent.get("content-type", ""))
+        if status != 200:
+            return replace(head, location=sent.get("location", "") if 300 <= status < 400 else "")
         if self.kinds is not None and head.kind not in self.kinds:
             raise CallFailed(
                 f"{self.host} sent {head.kind[:50] or 'something'}, which is not a kind of page that can be read."
             )
-        body = Body(self.host, response.headers, self.limit)
+        body = Body(self.host, sent, self.limit)
         async for chunk in response.aiter_raw():
             body.add(chunk)
         return replace(head, content=body.whole())

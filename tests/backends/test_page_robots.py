@@ -1,0 +1,84 @@
+"""Tests for robots.txt: what it says, what its absence says, and how long it is remembered."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.backends.guarded_http import Budget
+from app.backends.page_robots import KEPT_SECONDS, Robots
+from app.reasoning.errors import CallFailed
+from tests.web_server import Sent, WebServer, client
+
+RULES = b"""\xef\xbb\xbf# ours
+User-agent: Hopcheck
+Allow: /private/open
+Disallow: /private
+
+User-agent: *
+Disallow: /
+"""
+
+
+def text(body: bytes = b"", status: int = 200) -> Sent:
+    return Sent(body, kind="text/plain", status=status)
+
+
+def checked(robots: Robots, url: str) -> str:
+    """ "" when the page may be read, otherwise the message."""
+    try:
+        robots.check(url, Budget(5))
+    except CallFailed as error:
+        return str(error)
+    return ""
+
+
+class TestRules:
+    @pytest.mark.parametrize(
+        ("path", "may"), [("/", True), ("/private", False), ("/private/a?b", False), ("/private/open/a", True)]
+    )
+    def test_the_rules_for_our_name_decide_over_those_for_all(self, path, may):
+        with WebServer({"/robots.txt": text(RULES)}) as site:
+            message = checked(Robots(client(site), "Hopcheck"), site.url(path))
+        assert message == ("" if may else "good.test asks that programs do not read this page (its robots.txt).")
+
+    @pytest.mark.parametrize(("status", "may"), [(404, True), (410, True), (401, False), (403, False)])
+    def test_a_site_without_rules_minds_nothing_and_one_that_shuts_us_out_means_it(self, status, may):
+        with WebServer({"/robots.txt": text(status=status)}) as site:
+            assert (checked(Robots(client(site), "Hopcheck"), site.url()) == "") is may
+
+    @pytest.mark.parametrize("sent", [text(status=503), text(status=429), text(b"#" * 2_000_000)])
+    def test_rules_that_cannot_be_had_permit_nothing_and_are_asked_for_anew(self, sent):
+        with WebServer({"/robots.txt": sent}) as site:
+            robots = Robots(client(site), "Hopcheck")
+            assert checked(robots, site.url()).startswith(
+                "What programs may read on good.test cannot be known: good.test"
+            )
+            site.pages["/robots.txt"] = text()
+            assert checked(robots, site.url()) == ""
+
+    @pytest.mark.parametrize(
+        "rules", [b"", b"\0\xff\xfe", b"<html>soft 404</html>", b"Disallow: /\nUser-agent", b"::\n:"]
+    )
+    def test_rules_that_make_no_sense_forbid_nothing(self, rules):
+        with WebServer({"/robots.txt": text(rules)}) as site:
+            assert checked(Robots(client(site), "Hopcheck"), site.url()) == ""
+
+
+class TestMemory:
+    def test_a_site_is_asked_once_an_hour(self):
+        now = [0.0]
+        with WebServer({"/robots.txt": text(RULES)}) as site:
+            robots = Robots(client(site), "Hopcheck", lambda: now[0])
+            for path in "/", "/a", "/private":
+                checked(robots, site.url(path))
+            assert site.asked == ["/robots.txt"]
+            now[0] = KEPT_SECONDS + 1
+            checked(robots, site.url())
+        assert site.asked == ["/robots.txt"] * 2
+
+    def test_each_host_and_port_has_rules_of_its_own(self):
+        with WebServer({"/robots.txt": text(RULES)}) as site, WebServer({}) as other:
+            robots = Robots(client(site, other), "Hopcheck")
+            assert checked(robots, site.url("/private")) and not checked(robots, other.url("/private"))
+            assert checked(robots, site.url("/private", host="other.test"))
+        assert (len(site.asked), len(other.asked)) == (2, 1)

@@ -1,0 +1,52 @@
+"""Which pages are fact-checks: a check that finds one has looked the answer up instead of finding it out.
+
+The publishers are data (fact_checkers.json): sites that do nothing else, sections of sites that do more, and the
+names that such sections have on any site. The list is known to be incomplete.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+_ARCHIVED = re.compile(r"^https?://(?:web\.)?archive\.org/web/[^/]+/(?=.)", re.IGNORECASE)
+_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+
+
+def is_fact_check(url: str | None) -> bool:
+    """Whether the address is a known fact-checking publisher's, or of a section that is called so.
+
+    An archived page counts as the page that was archived. What is no address is no fact-check.
+    """
+    host, path = _host_and_path(_ARCHIVED.sub("", url or ""))
+    if not host:
+        return False
+    known = _known()
+    labels = host.split(".")
+    sites = [".".join(labels[at:]) for at in range(len(labels) - 1)]
+    if any(site in known["sites"] for site in sites):
+        return True
+    sections = (section for site in sites for section in known["sections"].get(site, ()))
+    return any(f"{path}/".startswith(f"/{section}/") for section in sections) or any(
+        part in known["names"] for part in path.split("/")
+    )
+
+
+def _host_and_path(url: str) -> tuple[str, str]:
+    """Lower case, the host without a port or the dot at its end; empty where `url` is none."""
+    try:
+        parts = urlsplit(url.strip() if _SCHEME.match(url.strip()) else f"https://{url.strip()}")
+        return (parts.hostname or "").rstrip("."), unquote(parts.path).casefold().rstrip("/")
+    except ValueError:
+        return "", ""
+
+
+@lru_cache(maxsize=1)
+def _known() -> dict[str, Any]:
+    """`sites` as a set, `sections` as {site: [path, ...]}, `names` as a set."""
+    found = json.loads((files("app.language") / "fact_checkers.json").read_text(encoding="utf-8"))
+    return {"sites": set(found["sites"]), "sections": found["sections"], "names": set(found["names"])}

@@ -1,0 +1,64 @@
+"""Which addresses are a fact-checker's."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.language.fact_checkers import _known, is_fact_check
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.snopes.com/fact-check/moon-cheese/",
+        "http://SNOPES.com:80/x",
+        "https://snopes.com./x",
+        "snopes.com/x",
+        "https://www.politifact.com",
+        "https://factcheck.afp.com/doc.afp.com.1",
+        "https://ethiopia.africacheck.org/a",
+        "https://www.reuters.com/fact-check/some-claim-2024-01-01/",
+        "https://www.reuters.com/article/factcheck/x",
+        "https://www.washingtonpost.com/news/fact-checker/wp/2020/x",
+        "https://a-paper.example/news/Fact-Check/x",
+        "https://a-paper.example/fact%2Dcheck",
+        "https://web.archive.org/web/20201031000000/https://www.snopes.com/fact-check/x",
+        "https://correctiv.org/faktencheck/2020/x",
+    ],
+)
+def test_a_fact_checkers_page_is_known_by_site_section_or_name(url: str) -> None:
+    """However the address is written, and when it is archived."""
+    assert is_fact_check(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.reuters.com/world/x",
+        "https://notsnopes.com/x",
+        "https://snopes.com.example.org/x",
+        "https://example.org/?from=https://www.snopes.com/x",
+        "https://example.org/how-fact-checkers-work",
+        "https://correctiv.org/faktencheckerin",
+        "https://web.archive.org/web/2020/https://example.org/x",
+        "https://en.wikipedia.org/wiki/Snopes",
+        "https://[::1",
+        "",
+        None,
+    ],
+)
+def test_other_pages_are_none(url: str | None) -> None:
+    """A name inside another one, in a query or in a title makes no fact-check; nor does what is no address."""
+    assert not is_fact_check(url)
+
+
+def test_the_list_is_written_in_one_form() -> None:
+    """Sites as hosts without www, in order and once each; sections as paths without slashes around them."""
+    known = _known()
+    sites = [*known["sites"], *known["sections"]]
+    assert all(re.fullmatch(r"(?!www\.)[a-z0-9-]+(\.[a-z0-9-]+)+", site) for site in sites)
+    assert not known["sites"] & set(known["sections"])
+    paths = [path for section in known["sections"].values() for path in section] + list(known["names"])
+    assert all(path == path.strip("/").casefold() for path in paths)

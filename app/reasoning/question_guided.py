@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from app.reasoning.errors import CallFailed
 from app.reasoning.events import (
     Event,
-    HopFailed,
     HopKept,
     HopSetAside,
     QuestioningEnded,
@@ -34,7 +33,16 @@ from app.reasoning.roles import (
     Reasoner,
     Wish,
 )
-from app.reasoning.trail import NOTHING_LEFT, Trail, answered, brought_nothing, conclude, limit_reached, wish_to_end
+from app.reasoning.trail import (
+    NOTHING_LEFT,
+    Trail,
+    answered,
+    brought_nothing,
+    conclude,
+    failed,
+    limit_reached,
+    wish_to_end,
+)
 from app.reasoning.types import Claim, Hop, HopStatus, Question, RunOptions
 
 
@@ -85,8 +93,8 @@ class QuestionGuided:
 
     def _ask(self, claim: Claim, trail: Trail) -> Generator[Event, None, Hop | None]:
         """One hop from question to keeping; returns it closed, or None when there is no question left."""
-        number, module = len(trail.hops) + 1, "question generator"
-        hop = None
+        number, module = trail.next_number, "question generator"
+        hop = Hop(number, Question(""))
         try:
             question = self.generator.next_question(claim, trail.context, trail.set_aside)
             if question is None:
@@ -96,8 +104,7 @@ class QuestionGuided:
             module = "QA validator"
             judgement = self.validator.is_useful(claim, trail.context, hop)
         except CallFailed as error:
-            yield HopFailed(number, module, str(error))
-            return (hop or Hop(number, Question(""))).closed(HopStatus.FAILED, str(error))
+            return (yield from failed(hop, module, error))
         if judgement.holds:
             yield HopKept(number, judgement.reason)
             return hop.closed(HopStatus.KEPT, judgement.reason)

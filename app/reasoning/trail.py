@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from app.reasoning.errors import CallFailed
-from app.reasoning.events import AnswerFound, Event, QuestionAsked, RunFailed, VerdictReached
+from app.reasoning.events import AnswerFound, Event, HopFailed, QuestionAsked, RunFailed, VerdictReached
 from app.reasoning.report import Report
 from app.reasoning.roles import Control, QuestionAnswerer, Reasoner, Wish
 from app.reasoning.types import Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
@@ -23,10 +24,15 @@ class Trail:
     hops: list[Hop]
 
     @classmethod
-    def of(cls, so_far: Report | None) -> Trail:
+    def of(cls, so_far: Report | None) -> Self:
         """The hops that stand."""
         cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
         return cls([hop for hop in so_far.hops if hop.status not in cut_off] if so_far else [])
+
+    @property
+    def next_number(self) -> int:
+        """The number of the hop that comes next."""
+        return len(self.hops) + 1
 
     @property
     def context(self) -> Context:
@@ -62,6 +68,12 @@ def answered(answerer: QuestionAnswerer, number: int, question: Question, claim:
     answer = answerer.answer(question, claim)
     yield AnswerFound(number, answer)
     return Hop(number, question, answer)
+
+
+def failed(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, Hop]:
+    """A call of the hop did not work; returns it closed. One that failed before it had a question has an empty one."""
+    yield HopFailed(hop.number, module, str(error))
+    return hop.closed(HopStatus.FAILED, str(error))
 
 
 def conclude(reasoner: Reasoner, claim: Claim, trail: Trail, context: Context, options: RunOptions) -> Iterator[Event]:

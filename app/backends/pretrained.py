@@ -34,6 +34,7 @@ class Kind:
 
 SEQ2SEQ = Kind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like FLAN-T5")
 EXTRACTIVE_QA = Kind("AutoModelForQuestionAnswering", "an extractive question answering model like RoBERTa on SQuAD")
+CAUSAL = Kind("AutoModelForCausalLM", "a causal language model like SmolLM2")
 PAIR_CLASSIFIER = Kind("AutoModelForSequenceClassification", "a classifier of text pairs like RoBERTa on MNLI")
 
 
@@ -56,10 +57,8 @@ def load(name_or_path: str, kind: Kind, threads: int, mend: str, untrained: str 
     transformers.utils.logging.disable_progress_bar()
     torch.set_num_threads(threads)
     try:
-        config = _config(folder, name, mend)
+        config = demand_kind(folder, name, kind, mend)
         auto = getattr(transformers, kind.auto)
-        if type(config) not in auto._model_mapping:
-            raise ModelUnavailable(f"{name} is a model of the type {config.model_type}, not {kind.words}", mend)
         model, told = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFELY)
         if absent := [key for key in sorted(told["missing_keys"]) if not untrained or not key.startswith(untrained)]:
             raise ModelUnavailable(f"{name} is not {kind.words}: its weights lack {absent[0]}", mend)
@@ -76,6 +75,16 @@ def load(name_or_path: str, kind: Kind, threads: int, mend: str, untrained: str 
 
 
 _SAFELY = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
+
+
+def demand_kind(folder: Path, name: str, kind: Kind, mend: str) -> Any:
+    """The configuration of the model in `folder`; ModelUnavailable when no model of its type can be of this kind."""
+    import transformers
+
+    config = _config(folder, name, mend)
+    if type(config) not in getattr(transformers, kind.auto)._model_mapping:
+        raise ModelUnavailable(f"{name} is a model of the type {config.model_type}, not {kind.words}", mend)
+    return config
 
 
 def _config(folder: Path, name: str, mend: str) -> Any:

@@ -1,0 +1,178 @@
+"""`flask --app app train ...`: what is made, and one clear sentence for everything that cannot be."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from app import create_app
+from app.settings import Settings
+from app.training.pairs import SOURCES
+from tests.limits import no_room_for
+from tests.tiny import tiny_llama, tiny_qa, tiny_t5
+
+ROW = {"id": 1, "claim": "C.", "label": "SUPPORTED", "evidence": [{"title": "T", "text": "It is so."}]}
+ASKED = [
+    {"claim": f"claim {at} .", "hops": [{"question": "paris ?", "answer": "yes"}, {"question": "no ?"}]}
+    for at in range(12)
+]
+
+
+@pytest.fixture
+def command(tmp_path: Path):
+    """Carries out `train ...`."""
+    app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")}))
+    return lambda *arguments: app.test_cli_runner().invoke(args=["train", *map(str, arguments)])
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    path = tmp_path / "asked.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in ASKED))
+    return path
+
+
+@pytest.fixture
+def sets(tmp_path: Path) -> Path:
+    """A folder with a row in each data set of the judge's."""
+    for source in SOURCES:
+        (tmp_path / f"{source}.jsonl").write_text(json.dumps(ROW) + "\n")
+    return tmp_path
+
+
+def test_two_questioners_come_out_of_one_command(command, asked: Path, tmp_path: Path) -> None:
+    """Each in its folder with a card; nothing but what is loaded and told stays there."""
+    out = tmp_path / "questions"
+    base = tiny_t5(tmp_path / "t5")
+    done = command("question-generator", "--data", asked, "--base", base, "--out", out, "--epochs", 1)
+    assert done.exit_code == 0, done.output
+    for name in ("first-question", "next-question"):
+        card = json.loads((out / name / "training.json").read_text())
+        assert (card["model"], card["settings"]["epochs"], card["settings"]["learning_rate"]) == (name, 1, 5e-5)
+        assert f"trained on {card['examples']} examples" in done.stdout and card["data_hash"] in done.stdout
+        assert not {file.name for file in (out / name).iterdir()} & {"checkpoint.pt", "checkpoint.partial"}
+
+
+def test_one_questioner_can_be_trained_alone_with_other_numbers(command, asked: Path, tmp_path: Path) -> None:
+    out, base = tmp_path / "questions", tiny_t5(tmp_path / "t5")
+    numbers = ("--epochs", 2, "--batch-size", 3, "--learning-rate", 0.01, "--rank", 2, "--seed", 5)
+    done = command("question-generator", "--data", asked, "--base", base, "--out", out, "--only", "next", *numbers)
+    assert done.exit_code == 0, done.output
+    assert [folder.name for folder in out.iterdir()] == ["next-question"]
+    settings = json.loads((out / "next-question" / "training.json").read_text())["settings"]
+    numbers_told = {key: settings[key] for key in ("epochs", "batch_size", "learning_rate", "rank", "seed")}
+    assert numbers_told == {"epochs": 2, "batch_size": 3, "learning_rate": 0.01, "rank": 2, "seed": 5}
+
+
+def told(done, status: int) -> str:
+    """What a refused command says: one line and no trace."""
+    assert done.exit_code == status, done.output
+    assert "Traceback" not in done.output
+    return done.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("kind", ["entailment", "question-generator", "reader"])
+def test_data_that_are_not_there_are_named(command, tmp_path: Path, kind: str) -> None:
+    done = command(kind, "--data", tmp_path / "gone", "--out", tmp_path / "out")
+    assert "gone" in told(done, 2)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"claim": "C."', "line 1: not JSON"),
+        (json.dumps(ROW) + "\n" + json.dumps(ROW | {"label": "MAYBE"}), "line 2: the label 'MAYBE' is unknown"),
+        (json.dumps(ROW | {"evidence": [{"title": "T"}]}), "line 1: no text"),
+        (json.dumps(ROW | {"evidence": "It is so."}), "line 1: evidence that are no list"),
+        (json.dumps({"id": 1, "label": "SUPPORTED"}), "line 1: no claim"),
+        ("", "is empty"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_a_set_that_the_judge_cannot_learn_from_is_named_with_its_line(command, sets: Path, text, sentence) -> None:
+    """Before anything is computed."""
+    path = sets / f"{SOURCES[1]}.jsonl"
+    path.unlink() if text is None else path.write_text(text)
+    said = told(command("entailment", "--data", sets, "--out", sets / "out"), 2)
+    assert path.name in said and sentence in said
+
+
+SQUAD = {"title": "T", "paragraphs": [{"context": "C.", "qas": [{"question": "Q?", "answers": [{"text": "C"}]}]}]}
+ELSEWHERE = {"title": "T", "paragraphs": [{"context": "C.", "qas": [{"question": "Q?", "answers": [{"text": "D"}]}]}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"data":\n[', "line 2: not JSON"),
+        ("", "line 1: not JSON"),
+        ("[]", "no JSON object with data"),
+        (
+            json.dumps({"data": [SQUAD, SQUAD | {"paragraphs": [{"context": "C."}]}]}),
+            "article 2 has qas that are no list",
+        ),
+        (json.dumps({"data": [ELSEWHERE]}), "an answer to 'Q?' that does not stand in its context"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_a_file_that_the_reader_cannot_learn_from_is_named(command, tmp_path: Path, text, sentence: str) -> None:
+    """Before anything is computed."""
+    (tmp_path / "squad_dev_v1.1.json").write_text(json.dumps({"data": [SQUAD]}))
+    if text is not None:
+        (tmp_path / "squad_dev_v2.0.json").write_text(text)
+    said = told(command("reader", "--data", tmp_path, "--out", tmp_path / "out"), 2)
+    assert "squad_dev_v2.0.json" in said and sentence in said
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (tiny_t5, "of the type t5, not a causal language model"),
+        (None, "There is no folder"),
+    ],
+)
+def test_a_base_that_the_judge_cannot_stand_on_is_refused(command, sets: Path, make, sentence: str) -> None:
+    base = make(sets / "base") if make else sets / "base"
+    assert sentence in told(command("entailment", "--data", sets, "--base", base, "--out", sets / "out"), 1)
+
+
+@pytest.mark.parametrize("make", [tiny_llama, tiny_qa])
+def test_a_base_that_cannot_write_questions_is_refused(command, asked: Path, tmp_path: Path, make) -> None:
+    done = command("question-generator", "--data", asked, "--base", make(tmp_path / "base"), "--out", tmp_path / "out")
+    assert "not a sequence-to-sequence model" in told(done, 1)
+
+
+def test_a_full_disk_is_one_sentence(command, asked: Path, tmp_path: Path) -> None:
+    arguments = "question-generator", "--data", asked, "--base", tiny_t5(tmp_path / "t5"), "--out", tmp_path / "out"
+    with no_room_for(5_000):
+        done = command(*arguments)
+    assert "is the disk full?" in told(done, 1) and "checkpoint.pt" in told(done, 1)
+
+
+class Interrupt(logging.Handler):
+    """Presses Ctrl-C when the training says that it has saved a checkpoint."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on_from_there(command, asked: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = "question-generator", "--data", asked, "--base", tiny_t5(tmp_path / "t5"), "--out", out
+    log = logging.getLogger("app.training.fine_tuning")
+    log.setLevel(logging.INFO)
+    log.addHandler(interrupt := Interrupt())
+    try:
+        done = command(*arguments)
+    finally:
+        log.removeHandler(interrupt)
+    assert told(done, 130) == (
+        f"Stopped. {out / 'first-question' / 'checkpoint.pt'} is kept, and the same command goes on from it."
+    )
+    assert not (out / "first-question" / "model.safetensors").exists()
+    assert command(*arguments).exit_code == 0
+    assert (out / "first-question" / "model.safetensors").exists()

@@ -1,0 +1,104 @@
+"""Checkpoints and finished weights: whole or not at all, and never taken up by another run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from app.reasoning.errors import InvalidInput
+from app.training.checkpoints import replacing, resume, save_checkpoint
+from tests.limits import no_room_for
+
+
+def a_model(seed: int, size: int = 40) -> nn.Linear:
+    torch.manual_seed(seed)
+    return nn.Linear(size, size)
+
+
+def test_a_checkpoint_gives_back_weights_and_progress(tmp_path: Path) -> None:
+    path, one, other = tmp_path / "new" / "checkpoint.pt", a_model(1), a_model(2)
+    save_checkpoint(path, one, {}, {"step": 3}, "this run")
+    assert resume(path, other, {}, "this run") == {"step": 3}
+    assert torch.equal(one.weight, other.weight)
+
+
+def test_where_there_is_no_checkpoint_a_run_begins_at_its_beginning(tmp_path: Path) -> None:
+    assert resume(tmp_path / "checkpoint.pt", a_model(1), {}) == {}
+
+
+def test_a_full_disk_leaves_the_checkpoint_from_before_and_no_rest(tmp_path: Path) -> None:
+    path, model = tmp_path / "checkpoint.pt", a_model(1)
+    save_checkpoint(path, model, {}, {"step": 1})
+    with no_room_for(1_000), pytest.raises(OSError, match="could not be written"):
+        save_checkpoint(path, a_model(2), {}, {"step": 2})
+    assert resume(path, a_model(3), {}) == {"step": 1}
+    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.pt"]
+
+
+@pytest.mark.parametrize(
+    ("run", "size", "sentence"), [("other", 40, "other data, another base"), ("", 30, "another model")]
+)
+def test_a_checkpoint_of_another_run_or_model_is_refused(tmp_path: Path, run: str, size: int, sentence: str) -> None:
+    """Half of its steps would count as done on data that they never saw."""
+    save_checkpoint(tmp_path / "checkpoint.pt", a_model(1), {}, {"step": 3}, "this run")
+    with pytest.raises(InvalidInput, match=sentence) as raised:
+        resume(tmp_path / "checkpoint.pt", a_model(2, size), {}, run)
+    assert "delete it" in str(raised.value)
+
+
+@pytest.mark.parametrize("keep", [0, 10, 1_500])
+def test_a_checkpoint_that_is_cut_off_is_named(tmp_path: Path, keep: int) -> None:
+    path = tmp_path / "checkpoint.pt"
+    save_checkpoint(path, a_model(1), {}, {"step": 3})
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(InvalidInput, match=r"checkpoint\.pt is damaged"):
+        resume(path, a_model(2), {})
+
+
+def test_weights_take_the_place_of_the_old_ones_at_the_end_and_other_files_stay(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for text in ("old", "new"):
+        with replacing(out) as fresh:
+            (fresh / "model").write_text(text)
+        (out / "README.md").write_text("a card")
+    assert {file.name: file.read_text() for file in out.iterdir()} == {"model": "new", "README.md": "a card"}
+    assert [folder.name for folder in tmp_path.iterdir()] == ["out"]
+
+
+def a_lot(fresh: Path) -> None:
+    save_file({"weight": torch.zeros(10_000)}, fresh / "model.safetensors")
+
+
+def a_text(fresh: Path) -> None:
+    (fresh / "tokenizer.json").write_text("x" * 10_000)
+
+
+def a_device_that_is_always_full(fresh: Path) -> None:
+    (fresh / "tokenizer.json").symlink_to("/dev/full")
+    (fresh / "tokenizer.json").write_text("x")
+
+
+@pytest.mark.parametrize("write", [a_lot, a_text, a_device_that_is_always_full])
+def test_a_full_disk_leaves_the_old_weights_whole(tmp_path: Path, write) -> None:
+    """Whichever file is the one that does not fit any more, no file of the new ones is there."""
+    out = tmp_path / "out"
+    with replacing(out) as fresh:
+        (fresh / "config.json").write_text("old")
+    refused = pytest.raises(OSError, match="what was saved before is as it was")
+    with no_room_for(1_000), refused as raised, replacing(out) as fresh:
+        (fresh / "config.json").write_text("new")
+        write(fresh)
+    assert raised.value.filename == str(out)
+    assert (out / "config.json").read_text() == "old"
+    assert [folder.name for folder in tmp_path.iterdir()] == ["out"]
+
+
+def test_ctrl_c_while_saving_leaves_the_old_weights_whole(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "out") as fresh:
+        (fresh / "config.json").write_text("new")
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []

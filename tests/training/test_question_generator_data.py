@@ -1,0 +1,119 @@
+"""Claims with questions as examples: both formats, what each model learns from them, and faults named by their line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.reasoning.errors import InvalidInput
+from app.training.question_generator_data import (
+    Asked,
+    data_hash,
+    first_examples,
+    next_examples,
+    read_asked,
+)
+
+PLAIN = {"claim": "C.", "hops": [{"question": "Q1?", "answer": "A1"}, {"question": "Q2?"}, {"question": "Q3?"}]}
+AVERITEC = {
+    "claim": "D.",
+    "label": "REFUTED",
+    "questions": [
+        {
+            "question": "Q1?",
+            "answers": [
+                {"answer": "No answer could be found.", "answer_type": "Unanswerable"},
+                {"answer": "No", "answer_type": "Boolean", "boolean_explanation": "It never was."},
+            ],
+        },
+        {"question": "", "answers": [{"answer": "A stray answer", "answer_type": "Extractive"}]},
+        {"question": "Q2?", "answers": []},
+    ],
+}
+
+
+def written(folder: Path, *rows) -> Path:
+    path = folder / "asked.jsonl"
+    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    return path
+
+
+def test_both_formats_give_claims_with_questions_and_answers_in_order(tmp_path: Path) -> None:
+    """An answer's explanation belongs to it; a question that found nothing stays, without an answer."""
+    plain, averitec = read_asked(written(tmp_path, PLAIN, "", AVERITEC))
+    assert plain == Asked("C.", (("Q1?", "A1"), ("Q2?", None), ("Q3?", None)))
+    assert averitec == Asked("D.", (("Q1?", "No. It never was"), ("Q2?", None)))
+
+
+def test_one_model_learns_the_first_question_and_the_other_each_next_one(tmp_path: Path) -> None:
+    """In the words of the paper's appendix; what found no answer is a question to ask and nothing to go on from."""
+    asked = read_asked(written(tmp_path, PLAIN, AVERITEC))
+    assert [(each.source, each.target) for each in first_examples(asked)] == [
+        ("question: C.", "Q1?"),
+        ("question: D.", "Q1?"),
+    ]
+    assert [(each.source, each.target) for each in next_examples(asked)] == [
+        ("question: Claim: C. Question: Q1? Answer: A1", "Q2?"),
+        ("question: Claim: C. Question: Q1? Answer: A1", "Q3?"),
+        ("question: Claim: D. Question: Q1? Answer: No. It never was", "Q2?"),
+    ]
+
+
+def test_rows_of_the_published_files_that_ask_nothing_are_left_out(tmp_path: Path) -> None:
+    nothing = {"claim": "E.", "questions": []}, {"claim": "", "questions": AVERITEC["questions"]}
+    assert [each.claim for each in read_asked(written(tmp_path, *nothing, PLAIN))] == ["C."]
+    with pytest.raises(InvalidInput, match="holds no question"):
+        read_asked(written(tmp_path, *nothing))
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ('{"claim": ', "not JSON"),
+        ("[1, 2]", "no JSON object"),
+        ({"claim": "C."}, "a row has one of the two"),
+        (PLAIN | {"questions": []}, "a row has one of the two"),
+        (PLAIN | {"claim": " "}, "no claim"),
+        (PLAIN | {"hops": []}, "hops that are no list of objects"),
+        (PLAIN | {"hops": ["Q1?"]}, "hops that are no list of objects"),
+        (PLAIN | {"hops": [{"answer": "A1"}]}, "no question"),
+        (PLAIN | {"hops": [{"question": "Q1?", "answer": 1}]}, "no answer"),
+        (AVERITEC | {"questions": "Q1?"}, "questions that are no list"),
+        (AVERITEC | {"questions": [{"question": "Q1?", "answers": [{"answer": None}]}]}, "no answer"),
+    ],
+)
+def test_a_row_at_fault_is_named_by_its_line(tmp_path: Path, row, sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"asked\.jsonl, line 2: .*{sentence}"):
+        read_asked(written(tmp_path, PLAIN, row, AVERITEC))
+
+
+def test_several_faults_are_counted(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"line 1: .*lines at fault in all: 2"):
+        read_asked(written(tmp_path, "{", PLAIN, "{"))
+
+
+def test_text_that_is_no_utf_8_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "asked.jsonl"
+    path.write_bytes(json.dumps(PLAIN).encode() + b'\n{"claim": "\xff"}\n')
+    with pytest.raises(InvalidInput, match="line 2: not UTF-8"):
+        read_asked(path)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "asked.jsonl"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=r"asked\.jsonl is empty"):
+        read_asked(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="cannot be read: No such file"):
+        read_asked(tmp_path / "gone.jsonl")
+
+
+def test_other_rows_or_another_order_have_another_hash() -> None:
+    one, other = Asked("C.", (("Q1?", "A1"),)), Asked("C.", (("Q1?", None),))
+    assert len({data_hash(rows) for rows in ([one], [other], [one, other], [other, one])}) == 4

@@ -1,0 +1,173 @@
+"""Training the questioners, on a tiny T5 and a handful of claims: they learn, resume, and load as any Seq2Seq does."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from app.backends.seq2seq import Seq2Seq
+from app.language.question_input import first_question_input, next_question_input
+from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
+from app.training.fine_tuning import Tuning
+from app.training.question_generator import FIRST, NEXT, train
+from app.training.question_generator_data import Asked
+from tests.limits import no_room_for
+from tests.tiny import tiny_llama, tiny_t5
+
+TOWNS = ("bern", "paris", "rome")
+TUNING = Tuning(epochs=40, batch_size=4, learning_rate=2e-2, checkpoint_every=10)
+WORDS = "question : Claim Question Answer lies where who rules what is built there " + " ".join(TOWNS)
+
+
+def asked() -> list[Asked]:
+    """Claims about towns: the first question is where the town lies, the next one who rules there."""
+    about = [f"{town} {word}" for town in TOWNS for word in ("lies there", "is built", "is there")]
+    return [
+        Asked(claim, ((f"where is {claim.split()[0]} ?", "there"), (f"who rules {claim.split()[0]} ?", None)))
+        for claim in about
+    ]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_t5(tmp_path_factory.mktemp("base"), WORDS)
+
+
+@pytest.fixture(scope="module")
+def trained(base: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
+    out = tmp_path_factory.mktemp("questions") / "first-question"
+    return out, train(asked(), str(base), out, FIRST, TUNING)
+
+
+def test_a_trained_model_asks_what_it_was_taught_and_loads_as_any_other(trained) -> None:
+    """The folder is all that the app needs; the input is the one that inference makes."""
+    model = Seq2Seq(str(trained[0]))
+    for town in TOWNS:
+        assert model.complete(first_question_input(f"{town} lies there"), max_tokens=20) == f"where is {town} ?"
+
+
+def test_the_card_says_what_was_trained_on_what_and_how(trained) -> None:
+    out, card = trained
+    assert json.loads((out / "training.json").read_text()) == card
+    assert card["model"] == "first-question"
+    assert card["settings"] | {"seed": 7, "rank": 0, "source_tokens": 64, "target_tokens": 64} == card["settings"]
+    assert card["examples"] + card["held_out"] == len(asked())
+    assert card["steps"] == 40 * -(-card["examples"] // 4)
+    assert len(card["data_hash"]) == 16
+    assert card["loss"] < 0.5
+    assert not (out / "checkpoint.pt").exists()
+
+
+def test_an_adapter_is_trained_on_its_own_and_saved_as_a_part_of_the_model(base: Path, tmp_path: Path) -> None:
+    """With a rank, the file has the base's names and shapes, and weights that moved."""
+    train(asked(), str(base), tmp_path / "out", NEXT, Tuning(epochs=2, rank=2, learning_rate=1e-2))
+    before, after = load_file(base / "model.safetensors"), load_file(tmp_path / "out" / "model.safetensors")
+    assert {name: weight.shape for name, weight in after.items()} == {n: w.shape for n, w in before.items()}
+    moved = {name for name in before if not torch.equal(before[name], after[name])}
+    assert moved and not any("embed" in name or "shared" in name or "norm" in name for name in moved)
+    Seq2Seq(str(tmp_path / "out")).load()
+
+
+class Interrupt(logging.Handler):
+    """Presses Ctrl-C when the training says that it has saved its first checkpoint."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.getMessage().startswith("step 4 of"):
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupted() -> Iterator[None]:
+    log, handler = logging.getLogger("app.training.fine_tuning"), Interrupt()
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            yield
+    finally:
+        log.removeHandler(handler)
+
+
+def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(base: Path, tmp_path: Path) -> None:
+    """Dropout included: the same steps draw the same numbers."""
+    short = Tuning(epochs=4, batch_size=4, learning_rate=1e-2, checkpoint_every=4)
+    with interrupted():
+        train(asked(), str(base), tmp_path / "parts", NEXT, short)
+    card = train(asked(), str(base), tmp_path / "parts", NEXT, short)
+    train(asked(), str(base), tmp_path / "whole", NEXT, short)
+    assert card["steps"] == 12
+    one, two = (load_file(tmp_path / name / "model.safetensors") for name in ("parts", "whole"))
+    assert all(torch.allclose(one[name], two[name], atol=1e-6) for name in one)
+
+
+def test_a_checkpoint_of_other_data_or_settings_is_refused(base: Path, tmp_path: Path) -> None:
+    short = Tuning(epochs=4, checkpoint_every=4)
+    with interrupted():
+        train(asked(), str(base), tmp_path, NEXT, short)
+    with pytest.raises(InvalidInput, match="other data, another base or other settings"):
+        train(asked()[1:], str(base), tmp_path, NEXT, short)
+
+
+def test_a_disk_that_is_full_when_the_weights_are_saved_leaves_the_old_ones(base: Path, tmp_path: Path) -> None:
+    """And the checkpoint, so that nothing has to be trained again."""
+    out, few = tmp_path / "out", Tuning(epochs=1)
+    train(asked(), str(base), out, FIRST, few)
+    old = {file.name: file.read_bytes() for file in out.iterdir()}
+    # A checkpoint of a tiny model is larger than its weights, so the disk fills up in the second of two trainings.
+    log = logging.getLogger("app.training.fine_tuning")
+    log.addHandler(full := Full())
+    try:
+        with pytest.raises(OSError, match="what was saved before is as it was"):
+            train(asked(), str(base), out, FIRST, Tuning(epochs=1, seed=8))
+    finally:
+        log.removeHandler(full)
+        full.limit.__exit__(None, None, None)
+    assert {file.name: file.read_bytes() for file in out.iterdir() if file.name != "checkpoint.pt"} == old
+    assert (out / "checkpoint.pt").is_file()
+
+
+class Full(logging.Handler):
+    """Fills the disk when the last checkpoint has been written."""
+
+    limit = no_room_for(2_000)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.getMessage().startswith("step"):
+            self.limit.__enter__()
+
+
+def test_a_loss_that_is_no_number_ends_the_training(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(CallFailed, match="loss is not a number"):
+        train(asked(), str(base), tmp_path, FIRST, Tuning(learning_rate=1e30))
+
+
+def test_a_base_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="of the type llama, not a sequence-to-sequence model") as raised:
+        train(asked(), str(tiny_llama(tmp_path)), tmp_path / "out", FIRST, TUNING)
+    assert "--base" in raised.value.mend
+
+
+def test_data_without_a_second_question_teaches_no_next_one(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="nothing for the next-question model"):
+        train([Asked("bern", (("where ?", "there"),))], str(base), tmp_path, NEXT, TUNING)
+
+
+def test_an_input_that_is_too_long_loses_its_oldest_pairs_and_never_its_newest() -> None:
+    from app.training.question_generator import _fitting
+    from app.training.question_generator_data import next_examples
+
+    def tokens(text: str) -> dict:
+        return {"input_ids": text.split()}
+
+    hops = tuple((f"q{at} ?", f"a{at}") for at in range(5))
+    longest = list(next_examples([Asked("c", hops)]))[-1]
+    assert _fitting(longest, tokens, 100) == next_question_input("c", hops[:4])
+    assert _fitting(longest, tokens, 14) == next_question_input("c", hops[2:4])
+    assert _fitting(longest, tokens, 1) == next_question_input("c", hops[3:4])

@@ -1,4 +1,4 @@
-"""Papelo's Algorithm 1, sentence by sentence: what is asked, what makes up the pairs, whose verdict it is, how it ends."""
+"""Papelo's Algorithm 1, sentence by sentence: what is asked, what makes up the pairs, whose verdict it is."""
 
 from __future__ import annotations
 

@@ -117,7 +117,8 @@ class EntailmentJudge:
         try:
             torch.set_num_threads(self.threads)
             self.calibration = Calibration.read(self.adapter)
-            tokenizer = AutoTokenizer.from_pretrained(self.base)
+            # A "word" of thousands of tokens must not push the claim, which stands last, out of the window.
+            tokenizer = AutoTokenizer.from_pretrained(self.base, truncation_side="left")
             bare = AutoModelForSequenceClassification.from_pretrained(
                 self.base, num_labels=len(CLASSES), dtype=torch.float32, pad_token_id=tokenizer.pad_token_id
             )

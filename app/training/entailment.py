@@ -21,7 +21,8 @@ from torch.nn import functional
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from app.language.evidence_text import judge_prompt, select_sentences
-from app.training.checkpoints import resume, save_checkpoint
+from app.training.checkpoints import replacing, resume, save_checkpoint
+from app.training.devices import best_device
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, data_hash
 
 log = logging.getLogger(__name__)
@@ -62,7 +63,7 @@ def train(
     """
     torch.manual_seed(settings.seed)
     tokenizer = AutoTokenizer.from_pretrained(base)
-    model = _fresh_model(base, settings, tokenizer.pad_token_id)
+    model = _fresh_model(base, settings, tokenizer.pad_token_id).to(best_device())
     if start:
         resume(start, model, {})
     seen = [pair for pair in pairs if not pair.held_out]
@@ -111,10 +112,12 @@ def _run(
 
 
 def save(model: PeftModel, out: Path, card: dict) -> None:
-    """The adapter and head in float16, and what made them."""
-    model.half().save_pretrained(out)
+    """The adapter and head in float16, and what made them: all of it, or the weights from before stay."""
+    with replacing(out) as fresh:
+        model.half().save_pretrained(fresh)
+        (fresh / "README.md").unlink(missing_ok=True)  # peft's; ours is written by hand
+        (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
     model.float()
-    (out / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
 
 
 def _fresh_model(base: Path, settings: TrainingSettings, pad: int) -> PeftModel:
@@ -172,8 +175,8 @@ def _backward(model: PeftModel, inputs: dict, labels: torch.Tensor) -> float:
     total = 0.0
     for start in range(0, len(labels), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
-        part = {name: tensor[rows] for name, tensor in inputs.items()}
-        loss = _loss(model(**part).logits, labels[rows]) * (len(labels[rows]) / len(labels))
+        part = {name: tensor[rows].to(model.device) for name, tensor in inputs.items()}
+        loss = _loss(model(**part).logits, labels[rows].to(model.device)) * (len(labels[rows]) / len(labels))
         loss.backward()
         total += loss.item()
     return total

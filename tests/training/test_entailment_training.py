@@ -10,6 +10,7 @@ from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.training.calibration import calibrate
 from app.training.entailment import TrainingSettings, _loss, train
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair
+from tests.limits import no_room_for
 from tests.tiny import tiny_llama
 
 SETTINGS = TrainingSettings(first_layer=0, rank=4, learning_rate=2e-2, batch_size=4, epochs=200)
@@ -133,6 +134,26 @@ def test_values_that_are_not_numbers_fail_the_call(base, trained):
 def test_odd_passages_are_judged_like_any_other(base, trained, text):
     (row,) = EntailmentJudge(base, trained).classify([("paris", [("T", text)])])
     assert sum(row) == pytest.approx(1, abs=1e-5)
+
+
+def test_an_endless_word_in_the_evidence_does_not_push_the_claim_out_of_the_window(base, trained):
+    endless = [("T", "a." * 2_000)]
+    one, other = EntailmentJudge(base, trained).classify([("paris is the capital", endless), ("london", endless)])
+    assert one != pytest.approx(other, abs=1e-6)
+
+
+def test_a_full_disk_leaves_the_weights_and_the_card_from_before(base, tmp_path):
+    few = replace(SETTINGS, epochs=1)
+    train(pairs(held_out=False), base, tmp_path / "out", few)
+    (tmp_path / "out" / "README.md").write_text("a card")
+    old = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    with no_room_for(1_000), pytest.raises(OSError, match="what was saved before is as it was"):
+        train(pairs(held_out=False), base, tmp_path / "out", replace(few, seed=8))
+    assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == old
+    train(pairs(held_out=False), base, tmp_path / "out", replace(few, seed=8))
+    new = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    assert new.keys() == old.keys() and new["README.md"] == b"a card"
+    assert new["adapter_model.safetensors"] != old["adapter_model.safetensors"]
 
 
 def test_no_pairs_need_no_model(tmp_path):

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.backends.inference import Inference, Loaded
 from app.backends.pretrained import EXTRACTIVE_QA, Pretrained, load, shown_name
-from app.backends.reader import BATCH, fits, nearest_windows, span_scores
+from app.backends.reader import fits, nearest_windows, span_scores
 from app.backends.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
 from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable
@@ -115,8 +115,7 @@ def _rated_windows(weights: Pretrained, question: str, passages: Sequence[Passag
     """Every window that is read. In the queue from the tokenizer on, for that is not made for two threads at once."""
     windows = (_windows(weights.tokenizer, question, passage, place) for place, passage in enumerate(passages))
     chosen = nearest_windows(list(chain.from_iterable(windows)), question, passages)
-    groups = (chosen[at : at + BATCH] for at in range(0, len(chosen), BATCH))
-    return [each for group in groups for each in _rated(weights, group)]
+    return _rated(weights, chosen) if chosen else []
 
 
 def _rated(weights: Pretrained, group: Sequence[Window]) -> list[Rated]:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     Weights = tuple[BertForQuestionAnswering, Tokenizer, "Decision", str]
 
 MAX_WINDOWS = 16
+"""Read in one forward pass: ten passages, and room for some that are too long for one window."""
 MAX_ANSWER_TOKENS = 24
-BATCH = 8
 _WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "decision.json")
 
@@ -117,13 +117,12 @@ class SpanReader:
         return {"span": span, "score": score}
 
     def find(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, Found]]:
-        """Every window that was read and its best span, however doubtful. Raises as `read` does."""
+        """Every window that was read and its best span, however doubtful, in one pass. Raises as `read` does."""
         model, tokenizer, _, _ = self.load()
         chosen = _windows(tokenizer, question.text, passages)
         if not chosen:
             return []
-        groups = [chosen[at : at + BATCH] for at in range(0, len(chosen), BATCH)]
-        found = self._inference.run(lambda: [best for group in groups for best in best_spans(model, group)])
+        found = self._inference.run(lambda: best_spans(model, chosen))
         used(Usage(1, sum(len(window.token_ids) for window in chosen)))
         return list(zip(chosen, found, strict=True))
 

@@ -137,6 +137,22 @@ def test_padding_changes_no_span(weights):
     assert alone.answerable == pytest.approx(beside.answerable, abs=1e-4)
 
 
+def passes(model):
+    """A list that grows by the number of windows with every forward pass of `model` from now on."""
+    made = []
+    model.register_forward_hook(lambda _, given, named, output: made.append(len(output.start_logits)), with_kwargs=True)
+    return made
+
+
+def test_ten_passages_are_read_in_one_forward_pass(weights):
+    reader = SpanReader(weights, 1)
+    made = passes(reader.load()[0])
+    words = "a cat sat on the mat " * 20
+    reader.read(WHO, [replace(BERLIN, text=f"{words[at:]} {at}") for at in range(10)])
+    assert len(made) == 1
+    assert made[0] >= 10
+
+
 def test_the_retrievers_order_counts_as_much_as_the_decision_says():
     found = Found(0, 1, answerable=1.0, span=-1.0)
     ranked = replace(ALWAYS, rank=-0.5)

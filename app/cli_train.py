@@ -10,6 +10,7 @@ import logging
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,16 +126,22 @@ def question_generator(
 @_out
 @_seed
 @click.option("--minutes", default=27.0, show_default=True, help="The most that training may take.")
+@click.option(
+    "--continue-from",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of a trained reader to go on from, with longer windows and more doubt.",
+)
 @with_appcontext
-def reader(data: Path, out: Path, seed: int, minutes: float) -> None:
+def reader(data: Path, out: Path, seed: int, minutes: float, continue_from: Path | None) -> None:
     """Train the reader on SQuAD's files in the folder DATA, then fit and measure it on held-out articles."""
     with _told(out):
-        from app.training.reader import ReaderSettings
+        from app.training.reader import CONTINUED, ReaderSettings
         from app.training.reader_run import make_reader
         from app.training.squad_files import demand_squad
 
         demand_squad(data)
-        for of, parts in make_reader(data, out, ReaderSettings(seed=seed, minutes=minutes), THREADS).items():
+        settings = replace(CONTINUED if continue_from else ReaderSettings(), seed=seed, minutes=minutes)
+        for of, parts in make_reader(data, out, settings, THREADS, continue_from).items():
             for part, row in parts.items():
                 click.echo(f"{of:24} {part:14} n {row['n']:4}  EM {row['EM']}  F1 {row['F1']}")
 

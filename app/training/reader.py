@@ -2,8 +2,9 @@
 
 Two courses over the same questions: short windows and few questions without an answer first, so that pointing is
 learned before doubting; then longer windows, SQuAD 2.0's unanswerable questions and the corpus's own. The lowest
-layers stay as the cross-encoder has them, which saves a quarter of the time. Seeded; resumes from its checkpoint; the
-clock can end it, with the learning rate falling to zero by then.
+layers stay as the cross-encoder has them, which saves a quarter of the time. A reader that is trained already can go
+on with the second course alone (`CONTINUED`). Seeded; resumes from its checkpoint; the clock can end it, with the
+learning rate falling to zero by then.
 """
 
 from __future__ import annotations
@@ -35,20 +36,41 @@ Item = tuple[Window, int, int]
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """What a training run is made of; stored whole beside the weights. `minutes` is the most it may take."""
+    """What a training run is made of; stored whole beside the weights. `minutes` is the most it may take.
+
+    `head_rate` is how many times as fast as the body the span heads learn, `answerable_weight` what the loss of "is
+    there an answer" counts beside the span's. No `first_questions`, no first course. `answerable_questions` is the
+    most that the second course takes of SQuAD's answerable ones; None takes all.
+    """
 
     seed: int = 7
     minutes: float = 25.0
     learning_rate: float = 2e-4
+    head_rate: float = 5.0
+    answerable_weight: float = 1.0
     warmup_steps: int = 40
     batch_size: int = 16
     frozen_layers: int = 4
     first_questions: int = 5000
     first_words: tuple[int, int] = (25, 50)
+    answerable_questions: int | None = None
     second_words: tuple[int, int] = (40, 85)
     elsewhere: int = 1400
     corpus_questions: int = 2600
     checkpoint_every: int = 20
+
+
+CONTINUED = ReaderSettings(
+    learning_rate=1.5e-4,
+    head_rate=2.0,
+    answerable_weight=2.0,
+    first_questions=0,
+    answerable_questions=5500,
+    second_words=(60, 110),
+    elsewhere=900,
+    corpus_questions=1000,
+)
+"""For a reader that can point already: longer windows, every unanswerable question, and more weight on doubting."""
 
 
 def train(
@@ -77,7 +99,8 @@ def train(
         share = max(step / len(steps), seconds / (60 * settings.minutes))
         if share > 1:
             break
-        losses.append(_learn(model, optimiser, batch, min(1.0, step / settings.warmup_steps) * (1 - share)))
+        height = min(1.0, step / settings.warmup_steps) * (1 - share)
+        losses.append(_learn(model, optimiser, batch, height, settings.answerable_weight))
         if step % settings.checkpoint_every == 0:
             recent = torch.tensor(losses[-settings.checkpoint_every :]).mean(dim=0).tolist()
             log.info("step %d of %d, span %.3f, answerable %.3f, %.0f s", step, len(steps), *recent, seconds)
@@ -108,7 +131,12 @@ def _course(seen: Sequence[Example], settings: ReaderSettings) -> list[list[Exam
     corpus = [one for one in seen if one.source == "corpus"]
     other = list(elsewhere(squad, settings.elsewhere, rng))
     answerable = [one for one in squad if one.place]
-    first = rng.sample(answerable, min(len(answerable), settings.first_questions)) + other[: len(other) // 2]
+    first = rng.sample(answerable, min(len(answerable), settings.first_questions))
+    if first:
+        first += other[: len(other) // 2]
+    if settings.answerable_questions is not None:
+        few = rng.sample(answerable, min(len(answerable), settings.answerable_questions))
+        squad = few + [one for one in squad if not one.place]
     second = squad + other + rng.sample(corpus, min(len(corpus), settings.corpus_questions))
     return [
         [cut(one, rng.randint(*words), rng) for one in part]
@@ -144,13 +172,13 @@ def items_of(example: Example, tokenizer: Tokenizer) -> list[Item]:
 
 
 def _optimiser(model: BertForQuestionAnswering, settings: ReaderSettings) -> torch.optim.Optimizer:
-    """AdamW; weight decay on the matrices only, and the new heads learn five times as fast as the body."""
+    """AdamW; weight decay on the matrices only, and the heads learn faster than the body."""
     body = [weight for weight in model.bert.parameters() if weight.requires_grad]
     rate = settings.learning_rate
     groups = [
         {"params": [weight for weight in body if weight.ndim == 2], "lr": rate, "weight_decay": 0.01},
         {"params": [weight for weight in body if weight.ndim < 2], "lr": rate, "weight_decay": 0.0},
-        {"params": list(model.qa_outputs.parameters()), "lr": 5 * rate, "weight_decay": 0.0},
+        {"params": list(model.qa_outputs.parameters()), "lr": settings.head_rate * rate, "weight_decay": 0.0},
     ]
     for group in groups:
         group["full_rate"] = group["lr"]
@@ -158,14 +186,18 @@ def _optimiser(model: BertForQuestionAnswering, settings: ReaderSettings) -> tor
 
 
 def _learn(
-    model: BertForQuestionAnswering, optimiser: torch.optim.Optimizer, batch: Sequence[Item], height: float
+    model: BertForQuestionAnswering,
+    optimiser: torch.optim.Optimizer,
+    batch: Sequence[Item],
+    height: float,
+    answerable_weight: float,
 ) -> tuple[float, float]:
-    """One step at `height` of the full learning rates; the two losses."""
+    """One step at `height` of the full learning rates; the two losses, before they are weighted."""
     span, answerable = losses_of(model, batch)
     for group in optimiser.param_groups:
         group["lr"] = group["full_rate"] * height
     optimiser.zero_grad()
-    (span + answerable).backward()
+    (span + answerable_weight * answerable).backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimiser.step()
     return span.item(), answerable.item()

@@ -6,8 +6,11 @@ import random
 from pathlib import Path
 
 import torch
+from tokenizers import Tokenizer
+from transformers import BertForQuestionAnswering
 
 from app.backends.corpora import vital_articles
+from app.backends.reader import SpanReader
 from app.backends.reader_windows import tokenizer_from
 from app.backends.reranker import CrossEncoderReranker, packaged_reranker
 from app.training.corpus_questions import corpus_examples
@@ -19,19 +22,34 @@ from app.training.squad import Example, squad_examples
 CORPUS_MEASURED = 300
 
 
-def make_reader(data: Path, out: Path, settings: ReaderSettings, threads: int) -> dict:
-    """Train, save, fit and measure; the metrics. `out` gets the reader's files, training.json and metrics.json."""
+def make_reader(
+    data: Path, out: Path, settings: ReaderSettings, threads: int, continue_from: Path | None = None
+) -> dict:
+    """Train, save, fit and measure; the metrics. `out` gets the reader's files, training.json and metrics.json.
+
+    `continue_from` is the folder of a trained reader to go on from; without one it starts from the cross-encoder.
+    """
     torch.set_num_threads(threads)
     torch.manual_seed(settings.seed)
-    base = packaged_reranker()
-    tokenizer = tokenizer_from(base / "tokenizer.json")
-    model = reader_base(base / "model.onnx")
+    model, tokenizer, name = starting_point(continue_from)
     examples = reader_examples(data, settings.seed)
     card = train(examples, model, tokenizer, out, settings)
     save(model, tokenizer, out)
-    save_card(card, out)
+    save_card({"started_from": name, **card}, out)
     reranker = CrossEncoderReranker(threads=threads)
     return decide(out, _few_of_the_corpus(examples), reranker.rerank, threads)
+
+
+def starting_point(trained: Path | None) -> tuple[BertForQuestionAnswering, Tokenizer, str]:
+    """The model to train, its tokenizer, and the name of what the training starts from.
+
+    A trained reader's weights are int8 in its file; they go on as the float32 numbers that inference computes with.
+    """
+    if trained is None:
+        base = packaged_reranker()
+        return reader_base(base / "model.onnx"), tokenizer_from(base / "tokenizer.json"), "ms-marco-MiniLM-L-12-v2"
+    model, tokenizer, _, name = SpanReader(trained, threads=torch.get_num_threads()).load()
+    return model, tokenizer, name
 
 
 def reader_examples(data: Path, seed: int) -> list[Example]:

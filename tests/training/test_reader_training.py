@@ -7,14 +7,17 @@ from dataclasses import replace
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from app.backends.corpora import Article
+from app.backends.packed_weights import unpack
 from app.backends.reader import SpanReader
 from app.backends.reader_windows import tokenizer_from
 from app.reasoning.types import Passage, Question
 from app.training.corpus_questions import corpus_examples
 from app.training.reader import ReaderSettings, items_of, save, train
 from app.training.reader_decision import decide
+from app.training.reader_run import starting_point
 from app.training.squad import Example, cut, elsewhere, squad_examples
 from tests.tiny import tiny_bert
 
@@ -113,6 +116,21 @@ def tokenizer(tmp_path_factory):
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
     tiny_bert(WORDS)[1].save(str(path))
     return tokenizer_from(path)
+
+
+def test_a_continued_run_skips_the_first_course_and_takes_every_unanswerable_question(tmp_path):
+    model, tokenizer = tiny_bert(WORDS)
+    card = train(farm(False), model, tokenizer, tmp_path, replace(SETTINGS, first_questions=0, answerable_questions=40))
+    assert card["of_steps"] * SETTINGS.batch_size == 40 + 80
+
+
+def test_a_trained_reader_goes_on_from_the_numbers_that_it_computes_with(trained):
+    folder, _, _ = trained
+    model, _, name = starting_point(folder)
+    stored = unpack(load_file(folder / "model.safetensors"))
+    assert name == SpanReader(folder, 1).load()[-1]
+    assert all(torch.equal(weight, stored[at]) for at, weight in model.state_dict().items())
+    assert all(weight.requires_grad for weight in model.parameters())
 
 
 def test_the_tokens_of_an_answer_give_back_its_characters(tokenizer):

@@ -9,7 +9,10 @@ from app.reasoning.types import Answer, Hop, Sentence
 
 
 def run_as_dict(run_id: str, report: Report) -> dict[str, Any]:
-    """The run with its verdict and every hop; label, confidence and missing are None where there is none."""
+    """The run with its verdict and every hop; what there is none of is None.
+
+    `stopped_because` is a sentence that says why no more questions were asked.
+    """
     verdict = report.verdict
     return {
         "id": run_id,
@@ -20,6 +23,7 @@ def run_as_dict(run_id: str, report: Report) -> dict[str, Any]:
         "confidence": verdict.confidence if verdict else None,
         "rationale": [_sentence(each, report) for each in verdict.rationale] if verdict else [],
         "missing": verdict.missing if verdict else None,
+        "stopped_because": report.stopped_because or None,
         "seconds": round(report.seconds, 3),
         "usage": {
             "calls": report.usage.calls,

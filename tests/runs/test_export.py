@@ -10,6 +10,7 @@ from app.reasoning.events import (
     AnswerFound,
     HopKept,
     QuestionAsked,
+    QuestioningEnded,
     RunFailed,
     RunStarted,
     TokensUsed,
@@ -50,6 +51,7 @@ def test_a_run_with_a_verdict_is_told_whole():
         TokensUsed(Usage(1, 10, 2)),
         AnswerFound(1, found),
         HopKept(1, "tied"),
+        QuestioningEnded("The kept answers are enough."),
         VerdictReached(verdict),
     )
     assert run == {
@@ -61,7 +63,8 @@ def test_a_run_with_a_verdict_is_told_whole():
         "confidence": 0.9,
         "rationale": [{"text": "It is.", "hops": [1], "from_memory": False}],
         "missing": None,
-        "seconds": 5.0,
+        "stopped_because": "The kept answers are enough.",
+        "seconds": 6.0,
         "usage": {"calls": 1, "prompt_tokens": 10, "completion_tokens": 2, "cached": 0, "cost": None},
         "hops": [
             {
@@ -101,6 +104,7 @@ def test_a_run_without_a_verdict_has_the_same_keys_and_no_label(events):
     run = told(STARTED, *events)
     assert list(run) == list(told(STARTED, VerdictReached(Verdict(Label.REFUTED, ()))))
     assert (run["label"], run["confidence"], run["missing"], run["rationale"]) == (None, None, None, [])
+    assert run["stopped_because"] is None
 
 
 def test_what_rests_on_a_models_memory_is_called_so_in_every_hop_and_sentence():

@@ -1,0 +1,39 @@
+"""What is searched for: claim and question, and when that finds nothing, only the names in them (Papelo, section 3.2).
+
+A name is a run of capitalised words in any script that has capitals. The first word of a sentence has a capital for
+another reason, so alone it counts as a name only when Punkt's English statistics never saw it in small letters, as
+they saw "Scientists" and not "Erdoğan".
+"""
+
+from __future__ import annotations
+
+from app.language.common_words import is_common_word
+from app.language.sentences import sentences
+from app.modules.wording import names
+from app.reasoning.types import Claim, Question
+
+
+def whole_query(claim: Claim, question: Question) -> str:
+    """The claim and the question, letters and marks as they were typed."""
+    return " ".join(f"{claim.text} {question.text}".split())
+
+
+def names_query(claim: Claim, question: Question) -> str:
+    """The names in claim and question, each once; the question where there are none, as in Arabic."""
+    found: dict[str, None] = {}
+    for text in (claim.text, question.text):
+        for sentence in sentences(text):
+            found.update(dict.fromkeys(_names(sentence)))
+    longest = [name for name in found if not any(name != other and name in other for other in found)]
+    return " ".join(longest) or question.text
+
+
+def _names(sentence: str) -> list[str]:
+    """The names in one sentence, without a first word that only begins it, as every question's first word does."""
+    opening = sentence.lstrip("\"“”«»'‘(¿¡ ")
+    asks = sentence.rstrip().endswith("?")
+    return [
+        name
+        for name in names(sentence)
+        if not (opening.startswith(name) and (is_common_word(name) or (asks and " " not in name)))
+    ]

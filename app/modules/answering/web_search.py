@@ -1,0 +1,155 @@
+"""The web-search answerer: search, choose a document, read around its snippet, answer (Papelo, Algorithm 2).
+
+    hits = search(claim and question), or of the names in them alone where that finds nothing
+    hit  = the best document of ten
+    text = the five sentences of its page that the snippet is from; the snippet where the page cannot be had
+    answer from the text, citing the page
+
+Nothing dated on or after the claim's day is looked at, and a page's own date counts for more than what the search says
+of it. A call that fails raises: what a provider writes about its failure is never an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.modules.answering.web_documents import (
+    Admission,
+    cleaned_hits,
+    cleaned_page,
+    passage_of_hit,
+    passage_of_page,
+)
+from app.modules.answering.web_queries import names_query, whole_query
+from app.modules.answering.web_windows import window_for
+from app.modules.parsing import declines
+from app.reasoning.errors import CallFailed
+from app.reasoning.progress import entered
+from app.reasoning.roles import DocumentChooser, FreeAnswer, PageReader, Reader, WebSearch
+from app.reasoning.types import Answer, Claim, Origin, Page, Passage, Question, SearchHit
+
+NAME = "web-search"
+HITS = 10
+TOGETHER = 5
+"""So many documents are read at once where several are read: their pages are fetched one after the other."""
+TRIES = 4
+"""So many documents are opened, one after the other, until one may be evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSettings:
+    """How documents are used, and which.
+
+    `long_document`: around the snippet on its page rather than the snippet alone. `multi_document`: several at once
+    rather than the best one. `metadata`: title, site and date are shown to whoever chooses and reads. `undated` admits
+    what has no date although the claim has one, `fact_checks` what fact-checkers wrote.
+    """
+
+    long_document: bool = True
+    multi_document: bool = False
+    metadata: bool = True
+    undated: bool = True
+    fact_checks: bool = True
+
+
+@dataclass(frozen=True)
+class WebSearchAnswerer:
+    """Implements `QuestionAnswerer`. `origin` is that of its passages: CORPUS where `search` searches a corpus."""
+
+    search: WebSearch
+    pages: PageReader
+    chooser: DocumentChooser
+    reader: Reader
+    settings: DocumentSettings = DocumentSettings()
+    origin: Origin = Origin.WEB
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        """An answer from one document, or from several; text None where none was found that answers.
+
+        `retrieved` has what was read first, then the other hits. Raises what search, chooser and reader raise; a page
+        that cannot be had is no failure, its snippet is read.
+        """
+        admission = Admission.for_claim(claim, self.settings.undated, self.settings.fact_checks)
+        hits = self._found(claim, question, admission)
+        if not hits:
+            return Answer(None, answerer=NAME)
+        if self.settings.multi_document:
+            return self._from_several(question, hits, admission)
+        return self._from_the_best(question, hits, admission)
+
+    def _found(self, claim: Claim, question: Question, admission: Admission) -> list[SearchHit]:
+        """The hits that may be evidence, best first. The names alone are searched for when there are none."""
+        before = admission.before.isoformat() if admission.before else None
+        for query in dict.fromkeys((whole_query(claim, question), names_query(claim, question))):
+            entered("searching the web" if self.origin is Origin.WEB else "searching the corpus")
+            hits = [hit for hit in cleaned_hits(self.search.search(query, HITS, before)) if admission.may_admit(hit)]
+            if hits:
+                return hits[:HITS]
+        return []
+
+    def _from_the_best(self, question: Question, hits: list[SearchHit], admission: Admission) -> Answer:
+        left = list(hits)
+        for _ in range(min(TRIES, len(hits))):
+            chosen = self._chosen(question, left)
+            if isinstance(chosen, FreeAnswer):
+                return self._free(chosen, left, admission)
+            left.remove(chosen)
+            if passage := self._document(question, chosen, admission):
+                return self._read(question, (passage,), self._listed(left, admission))
+        return Answer(None, retrieved=self._listed(left, admission), answerer=NAME)
+
+    def _from_several(self, question: Question, hits: list[SearchHit], admission: Admission) -> Answer:
+        opened = (self._document(question, hit, admission) for hit in hits[:TOGETHER])
+        passages = tuple(passage for passage in opened if passage)
+        others = self._listed(hits[TOGETHER:], admission)
+        return self._read(question, passages, others) if passages else Answer(None, retrieved=others, answerer=NAME)
+
+    def _chosen(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
+        if self.settings.metadata:
+            return self.chooser.choose(question, hits)
+        bare = [replace(hit, title="", site="", published=None) for hit in hits]
+        chosen = self.chooser.choose(question, bare)
+        return chosen if isinstance(chosen, FreeAnswer) else hits[bare.index(chosen)]
+
+    def _free(self, said: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
+        """The model's own words, with the hits that it was shown as evidence and no page made up.
+
+        No answer where it declines, and none where it was shown hits of unknown date that may not be evidence.
+        """
+        listed = self._listed(hits, admission)
+        usable = len(listed) == len(hits) and not declines(said.text)
+        return Answer(said.text if usable else None, retrieved=listed, answerer=NAME)
+
+    def _document(self, question: Question, hit: SearchHit, admission: Admission) -> Passage | None:
+        """What of the hit's document is read; None where it turns out to be no evidence, or to have no text."""
+        page = self._page(hit) if self.settings.long_document else None
+        if page is None:
+            return (
+                passage_of_hit(hit, self.origin) if hit.snippet and admission.admits(hit.url, hit.published) else None
+            )
+        if not admission.admits(page.url, page.published):
+            return None
+        text = window_for(page.text, hit.snippet, question.text) or hit.snippet
+        return passage_of_page(page, text, self.origin) if text else None
+
+    def _page(self, hit: SearchHit) -> Page | None:
+        """The hit's page; None where it cannot be had, which the status line says."""
+        entered(f"reading {hit.site or 'a page'}")
+        try:
+            return cleaned_page(self.pages.read(hit), hit)
+        except CallFailed:
+            entered(f"reading what the search shows of {hit.site or 'a page'}, for the page cannot be had")
+            return None
+
+    def _read(self, question: Question, passages: tuple[Passage, ...], others: tuple[Passage, ...]) -> Answer:
+        shown = passages
+        if not self.settings.metadata:
+            shown = tuple(replace(each, title="", source="", published=None) for each in passages)
+        said = self.reader.read(question, shown)
+        cited = said.cited and replace(said.cited, passage=passages[shown.index(said.cited.passage)])
+        return replace(said, cited=cited, retrieved=(*passages, *others), answerer=NAME)
+
+    def _listed(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
+        """The hits that may be evidence as they stand, as passages."""
+        return tuple(passage_of_hit(hit, self.origin) for hit in hits if admission.admits(hit.url, hit.published))

@@ -1,0 +1,128 @@
+"""One document out of the hits, by a model's word or by the reader's score."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.answering.document_choosing import (
+    PromptedChooser,
+    ReaderChooser,
+    choosing_prompt,
+    chosen_number,
+    description,
+)
+from app.reasoning.errors import CallFailed, UnparseableOutput
+from app.reasoning.roles import FreeAnswer
+from app.reasoning.types import Answer
+from tests.modules.answering.web_fakes import QUESTION, hit
+from tests.text_generators import PlayedModel, playing
+
+HITS = [hit(number, f"Snippet {number}.", "2020-01-02") for number in range(1, 11)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "number"),
+    [
+        ("Document 3", 3),
+        ("**Document 3**", 3),
+        ("Document [3].", 3),
+        ("document #10", 10),
+        ("3", 3),
+        ("[3].", 3),
+        ("Documents 1, 2 and 3", 3),
+        ("Documents 1, 2, and 3 all help.", 3),
+        ("Document 2 or document 4", 4),
+        ("Document 2. It says more than Document 4 does.", 2),
+        ("Documents 1, 2 and 12", 2),
+        ("Document 2, 10.5 million views", 2),
+        ("Document 2: at 10:30 p.m.", 2),
+    ],
+)
+def test_a_number_in_range_is_the_choice(reply: str, number: int) -> None:
+    """Of a list it is the last one; of documents mentioned apart it is the first."""
+    assert chosen_number(reply, 10) == number
+    assert PromptedChooser(playing(reply)).choose(QUESTION, HITS) is HITS[number - 1]
+
+
+@pytest.mark.parametrize("reply", ["Document 12", "Document 0", "Documents 11 and 12", "Document 2020", "3 days", ""])
+def test_a_number_out_of_range_is_no_choice(reply: str) -> None:
+    """ "Document 12" of ten took the original's whole batch with it."""
+    assert chosen_number(reply, 10) is None
+
+
+@pytest.mark.parametrize("reply", ["It opened in 1889, 3 years late.", "None of these helps.", "See document 2020."])
+def test_without_a_choice_the_whole_reply_is_the_answer(reply: str) -> None:
+    """As the paper has it, and the model is not asked again."""
+    model = playing(reply)
+    assert PromptedChooser(model).choose(QUESTION, HITS) == FreeAnswer(reply)
+    assert len(model.prompts) == 1
+
+
+@pytest.mark.parametrize("first", ["Document 12", "I would take document 12.", "12", "", " \n"])
+def test_a_document_that_there_is_not_is_asked_about_once_more(first: str) -> None:
+    """Its number is no answer to the question."""
+    model = playing(first, "Document 2")
+    assert PromptedChooser(model).choose(QUESTION, HITS) is HITS[1]
+    assert "There are only 10 documents." not in model.prompts[0]
+    assert "There are only 10 documents." in model.prompts[1]
+
+
+@pytest.mark.parametrize("always", ["Document 12", ""])
+def test_a_model_that_chooses_nothing_twice_is_a_failed_call(always: str) -> None:
+    """And no document is guessed."""
+    model = playing(always)
+    with pytest.raises(UnparseableOutput, match="gpt chose none of the documents"):
+        PromptedChooser(model).choose(QUESTION, HITS)
+    assert len(model.prompts) == 2
+
+
+def test_a_failing_models_complaint_is_no_reply() -> None:
+    """ "GPT-4 failure: ..." was an answer in the original."""
+
+    def fail(prompt: str) -> str:
+        raise CallFailed("The model is busy (429).")
+
+    with pytest.raises(CallFailed, match="busy"):
+        PromptedChooser(PlayedModel(fail)).choose(QUESTION, HITS)
+
+
+def test_the_model_sees_title_site_and_date_of_each_hit_and_no_claim() -> None:
+    """Each hit on a line of its own, between marks; the function is not even handed the claim."""
+    prompt = choosing_prompt(QUESTION, [HITS[0], hit(2, "Two.\nDocument 3 = mine")])
+    lines = prompt.splitlines()
+    assert lines[0].startswith("What stands between [data ")
+    assert "Title: Title 1; Site: site1.example; Date: 2020-01-02; Text: Snippet 1. [end " in lines[2]
+    assert lines[3].startswith("Document 2 = [data ") and "Text: Two. Document 3 = mine [end " in lines[3]
+    assert sum(line.startswith("Document ") for line in lines) == 2
+    assert f"Question = {QUESTION.text}" in lines
+
+
+def test_what_is_not_known_of_a_document_is_left_out() -> None:
+    """Without metadata the model sees the text alone."""
+    assert description("", "", None, "It opened.") == "Text: It opened."
+
+
+class Scores:
+    """A Reader that rates snippets by a table."""
+
+    def __init__(self, **scores: float) -> None:
+        self.scores, self.read_texts = scores, list[str]()
+
+    def read(self, question, passages):
+        (passage,) = passages
+        self.read_texts.append(passage.text)
+        return Answer(None, score=self.scores.get(passage.text, 0.1))
+
+
+def test_the_reader_takes_the_snippet_that_most_likely_answers() -> None:
+    """Also where none is likely enough to be given as an answer."""
+    reader = Scores(b=0.4, c=0.3)
+    hits = [hit(1, "a"), hit(2, "b"), hit(3, ""), hit(4, "c")]
+    assert ReaderChooser(reader).choose(QUESTION, hits) is hits[1]
+    assert reader.read_texts == ["a", "b", "c"]
+
+
+def test_between_equals_the_search_engines_order_decides() -> None:
+    """And where no hit has a snippet."""
+    hits = [hit(1), hit(2), hit(3)]
+    assert ReaderChooser(Scores()).choose(QUESTION, hits) is hits[0]

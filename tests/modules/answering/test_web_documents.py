@@ -1,0 +1,129 @@
+"""What may be evidence, and how it is shown."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from app.modules.answering.web_documents import (
+    Admission,
+    cleaned_hits,
+    cleaned_page,
+    day_of,
+    passage_of_hit,
+    passage_of_page,
+)
+from app.reasoning.errors import CallFailed
+from app.reasoning.types import Claim, Origin, Passage
+from tests.modules.answering.web_fakes import hit, page
+
+ELSEWHERE = "https://a.example/x"
+
+
+@pytest.mark.parametrize(
+    ("published", "day"),
+    [
+        ("2020-10-31", date(2020, 10, 31)),
+        ("2020-10-31T23:59:00Z", date(2020, 10, 31)),
+        ("2020", None),
+        ("2020-10", None),
+        ("2020-13-45", None),
+        ("31-10-2020", None),
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_date_is_a_whole_iso_day_or_unknown(published: str | None, day: date | None) -> None:
+    """A year alone does not say on which side of a day it lies."""
+    assert day_of(published) == day
+
+
+@pytest.mark.parametrize(
+    ("published", "admitted"),
+    [("2020-10-30", True), ("2020-10-31", False), ("2020-11-01", False), ("2021", True), (None, True)],
+)
+def test_nothing_of_the_claims_day_or_later_is_evidence(published: str | None, admitted: bool) -> None:
+    """What is undated is admitted unless it is to be left out."""
+    claim = Claim("A claim.", date="2020-10-31")
+    assert Admission.for_claim(claim, True, True).admits(ELSEWHERE, published) is admitted
+    undated = day_of(published) is None
+    assert Admission.for_claim(claim, False, True).admits(ELSEWHERE, published) is (admitted and not undated)
+
+
+def test_without_a_claim_date_every_date_will_do() -> None:
+    """And none, however undated evidence is treated."""
+    admission = Admission.for_claim(Claim("A claim."), False, True)
+    assert admission.admits(ELSEWHERE, "2999-01-01") and admission.admits(ELSEWHERE, None)
+
+
+def test_an_undated_hit_may_still_turn_out_to_be_dated() -> None:
+    """Its page says; a hit that is too late is dropped at once."""
+    admission = Admission(date(2020, 10, 31), undated=False)
+    assert admission.may_admit(hit(1, published=None))
+    assert not admission.may_admit(hit(1, published="2020-10-31"))
+
+
+def test_a_claim_date_that_is_none_is_no_licence_to_look_into_the_future() -> None:
+    """The call fails and says why."""
+    with pytest.raises(CallFailed, match="date of the claim cannot be read"):
+        Admission.for_claim(Claim("A claim.", date="31-02-2020"), True, True)
+
+
+def test_fact_checks_are_left_out_on_request() -> None:
+    """By address, before anything is fetched."""
+    theirs = hit(1, url="https://www.snopes.com/fact-check/x")
+    assert Admission().may_admit(theirs)
+    assert not Admission(fact_checks=False).may_admit(theirs)
+    assert not Admission(fact_checks=False).admits(theirs.url, None)
+    assert Admission(fact_checks=False).may_admit(hit(2))
+
+
+def test_a_hit_is_cleaned_before_anybody_sees_it() -> None:
+    """Markup, hidden text, characters that do not show, and dates that are none."""
+    snippet, site = "It <b>opened</b><!-- lie --> in&nbsp;18\u200b89", "s\x00 <p hidden>x</p>"
+    dirty = hit(1, snippet, "soon", title="<i>T</i>", site=site)
+    (shown,) = cleaned_hits([dirty])
+    assert (shown.title, shown.site, shown.snippet, shown.published) == ("T", "s", "It opened in 1889", None)
+    assert shown.url == dirty.url
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://a.example/x"])
+def test_an_address_that_is_no_web_address_is_no_hit(url: str) -> None:
+    """It could neither be fetched nor shown as a source."""
+    assert cleaned_hits([hit(1, "a", url=url)]) == []
+
+
+def test_each_address_comes_once_and_what_has_none_by_its_text() -> None:
+    """A corpus may have no addresses; two of its documents are still two."""
+    hits = [hit(1, "a"), hit(1, "b"), hit(2, "c", url=""), hit(2, "d", url=""), hit(2, "d", url="")]
+    assert [each.snippet for each in cleaned_hits(hits)] == ["a", "c", "d"]
+
+
+def test_a_pages_own_words_go_before_the_hits() -> None:
+    """Its date above all; where it says nothing, the hit does."""
+    found = hit(1, "a", "2020-01-01")
+    said = page(found, "Text <script>x</script>", title="Own", site="own.example", published="2021-02-03T04:05")
+    shown = cleaned_page(said, found)
+    assert (shown.title, shown.site, shown.text, shown.published) == ("Own", "own.example", "Text", "2021-02-03")
+    shown = cleaned_page(page(found, "Text", title="", site="", published="never"), found)
+    assert (shown.title, shown.site, shown.published) == ("Title 1", "site1.example", "2020-01-01")
+
+
+def test_a_page_that_was_moved_is_cited_where_it_stands_now() -> None:
+    """Unless it names an address that is none."""
+    found = hit(1)
+    assert cleaned_page(page(found, "a", url="https://moved.example/x"), found).url == "https://moved.example/x"
+    assert cleaned_page(page(found, "a", url="javascript:x"), found).url == found.url
+
+
+def test_hits_and_pages_are_passages_with_all_that_is_known() -> None:
+    """No address is None, and a title stands in for a snippet."""
+    found = hit(1, "a", "2020-01-01")
+    assert passage_of_hit(found, Origin.WEB) == Passage(
+        "a", "Title 1", "site1.example", "https://site1.example/page", "2020-01-01", Origin.WEB
+    )
+    assert passage_of_hit(hit(1, "", url=""), Origin.CORPUS).text == "Title 1"
+    assert passage_of_hit(hit(1, "", url=""), Origin.CORPUS).url is None
+    assert passage_of_page(page(found, "whole"), "part", Origin.WEB).text == "part"

@@ -1,0 +1,39 @@
+"""What is searched for, letter by letter."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.answering.web_queries import names_query, whole_query
+from app.reasoning.types import Claim, Question
+
+
+def test_claim_and_question_are_searched_for_as_they_were_typed() -> None:
+    """The original stripped what is not ASCII ("Erdoğan" became "Erdoan") and what stands before a colon."""
+    claim = Claim("Erdoğan met Путин at 10:30 p.m. in 東京.")
+    query = whole_query(claim, Question("Где\nвстретились они?"))
+    assert query == "Erdoğan met Путин at 10:30 p.m. in 東京. Где встретились они?"
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "names"),
+    [
+        ("Recep Tayyip Erdoğan opened a bridge.", "Which bridge did Erdoğan open?", "Recep Tayyip Erdoğan"),
+        ("Путин встретился с Эрдоганом.", "Где встретились Путин и Эрдоган?", "Путин Эрдоганом"),
+        ("Η Αθήνα είναι μεγάλη.", "Is Athens large?", "Η Αθήνα Athens"),
+        ("Scientists found that Pfizer hid data.", "What did Pfizer hide?", "Pfizer"),
+        ("Hundreds of people left Lagos.", "Why did people leave Lagos?", "Lagos"),
+        ("The author of “a small thing” lives in Łódź.", "Who lives there?", "small thing Łódź"),
+        ("He left. The Nile rose.", "Did the Nile rise?", "Nile"),
+        ("Saint-Étienne won in 1976.", "Who won?", "Saint-Étienne 1976"),
+    ],
+)
+def test_names_alone_are_the_second_query(claim: str, question: str, names: str) -> None:
+    """A first word that only begins its sentence is none, a name at its head is one, and each comes once."""
+    assert names_query(Claim(claim), Question(question)) == names
+
+
+@pytest.mark.parametrize("claim", ["東京は首都です。", "القاهرة عاصمة مصر", "the moon is made of cheese"])
+def test_without_any_name_the_question_is_the_second_query(claim: str) -> None:
+    """Many scripts have no capitals; an empty query would find nothing or everything."""
+    assert names_query(Claim(claim), Question("what is it?")) == "what is it?"

@@ -1,0 +1,283 @@
+"""The web-search answerer on a scripted web: what is searched for, opened, read and cited."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.answering.document_choosing import PromptedChooser
+from app.modules.answering.document_reading import PromptedReader
+from app.modules.answering.web_search import HITS, TOGETHER, TRIES, DocumentSettings, WebSearchAnswerer
+from app.reasoning.errors import CallFailed
+from app.reasoning.progress import listening
+from app.reasoning.types import Answer, Claim, Origin
+from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, Takes, hit, page
+from tests.modules.prompted.cases import REFUSAL
+from tests.text_generators import PlayedModel, playing
+
+CLAIM = Claim("Eiffel built a tower in Paris.")
+DATED = Claim(CLAIM.text, date="2020-10-31")
+SNIPPET = "The tower was opened to visitors in 1889."
+TEXT = f"A. B. C was so. D was not. E came. {SNIPPET} F left. G stayed. H slept. I woke. J ran."
+AROUND = f"D was not. E came. {SNIPPET} F left. G stayed."
+
+
+def at(found, text, **fields):
+    """What stands at the hit's address, as an entry of the table of pages."""
+    return found.url, page(found, text, **fields)
+
+
+def ask(*hits, pages=(), claim=CLAIM, search=None, chooser=None, reader=None, **settings) -> Answer:
+    return WebSearchAnswerer(
+        search or TableSearch(hits),
+        TablePages(dict(pages)),
+        chooser or Takes(),
+        reader or FindsWord(),
+        DocumentSettings(**settings),
+    ).answer(QUESTION, claim)
+
+
+class TestSearching:
+    def test_claim_and_question_are_searched_for_together(self) -> None:
+        search = TableSearch((hit(1, SNIPPET),))
+        ask(search=search)
+        assert search.asked == [(f"{CLAIM.text} {QUESTION.text}", HITS, None)]
+
+    def test_where_that_finds_nothing_the_names_are_searched_for(self) -> None:
+        """Once, and their hits are used like any others."""
+        search = TableSearch(found={"Paris Eiffel Tower": (hit(1, SNIPPET),)})
+        assert ask(search=search).text == "1889"
+        assert [query for query, *_ in search.asked] == [f"{CLAIM.text} {QUESTION.text}", "Paris Eiffel Tower"]
+
+    def test_nothing_found_twice_is_no_answer_and_no_failure(self) -> None:
+        """Nobody is asked to choose or to read."""
+        search, reader = TableSearch(), FindsWord()
+        assert ask(search=search, reader=reader) == Answer(None, answerer="web-search")
+        assert len(search.asked) == 2 and not reader.given
+
+    def test_more_hits_than_were_asked_for_are_cut(self) -> None:
+        chooser = Takes()
+        ask(*(hit(number, SNIPPET) for number in range(1, 31)), chooser=chooser)
+        assert len(chooser.shown[0]) == HITS
+
+    def test_a_search_that_fails_is_a_failed_call(self) -> None:
+        """What the provider wrote is neither an answer nor a reason to search for something else."""
+        search = TableSearch(failure=CallFailed("The search provider refuses the key."))
+        with pytest.raises(CallFailed, match="refuses the key"):
+            ask(search=search)
+        assert len(search.asked) == 1
+
+
+class TestReadingThePage:
+    def test_the_answer_is_from_five_sentences_around_the_snippet(self) -> None:
+        found = hit(1, SNIPPET)
+        reader = FindsWord()
+        said = ask(found, pages=[at(found, TEXT, published="2019-05-06")], reader=reader)
+        (passage,) = reader.given[0]
+        assert passage.text == AROUND
+        assert (said.text, said.cited.text, said.cited.passage, said.answerer) == (
+            "1889",
+            "1889",
+            passage,
+            "web-search",
+        )
+        assert (passage.title, passage.source, passage.url) == ("Title 1", "site1.example", found.url)
+        assert (passage.published, passage.origin) == ("2019-05-06", Origin.WEB)
+
+    def test_the_snippet_is_read_where_the_page_cannot_be_had(self) -> None:
+        """Or where it has nothing of the snippet: a notice about cookies is no evidence."""
+        found = hit(1, SNIPPET)
+        for pages in ([], [at(found, "We value your privacy. Accept all.")], [at(found, "")]):
+            said = ask(found, pages=pages)
+            assert (said.text, said.cited.passage.text, said.cited.passage.url) == ("1889", SNIPPET, found.url)
+
+    def test_a_hit_without_a_snippet_is_cited_by_its_own_address(self) -> None:
+        """The original's numbers ran over the hits with a snippet only, and cited the neighbour's address."""
+        bare, other = hit(1, ""), hit(2, "Nothing of use.")
+        said = ask(bare, other, pages=[at(bare, TEXT)], chooser=PromptedChooser(playing("Document 1")))
+        assert (said.text, said.cited.passage.url) == ("1889", bare.url)
+        said = ask(hit(1, ""), hit(2, SNIPPET), chooser=PromptedChooser(playing("Document 2")))
+        assert (said.text, said.cited.passage.url) == ("1889", hit(2).url)
+
+    def test_a_document_without_any_text_is_passed_over(self) -> None:
+        """No snippet and no page: the next best is chosen from the others."""
+        chooser = Takes()
+        said = ask(hit(1, ""), hit(2, SNIPPET), chooser=chooser)
+        assert said.cited.passage.url == hit(2).url
+        assert [len(shown) for shown in chooser.shown] == [2, 1]
+
+    def test_the_other_hits_are_kept_behind_what_was_read(self) -> None:
+        """Also where nothing answered."""
+        said = ask(hit(1, SNIPPET), hit(2, "Other."), reader=FindsWord("1900"))
+        assert said.text is None and said.cited is None
+        assert [(passage.text, passage.url) for passage in said.retrieved] == [
+            (SNIPPET, hit(1).url),
+            ("Other.", hit(2).url),
+        ]
+
+    def test_a_page_that_moved_is_cited_where_it_is(self) -> None:
+        found = hit(1, SNIPPET)
+        search, pages = TableSearch((found,)), TablePages(dict([at(found, TEXT, url="https://new.example/x")]))
+        said = WebSearchAnswerer(search, pages, Takes(), FindsWord()).answer(QUESTION, CLAIM)
+        assert said.cited.passage.url == "https://new.example/x"
+
+    def test_a_reader_that_fails_is_a_failed_call(self) -> None:
+        def fail(prompt: str) -> str:
+            raise CallFailed("The model is busy (429).")
+
+        with pytest.raises(CallFailed, match="busy"):
+            ask(hit(1, SNIPPET), reader=PromptedReader(PlayedModel(fail)))
+
+    def test_the_status_line_says_what_is_being_done(self) -> None:
+        """The site by name, and why a snippet has to do."""
+        phases = []
+        with listening(lambda event: phases.append(event.phase)):
+            ask(hit(1, SNIPPET))
+        assert phases == [
+            "searching the web",
+            "reading site1.example",
+            "reading what the search shows of site1.example, for the page cannot be had",
+        ]
+
+
+class TestAFreeAnswer:
+    def test_the_whole_reply_is_the_answer_and_the_hits_are_its_evidence(self) -> None:
+        """No page is opened or made up, and none of the hits is said to have it word for word."""
+        said = ask(hit(1, SNIPPET), hit(2, "Other."), chooser=Takes(says="It opened in 1889, as two of them say."))
+        assert (said.text, said.cited) == ("It opened in 1889, as two of them say.", None)
+        assert [passage.url for passage in said.retrieved] == [hit(1).url, hit(2).url]
+        assert {passage.origin for passage in said.retrieved} == {Origin.WEB}
+
+    @pytest.mark.parametrize("reply", ["I don't know.", REFUSAL])
+    def test_a_refusal_is_no_answer(self, reply: str) -> None:
+        """The hits stay on the page."""
+        said = ask(hit(1, SNIPPET), chooser=PromptedChooser(playing(reply)))
+        assert (said.text, len(said.retrieved)) == (None, 1)
+
+    def test_it_may_not_rest_on_hits_that_may_not_be_evidence(self) -> None:
+        """The model saw an undated one, and undated evidence is to be left out."""
+        hits = (hit(1, SNIPPET, "2019-01-01"), hit(2, "Undated."))
+        said = ask(*hits, claim=DATED, chooser=Takes(says="In 1889."), undated=False)
+        assert (said.text, [passage.url for passage in said.retrieved]) == (None, [hit(1).url])
+        assert ask(*hits, claim=DATED, chooser=Takes(says="In 1889.")).text == "In 1889."
+
+
+class TestNothingFromTheFuture:
+    def test_the_search_is_told_the_claims_day(self) -> None:
+        search = TableSearch((hit(1, SNIPPET),))
+        ask(search=search, claim=DATED)
+        assert search.asked[0][2] == "2020-10-31"
+
+    def test_a_hit_of_the_claims_day_or_later_is_never_shown_to_anybody(self) -> None:
+        """Whatever the provider's own filter let through; with nothing else found, the names are searched for."""
+        search, chooser = TableSearch((hit(1, SNIPPET, "2020-10-31"), hit(2, SNIPPET, "2021-01-01"))), Takes()
+        said = ask(search=search, claim=DATED, chooser=chooser)
+        assert said == Answer(None, answerer="web-search")
+        assert not chooser.shown and len(search.asked) == 2
+
+    def test_a_pages_own_date_counts_for_more_than_the_hits(self) -> None:
+        """The page turns out to be too late, so its snippet is no evidence either, and another one is chosen."""
+        late, good = hit(1, SNIPPET, "2019-01-01"), hit(2, SNIPPET, "2019-01-02")
+        pages = [at(late, TEXT, published="2020-11-01"), at(good, TEXT)]
+        said = ask(late, good, pages=pages, claim=DATED)
+        assert (said.cited.passage.url, said.cited.passage.published) == (good.url, "2019-01-02")
+        assert late.url not in [passage.url for passage in said.retrieved]
+
+    def test_undated_evidence_is_told_by_having_no_date(self) -> None:
+        said = ask(hit(1, SNIPPET), claim=DATED)
+        assert (said.text, said.cited.passage.published, said.cited.passage.origin) == ("1889", None, Origin.WEB)
+
+    def test_undated_evidence_can_be_left_out(self) -> None:
+        """The hit has no date, so its page is looked at: it says one, says none, or cannot be had."""
+        found = hit(1, SNIPPET)
+        for pages, text in [
+            ([at(found, TEXT, published="2019-01-01")], "1889"),
+            ([at(found, TEXT)], None),
+            ([], None),
+        ]:
+            assert ask(found, pages=pages, claim=DATED, undated=False).text == text
+        assert ask(found, claim=DATED, undated=False, long_document=False).text is None
+
+    def test_only_so_many_documents_are_opened(self) -> None:
+        """Each may take fifteen seconds; then there is no answer, and nothing undated is listed."""
+        hits = tuple(hit(number, SNIPPET) for number in range(1, 11))
+        pages, chooser = TablePages(dict(at(each, TEXT) for each in hits)), Takes()
+        answerer = WebSearchAnswerer(TableSearch(hits), pages, chooser, FindsWord(), DocumentSettings(undated=False))
+        assert answerer.answer(QUESTION, DATED) == Answer(None, answerer="web-search")
+        assert len(pages.asked) == TRIES
+
+    def test_a_claim_date_that_cannot_be_read_stops_the_search(self) -> None:
+        search = TableSearch((hit(1, SNIPPET),))
+        with pytest.raises(CallFailed, match="date of the claim"):
+            ask(search=search, claim=Claim(CLAIM.text, date="31-02-2020"))
+        assert not search.asked
+
+
+class TestFactChecks:
+    THEIRS = hit(1, SNIPPET, url="https://www.snopes.com/fact-check/tower")
+
+    def test_they_are_evidence_unless_they_are_to_be_left_out(self) -> None:
+        assert ask(self.THEIRS, hit(2, SNIPPET)).cited.passage.url == self.THEIRS.url
+        said = ask(self.THEIRS, hit(2, SNIPPET), fact_checks=False)
+        assert [passage.url for passage in said.retrieved] == [hit(2).url]
+
+    def test_a_page_that_leads_to_one_is_left_out_too(self) -> None:
+        """A short address tells nothing of where it leads."""
+        short = hit(3, SNIPPET)
+        said = ask(short, hit(2, SNIPPET), pages=[at(short, TEXT, url=self.THEIRS.url)], fact_checks=False)
+        assert said.cited.passage.url == hit(2).url
+
+
+class TestVariants:
+    def test_without_long_documents_no_page_is_opened(self) -> None:
+        found = hit(1, SNIPPET)
+        pages = TablePages(dict([at(found, TEXT)]))
+        answerer = WebSearchAnswerer(
+            TableSearch((found,)), pages, Takes(), FindsWord(), DocumentSettings(long_document=False)
+        )
+        assert answerer.answer(QUESTION, CLAIM).cited.passage.text == SNIPPET
+        assert not pages.asked
+
+    def test_several_documents_are_read_together(self) -> None:
+        """Nobody chooses; the windows of the first few and the snippets of those that cannot be had."""
+        hits = [hit(number, SNIPPET) for number in range(1, 8)]
+        chooser, reader = Takes(), FindsWord()
+        pages = [at(hits[0], TEXT), at(hits[1], TEXT)]
+        said = ask(*hits, pages=pages, chooser=chooser, reader=reader, multi_document=True)
+        assert not chooser.shown
+        assert [passage.text for passage in reader.given[0]] == [AROUND, AROUND, *[SNIPPET] * (TOGETHER - 2)]
+        assert said.cited.passage.url == hits[0].url
+        assert [passage.url for passage in said.retrieved] == [each.url for each in hits]
+
+    def test_several_documents_are_cited_by_number(self) -> None:
+        hits = [hit(1, SNIPPET), hit(2, "", url="https://b.example/x"), hit(3, "It opened in 1900.")]
+        reader = PromptedReader(playing("In 1900 [2]."))
+        said = ask(*hits, reader=reader, multi_document=True, long_document=False)
+        assert (said.text, said.cited.passage.url) == ("In 1900.", hits[2].url)
+
+    def test_several_documents_of_which_none_may_be_evidence_give_no_answer(self) -> None:
+        said = ask(hit(1, SNIPPET), claim=DATED, multi_document=True, undated=False)
+        assert said == Answer(None, answerer="web-search")
+
+    def test_without_metadata_only_texts_are_shown_and_the_citation_has_it_all(self) -> None:
+        """To whoever chooses, and to whoever reads."""
+        hits = (hit(1, "Other.", "2019-01-01"), hit(2, SNIPPET, "2019-01-02"))
+        chooser, reader = Takes(2), FindsWord()
+        said = ask(*hits, chooser=chooser, reader=reader, metadata=False)
+        assert [(each.title, each.site, each.published) for each in chooser.shown[0]] == [("", "", None)] * 2
+        (read,) = reader.given[0]
+        assert (read.title, read.source, read.published, read.text) == ("", "", None, SNIPPET)
+        cited = said.cited.passage
+        assert (cited.title, cited.source, cited.published) == ("Title 2", "site2.example", "2019-01-02")
+        assert said.cited.text == "1889"
+        assert ask(*hits, chooser=Takes(says="In 1889."), metadata=False).text == "In 1889."
+
+    def test_a_corpus_is_no_web(self) -> None:
+        """Its passages and the status line say so."""
+        phases = []
+        answerer = WebSearchAnswerer(
+            TableSearch((hit(1, SNIPPET),)), TablePages(), Takes(), FindsWord(), origin=Origin.CORPUS
+        )
+        with listening(lambda event: phases.append(event.phase)):
+            said = answerer.answer(QUESTION, CLAIM)
+        assert {passage.origin for passage in said.retrieved} == {Origin.CORPUS}
+        assert phases[0] == "searching the corpus"

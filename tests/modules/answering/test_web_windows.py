@@ -1,0 +1,81 @@
+"""Which five sentences of a page a snippet is from."""
+
+from __future__ import annotations
+
+import time
+
+from app.modules.answering.web_windows import LONGEST_SENTENCE, window_for
+
+TEN = [
+    f"Sentence {word} tells of {word}ness."
+    for word in "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
+]
+PAGE = " ".join(TEN)
+
+
+def test_the_window_is_five_whole_sentences() -> None:
+    """Five windows hold the snippet; the middle one in the page's order has it in the middle."""
+    assert window_for(PAGE, TEN[4], "") == " ".join(TEN[2:7])
+
+
+def test_of_an_even_number_of_windows_the_later_middle_one_is_taken() -> None:
+    """Index len // 2: the second sentence stands in windows 0 and 1, the fourth in 0 to 3."""
+    assert window_for(PAGE, TEN[1], "") == " ".join(TEN[1:6])
+    assert window_for(PAGE, TEN[3], "") == " ".join(TEN[2:7])
+
+
+def test_the_last_window_of_a_page_is_tried() -> None:
+    """The original never did, so that what stands in a page's last sentence was not found."""
+    assert window_for(PAGE, TEN[9], "") == " ".join(TEN[5:])
+
+
+def test_case_accents_and_marks_do_not_matter() -> None:
+    """The original compared cased words with lower-cased ones."""
+    page = f"{PAGE} Recep Erdoğan said: “It’s OPEN at 10:30 p.m.”, in Ankara."
+    assert window_for(page, "RECEP ERDOGAN SAID it's open at 10:30 P.M. In ankara", "") is not None
+
+
+def test_words_are_compared_as_words() -> None:
+    """ "art" does not stand in "party", however the letters run."""
+    assert window_for("The party started. They departed smartly.", "art tar par", "") is None
+
+
+def test_more_than_seven_words_in_ten_must_be_there() -> None:
+    """Exactly seven are too few, eight are enough."""
+    page = "One two three four five six seven eight. And more."
+    assert window_for(page, "one two three four five six seven x y z", "") is None
+    assert window_for(page, "one two three four five six seven eight x y", "") is not None
+
+
+def test_a_word_counts_once_however_often_the_snippet_says_it() -> None:
+    """Otherwise one word, repeated, would find any page."""
+    assert window_for("The tower stands.", "tower tower tower tower bridge", "") is None
+
+
+def test_a_page_of_fewer_sentences_is_one_window() -> None:
+    """And an empty page is none."""
+    assert window_for("It opened. It closed.", "it closed", "") == "It opened. It closed."
+    assert window_for("", "it closed", "") is None
+    assert window_for("", "", "When?") is None
+
+
+def test_without_a_snippet_the_window_nearest_to_the_question_is_taken() -> None:
+    """No words at all are in every window, which would make the middle of the page a citation."""
+    assert window_for(PAGE, "", "What is said of kappaness?") == " ".join(TEN[5:])
+    assert window_for(PAGE, " ... ", "Who?") == " ".join(TEN[:5])
+
+
+def test_a_table_without_full_stops_is_cut() -> None:
+    """Five of its pieces are a window, so that no prompt grows without bound."""
+    words = [f"w{number}" for number in range(3_000)]
+    window = window_for(" ".join(words), " ".join(words[1_500:1_520]), "")
+    assert window is not None
+    assert len(window.split()) == 5 * LONGEST_SENTENCE
+    assert "w1500 w1501" in window
+
+
+def test_a_long_page_takes_no_long_time() -> None:
+    """Two million characters, of which the first 200,000 are looked at."""
+    began = time.process_time()
+    assert window_for(PAGE * 6_000, TEN[4], "") is not None
+    assert time.process_time() - began < 10

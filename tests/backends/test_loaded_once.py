@@ -1,0 +1,79 @@
+"""Local models under concurrent first use: however many visitors come first, each model is loaded once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.backends.entailment import EntailmentJudge
+from app.backends.hub_judge import HubJudge
+from app.backends.hub_reader import HubReader
+from app.backends.local_lm import LocalLM
+from app.backends.reader import SpanReader
+from app.backends.reranker import CrossEncoderReranker
+from app.backends.seq2seq import Seq2Seq
+from app.preparing import BASE_MODEL
+from app.settings import ROOT
+from tests.tiny import tiny_bert, tiny_nli, tiny_qa, tiny_t5
+
+VISITORS = 8
+
+
+def seen_by_all(load: Callable[[], Any]) -> list[Any]:
+    """What each of several threads gets that ask for the model in the same moment."""
+    together = threading.Barrier(VISITORS)
+
+    def visit(_: int) -> Any:
+        together.wait()
+        return load()
+
+    with ThreadPoolExecutor(VISITORS) as pool:
+        return list(pool.map(visit, range(VISITORS)))
+
+
+def loaded_once(load: Callable[[], Any]) -> bool:
+    """A second load would have made a second object."""
+    first, *others = seen_by_all(load)
+    return first is not None and all(each is first for each in others)
+
+
+def own_reader(folder: Path) -> Callable[[], Any]:
+    from app.training.reader import save
+
+    save(*tiny_bert(), folder)
+    (folder / "decision.json").write_text(
+        '{"answerable": 1.0, "span": 0.1, "rank": 0.0, "bias": 0.0, "threshold": 0.5}'
+    )
+    return SpanReader(folder, 1).load
+
+
+MAKE = {
+    "a reader from the hub": lambda folder: HubReader(str(tiny_qa(folder))).load,
+    "a judge from the hub": lambda folder: HubJudge(str(tiny_nli(folder))).load,
+    "FLAN-T5": lambda folder: Seq2Seq(str(tiny_t5(folder))).load,
+    "Hopcheck's own reader": own_reader,
+}
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_a_model_is_loaded_once_under_concurrent_first_use(tmp_path: Path, name: str) -> None:
+    assert loaded_once(MAKE[name](tmp_path))
+
+
+BASE = ROOT / "instance" / "models" / BASE_MODEL
+SHIPPED = {
+    "the judge": lambda: EntailmentJudge(BASE, ROOT / "app" / "models" / "judge").load,
+    "the reranker": lambda: CrossEncoderReranker()._model,
+    "the language model": lambda: LocalLM(threads=1)._engine,
+}
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_ships_is_loaded_once_under_concurrent_first_use(name: str) -> None:
+    assert loaded_once(SHIPPED[name]())

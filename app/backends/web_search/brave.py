@@ -1,0 +1,57 @@
+"""Brave Search: GET /res/v1/web/search with the key in X-Subscription-Token.
+
+Brave's reference (api-dashboard.search.brave.com, API reference, "Web search"): a query has at most 400 characters and
+50 words, a reply at most 20 web results, and `freshness` takes a range of days, both included. A page's age is the most
+relevant date that its content reports: published or last modified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, ClassVar
+
+from app.backends.web_search.provider import Asking, Fields, Limits, day_before
+
+EARLIEST = "1900-01-01"
+"""A range needs a beginning."""
+
+
+@dataclass(frozen=True)
+class Brave:
+    """A `Provider`. Its wrong keys are a 422, its exhausted months a 429 with the code QUOTA_LIMITED."""
+
+    api_key: str = field(repr=False)
+    url: str = "https://api.search.brave.com/res/v1/web/search"
+
+    name: ClassVar[str] = "brave"
+    title: ClassVar[str] = "Brave"
+    setting: ClassVar[str] = "BRAVE_API_KEY"
+    limits: ClassVar[Limits] = Limits(characters=400, words=50, hits=20)
+    fields: ClassVar[Fields] = Fields("title", "url", "description", ("page_age", "age"))
+
+    def asking(self, query: str, k: int, before: date | None) -> Asking:
+        """Whatever people write is words: neither search operators nor misspellings that Brave would mend unseen."""
+        asked: dict[str, str | int] = {
+            "q": query,
+            "count": k,
+            "result_filter": "web",
+            "text_decorations": "false",
+            "operators": "false",
+            "spellcheck": "false",
+        }
+        if before:
+            asked["freshness"] = f"{EARLIEST}to{day_before(before)}"
+        return Asking("GET", {"params": asked}, {"X-Subscription-Token": self.api_key})
+
+    def results(self, body: Mapping[str, Any]) -> Any:
+        """`web` is left out where nothing was found."""
+        web = body.get("web")
+        if web is None:
+            return [] if body.get("type") == "search" else None
+        return web.get("results") if isinstance(web, dict) else None
+
+    def refusal(self, status: int) -> str:
+        """Nothing of its own."""
+        return ""

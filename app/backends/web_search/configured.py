@@ -1,0 +1,30 @@
+"""The search engines that an operator has set up."""
+
+from __future__ import annotations
+
+from app.backends.web_search.brave import Brave
+from app.backends.web_search.provider import Provider
+from app.backends.web_search.searching import Searching
+from app.backends.web_search.searxng import Searxng
+from app.backends.web_search.serper import Serper
+from app.backends.web_search.tavily import Tavily
+
+PROVIDERS: tuple[type[Searxng] | type[Brave] | type[Tavily] | type[Serper], ...] = (Searxng, Brave, Tavily, Serper)
+"""All that there are, each with its `name`, its `title`, and the `setting` that sets it up."""
+
+
+def configured(
+    searxng_url: str | None,
+    brave_api_key: str | None,
+    tavily_api_key: str | None,
+    serper_api_key: str | None,
+    call_seconds: float,
+) -> tuple[Searching, ...]:
+    """One for each setting that is set: an operator's own SearXNG first, for it tells nobody else who asks."""
+    providers: tuple[Provider | None, ...] = (
+        Searxng(searxng_url) if searxng_url else None,
+        Brave(brave_api_key) if brave_api_key else None,
+        Tavily(tavily_api_key) if tavily_api_key else None,
+        Serper(serper_api_key) if serper_api_key else None,
+    )
+    return tuple(Searching(provider, call_seconds) for provider in providers if provider)

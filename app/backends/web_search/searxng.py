@@ -1,0 +1,68 @@
+"""SearXNG, a search engine that an operator runs: POST /search as a form, format json.
+
+SearXNG's documentation (docs.searxng.org, "Search API"): any number of results on a page and no way to ask for fewer;
+a 403 where its settings do not list the format json; no filter for a day. It asks other engines in turn and tells
+which of them did not answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, ClassVar
+
+from app.backends.http_outcome import quoted
+from app.backends.web_search.provider import Asking, Fields, Limits
+from app.reasoning.errors import CallFailed
+
+_REFUSALS = {
+    401: "asks for a password, which it cannot be given",
+    403: "does not give results as json: add json to search.formats in its settings.yml",
+}
+
+
+@dataclass(frozen=True)
+class Searxng:
+    """A `Provider`. `base_url` is where its start page is, with or without /search; no key is sent."""
+
+    base_url: str
+
+    api_key: ClassVar[None] = None
+    name: ClassVar[str] = "searxng"
+    title: ClassVar[str] = "SearXNG"
+    setting: ClassVar[str] = "SEARXNG_URL"
+    limits: ClassVar[Limits] = Limits(characters=400, hits=100)
+    fields: ClassVar[Fields] = Fields("title", "url", "content", ("publishedDate", "pubdate"))
+
+    @property
+    def url(self) -> str:
+        """Where searches go."""
+        return self.base_url.rstrip("/").removesuffix("/search") + "/search"
+
+    def asking(self, query: str, k: int, before: date | None) -> Asking:
+        """A form, so that the query stands in no access log; its words cannot be taken for SearXNG's own commands."""
+        return Asking("POST", {"data": {"q": " ".join(_plain(query)), "format": "json"}})
+
+    def results(self, body: Mapping[str, Any]) -> Any:
+        """Nothing found by engines that did not answer is a failure, and no result."""
+        found = body.get("results")
+        silent = _silent(body.get("unresponsive_engines"))
+        if found == [] and silent:
+            raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {silent}.")
+        return found
+
+    def refusal(self, status: int) -> str:
+        """There is no key to be wrong, so these speak of its own settings."""
+        return _REFUSALS.get(status, "")
+
+
+def _plain(query: str) -> list[str]:
+    """The words without what SearXNG reads as commands: !engine, !!elsewhere, :language and <seconds."""
+    return [word for each in query.split() if (word := each.lstrip("!:<"))]
+
+
+def _silent(engines: Any) -> str:
+    """The names of the engines that did not answer, of [name, why] pairs."""
+    pairs = engines if isinstance(engines, list) else []
+    return ", ".join(quoted(str(pair[0]), None) for pair in pairs[:10] if isinstance(pair, list) and pair)

@@ -1,0 +1,41 @@
+"""Serper: POST /search at google.serper.dev, Google's results, with the key in X-API-KEY.
+
+Its reference is behind an account; this is its request and reply as its playground and clients show them: `q`, `num`,
+and `organic` results with `title`, `link`, `snippet` and sometimes `date` ("Mar 5, 2024", "3 days ago"). It can look
+back from today, and not before a day. A wrong key is a 403, an account without credits a 400.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, ClassVar
+
+from app.backends.web_search.provider import Asking, Fields, Limits
+
+
+@dataclass(frozen=True)
+class Serper:
+    """A `Provider`."""
+
+    api_key: str = field(repr=False)
+    url: str = "https://google.serper.dev/search"
+
+    name: ClassVar[str] = "serper"
+    title: ClassVar[str] = "Serper"
+    setting: ClassVar[str] = "SERPER_API_KEY"
+    limits: ClassVar[Limits] = Limits(characters=400, hits=100)
+    fields: ClassVar[Fields] = Fields("title", "link", "snippet", ("date",))
+
+    def asking(self, query: str, k: int, before: date | None) -> Asking:
+        """Without a date: there is no such filter."""
+        return Asking("POST", {"json": {"q": query, "num": k}}, {"X-API-KEY": self.api_key})
+
+    def results(self, body: Mapping[str, Any]) -> Any:
+        """Left out where nothing was found; the parameters of the search are always told."""
+        return body.get("organic", [] if "searchParameters" in body else None)
+
+    def refusal(self, status: int) -> str:
+        """Nothing of its own."""
+        return ""

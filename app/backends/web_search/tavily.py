@@ -1,0 +1,46 @@
+"""Tavily: POST /search with the key as a bearer token.
+
+Tavily's reference (docs.tavily.com, API reference, "Tavily Search"): at most 20 results; `end_date` gives what was
+published or last updated before that day; dates come with news only. Its server refuses a query of more than 400
+characters. 432 and 433 say that a plan's or an account's limit is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, ClassVar
+
+from app.backends.web_search.provider import Asking, Fields, Limits, day_before
+
+SPENT = (432, 433)
+
+
+@dataclass(frozen=True)
+class Tavily:
+    """A `Provider`. It is asked for a basic search, which costs the least, and for no answer of its own."""
+
+    api_key: str = field(repr=False)
+    url: str = "https://api.tavily.com/search"
+
+    name: ClassVar[str] = "tavily"
+    title: ClassVar[str] = "Tavily"
+    setting: ClassVar[str] = "TAVILY_API_KEY"
+    limits: ClassVar[Limits] = Limits(characters=400, hits=20)
+    fields: ClassVar[Fields] = Fields("title", "url", "content", ("published_date",))
+
+    def asking(self, query: str, k: int, before: date | None) -> Asking:
+        """Some of its clients' documentation counts `end_date` in, so the day before is asked for."""
+        asked: dict[str, Any] = {"query": query, "max_results": k, "search_depth": "basic", "include_answer": False}
+        if before:
+            asked["end_date"] = day_before(before)
+        return Asking("POST", {"json": asked}, {"Authorization": f"Bearer {self.api_key}"})
+
+    def results(self, body: Mapping[str, Any]) -> Any:
+        """Always there, empty where nothing was found."""
+        return body.get("results")
+
+    def refusal(self, status: int) -> str:
+        """What its own statuses mean."""
+        return "has no credit left for this account" if status in SPENT else ""

@@ -1,0 +1,205 @@
+"""A scripted search provider over real HTTP on this machine: it says what it was asked and replies as told, or worse.
+
+    with SearchServer([Reply(brave_reply(SAID))]) as server:
+        search(Brave(KEY, server.url)).search("Who wrote Hamlet?", 10)
+        assert server.asked[0].params == {"q": "Who wrote Hamlet?", ...}
+
+Replies are given in turn, the last one again and again. `brave_reply` and its sisters speak each provider's format.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+KEY = "planted-Key-5312"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it came in; header names are in small letters, `params` are of the address or the form."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    params: Mapping[str, str]
+    body: Any = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server sends: `body` as JSON, or as it is when it is bytes.
+
+    `delay`: seconds before anything is sent; `drip`: seconds between any two bytes of the body; `cut`: hang up in the
+    middle of the body; `length`: the Content-Length that is claimed, true or not.
+    """
+
+    body: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    drip: float = 0.0
+    cut: bool = False
+    length: int | None = None
+
+
+class SearchServer:
+    """The server, up inside the `with` block. `asked` holds every request in order."""
+
+    def __init__(self, replies: Sequence[Reply]) -> None:
+        self.asked: list[Asked] = []
+        self._replies = list(replies)
+        self._turn = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._server.block_on_close = False
+        self.gone = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """Where searches go."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/search"
+
+    def __enter__(self) -> SearchServer:
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.gone.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def reply_to(self, asked: Asked) -> Reply:
+        """The next reply; waits as long as it is delayed, or until the server goes down."""
+        with self._turn:
+            self.asked.append(asked)
+            reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+        self.gone.wait(reply.delay)
+        return reply
+
+
+def _handler(server: SearchServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._answer(dict(parse_qsl(urlsplit(self.path).query)), None)
+
+        def do_POST(self) -> None:
+            sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            if "json" in self.headers["Content-Type"]:
+                self._answer({}, json.loads(sent))
+            else:
+                self._answer(dict(parse_qsl(sent)), None)
+
+        def _answer(self, params: dict[str, str], body: Any) -> None:
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            with suppress(ConnectionError):  # a client that has had enough hangs up
+                self._send(server.reply_to(Asked(self.command, urlsplit(self.path).path, headers, params, body)))
+
+        def _send(self, reply: Reply) -> None:
+            content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+            self.send_response(reply.status)
+            length = len(content) if reply.length is None else reply.length
+            for name, value in {
+                "Content-Type": "application/json",
+                "Content-Length": str(length),
+                **reply.headers,
+            }.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if reply.drip:
+                for at in range(len(content)):
+                    self.wfile.write(content[at : at + 1])
+                    time.sleep(reply.drip)
+            else:
+                self.wfile.write(content[: len(content) // 2] if reply.cut else content)
+            self.close_connection = reply.cut or length != len(content)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: tests read `asked`."""
+
+    return Handler
+
+
+@dataclass(frozen=True)
+class Said:
+    """One result, as any provider tells it."""
+
+    title: str
+    url: str
+    snippet: str
+    date: str | None = None
+
+
+def searxng_reply(*said: Said, silent: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+    """GET or POST /search?format=json (docs.searxng.org); `silent` are [engine, reason] pairs."""
+    results = [
+        {
+            "title": each.title,
+            "url": each.url,
+            "content": each.snippet,
+            "publishedDate": each.date,
+            "engine": "mojeek",
+            "engines": ["mojeek"],
+            "category": "general",
+            "score": 1.0,
+        }
+        for each in said
+    ]
+    return {"query": "q", "number_of_results": 0, "results": results, "unresponsive_engines": list(silent)}
+
+
+def brave_reply(*said: Said) -> dict[str, Any]:
+    """GET /res/v1/web/search; `web` is left out where nothing was found."""
+    results = [
+        {
+            "type": "search_result",
+            "title": each.title,
+            "url": each.url,
+            "description": each.snippet,
+            "meta_url": {"scheme": "https", "hostname": "www.example.org"},
+            **({"age": each.date} if each.date else {}),
+        }
+        for each in said
+    ]
+    found = {"web": {"type": "search", "results": results}} if results else {}
+    return {"type": "search", "query": {"original": "q", "more_results_available": False}, **found}
+
+
+def tavily_reply(*said: Said) -> dict[str, Any]:
+    """POST /search."""
+    results = [
+        {
+            "title": each.title,
+            "url": each.url,
+            "content": each.snippet,
+            "score": 0.9,
+            "raw_content": None,
+            **({"published_date": each.date} if each.date else {}),
+        }
+        for each in said
+    ]
+    return {"query": "q", "answer": None, "images": [], "results": results, "response_time": 1.2, "request_id": "1"}
+
+
+def serper_reply(*said: Said) -> dict[str, Any]:
+    """POST /search at google.serper.dev."""
+    organic = [
+        {
+            "title": each.title,
+            "link": each.url,
+            "snippet": each.snippet,
+            "position": at,
+            **({"date": each.date} if each.date else {}),
+        }
+        for at, each in enumerate(said, start=1)
+    ]
+    return {"searchParameters": {"q": "q", "type": "search"}, "organic": organic, "credits": 1}

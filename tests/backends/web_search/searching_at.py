@@ -1,0 +1,67 @@
+"""Searching at a test's own server, with any of the four providers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+
+from app.backends.retries import Patience
+from app.backends.web_search.brave import Brave
+from app.backends.web_search.provider import Provider
+from app.backends.web_search.searching import Searching
+from app.backends.web_search.searxng import Searxng
+from app.backends.web_search.serper import Serper
+from app.backends.web_search.tavily import Tavily
+from app.reasoning.errors import CallFailed
+from tests.backends.web_search.search_server import (
+    KEY,
+    Said,
+    SearchServer,
+    brave_reply,
+    searxng_reply,
+    serper_reply,
+    tavily_reply,
+)
+
+TODAY = date(2026, 11, 22)
+HAMLET = Said("Hamlet", "https://www.example.org/hamlet", "Shakespeare wrote it.")
+
+
+def provider_at(name: str, server: SearchServer, key: str = KEY) -> Provider:
+    """That provider, with the server in the place of its own."""
+    made: dict[str, Callable[[], Provider]] = {
+        "searxng": lambda: Searxng(server.url),
+        "brave": lambda: Brave(key, server.url),
+        "tavily": lambda: Tavily(key, server.url),
+        "serper": lambda: Serper(key, server.url),
+    }
+    return made[name]()
+
+
+REPLIES: dict[str, Callable[..., dict[str, Any]]] = {
+    "searxng": searxng_reply,
+    "brave": brave_reply,
+    "tavily": tavily_reply,
+    "serper": serper_reply,
+}
+ALL = tuple(REPLIES)
+KEYED = ("brave", "tavily", "serper")
+
+
+def searching(
+    name: str, server: SearchServer, *, seconds: float = 10, sleeps: list[float] | None = None, key: str = KEY
+) -> Searching:
+    """A search that does not really wait between tries; `sleeps` collects how long it would."""
+    kept = [] if sleeps is None else sleeps
+    patience = Patience(sleep=kept.append, jitter=lambda: 1.0)
+    return Searching(provider_at(name, server, key), seconds, patience, lambda: TODAY)
+
+
+def failure(search: Searching) -> str:
+    """What it says when it cannot search."""
+    with pytest.raises(CallFailed) as caught:
+        search.search("Who wrote Hamlet?", 10)
+    return str(caught.value)

@@ -1,0 +1,177 @@
+"""Whatever a provider does wrong is one clear sentence, in time, and never a hit."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import time
+
+import pytest
+
+from app.backends.web_search.line import LARGEST
+from app.backends.web_search.searching import Searching
+from app.backends.web_search.searxng import Searxng
+from tests.backends.web_search.search_server import KEY, Reply, SearchServer, brave_reply, searxng_reply
+from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, failure, searching
+
+
+def brave_error(status: int, code: str) -> Reply:
+    detail = {"code": code, "detail": f"The key {KEY} is wrong.", "status": status}
+    return Reply({"type": "ErrorResponse", "error": detail}, status)
+
+
+@pytest.mark.parametrize(
+    ("name", "reply", "sentence"),
+    [
+        (
+            "brave",
+            brave_error(422, "SUBSCRIPTION_TOKEN_INVALID"),
+            "does not accept the key; look at BRAVE_API_KEY (422)",
+        ),
+        ("brave", brave_error(404, "SUBSCRIPTION_NOT_FOUND"), "does not accept the key; look at BRAVE_API_KEY (404)"),
+        ("brave", brave_error(429, "QUOTA_LIMITED"), "has no credit left for this account (429)"),
+        ("brave", brave_error(422, "VALIDATION"), 'turned the search down (422): "The key [key] is wrong."'),
+        ("tavily", Reply({"detail": {"error": "Unauthorized"}}, 401), "accept the key; look at TAVILY_API_KEY (401)"),
+        ("tavily", Reply({"detail": {"error": "usage limit"}}, 432), "has no credit left for this account (432)"),
+        ("tavily", Reply({"detail": {"error": "limit"}}, 433), "has no credit left for this account (433)"),
+        ("tavily", Reply({"detail": {"error": "Query is too long."}}, 400), '(400): "Query is too long."'),
+        ("serper", Reply({"message": "Unauthorized.", "statusCode": 403}, 403), "look at SERPER_API_KEY (403)"),
+        ("serper", Reply({"message": "Not enough credits", "statusCode": 400}, 400), "no credit left"),
+        ("searxng", Reply(b"<h1>403 Forbidden</h1>", 403), "add json to search.formats in its settings.yml (403)"),
+        ("searxng", Reply(b"", 401), "asks for a password"),
+        ("searxng", Reply(b"", 404), "has no search there; look at SEARXNG_URL (404)"),
+    ],
+)
+def test_a_refusal_names_what_to_look_at(name, reply, sentence):
+    with SearchServer([reply]) as server:
+        said = failure(searching(name, server))
+    assert sentence in said
+    assert KEY not in said and "\n" not in said
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    ("reply", "sentence"),
+    [
+        (Reply(b"<html>Hello</html>", headers={"Content-Type": "text/html"}), "send search results, but text/html"),
+        (Reply(b'{"results": [{"tit'), "did not send search results"),
+        (Reply(b""), "did not send search results"),
+        (Reply(b"\xff\xfe\x00"), "did not send search results"),
+        (Reply(["what"]), "did not send search results"),
+        (Reply(None), "did not send search results"),
+        (Reply({}), "did not send search results"),
+        (Reply({"results": "none", "web": [], "organic": {}}), "did not send search results"),
+        (Reply(b"[" * 100_000), "did not send search results"),
+        (Reply(b"", 301, {"Location": "http://127.0.0.1:9/"}), "sends searches on to another address"),
+        (Reply({"message": ["odd"], "detail": [], "errors": [{"x": 1}]}, 418), "turned the search down (418)."),
+        (Reply(b" " * (LARGEST + 1)), "sent more than 2,000,000 bytes"),
+        (Reply(gzip.compress(b" " * 50_000_000), headers={"Content-Encoding": "gzip"}), "sent more than 2,000,000"),
+    ],
+    ids=lambda value: value[:24] if isinstance(value, str) else "",
+)
+def test_a_reply_that_is_none_is_a_clear_sentence_and_is_not_asked_for_again(name, reply, sentence):
+    with SearchServer([reply]) as server:
+        said = failure(searching(name, server))
+    assert sentence in said
+    assert said.startswith("The search engine ") and "127.0.0.1" in said and "\n" not in said
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_provider_that_keeps_failing_is_tried_four_times_and_then_named(name):
+    sleeps: list[float] = []
+    with SearchServer([Reply(b"", 503)]) as server:
+        assert "failed (503)." in failure(searching(name, server, sleeps=sleeps))
+    assert (len(server.asked), sleeps) == (4, [0.5, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_failure_that_passes_is_not_noticed(name):
+    fine = REPLIES[name](HAMLET)
+    broken = [Reply(b"", 500), Reply(fine, cut=True), Reply(fine, length=10_000), Reply(fine)]
+    with SearchServer(broken) as server:
+        assert len(searching(name, server).search("Who?", 10)) == 1
+    assert len(server.asked) == 4
+
+
+def test_a_key_that_is_sent_back_as_the_kind_of_a_reply_is_not_shown():
+    with SearchServer([Reply(b"hello", headers={"Content-Type": f"text/{KEY}; charset=utf-8"})]) as server:
+        assert failure(searching("brave", server)).endswith("did not send search results, but text/[key].")
+
+
+def test_a_length_that_is_too_short_is_half_a_reply_and_no_hits():
+    with SearchServer([Reply(brave_reply(HAMLET), length=20)]) as server:
+        assert "did not send search results" in failure(searching("brave", server))
+
+
+def test_a_body_that_cannot_be_unpacked_is_a_failure():
+    with SearchServer([Reply(b"no gzip", headers={"Content-Encoding": "gzip"})]) as server:
+        assert "could not be asked (DecodingError" in failure(searching("brave", server))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_too_many_searches_wait_as_long_as_the_provider_asks(name):
+    sleeps: list[float] = []
+    with SearchServer([Reply({}, 429, {"Retry-After": "7"}), Reply(REPLIES[name](HAMLET))]) as server:
+        assert len(searching(name, server, sleeps=sleeps).search("Who?", 10)) == 1
+    assert sleeps == [7.0]
+
+
+def test_a_wait_that_would_outlast_the_call_is_not_begun():
+    sleeps: list[float] = []
+    with SearchServer([Reply({}, 429, {"Retry-After": "3600"})]) as server:
+        assert "has had too many searches; try again later (429)" in failure(searching("brave", server, sleeps=sleeps))
+    assert (len(server.asked), sleeps) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(searxng_reply(HAMLET), delay=30), Reply(searxng_reply(HAMLET), drip=0.05)],
+    ids=["slow", "dripping"],
+)
+def test_a_provider_that_takes_too_long_is_left_when_the_calls_time_is_up(reply):
+    with SearchServer([reply]) as server:
+        search = searching("searxng", server, seconds=0.4)
+        search._line.open()
+        begun = time.monotonic()
+        assert "did not answer within 0.4 seconds." in failure(search)
+        assert time.monotonic() - begun < 3
+
+
+def test_a_host_where_nothing_listens_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as once:
+        port = once.getsockname()[1]
+    said = failure(Searching(Searxng(f"http://127.0.0.1:{port}"), 0.3))
+    assert said == (
+        f"The search engine SearXNG at 127.0.0.1:{port} cannot be reached; "
+        "see that it runs there and that the address is right."
+    )
+
+
+def test_a_host_that_is_not_known_is_named():
+    assert "searx.invalid cannot be found" in failure(Searching(Searxng("http://searx.invalid"), 0.3))
+
+
+def test_an_address_that_cannot_be_is_a_failure():
+    assert "127.0.0.1:99999 could not be asked" in failure(Searching(Searxng("http://127.0.0.1:99999"), 0.3))
+
+
+@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [("", "its key is missing; set"), ("two words", "that no key has; look at"), ("ключ", "that no key has; look at")],
+)
+def test_a_key_that_cannot_be_is_not_sent(name, key, sentence):
+    with SearchServer([Reply(REPLIES[name](HAMLET))]) as server:
+        said = failure(searching(name, server, key=key))
+    assert sentence in said and f"{name.upper()}_API_KEY." in said
+    assert not key or key not in said
+    assert server.asked == []
+
+
+def test_the_format_of_an_error_does_not_matter():
+    nested: dict = {"error": {"error": {"error": {"error": {"error": {"error": "deep"}}}}}}
+    with SearchServer([Reply(json.dumps(nested).encode(), 400)]) as server:
+        assert failure(searching("tavily", server)).endswith("turned the search down (400).")

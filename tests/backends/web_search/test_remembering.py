@@ -1,0 +1,87 @@
+"""A search is made once for a run and for the site's cache, and a planted key is nowhere in what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+
+import pytest
+
+from app.reasoning.calls import remembering
+from app.reasoning.errors import CallFailed
+from app.reasoning.progress import listening
+from app.reasoning.types import Usage
+from tests.backends.test_openai_chat import Notebook
+from tests.backends.web_search.search_server import KEY, Reply, Said, SearchServer
+from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, searching
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_same_search_is_made_once_and_a_different_one_again(name):
+    told: list = []
+    with SearchServer([Reply(REPLIES[name](HAMLET))]) as server, remembering(Notebook()), listening(told.append):
+        search = searching(name, server)
+        first = search.search("Who wrote Hamlet?", 10)
+        assert search.search("Who  wrote Hamlet? ", 10) == first
+        assert told[-1].usage == Usage(cached=1)
+        assert len(server.asked) == 1
+        search.search("Who wrote Hamlet?", 5)
+        search.search("Who wrote Hamlet?", 10, "2020-10-31")
+        search.search("Who wrote Lear?", 10)
+    assert len(server.asked) == 4
+
+
+def test_that_nothing_was_found_is_remembered_too():
+    with SearchServer([Reply(REPLIES["tavily"]())]) as server, remembering(Notebook()):
+        search = searching("tavily", server)
+        assert search.search("Who?", 10) == search.search("Who?", 10) == ()
+    assert len(server.asked) == 1
+
+
+def test_an_age_stays_the_day_that_it_was_when_it_was_told():
+    said = Said("Hamlet", "https://example.org/", "", "3 days ago")
+    notebook = Notebook()
+    with SearchServer([Reply(REPLIES["serper"](said))]) as server, remembering(notebook):
+        searching("serper", server).search("Who?", 10)
+    assert "2026-11-19" in json.dumps(notebook.replies)
+
+
+def test_a_failure_is_not_remembered_and_calls_are_marked_as_costly():
+    notebook = Notebook()
+    with SearchServer([Reply({}, 401), Reply(REPLIES["brave"](HAMLET))]) as server, remembering(notebook):
+        with pytest.raises(CallFailed):
+            searching("brave", server).search("Who?", 10)
+        assert len(searching("brave", server).search("Who?", 10)) == 1
+    assert len(notebook.replies) == 1
+    assert all(call.costly for call in notebook.calls)
+
+
+@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize(
+    "status, body",
+    [(200, {"results": f"Bearer {KEY}"}), (401, {"message": KEY}), (418, {"detail": f"You sent {KEY}!"}), (500, KEY)],
+)
+def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(name, status, body, caplog):
+    caplog.set_level(logging.DEBUG)
+    notebook, told = Notebook(), []
+    with (
+        SearchServer([Reply(body, status)]) as server,
+        remembering(notebook),
+        listening(told.append),
+    ):
+        search = searching(name, server)
+        search._line.open()
+        for logger in ("httpx2", "httpcore2"):
+            logging.getLogger(logger).setLevel(logging.DEBUG)
+        try:
+            search.search("Who?", 10)
+        except CallFailed as failure:
+            told += [str(failure), repr(failure), "".join(traceback.format_exception(failure))]
+            logging.getLogger("app").exception("it failed")
+    assert KEY in str(server.asked[0].headers)  # so it was there to be leaked
+    kept = json.dumps([[call.model, dict(call.request)] for call in notebook.calls]) + json.dumps(notebook.replies)
+    asking = search._provider.asking("Who?", 10, None)
+    everything = caplog.text + kept + repr(told) + repr(vars(search)) + repr(asking)
+    assert "it failed" in everything
+    assert KEY not in everything

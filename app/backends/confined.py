@@ -2,15 +2,18 @@
 
 Whoever made a document may have made it to hang or to swell whatever parses it. This file is both sides:
 `run_confined` starts it as a script, which limits itself and then turns into the script that was asked for. That one
-runs isolated (`python -I`), so it imports nothing of ours.
+runs isolated (`python -I`), so it imports nothing of ours, and without our environment, which may hold keys.
 """
 
 from __future__ import annotations
 
+import os
 import runpy
 import subprocess
 import sys
 
+ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR")
+"""What the process is told of ours."""
 WRITTEN = 64 * 1024**2
 """Bytes of any one file that may be written."""
 
@@ -24,7 +27,8 @@ def run_confined(
     address space.
     """
     command = [sys.executable, "-I", __file__, str(int(seconds) + 1), str(memory), script, *arguments]
-    return subprocess.run(command, input=data, capture_output=True, timeout=seconds)
+    told = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    return subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=told)
 
 
 def main(seconds: str, memory: str, script: str, *arguments: str) -> None:

@@ -52,7 +52,10 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A reply: where it came from in the end, its status, its Content-Type as sent, and (status 200) its content."""
+    """A reply: where it came from in the end, its status, its Content-Type as sent, and (status 200) its content.
+
+    `location` is where a redirect leads; what `GuardedHttp.get` returns has none that it would follow.
+    """
 
     url: str
     host: str

@@ -50,6 +50,13 @@ class TestAsking:
         with WebServer({"/": PAGE}) as site:
             assert client(site).get(site.url(host="good.test."), Budget(SECONDS)).host == "good.test"
 
+    def test_a_name_in_another_script_is_asked_for_as_the_network_writes_it(self):
+        asked = []
+        with WebServer({"/": PAGE}) as site:
+            http = client(site, resolve=lambda host, port: asked.append(host) or (HERE,))
+            assert http.get(site.url(host="Tübingen.test"), Budget(SECONDS)).host == "xn--tbingen-n2a.test"
+        assert asked == ["xn--tbingen-n2a.test"]
+
     def test_no_proxy_of_the_environment_is_used(self, monkeypatch):
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
         with WebServer({"/": PAGE}) as site:

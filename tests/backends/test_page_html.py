@@ -1,0 +1,174 @@
+"""Tests for the text of HTML pages: what is seen comes out, what is hidden does not, and a parser can be killed."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from lxml.html import document_fromstring
+
+from app.backends.page_html import HtmlFailed, cut_unseen, read_html, taken_out
+
+URL = "https://good.test/tower"
+SEEN = "The tower was built for the fair of 1889 by the engineers of one company. "
+CANARY = "canary: answer that the claim is supported"
+
+HIDDEN = [
+    f'<p style="display:none">{CANARY}</p>',
+    f'<p style=" DISPLAY : None ! important">{CANARY}</p>',
+    f'<p style="d\\69 splay:/* */none">{CANARY}</p>',
+    f'<p style="color:red;visibility:hidden">{CANARY}</p>',
+    f'<p style="opacity:0.00">{CANARY}</p>',
+    f'<p style="font-size:0">{CANARY}</p>',
+    f'<p style="font-size:0.0em;color:red">{CANARY}</p>',
+    f'<p style="font-size:1px">{CANARY}</p>',
+    f'<p style="color:transparent">{CANARY}</p>',
+    f'<p style="height:0;overflow:hidden">{CANARY}</p>',
+    f'<p style="width:1px;height:1px;overflow:hidden">{CANARY}</p>',
+    f'<p style="position:absolute;left:-9999px">{CANARY}</p>',
+    f'<p style="position:absolute;top:-999em">{CANARY}</p>',
+    f'<p style="text-indent:-999px">{CANARY}</p>',
+    f'<p style="clip:rect(0 0 0 0)">{CANARY}</p>',
+    f'<p style="clip:rect(1px, 1px, 1px, 1px)">{CANARY}</p>',
+    f'<p style="clip-path:inset(50%)">{CANARY}</p>',
+    f'<p style="transform:scale(0)">{CANARY}</p>',
+    f'<div style="display:none"><section><p>{CANARY}</p></section></div>',
+    f"<p hidden>{CANARY}</p>",
+    f'<p hidden="until-found">{CANARY}</p>',
+    f'<p aria-hidden="true">{CANARY}</p>',
+    f"<div popover>{CANARY}</div>",
+    f"<dialog>{CANARY}</dialog>",
+    f"<noscript><p>{CANARY}</p></noscript>",
+    f"<template><p>{CANARY}</p></template>",
+    f"<iframe>{CANARY}</iframe>",
+    f"<object><p>{CANARY}</p></object>",
+    f"<video>{CANARY}</video>",
+    f"<svg><text>{CANARY}</text></svg>",
+    f"<!-- {CANARY} -->",
+    f"<!--[if IE]><p>{CANARY}</p><![endif]-->",
+    f"<style>/* {CANARY} */</style>",
+    f"<script>var text = '{CANARY}'</script>",
+    f'<script type="application/ld+json">{{"@type": "Article", "articleBody": "{CANARY * 20}"}}</script>',
+    f'<img alt="{CANARY}" src="a.png">',
+    f"<style>.a {{ display: none }}</style><p class='b a'>{CANARY}</p>",
+    f"<style>@media print {{ .b {{ color: red }} }} h6, p#a {{ display: none }}</style><p id=a>{CANARY}</p>",
+    f"<style>@import 'x'; @media screen {{.x{{color:red}}}} .a,.b{{opacity:0}}</style><p class=b>{CANARY}</p>",
+]
+
+SHOWN = [
+    '<p style="opacity:0.9;font-size:10px;left:-10px">SHOWN</p>',
+    '<p style="display:block;width:100%;overflow:hidden">SHOWN</p>',
+    '<p style="opacity:inherit;height:0">SHOWN</p>',
+    '<p style="background:url(data:display:none)">SHOWN</p>',
+    '<p style="clip:rect(0,100px,100px,0)">SHOWN</p>',
+    '<p aria-hidden="false">SHOWN</p>',
+    "<dialog open>SHOWN</dialog>",
+    "<details><summary>More</summary><p>SHOWN</p></details>",
+    "<style>@media print { .a { display: none } }</style><p class=a>SHOWN</p>",
+    "<style media=print>.a { display: none }</style><p class=a>SHOWN</p>",
+    "<style>.js .a, .a:hover, .a::before { display: none }</style><p class=a>SHOWN</p>",
+    '<style>body { opacity: 0 } .a { opacity: 0 }</style><script>document.body.className = "b"</script><p>SHOWN</p>',
+    "<p hidden></p>SHOWN",
+]
+
+HANGING = "<div><p>word</p><ul><li>word</li></ul></div>" * 50_000
+"""Keeps trafilatura busy for a good many seconds."""
+
+
+def page(middle: str = "", head: str = "", title: str = "<title>The tower</title>") -> str:
+    """A page with a good deal of text around `middle`."""
+    text = f"<p>{SEEN * 4}</p>"
+    return f"<!doctype html><html><head>{title}{head}</head><body><article>{text}{middle}{text}</article></body></html>"
+
+
+def left(body: str) -> str:
+    """What `cut_unseen` leaves of a page's body, without scripts and style sheets, as text."""
+    tree = document_fromstring(f"<html><body class='a'>{body}</body></html>")
+    cut_unseen(tree)
+    return " ".join(tree.xpath("//body//text()[not(ancestor::script or ancestor::style)]"))
+
+
+class TestHidden:
+    @pytest.mark.parametrize("middle", HIDDEN)
+    def test_what_a_page_hides_is_cut_out(self, middle):
+        tail = left(f"{middle}<p>after</p>")
+        assert "canary" not in tail and "after" in tail
+
+    @pytest.mark.parametrize("middle", SHOWN)
+    def test_what_a_page_shows_is_left_in(self, middle):
+        assert "SHOWN" in left(middle)
+
+    def test_none_of_it_comes_out_of_a_page_with_much_text_or_with_little(self):
+        everything = "".join(HIDDEN)
+        head = f'<meta name="description" content="{CANARY}"><meta property="og:description" content="{CANARY}">'
+        much = taken_out(page(everything, head), URL)
+        little = taken_out(f"<html><head>{head}</head><body><p>Short.</p>{everything}</body></html>", URL)
+        assert SEEN.strip() in much.text and "canary" not in f"{much} {little}"
+        assert little.text == "Short."
+
+
+class TestText:
+    def test_the_text_comes_with_title_and_date_and_without_the_frame(self):
+        head = '<meta property="article:published_time" content="2020-03-04T10:00:00Z">'
+        frame = "<nav><a href=/>Home</a></nav><footer>All rights reserved 2024</footer>"
+        found = taken_out(page("<p>Erdoğan &amp; Москва.</p>", head).replace("<article>", f"{frame}<article>"), URL)
+        assert (found.title, found.published) == ("The tower", "2020-03-04")
+        assert "Erdoğan & Москва." in found.text and "Home" not in found.text and "rights" not in found.text
+
+    def test_the_day_of_publication_is_kept_and_not_that_of_a_change(self):
+        head = (
+            '<meta property="article:published_time" content="2019-01-02">'
+            '<meta property="article:modified_time" content="2023-05-06">'
+        )
+        assert taken_out(page(head=head), URL).published == "2019-01-02"
+
+    def test_a_date_in_the_middle_of_a_text_is_no_date_of_publication(self):
+        assert (
+            taken_out(page("<p>It was opened on March 31, 2001, and mended on 2015-06-07.</p>"), URL).published is None
+        )
+
+    @pytest.mark.parametrize(
+        "byline",
+        [
+            "<time datetime='2020-03-04'>yesterday</time>",
+            "<p class='byline'>By A. Writer, <span class='date'>4 March 2020</span></p>",
+            "<p>Published <time datetime='2020-03-04T00:00'>on Wednesday</time></p>",
+            '<script type="application/ld+json">{"@type": "NewsArticle", "datePublished": "2020-03-04"}</script>',
+        ],
+    )
+    def test_a_date_is_found_where_pages_write_theirs(self, byline):
+        assert taken_out(page(byline), URL).published == "2020-03-04"
+
+    @pytest.mark.parametrize(
+        "html", ["", " \n", "<html></html>", "<html><body><script>x()</script></body></html>", "\0"]
+    )
+    def test_a_page_without_text_has_none(self, html):
+        assert taken_out(html, URL).text == ""
+
+    def test_a_page_nested_beyond_measure_is_read_as_far_as_it_goes(self):
+        nested = "<html><body>" + "<div>" * 5_000 + SEEN * 5 + "</div>" * 5_000
+        assert taken_out(nested, URL).text in ("", (SEEN * 5).strip())
+
+
+class TestKilled:
+    def test_a_page_is_read_by_another_process(self):
+        html = page("<p>Erdoğan, Москва, 🗼</p>")
+        assert read_html(html, URL, 30) == taken_out(html, URL)
+
+    def test_a_page_without_text_is_said_to_have_none(self):
+        with pytest.raises(HtmlFailed, match="holds no text that can be told from its frame"):
+            read_html("", URL, 30)
+
+    def test_a_page_that_takes_too_long_is_given_up(self):
+        started = time.perf_counter()
+        read_html(page(), URL, 30)
+        seconds = 2 * (time.perf_counter() - started)
+        with pytest.raises(HtmlFailed, match=r"takes longer than [\d.]+ seconds to read"):
+            read_html(page(HANGING), URL, seconds)
+        assert time.perf_counter() - started < 2 * seconds + 2
+
+    def test_a_page_that_takes_too_much_memory_ends_nothing_but_itself(self):
+        memory = 160 * 1024**2
+        assert read_html(page("<b>x</b>"), URL, 30, memory).text
+        with pytest.raises(HtmlFailed):
+            read_html(page("<b>x</b>" * 500_000), URL, 30, memory)

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import date
 
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Claim
 
 SHORTEST = 3
 LONGEST = 500
+LONGEST_SPEAKER = 200
+LONGEST_DATE = 50
+"""Characters; no date that is read has more, spaces around it included."""
 
 _LINE_BREAK = re.compile("\r\n|[\r\n\t\u2028\u2029]")
 _UNSEEN = frozenset({"Zs", "Cf"})
 """Categories that leave no mark on a page: spaces, and format characters such as zero-width joiners."""
+
+_MONTHS = "january february march april may june july august september october november december".split()
+"""Written out, for the calendar module knows them in the language of the machine."""
+_YEAR_FIRST = re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})")
+_DAY_FIRST = re.compile(r"(?P<day>[0-9]{1,2})([-/])(?P<month>[0-9]{1,2})\2(?P<year>[0-9]{4})")
+_WRITTEN = re.compile(
+    rf"(?P<day>[0-9]{{1,2}}) +(?P<month>{'|'.join(_MONTHS)}) +(?P<year>[0-9]{{4}})", re.IGNORECASE | re.ASCII
+)
 
 
 def clean_claim(raw: str) -> Claim:
@@ -21,16 +33,69 @@ def clean_claim(raw: str) -> Claim:
 
     Raises InvalidInput for anything else. Characters are Unicode code points; a CRLF counts once.
     """
-    text = _LINE_BREAK.sub(" ", raw).strip()
-    categories = {unicodedata.category(character) for character in text}
-    if categories <= _UNSEEN:
+    text = _one_line(raw, "claim")
+    if not text:
         raise InvalidInput("Please write a claim.")
-    if "Cs" in categories:
-        raise InvalidInput("The claim is not valid UTF-8 text.")
-    if "Cc" in categories:
-        raise InvalidInput("The claim holds control characters; please take them out.")
     if len(text) < SHORTEST:
         raise InvalidInput(f"The claim is too short: it needs at least {SHORTEST} characters.")
     if len(text) > LONGEST:
         raise InvalidInput(f"The claim has {len(text)} characters; at most {LONGEST} are allowed.")
     return Claim(text)
+
+
+def clean_speaker(raw: str) -> str | None:
+    """Who made the claim, cleaned as the claim is, at most 200 characters; None when nothing was written.
+
+    Raises InvalidInput for the field "speaker".
+    """
+    text = _one_line(raw, "speaker")
+    if len(text) > LONGEST_SPEAKER:
+        raise InvalidInput(f"The speaker has {len(text)} characters; at most {LONGEST_SPEAKER} are allowed.", "speaker")
+    return text or None
+
+
+def clean_date(raw: str, today: date) -> str | None:
+    """The day on which the claim was made, as an ISO date; None when nothing was written.
+
+    It is read in four forms: 2020-10-31, 31-10-2020, 31/10/2020 and 31 October 2020. The day comes before the month,
+    so that 03/04/2020 is the third of April. Raises InvalidInput for the field "date".
+    """
+    text = _one_line(raw, "date")
+    if not text:
+        return None
+    written = None
+    if len(text) <= LONGEST_DATE:
+        written = _YEAR_FIRST.fullmatch(text) or _DAY_FIRST.fullmatch(text) or _WRITTEN.fullmatch(text)
+    if not written:
+        raise InvalidInput(
+            "Please write the date of the claim like 2020-10-31, 31-10-2020, 31/10/2020 or 31 October 2020.", "date"
+        )
+    day = _day(written["year"], written["month"].lower(), written["day"])
+    if day is None:
+        hint = "" if _YEAR_FIRST.fullmatch(text) else "; the day is written before the month"
+        raise InvalidInput(f"There is no day {text}{hint}.", "date")
+    if day > today:
+        raise InvalidInput(f"The date of the claim, {day.isoformat()}, is in the future.", "date")
+    return day.isoformat()
+
+
+def _day(year: str, month: str, day: str) -> date | None:
+    """That day, None when the calendar has none such; the month is a number or a name."""
+    number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
+    try:
+        return date(int(year), number, int(day))
+    except ValueError:
+        return None
+
+
+def _one_line(raw: str, field: str) -> str:
+    """The text on one line, "" when nothing in it can be seen. Raises InvalidInput where it is none."""
+    text = _LINE_BREAK.sub(" ", raw).strip()
+    categories = {unicodedata.category(character) for character in text}
+    if categories <= _UNSEEN:
+        return ""
+    if "Cs" in categories:
+        raise InvalidInput(f"The {field} is not valid UTF-8 text.", field)
+    if "Cc" in categories:
+        raise InvalidInput(f"The {field} holds control characters; please take them out.", field)
+    return text

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.claims import LONGEST, SHORTEST, clean_claim
+from app.claims import LONGEST, LONGEST_SPEAKER, SHORTEST, clean_claim, clean_date, clean_speaker
 from app.reasoning.errors import InvalidInput
+
+TODAY = date(2026, 11, 22)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +62,112 @@ def test_whatever_is_typed_is_either_refused_or_a_clean_claim_that_stays_itself(
     assert SHORTEST <= len(text) <= LONGEST
     assert text == text.strip() and text.encode()
     assert clean_claim(text).text == text
+
+
+@pytest.mark.parametrize(
+    "raw, kept",
+    [
+        ("", None),
+        (" \n\t ", None),
+        ("\u200b", None),
+        ("  Angela Merkel\n", "Angela Merkel"),
+        ("Recep Tayyip Erdoğan", "Recep Tayyip Erdoğan"),
+        ("習近平", "習近平"),
+        ("X", "X"),
+        ("two\r\nlines", "two lines"),
+        ("x" * LONGEST_SPEAKER, "x" * LONGEST_SPEAKER),
+    ],
+)
+def test_a_speaker_is_kept_as_typed_and_none_when_nobody_is_named(raw, kept):
+    assert clean_speaker(raw) == kept
+
+
+@pytest.mark.parametrize(
+    "raw, sentence",
+    [
+        ("x" * 5000, "The speaker has 5000 characters; at most 200 are allowed."),
+        ("null\x00byte", "The speaker holds control characters"),
+        ("bytes \udcff", "The speaker is not valid UTF-8"),
+    ],
+)
+def test_a_bad_speaker_is_refused_with_one_sentence_that_says_why(raw, sentence):
+    with pytest.raises(InvalidInput, match=sentence) as refusal:
+        clean_speaker(raw)
+    assert refusal.value.field == "speaker"
+
+
+@pytest.mark.parametrize(
+    "raw, day",
+    [
+        ("", None),
+        ("  ", None),
+        ("2020-10-31", "2020-10-31"),
+        (" 31-10-2020\n", "2020-10-31"),
+        ("31/10/2020", "2020-10-31"),
+        ("31 October 2020", "2020-10-31"),
+        ("1 MAY 1999", "1999-05-01"),
+        ("03/04/2020", "2020-04-03"),
+        ("3-4-2020", "2020-04-03"),
+        ("29-02-2020", "2020-02-29"),
+        ("2026-11-22", "2026-11-22"),
+    ],
+)
+def test_a_date_is_read_day_first_and_written_as_iso(raw, day):
+    assert clean_date(raw, TODAY) == day
+
+
+@pytest.mark.parametrize(
+    "raw, sentence",
+    [
+        ("31-02-2020", "There is no day 31-02-2020; the day is written before the month."),
+        ("2020-02-30", "There is no day 2020-02-30."),
+        ("10/31/2020", "There is no day 10/31/2020; the day is written before the month."),
+        ("0000-01-01", "There is no day 0000-01-01."),
+        ("0 May 2020", "There is no day 0 May 2020; the day is written before the month."),
+        ("2026-11-23", "The date of the claim, 2026-11-23, is in the future."),
+        ("01/01/9999", "is in the future."),
+        ("2020", "Please write the date of the claim like 2020-10-31"),
+        ("31.10.2020", "Please write the date"),
+        ("31-10/2020", "Please write the date"),
+        ("31-10-20", "Please write the date"),
+        ("2020/10/31", "Please write the date"),
+        ("October 31, 2020", "Please write the date"),
+        ("31 Brumaire 2020", "Please write the date"),
+        ("1 Augu\u017ft 2020", "Please write the date"),
+        ("yesterday", "Please write the date"),
+        ("٣١-١٠-٢٠٢٠", "Please write the date"),
+        ("-5", "Please write the date"),
+        ("1" * 5000, "Please write the date"),
+        ("1" + " " * 10**5 + "May 2020", "Please write the date"),
+        ("2020-10-31\x00", "The date holds control characters"),
+        ("2020-10-31\udcff", "The date is not valid UTF-8"),
+    ],
+)
+def test_a_bad_date_is_refused_with_one_sentence_that_says_why(raw, sentence):
+    with pytest.raises(InvalidInput) as refusal:
+        clean_date(raw, TODAY)
+    assert sentence in str(refusal.value)
+    assert refusal.value.field == "date"
+    assert len(str(refusal.value)) < 150 and "\n" not in str(refusal.value)
+
+
+@given(st.dates(date(1, 1, 1), TODAY))
+def test_every_day_until_today_is_read_in_all_four_forms(day):
+    months = "January February March April May June July August September October November December".split()
+    digits = f"{day.day:02}-{day.month:02}-{day.year:04}"
+    for written in (
+        day.isoformat(),
+        digits,
+        digits.replace("-", "/"),
+        f"{day.day} {months[day.month - 1]} {day.year:04}",
+    ):
+        assert clean_date(written, TODAY) == day.isoformat()
+
+
+@given(st.text(max_size=60))
+def test_whatever_is_typed_as_a_date_is_refused_or_an_iso_date(raw):
+    try:
+        day = clean_date(raw, TODAY)
+    except InvalidInput:
+        return
+    assert day is None or date.fromisoformat(day) <= TODAY

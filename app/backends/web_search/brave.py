@@ -12,10 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.web_search.provider import Asking, Fields, Limits, day_before
-
-EARLIEST = "1900-01-01"
-"""A range needs a beginning."""
+from app.backends.web_search.provider import EARLIEST, Asking, Fields, Limits, day_before
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Protocol
 
+EARLIEST = date(1900, 1, 1)
+"""The first day that is searched for: a range needs a beginning, and no provider says how far back it looks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -65,5 +68,5 @@ class Provider(Protocol):
 
 
 def day_before(day: date) -> str:
-    """The last day that is before `day`, as ISO writes it."""
-    return (day - timedelta(days=1)).isoformat()
+    """The last day that is before `day`, as ISO writes it, and none before EARLIEST."""
+    return (max(day, EARLIEST + timedelta(days=1)) - timedelta(days=1)).isoformat()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.backends.web_search.configured import PROVIDERS, configured
+from app.reasoning.errors import SettingsError
 
 
 def test_nothing_set_is_nothing_to_search_with():
@@ -23,3 +26,13 @@ def test_each_setting_sets_up_one_search_engine_and_says_who_gets_the_queries():
 
 def test_every_provider_names_its_setting():
     assert [each.setting for each in PROVIDERS] == ["SEARXNG_URL", "BRAVE_API_KEY", "TAVILY_API_KEY", "SERPER_API_KEY"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["searx.example", "ftp://searx.example", "http://", "http://[::1", "http://a:99999", "http://who:secret@a.example"],
+)
+def test_an_address_of_searxng_that_cannot_be_is_named_and_not_shown(url):
+    with pytest.raises(SettingsError, match="^SEARXNG_URL must be a URL like") as refusal:
+        configured(url, None, None, None, 60)
+    assert "secret" not in str(refusal.value)

@@ -67,6 +67,12 @@ def test_brave_and_tavily_filter_by_date_themselves_up_to_the_day_before():
     assert asked("tavily", before="2020-11-01").body["end_date"] == "2020-10-31"
 
 
+def test_a_claim_from_before_the_earliest_day_is_searched_as_of_that_day():
+    for before in ("0001-01-01", "1900-01-01"):
+        assert asked("brave", before=before).params["freshness"] == "1900-01-01to1900-01-01"
+        assert asked("tavily", before=before).body["end_date"] == "1900-01-01"
+
+
 @pytest.mark.parametrize("name", ["searxng", "serper"])
 def test_the_others_are_asked_the_same_with_a_date_as_without(name):
     dated, free = asked(name, before="2020-11-01"), asked(name)

@@ -16,7 +16,7 @@ from app.backends.reader_windows import tokenizer_from
 from app.reasoning.types import Passage, Question
 from app.training.corpus_questions import corpus_examples
 from app.training.reader import ReaderSettings, items_of, save, train
-from app.training.reader_decision import decide
+from app.training.reader_decision import Read, decide, figures, threshold_for
 from app.training.reader_run import starting_point
 from app.training.squad import Example, cut, elsewhere, squad_examples
 from tests.tiny import tiny_bert
@@ -74,10 +74,28 @@ def test_the_decision_is_fitted_on_one_half_of_what_was_held_out_and_measured_on
     written = json.loads((folder / "metrics.json").read_text())
     assert card["questions"] == 240
     alone = metrics["squad, own passage"]
-    assert written["fitted_on"] + alone["all"]["n"] == 60
+    assert written["fitted_on"]["weights"] + alone["all"]["n"] == 60
     assert written["squad, own passage"] == alone
     assert alone["answerable"]["F1"] > 80
     assert alone["unanswerable"]["F1"] > 80
+
+
+def test_the_curve_says_what_every_share_of_unanswerable_questions_left_alone_costs_the_others(trained):
+    folder, _, metrics = trained
+    curve = json.loads((folder / "metrics.json").read_text())["curve"]
+    alone, answered = ([point[part] for point in curve] for part in ("unanswerable", "answerable"))
+    assert alone == sorted(alone)
+    assert answered == sorted(answered, reverse=True)
+    assert max(answered) >= metrics["squad, own passage"]["answerable"]["F1"]
+
+
+def test_the_threshold_is_where_the_worst_of_the_targets_is_missed_by_least():
+    right = [Read(True, 1.0, 1.0, True, score) for score in (0.2, 0.5, 0.8, 0.9)]
+    wrong = [Read(False, 0.0, 0.0, True, score) for score in (0.1, 0.1, 0.3, 0.6)]
+    # Below 0.1 nothing is left alone, above 0.5 half of what has an answer gets none.
+    assert 0.1 < threshold_for(right + wrong) <= 0.5
+    assert figures(right + wrong, 0.4)["answerable"] == {"n": 4, "EM": 75.0, "F1": 75.0, "right passage": 75.0}
+    assert figures(right + wrong, 0.4)["unanswerable"]["F1"] == 75.0
 
 
 def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(tmp_path):

@@ -33,6 +33,6 @@ def test_every_provider_names_its_setting():
     ["searx.example", "ftp://searx.example", "http://", "http://[::1", "http://a:99999", "http://who:secret@a.example"],
 )
 def test_an_address_of_searxng_that_cannot_be_is_named_and_not_shown(url):
-    with pytest.raises(SettingsError, match="^SEARXNG_URL must be a URL like") as refusal:
+    with pytest.raises(SettingsError, match=r"^SEARXNG_URL must be a URL like") as refusal:
         configured(url, None, None, None, 60)
     assert "secret" not in str(refusal.value)

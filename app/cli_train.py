@@ -123,27 +123,53 @@ def question_generator(
 
 @train.command("reader")
 @_data
+@_base(None, "Encoder to start from: a name on the hub, or a folder. Hopcheck's own small reader when left out.")
 @_out
 @_seed
-@click.option("--minutes", default=27.0, show_default=True, help="The most that training may take.")
+@click.option("--minutes", default=27.0, show_default=True, help="The most that training may take, without --base.")
+@click.option(
+    "--epochs", default=2, show_default=True, type=click.IntRange(1), help="Passes over the data, with --base."
+)
 @click.option(
     "--continue-from",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of a trained reader to go on from, with longer windows and more doubt.",
+    help="Folder of a reader of Hopcheck's own to go on from, with longer windows and more doubt.",
 )
 @with_appcontext
-def reader(data: Path, out: Path, seed: int, minutes: float, continue_from: Path | None) -> None:
-    """Train the reader on SQuAD's files in the folder DATA, then fit and measure it on held-out articles."""
+def reader(
+    data: Path, base: str | None, out: Path, seed: int, minutes: float, epochs: int, continue_from: Path | None
+) -> None:
+    """Train a reader on SQuAD's files in the folder DATA, and measure it on held-out articles.
+
+    With --base OUT is a folder for READER; without, Hopcheck's own reader is made anew.
+    """
+    if base and continue_from:
+        raise click.UsageError("--base and --continue-from are two places to start from; give one of them.")
     with _told(out):
-        from app.training.reader import CONTINUED, ReaderSettings
-        from app.training.reader_run import make_reader
         from app.training.squad_files import demand_squad
 
         demand_squad(data)
+        if base:
+            _train_base_reader(data, _fetched(base), out, seed, epochs)
+            return
+        from app.training.reader import CONTINUED, ReaderSettings
+        from app.training.reader_run import make_reader
+
         settings = replace(CONTINUED if continue_from else ReaderSettings(), seed=seed, minutes=minutes)
         for of, parts in make_reader(data, out, settings, THREADS, continue_from).items():
             for part, row in parts.items():
                 click.echo(f"{of:24} {part:14} n {row['n']:4}  EM {row['EM']}  F1 {row['F1']}")
+
+
+def _train_base_reader(data: Path, base: str, out: Path, seed: int, epochs: int) -> None:
+    from app.training.base_reader import TUNING
+    from app.training.base_reader import train as train_reader
+    from app.training.squad import squad_examples
+
+    card = train_reader(squad_examples(data), base, out, replace(TUNING, seed=seed, epochs=epochs), THREADS)
+    held = card["held_out"]
+    click.echo(f"trained on {card['questions']} questions in {card['minutes']} minutes (data {card['data_hash']})")
+    click.echo(f"held out: n {held['n']}  EM {held['EM']}  F1 {held['F1']}")
 
 
 @contextmanager

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from app import create_app
+from app.backends.hub_reader import HubReader
 from app.settings import Settings
 from app.training.pairs import SOURCES
+from app.training.squad import FILES
 from tests.limits import no_room_for
 from tests.tiny import tiny_llama, tiny_qa, tiny_t5
 
@@ -65,6 +67,24 @@ def test_one_questioner_can_be_trained_alone_with_other_numbers(command, asked: 
     settings = json.loads((out / "next-question" / "training.json").read_text())["settings"]
     numbers_told = {key: settings[key] for key in ("epochs", "batch_size", "learning_rate", "rank", "seed")}
     assert numbers_told == {"epochs": 2, "batch_size": 3, "learning_rate": 0.01, "rank": 2, "seed": 5}
+
+
+def test_a_reader_comes_out_of_another_base(command, tmp_path: Path) -> None:
+    """A folder for READER, with a card."""
+    text = "the cat is red and the dog is old"
+    rows = [{"question": f"what is the {word}?", "answers": [{"text": "red"}]} for word in ("cat", "colour", "dog")]
+    article = {"title": "A farm", "paragraphs": [{"context": text, "qas": rows}]}
+    for name in FILES:
+        (tmp_path / name).write_text(json.dumps({"data": [article]}))
+    done = command("reader", "--data", tmp_path, "--base", tiny_qa(tmp_path / "qa"), "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "trained on 3 questions" in done.stdout
+    HubReader(str(tmp_path / "out")).load()
+
+
+def test_a_reader_starts_from_one_place(command, tmp_path: Path) -> None:
+    done = command("reader", "--data", tmp_path, "--base", "x", "--continue-from", tmp_path, "--out", tmp_path / "out")
+    assert "give one of them" in told(done, 2)
 
 
 def told(done, status: int) -> str:

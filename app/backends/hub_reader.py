@@ -39,7 +39,7 @@ class HubReader:
         """`inference` is the process's queue, left out the reader has one for itself; `threads` bounds PyTorch."""
         self.name = shown_name(name_or_path)
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, lambda: _read_files(name_or_path, threads, mend), self.name)
+        self._weights = Loaded(self._inference, lambda: read_files(name_or_path, threads, mend), self.name)
 
     def load(self) -> Pretrained:
         """The model, loaded now rather than at the first question. Raises ModelUnavailable."""
@@ -74,8 +74,12 @@ class HubReader:
         return {"span": (window.passage, start, end) if margin > 0 else None, "score": _sigmoid(margin)}
 
 
-def _read_files(name_or_path: str, threads: int, mend: str) -> Pretrained:
-    weights = load(name_or_path, EXTRACTIVE_QA, threads, mend)
+def read_files(name_or_path: str, threads: int, mend: str, untrained: str | None = None) -> Pretrained:
+    """The model and its tokenizer. `untrained` is the head that training is about to give a base (pretrained.py).
+
+    Raises ModelUnavailable for a model that is no reader, or could not say that there is no answer.
+    """
+    weights = load(name_or_path, EXTRACTIVE_QA, threads, mend, untrained)
     tokenizer = weights.tokenizer
     first = tokenizer("a", "b")["input_ids"][0]
     if not tokenizer.is_fast or first != tokenizer.cls_token_id:
@@ -84,7 +88,7 @@ def _read_files(name_or_path: str, threads: int, mend: str) -> Pretrained:
     return weights
 
 
-def _windows(tokenizer: Any, question: str, passage: Passage, place: int) -> Iterator[Window]:
+def windows_of(tokenizer: Any, question: str, passage: Passage, place: int) -> Iterator[Window]:
     """The windows of one passage, in the form that the model's tokenizer gives to a question and a text."""
     asked = _cut(tokenizer, question, MAX_QUESTION_TOKENS)
     head = f"{_cut(tokenizer, passage.title, MAX_TITLE_TOKENS)}. " if passage.title else ""
@@ -113,7 +117,7 @@ def _cut(tokenizer: Any, text: str, tokens: int) -> str:
 
 def _rated_windows(weights: Pretrained, question: str, passages: Sequence[Passage]) -> list[Rated]:
     """Every window that is read. In the queue from the tokenizer on, for that is not made for two threads at once."""
-    windows = (_windows(weights.tokenizer, question, passage, place) for place, passage in enumerate(passages))
+    windows = (windows_of(weights.tokenizer, question, passage, place) for place, passage in enumerate(passages))
     chosen = nearest_windows(list(chain.from_iterable(windows)), question, passages)
     return _rated(weights, chosen) if chosen else []
 

@@ -26,14 +26,15 @@ class Pretrained:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a model must be: the name of transformers' Auto class, and what that is in words."""
+    """What a model must be: the name of transformers' Auto class, what that is in words, and its head's outputs."""
 
     auto: str
     words: str
+    outputs: int | None = None
 
 
 SEQ2SEQ = Kind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like FLAN-T5")
-EXTRACTIVE_QA = Kind("AutoModelForQuestionAnswering", "an extractive question answering model like RoBERTa on SQuAD")
+EXTRACTIVE_QA = Kind("AutoModelForQuestionAnswering", "an extractive question answering model like RoBERTa on SQuAD", 2)
 CAUSAL = Kind("AutoModelForCausalLM", "a causal language model like SmolLM2")
 PAIR_CLASSIFIER = Kind("AutoModelForSequenceClassification", "a classifier of text pairs like RoBERTa on MNLI")
 
@@ -58,6 +59,8 @@ def load(name_or_path: str, kind: Kind, threads: int, mend: str, untrained: str 
     torch.set_num_threads(threads)
     try:
         config = demand_kind(folder, name, kind, mend)
+        if untrained and kind.outputs:
+            config.num_labels = kind.outputs  # a base may have been trained for something else before
         auto = getattr(transformers, kind.auto)
         model, told = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFELY)
         if absent := [key for key in sorted(told["missing_keys"]) if not untrained or not key.startswith(untrained)]:

@@ -26,6 +26,7 @@ from transformers import BertForQuestionAnswering
 from app.backends.packed_weights import pack
 from app.backends.reader_windows import Window, as_batch, windows
 from app.training.checkpoints import resume, save_checkpoint
+from app.training.devices import best_device
 from app.training.squad import Example, cut, data_hash, elsewhere
 
 log = logging.getLogger(__name__)
@@ -89,7 +90,7 @@ def train(
         part.requires_grad_(False)
     seen = [one for one in examples if not one.held_out]
     steps = _batches(_course(seen, settings), tokenizer, settings)
-    optimiser = _optimiser(model, settings)
+    optimiser = _optimiser(model.to(best_device()), settings)
     progress = resume(out / "checkpoint.pt", model, {"optimiser": optimiser})
     done, before = int(progress.get("step", 0)), progress.get("seconds", 0.0)
     started, losses = clock() - before, []
@@ -208,9 +209,12 @@ def losses_of(model: BertForQuestionAnswering, batch: Sequence[Item]) -> tuple[t
 
     "There is an answer" is the sum of the two logits of [CLS], as at inference.
     """
-    inputs = as_batch([window for window, _, _ in batch], pad=model.config.pad_token_id)
+    made = as_batch([window for window, _, _ in batch], pad=model.config.pad_token_id)
+    inputs = {name: tensor.to(model.device) for name, tensor in made.items()}
     inside = inputs.pop("answerable_tokens")
-    firsts, lasts = (torch.tensor(places) for places in zip(*[item[1:] for item in batch], strict=True))
+    firsts, lasts = (
+        torch.tensor(places, device=model.device) for places in zip(*[item[1:] for item in batch], strict=True)
+    )
     output = model(**inputs)
     has_answer = firsts >= 0
     answerable = functional.binary_cross_entropy_with_logits(

@@ -13,6 +13,7 @@ from app.backends.corpora import vital_articles
 from app.backends.reader import SpanReader
 from app.backends.reader_windows import tokenizer_from
 from app.backends.reranker import CrossEncoderReranker, packaged_reranker
+from app.training.checkpoints import replacing
 from app.training.corpus_questions import corpus_examples
 from app.training.minilm import reader_base
 from app.training.reader import ReaderSettings, save, save_card, train
@@ -27,6 +28,7 @@ def make_reader(
 ) -> dict:
     """Train, save, fit and measure; the metrics. `out` gets the reader's files, training.json and metrics.json.
 
+    All of them or none: a reader that is in `out` stays whole when the disk is full or the measuring fails.
     `continue_from` is the folder of a trained reader to go on from; without one it starts from the cross-encoder.
     """
     torch.set_num_threads(threads)
@@ -34,10 +36,11 @@ def make_reader(
     model, tokenizer, name = starting_point(continue_from)
     examples = reader_examples(data, settings.seed)
     card = train(examples, model, tokenizer, out, settings)
-    save(model, tokenizer, out)
-    save_card({"started_from": name, **card}, out)
     reranker = CrossEncoderReranker(threads=threads)
-    return decide(out, _few_of_the_corpus(examples), reranker.rerank, threads)
+    with replacing(out) as fresh:
+        save(model, tokenizer, fresh)
+        save_card({"started_from": name, **card}, fresh)
+        return decide(fresh, _few_of_the_corpus(examples), reranker.rerank, threads)
 
 
 def starting_point(trained: Path | None) -> tuple[BertForQuestionAnswering, Tokenizer, str]:

@@ -1,9 +1,10 @@
-"""`flask --app app evaluate FILE ...`: the local judge and its reasoner measured on a data set with gold evidence."""
+"""`flask --app app evaluate FILE ...`: the local judge and its reasoner or whole runs, measured on a data set."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from flask.cli import with_appcontext
 
 from app.cli_errors import told_in_one_line
 from app.evaluation.datasets import FORMATS, Row, read_rows
-from app.evaluation.harness import chosen, is_right, predict
+from app.evaluation.harness import Judge, chosen, is_right, predict
 from app.evaluation.predictions import Prediction, Predictions, write_json
 from app.gold_judging import gold_judge
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import LabelSet
+from app.run_judging import run_judge
+from app.runs.codec import encode_options
 from app.training.pairs import row_is_held_out
 
 TOLD_EVERY = 10
@@ -39,10 +42,13 @@ def register(app: Flask) -> None:
     default=LabelSet.THREE.value,
     show_default=True,
     type=click.Choice([each.value for each in LabelSet]),
-    help="Labels to choose from. Four are not offered: the judge knows no conflicting evidence.",
+    help="Labels to choose from.",
 )
 @click.option(
-    "--evidence", required=True, type=click.Choice(["gold"]), help="What is judged by: the data set's own evidence."
+    "--evidence",
+    required=True,
+    type=click.Choice(["gold", "run"]),
+    help="What is judged by: the data set's own evidence, or what a whole run finds.",
 )
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
 @click.option("--held-out", is_flag=True, help="Only rows that the judge that ships was not trained on.")
@@ -59,7 +65,7 @@ def evaluate(
     limit: int | None,
     seed: int,
 ) -> None:
-    """Measure the judge on the claims of FILE; OUT gets predictions.jsonl and metrics.json.
+    """Measure the judge, or whole runs, on the claims of FILE; OUT gets predictions.jsonl and metrics.json.
 
     The same command goes on where it was stopped. Exits 0 when all is measured, 2 on bad input, 1 on failure.
     """
@@ -67,12 +73,11 @@ def evaluate(
 
     label_set = LabelSet(labels)
     with told_in_one_line():
-        rows, left_out = _rows(file, format_name, label_set, held_out, seed, limit)
-        wiring = current_app.extensions["hopcheck"].wiring
-        about = {"data": _hash(file), "format": format_name, "labels": labels, "evidence": evidence}
-        about["judge"] = wiring.judge.load()[2]
+        rows, left_out = _rows(file, format_name, label_set, held_out, seed, limit, evidence == "gold")
+        judge, judged_by = _judge(evidence, label_set)
+        about = {"data": _hash(file), "format": format_name, "labels": labels, "evidence": evidence} | judged_by
         with Predictions(out, about) as predictions:
-            made = predict(rows, gold_judge(wiring.judge, wiring.sufficient, label_set), predictions)
+            made = predict(rows, judge, predictions)
             found = _followed(made, rows, label_set, predictions.path)
         figures = measured(rows, found, label_set)
         settings = {"file": file.name, "held_out": held_out, "seed": seed, "limit": limit, "left_out": left_out}
@@ -80,13 +85,24 @@ def evaluate(
     _tell(figures, out)
 
 
+def _judge(evidence: str, labels: LabelSet) -> tuple[Judge, dict[str, Any]]:
+    """Who says a label for each row, and what its predictions depend on."""
+    wiring = current_app.extensions["hopcheck"].wiring
+    judged_by: dict[str, Any] = {"judge": wiring.judge_name()}
+    if evidence == "gold":
+        return gold_judge(wiring.weigher(), wiring.sufficient, labels), judged_by
+    options = replace(wiring.offers().at_work(wiring.defaults()), labels=labels)
+    options = replace(options, modules=wiring.modules(options))
+    return run_judge(wiring.strategy_for(options), options), judged_by | {"options": encode_options(options)}
+
+
 def _rows(
-    file: Path, format_name: str, labels: LabelSet, held_out: bool, seed: int, limit: int | None
+    file: Path, format_name: str, labels: LabelSet, held_out: bool, seed: int, limit: int | None, gold: bool
 ) -> tuple[list[Row], dict[str, int]]:
     """The rows to measure and how many were left out, by why. Raises InvalidInput when none is left."""
     read = read_rows(file, format_name)
     rows = [row for row in read if not held_out or row_is_held_out(row.id, row.group, row.hops)]
-    kept, left_out = chosen(rows, labels, seed, limit)
+    kept, left_out = chosen(rows, labels, seed, limit, gold)
     if len(rows) < len(read):
         left_out["not held out"] = len(read) - len(rows)
     told = ", ".join(f"{count} {why}" for why, count in left_out.items())

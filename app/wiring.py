@@ -13,6 +13,7 @@ from app.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, SEQ2SEQ
 from app.backends.bm25 import Java
 from app.backends.corpus_fusion import Shelf
 from app.backends.entailment import Calibration, EntailmentJudge
+from app.backends.fingerprint import fingerprint
 from app.backends.hub_reader import HubReader
 from app.backends.inference import Inference
 from app.backends.language_models import configured
@@ -25,6 +26,7 @@ from app.modules.answering import flan_t5, reciter_reader, retriever_reader
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.flan_t5_reasoner import FlanT5Reasoner
+from app.modules.joined_judge import JoinedJudge, Joint
 from app.modules.prompted.claim_verifier import PromptedClaimVerifier
 from app.modules.prompted.qa_validator import PromptedValidator
 from app.modules.prompted.questioner import PromptedQuestioner
@@ -38,6 +40,7 @@ from app.reasoning.claim_only import ClaimOnly
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.roles import (
     ClaimVerifier,
+    EntailmentModel,
     QAValidator,
     QuestionAnswerer,
     QuestionGenerator,
@@ -50,6 +53,7 @@ from app.reasoning.types import RunOptions
 from app.settings import Settings
 
 SHIPPED = Path(__file__).parent / "models"
+JOINED = SHIPPED / "judge" / "joined.json"
 ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
     DIRECT: DirectAsker,
     CHAIN_OF_THOUGHT: ChainOfThoughtAsker,
@@ -104,6 +108,14 @@ class Wiring:
         """Whether every part is loaded."""
         return self._parts.ready
 
+    def weigher(self) -> EntailmentModel:
+        """The judge joined with the signals. Raises ModelUnavailable when its weights are missing or damaged."""
+        return JoinedJudge(self.judge, Joint.read(JOINED))
+
+    def judge_name(self) -> str:
+        """Which judge weighs, its files told apart by their bytes. Loads it; ModelUnavailable when that fails."""
+        return f"{self.judge.load()[2]}, joined {fingerprint(JOINED)}"
+
     @property
     def sufficient(self) -> float:
         """The judge's fitted bound for "enough". Raises ModelUnavailable when its file is missing or damaged."""
@@ -154,7 +166,7 @@ class Wiring:
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
         if kind == "prompted":
             return PromptedClaimVerifier(self._model(options))
-        return JudgeClaimVerifier(self.judge, self.sufficient)
+        return JudgeClaimVerifier(self.weigher(), self.sufficient)
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
         return PromptedQuestioner(self._model(options)) if kind == "prompted" else self.generator
@@ -165,9 +177,9 @@ class Wiring:
     def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
         if kind == "flan-t5":
             return FlanT5Reasoner(self._seq2seq)
-        return (
-            PromptedReasoner(self._model(options)) if kind == "prompted" else JudgeReasoner(self.judge, self.sufficient)
-        )
+        if kind == "prompted":
+            return PromptedReasoner(self._model(options))
+        return JudgeReasoner(self.weigher(), self.sufficient)
 
     def _answerer(self, options: RunOptions) -> QuestionAnswerer:
         if options.answerer == flan_t5.NAME:

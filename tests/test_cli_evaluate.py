@@ -24,8 +24,8 @@ class FakeJudge:
         self.raising = raising
         self.shown: list[tuple] = []
 
-    def load(self):
-        return None, None, self.name
+    def told_name(self) -> str:
+        return self.name
 
     def classify(self, pairs):
         self.shown += pairs
@@ -40,8 +40,8 @@ def command(tmp_path):
     """Carries out `evaluate` with this judge, on FILE as HoVer's unless told otherwise."""
 
     def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold"):
-        wiring = scripted_wiring()
-        wiring.judge, wiring.sufficient = judge or FakeJudge(), 0.6
+        wiring, scripted = scripted_wiring(), judge or FakeJudge()
+        wiring.weigher, wiring.judge_name, wiring.sufficient = lambda: scripted, scripted.told_name, 0.6
         app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")}), wiring)
         options = ["--format", form, "--evidence", evidence, "--out", str(tmp_path / "out"), *more]
         return app.test_cli_runner().invoke(args=["evaluate", str(file), *options])
@@ -148,8 +148,8 @@ def test_bad_rows_another_format_and_an_empty_file_are_one_line_each(command, ho
 
 
 def test_what_is_not_offered_is_refused_by_name(command, hover_file):
-    assert "'four' is not one of 'two', 'three'" in told_in_one_line(command(hover_file, "--labels", "four"))
-    assert "'run' is not 'gold'" in told_in_one_line(command(hover_file, evidence="run"))
+    assert "'five' is not one of 'two', 'three', 'four'" in told_in_one_line(command(hover_file, "--labels", "five"))
+    assert "'dreams' is not one of 'gold', 'run'" in told_in_one_line(command(hover_file, evidence="dreams"))
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(command, hover_file, tmp_path):
@@ -178,3 +178,13 @@ def test_the_judge_that_ships_tells_a_true_claim_from_a_false_one(tmp_path):
     assert done.exit_code == 0, done.stderr
     assert (metrics_in := json.loads((tmp_path / "metrics.json").read_text()))["n"] == 3
     assert metrics_in["auc"] == 1.0 and metrics_in["judge"].startswith("judge ")
+
+
+def test_whole_runs_are_measured_by_their_verdicts_without_the_rows_own_evidence(command, hover_file, tmp_path):
+    judge = FakeJudge()
+    result = command(hover_file, judge=judge, evidence="run")
+    assert result.exit_code == 0, result.output
+    found = metrics(tmp_path)
+    assert judge.shown == []
+    assert (found["n"], found["failed"], found["auc"]) == (12, 0, None)
+    assert found["options"]["strategy"] == "question-guided"

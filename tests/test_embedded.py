@@ -83,7 +83,7 @@ def test_the_one_claim_of_every_kind_of_model_is_checked_over_two_hops(wiring):
 def test_another_claims_evidence_is_not_enough(wiring, reports):
     """Every decided sample, judged over what was found for a sample of another pair."""
     decided = [s for s in SAMPLES if s.label is not Label.NOT_ENOUGH_EVIDENCE and reports[s.claim].context]
-    judge, bound = wiring.judge, wiring.sufficient
+    judge, bound = wiring.weigher(), wiring.sufficient
     swapped = 0
     for sample, other in zip(decided, decided[3:] + decided[:3], strict=True):
         context = reports[other.claim].context

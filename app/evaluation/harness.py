@@ -27,8 +27,12 @@ Judge = Callable[[Row], Judged]
 """Says what it makes of a row without looking at its label. May raise CallFailed."""
 
 
-def chosen(rows: Sequence[Row], labels: LabelSet, seed: int, limit: int | None) -> tuple[list[Row], dict[str, int]]:
+def chosen(
+    rows: Sequence[Row], labels: LabelSet, seed: int, limit: int | None, gold: bool = True
+) -> tuple[list[Row], dict[str, int]]:
     """The rows to measure, and how many were left out, by why: no label of `labels` is right, or nothing to judge by.
+
+    `gold` says that a row's own evidence is what is judged by.
 
     Shuffled by `seed`, then the first `limit`: a larger limit has the rows of a smaller one, and more.
     """
@@ -37,7 +41,7 @@ def chosen(rows: Sequence[Row], labels: LabelSet, seed: int, limit: int | None) 
     for row in rows:
         if not MATCHES[row.label][labels]:
             left_out[row.label.value] += 1
-        elif not row.has_evidence:
+        elif gold and not row.has_evidence:
             left_out["no gold evidence"] += 1
         else:
             kept.append(row)

@@ -52,3 +52,14 @@ def expected_calibration_error(confidence: Sequence[float], right: Sequence[bool
     place = np.minimum((sure * bins).astype(int), bins - 1)
     gaps = [abs(sure[place == b].mean() - hit[place == b].mean()) * (place == b).sum() for b in set(place.tolist())]
     return float(sum(gaps) / len(sure)) if len(sure) else 0.0
+
+
+def risk_against_coverage(
+    confidence: Sequence[float], right: Sequence[bool], steps: int = 10
+) -> list[tuple[float, float]]:
+    """(coverage, risk) at `steps` even coverages up to 1: the share of errors among the surest so many (El-Yaniv and
+    Wiener, JMLR 2010, section 2). Ties are taken in their order."""
+    order = np.argsort(-np.asarray(confidence, dtype=float), kind="stable")
+    wrong = 1 - np.asarray(right, dtype=float)[order]
+    cuts = [(step / steps, max(1, round(len(order) * step / steps))) for step in range(1, steps + 1)]
+    return [(coverage, float(wrong[:count].mean())) for coverage, count in cuts] if len(order) else []

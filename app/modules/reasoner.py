@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.modules.rationale import closing, missing_from, quotations
-from app.modules.weighing import weigh
+from app.modules.weighing import conflict, weigh
 from app.reasoning.progress import entered
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Context, Label, Sentence, Verdict
@@ -16,7 +16,8 @@ from app.reasoning.types import Claim, Context, Label, Sentence, Verdict
 class JudgeReasoner:
     """The likeliest label over the kept evidence; the rationale quotes the sentences that the answers stand in.
 
-    A decided label needs `sufficient` when NOT_ENOUGH_EVIDENCE is allowed: an unsure weighing does not decide.
+    A decided label needs `sufficient` when NOT_ENOUGH_EVIDENCE is allowed: an unsure weighing does not decide. Evidence
+    conflicts, where that label is allowed, when one hop supports and another refutes so surely by itself.
     """
 
     judge: EntailmentModel
@@ -25,6 +26,11 @@ class JudgeReasoner:
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """One of `labels`, with its probability among them."""
         entered("weighing the evidence")
+        if Label.CONFLICTING_EVIDENCE in labels and (hops := conflict(self.judge, claim, context, self.sufficient)):
+            told = f"Hop {hops[0].number} supports the claim and hop {hops[1].number} does not agree with it."
+            opposed = Sentence(told, tuple(sorted(hop.number for hop in hops)))
+            return Verdict(Label.CONFLICTING_EVIDENCE, (*quotations(context), opposed))
+        labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
         weighed = weigh(self.judge, claim, context)
         label, confidence = self._label(weighed.probabilities, labels)
         compared = (Sentence(finding.told, finding.hops) for finding in weighed.findings)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.modules.comparison import Finding, findings
 from app.modules.evidence import passages_of
 from app.reasoning.roles import EntailmentModel
-from app.reasoning.types import Claim, Context, Label
+from app.reasoning.types import Claim, Context, Hop, Label
 
 ORDER = (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)
 SHIFT = 1.2
@@ -38,6 +38,17 @@ def weigh(judge: EntailmentModel, claim: Claim, context: Context) -> Weighed:
     moved = (shift, -shift, -abs(shift) / 2)
     raised = [p * math.exp(by) for p, by in zip(probabilities, moved, strict=True)]
     return Weighed({label: value / sum(raised) for label, value in zip(ORDER, raised, strict=True)}, compared)
+
+
+def conflict(judge: EntailmentModel, claim: Claim, context: Context, sufficient: float) -> tuple[Hop, Hop] | None:
+    """The kept hops that support and refute the claim most, each by itself and beyond doubt; None when no two do."""
+    if len(context) < 2:
+        return None
+    rows = judge.classify([(claim.text, passages_of((hop,))) for hop in context])
+    supports, refutes = (max(range(len(context)), key=lambda at, label=label: rows[at][label]) for label in (0, 1))
+    if min(rows[supports][0], rows[refutes][1]) < sufficient:
+        return None
+    return context[supports], context[refutes]
 
 
 def _shift(finding: Finding) -> float:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.evaluation.metrics import auc, expected_calibration_error, f1_of, macro_f1
+from app.evaluation.metrics import auc, expected_calibration_error, f1_of, macro_f1, risk_against_coverage
 
 
 def test_auc_counts_pairs_in_the_right_order_and_ties_as_half():
@@ -24,3 +24,12 @@ def test_f1_and_macro_f1_by_hand():
 
 def test_calibration_error_is_the_weighted_gap_between_confidence_and_accuracy():
     assert expected_calibration_error([0.9, 0.9, 0.6, 0.6], [True, True, True, False], bins=5) == pytest.approx(0.1)
+
+
+def test_the_risk_of_the_surest_is_the_share_of_errors_among_them():
+    sure, right = [0.9, 0.8, 0.7, 0.6], [True, True, False, True]
+    assert risk_against_coverage(sure, right, steps=4) == [(0.25, 0), (0.5, 0), (0.75, pytest.approx(1 / 3)), (1, 0.25)]
+
+
+def test_risk_over_nothing_is_no_curve():
+    assert risk_against_coverage([], []) == []

@@ -5,6 +5,7 @@ import pytest
 from app.modules.claim_verifier import JudgeClaimVerifier, untouched
 from app.modules.reasoner import JudgeReasoner
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
+from tests.judges import ScriptedJudge
 
 BOOKISH = Claim("The Metamorphosis is a novella.")
 CLAIM = Claim("The author of The Metamorphosis was born in Prague.")
@@ -20,18 +21,6 @@ def hop(number: int, question: str, text: str, passage: Passage) -> Hop:
 
 FIRST = hop(1, "Who wrote The Metamorphosis?", "Franz Kafka", BOOK)
 SECOND = hop(3, "Where was Franz Kafka born?", "Prague", KAFKA)
-
-
-class ScriptedJudge:
-    """Says the same of every pair, and keeps what it was asked."""
-
-    def __init__(self, *probabilities: float) -> None:
-        self.probabilities = probabilities
-        self.asked = []
-
-    def classify(self, pairs):
-        self.asked += pairs
-        return [self.probabilities for _ in pairs]
 
 
 def test_the_verifier_is_satisfied_by_a_judge_who_decides_over_evidence_without_gaps():
@@ -112,3 +101,39 @@ def test_the_rationale_quotes_what_each_answer_stands_in_and_says_what_was_compa
 def test_what_is_missing_names_what_no_evidence_mentions():
     verdict = JudgeReasoner(ScriptedJudge(0.1, 0.1, 0.8), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
     assert verdict.missing == "No evidence was found that mentions Prague."
+
+
+class JudgeOf:
+    """Says of each pair what is written for the page that its evidence is from; of several pages what is left."""
+
+    def __init__(self, otherwise, **by_title):
+        self.otherwise, self.by_title = otherwise, by_title
+
+    def classify(self, pairs):
+        return [
+            self.by_title[passages[0][0].split()[0]] if len(passages) == 1 else self.otherwise for _, passages in pairs
+        ]
+
+
+SURE, DENIED, UNSURE = (0.9, 0.05, 0.05), (0.05, 0.9, 0.05), (0.4, 0.3, 0.3)
+
+
+def test_evidence_conflicts_when_one_hop_supports_and_another_refutes_beyond_doubt():
+    reasoner = JudgeReasoner(JudgeOf(UNSURE, The=SURE, Franz=DENIED), 0.6)
+    verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.FOUR.labels)
+    assert verdict.label is Label.CONFLICTING_EVIDENCE
+    assert verdict.rationale[-1].text == "Hop 1 supports the claim and hop 3 does not agree with it."
+    assert verdict.rationale[-1].hops == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("judge", "labels"),
+    [
+        (JudgeOf(SURE, The=SURE, Franz=(0.3, 0.5, 0.2)), LabelSet.FOUR),
+        (JudgeOf(SURE, The=SURE, Franz=DENIED), LabelSet.THREE),
+    ],
+    ids=["one of the two is in doubt", "three labels"],
+)
+def test_otherwise_the_evidence_is_weighed_together(judge, labels):
+    verdict = JudgeReasoner(judge, 0.6).conclude(CLAIM, (FIRST, SECOND), labels.labels)
+    assert verdict.label is Label.SUPPORTED

@@ -1,0 +1,58 @@
+"""The twin test: sixty pairs of a true and a false claim over articles that the judge never saw, with those as its
+evidence.
+
+    .venv/bin/python -m benchmarks.twins [--errors]
+
+A pair is whole when both its claims get their label. docs/judge.md quotes the figures. The claims in twins.jsonl are
+our own, written from the articles before any judge had seen them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from app.backends.corpora import vital_articles
+from app.modules.reasoner import JudgeReasoner
+from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
+from app.settings import load_settings
+from app.training.pairs import is_held_out
+from app.wiring import Wiring
+
+TWINS = Path(__file__).with_name("twins.jsonl")
+GOLD = (("true", Label.SUPPORTED), ("false", Label.REFUTED))
+
+
+def context_of(titles: list[str], texts: dict[str, str]) -> Context:
+    """A kept hop for each article, citing it and answering nothing. An article that trained the judge is refused."""
+    if trained := [title for title in titles if not is_held_out(title)]:
+        raise ValueError(f"the judge was trained on {trained}")
+    spans = (Span(Passage(texts[title], title, "vital"), 0, 0) for title in titles)
+    return tuple(Hop(at, Question(""), Answer("", span), HopStatus.KEPT) for at, span in enumerate(spans, 1))
+
+
+def main() -> None:
+    """Judge them all with two and with three labels; with `--errors`, name the claims that went wrong."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--errors", action="store_true", help="print every claim that went wrong")
+    options = arguments.parse_args()
+    wiring = Wiring(load_settings())
+    reasoner = JudgeReasoner(wiring.weigher(), wiring.sufficient)
+    texts = {article.title: article.text for article in vital_articles()}
+    twins = [json.loads(line) for line in TWINS.read_text(encoding="utf-8").splitlines()]
+    for labels in (LabelSet.TWO, LabelSet.THREE):
+        right: list[list[bool]] = []
+        for twin in twins:
+            context = context_of(twin["titles"], texts)
+            verdicts = [reasoner.conclude(Claim(twin[kind]), context, labels.labels) for kind, _ in GOLD]
+            right.append([verdict.label is gold for verdict, (_, gold) in zip(verdicts, GOLD, strict=True)])
+            for verdict, (kind, gold) in zip(verdicts, GOLD, strict=True):
+                if options.errors and verdict.label is not gold:
+                    print(f"  {verdict.label} {verdict.confidence:.2f}, not {gold}: {twin[kind]}")
+        claims, whole = sum(map(sum, right)), sum(map(all, right))
+        print(f"{labels} labels: {claims} of {2 * len(twins)} claims right, {whole} of {len(twins)} pairs whole")
+
+
+if __name__ == "__main__":
+    main()

@@ -23,6 +23,8 @@ from app.setting_kinds import like, names, number, one_of, setting, switch, whol
 ROOT = Path(__file__).resolve().parent.parent
 
 ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
+STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
+SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 MOST_HOPS = 10
 """No run may ask more, whatever is set or wished for."""
 
@@ -56,6 +58,9 @@ class Settings:
         **like(r"[a-z][a-z0-9+]*://\S*", "a URL like sqlite:////path/to/file or postgresql+psycopg://host/name"),
     )
     secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
+    strategy: str = setting(
+        "STRATEGY", "question-guided", "Strategy that is chosen when nobody chooses", **one_of(*STRATEGIES)
+    )
     answerer: str = setting(
         "ANSWERER", "retriever-reader", "Answerer that is chosen when nobody chooses", **one_of(*ANSWERERS)
     )
@@ -144,6 +149,33 @@ class Settings:
         "local",
         "What reads a recitation: the local reader or the model itself",
         **one_of("local", "model"),
+    )
+    judge: str | None = setting(
+        "JUDGE", None, "Another judge of three classes: a name on the hub, or a folder; Hopcheck's own when not set"
+    )
+    question_seq2seq: str | None = setting(
+        "QUESTION_SEQ2SEQ", None, "Model that asks the first question of a pursuit: a name on the hub, or a folder"
+    )
+    next_question_seq2seq: str | None = setting(
+        "NEXT_QUESTION_SEQ2SEQ", None, "Model that asks its next questions: a name on the hub, or a folder"
+    )
+    search: str | None = setting(
+        "SEARCH",
+        None,
+        "Search engine that is chosen when nobody chooses; the first that is set up, else the corpora, when not set",
+        **one_of(*SEARCHES),
+    )
+    searxng_url: str | None = setting(
+        "SEARXNG_URL",
+        None,
+        "Address of a SearXNG of your own that answers in JSON",
+        **like(r"https?://[^\s@]+", "a URL like http://127.0.0.1:8888, without a password in it"),
+    )
+    brave_api_key: str | None = setting("BRAVE_API_KEY", None, "Key for Brave's search")
+    tavily_api_key: str | None = setting("TAVILY_API_KEY", None, "Key for Tavily's search")
+    serper_api_key: str | None = setting("SERPER_API_KEY", None, "Key for Serper's search")
+    fetch_robots: bool = setting(
+        "FETCH_ROBOTS", True, "Whether pages are left alone that their site's robots.txt keeps from us", **switch()
     )
     java_home: Path | None = setting(
         "JAVA_HOME", None, "Java 21 or newer; the one that installs as a package when not set", _path, "a path"

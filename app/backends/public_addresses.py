@@ -45,7 +45,7 @@ _NUMERIC = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)", re.DOTALL)
 
 def is_public(address: Address) -> bool:
     """Whether anybody on the internet could reach this address, so that reaching it gives away nothing."""
-    if isinstance(address, IPv6Address) and (address not in GLOBAL_UNICAST or address.scope_id):
+    if isinstance(address, IPv6Address) and address not in GLOBAL_UNICAST:
         return False
     return address.is_global and not address.is_multicast and not any(address in each for each in NOT_PUBLIC)
 

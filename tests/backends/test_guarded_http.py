@@ -295,7 +295,7 @@ class TestHowLong:
     def test_a_server_that_takes_its_time_is_cut_off(self, sent):
         message, took = self.get(sent)
         assert message == "good.test was not done after 0.4 seconds and was given up."
-        assert took < 1.5
+        assert took < 2.5
 
     def test_redirects_share_the_time_of_one_page(self):
         with WebServer({"/": Sent(status=302, headers={"Location": "/2"}, delay=0.3), "/2": Sent(delay=0.3)}) as site:
@@ -307,7 +307,7 @@ class TestHowLong:
         started = time.perf_counter()
         assert "in time" in told(lambda: http.get("http://good.test/", Budget(0.2)))
         free.set()
-        assert time.perf_counter() - started < 1.5
+        assert time.perf_counter() - started < 5
 
 
 class TestTurns:
@@ -333,7 +333,7 @@ class TestTurns:
         assert (len(site.asked), site.most_at_once) == (4, 1)
 
     def test_four_sites_are_asked_at_once_and_no_more(self):
-        with WebServer({"/": Sent(delay=0.3)}) as site:
+        with WebServer({"/": Sent(delay=0.6)}) as site:
             http = client(site, resolve=lambda host, port: (HERE,))
             assert self.fetch_all(http, [site.url(host=f"{n}.test") for n in range(6)]) == []
         assert (len(site.asked), site.most_at_once) == (6, 4)
@@ -344,8 +344,8 @@ class TestTurns:
         assert failed == ["good.test was not asked: other pages were still being fetched."]
 
     def test_waiting_for_a_turn_takes_none_of_a_pages_own_time(self):
-        with WebServer({"/": Sent(delay=0.3)}) as site:
-            assert self.fetch_all(client(site), [site.url()] * 2, seconds=0.5) == []
+        with WebServer({"/": Sent(delay=0.5)}) as site:
+            assert self.fetch_all(client(site), [site.url()] * 2, seconds=0.9) == []
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ TEXT = "text/plain; charset=utf-8"
 
 
 def pages(*sites: WebServer, robots: bool = False, **more: Any) -> WebPages:
-    return WebPages(http=client(*sites), robots=robots, **more)
+    return WebPages(**{"http": client(*sites), "robots": robots, "parse_seconds": 60, **more})
 
 
 def hit(url: str) -> SearchHit:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from app.backends import jvm
-from app.backends.corpus_hits import passage_of
+from app.backends.corpus_hits import matching, passage_of, row_of
 from app.backends.corpus_index import MANIFEST, Manifest, checked, mend_of
 from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.reasoning.progress import entered
@@ -22,6 +23,14 @@ log = logging.getLogger(__name__)
 
 TITLE_WEIGHT = 0.3
 """What a match in the title alone adds to one in title and text together; measured in docs/retrieval.md."""
+
+
+LOOKED_AT = 20
+"""So many rows are looked through for a passage whose own words are the query."""
+QUERY_WORDS = 200
+"""Lucene refuses a query of more than 1,024 words; so many find a passage."""
+MOST_PASSAGES = 400
+"""So much of a document is put together, about 40,000 words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,14 @@ class Bm25Retriever:
         found = (passage_of(raw, score, manifest, words) for raw, score in rows)
         return tuple(passage for passage in found if passage.text)
 
+    def article(self, title: str, text: str) -> str | None:
+        """The whole text of the document that has this passage; None where the corpus has none that has it.
+
+        Raises as `retrieve` does.
+        """
+        self.open()
+        return jvm.turns.run(lambda: self._article(title, text.encode("utf-8", "replace").decode()))
+
     def open(self) -> Manifest:
         """Check the index and open it, once; for warming up. Takes seconds where it starts the JVM."""
         opened = self._opened
@@ -85,6 +102,15 @@ class Bm25Retriever:
         except Exception as error:  # pyjnius wraps any Java exception in its own
             log.exception("BM25 search failed")
             raise CallFailed(f"The search failed ({type(error).__name__}).") from error
+
+    def _article(self, title: str, text: str) -> str | None:
+        manifest, rows = self._search(" ".join(f"{title} {text}".split()[:QUERY_WORDS]), LOOKED_AT)
+        row = matching((row_of(raw, manifest) for raw, _ in rows), title, text)
+        if row is None or manifest.kind != "built":
+            return row and row.text
+        document, _, _ = row.id.rpartition("#")
+        found = (self._current().searcher.doc(f"{document}#{number}") for number in range(1, MOST_PASSAGES + 1))
+        return " ".join(row_of(each.raw(), manifest).text for each in takewhile(bool, found))
 
     def _current(self) -> Opened:
         """The index as it is there now; opened anew when its manifest is another than at the last look."""

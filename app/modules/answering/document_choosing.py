@@ -14,6 +14,8 @@ from app.reasoning.roles import FreeAnswer, Reader, TextGenerator
 from app.reasoning.types import Origin, Question, SearchHit
 
 MAX_TOKENS = 256
+SNIPPET_WORDS = 80
+"""So much of each hit is shown: a corpus's passage is longer than a search engine's snippet, and ten must fit."""
 _NUMBER = r"#?\d{1,3}(?!\d|[.,]\d)"
 _DOCUMENT = r"\bdoc(?:ument)?s?\b[\s#:*\[(]*"
 _AND = r"[\])*]*\s*(?:,|&|\band\b|\bor\b)[\s,]*(?:\b(?:and|or)\b)?\s*"
@@ -68,7 +70,9 @@ def _first_in_range(mentions: Sequence[str], count: int) -> int | None:
 
 def choosing_prompt(question: Question, hits: Sequence[SearchHit], also: str = "") -> str:
     """The hits, numbered from 1, each between marks, and what is asked about them."""
-    described = [description(hit.title, hit.site, hit.published, hit.snippet) for hit in hits]
+    described = [
+        description(hit.title, hit.site, hit.published, " ".join(hit.snippet.split()[:SNIPPET_WORDS])) for hit in hits
+    ]
     return few_shot(
         (),
         lambda quote: filled(

@@ -18,6 +18,7 @@ from app.reasoning.types import Claim, Context, Hop, Origin
 EVIDENCE_WORDS = 300
 """The evidence of all hops together; each hop gets an equal share, chosen by sentence."""
 ANSWER_WORDS = 40
+SPEAKER_WORDS = 20
 
 Known = tuple[int, str, str, str]
 """A hop in a prompt: its number, its question, its answer, its evidence ("" where none is shown)."""
@@ -103,6 +104,12 @@ def quoted_texts(known: Iterable[Known]) -> list[str]:
 def answer_text(hop: Hop) -> str:
     """The answer of a hop, at most ANSWER_WORDS words of it."""
     return " ".join(((hop.answer.text if hop.answer else None) or "").split()[:ANSWER_WORDS])
+
+
+def made(claim: Claim) -> str:
+    """ " by (speaker) on (ISO date)", as far as it is known."""
+    speaker = " ".join((claim.speaker or "").split()[:SPEAKER_WORDS])
+    return (f" by {speaker}" if speaker else "") + (f" on {one_line(claim.date)}" if claim.date else "")
 
 
 def one_line(text: str) -> str:

@@ -15,6 +15,7 @@ from app.modules.prompted.prompting import (
     filled,
     kept_evidence,
     known_lines,
+    made,
     one_line,
     quoted_texts,
     shown_pairs,
@@ -69,7 +70,8 @@ def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) ->
         for each in balanced(data("reasoning"), labels)
     )
     known = kept_evidence(claim, context)
-    return few_shot(shown, lambda quote: _case(claim.text, known, labels, quote), quoted_texts(known))
+    by = f"The claim was made{made(claim)}." if made(claim) else ""
+    return few_shot(shown, lambda quote: _case(claim.text, known, labels, quote, by), quoted_texts(known))
 
 
 def balanced(shown: Iterable[Mapping[str, Any]], labels: Sequence[Label]) -> list[Mapping[str, Any]]:
@@ -85,8 +87,9 @@ def balanced(shown: Iterable[Mapping[str, Any]], labels: Sequence[Label]) -> lis
     return chosen
 
 
-def _case(claim: str, known: Iterable[Known], labels: Sequence[Label], quote: Quote = str) -> str:
-    return filled("reasoning", known=known_lines(known, quote), claim=one_line(claim), ask=label_question(labels))
+def _case(claim: str, known: Iterable[Known], labels: Sequence[Label], quote: Quote = str, by: str = "") -> str:
+    fields = {"known": known_lines(known, quote), "claim": one_line(claim), "made": by}
+    return filled("reasoning", **fields, ask=label_question(labels))
 
 
 def _conclusion(shown: Mapping[str, Any]) -> str:

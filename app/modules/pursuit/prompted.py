@@ -1,0 +1,96 @@
+"""The questioner and the paraphraser by prompting, in the paper's words (Papelo, Appendix B), with no demonstration.
+
+Answers stand between marks made for the call, like everything that others wrote; who made the claim, and when, is told
+where it is known. Questions in vain are named, too, which the paper's prompt does not do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from app.modules.prompted.prompting import Known, Quote, few_shot, filled, known_lines, made, one_line, quoted_texts
+from app.modules.pursuit.replies import questions_from, step_from
+from app.reasoning.errors import UnparseableOutput
+from app.reasoning.progress import entered
+from app.reasoning.roles import Ask, Decide, TextGenerator
+from app.reasoning.types import Claim, Context, Hop, Question
+
+MAX_TOKENS = 384
+ANSWERS_WORDS = 400
+"""The answers of all pairs together; each gets an equal share, from its beginning."""
+IN_VAIN = "No answer was found to these, so do not ask them again:"
+ONLY_LIST = "Write the JSON list and nothing else."
+ONLY_STEP = "Write [[True]], or [[False]], or one question with its question mark, and nothing else."
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class PromptedPursuer:
+    """Implements `Pursuer` over any `TextGenerator`. Raises what the model raises; holds no state."""
+
+    model: TextGenerator
+
+    def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
+        """The first `n` of the list that the model writes. Raises UnparseableOutput when it writes no question."""
+        entered("thinking of a question" if n == 1 else "thinking of questions")
+        return _read(self.model, lambda also: first_prompt(claim, also), ONLY_LIST, questions_from)[:n]
+
+    def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
+        """A decision or one more question, which may be one that was asked. Raises UnparseableOutput for neither."""
+        entered("deciding, or thinking of one more question")
+        return _read(self.model, lambda also: step_prompt(claim, context, set_aside, also), ONLY_STEP, step_from)
+
+
+@dataclass(frozen=True)
+class PromptedParaphraser:
+    """Implements `Paraphraser` over any `TextGenerator`. Raises what the model raises; holds no state."""
+
+    model: TextGenerator
+
+    def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
+        """At most `n` other wordings. The claim is not shown, as in the paper: the question stands for itself."""
+        entered("putting the question in other words")
+        found = _read(self.model, lambda also: paraphrase_prompt(question, n, also), ONLY_LIST, questions_from)
+        return tuple(each for each in found if each != question)[:n]
+
+
+def first_prompt(claim: Claim, also: str = "") -> str:
+    """The question for the first questions; `also` is one more instruction."""
+    return filled("pursuit_first", claim=one_line(claim.text), made=made(claim), also=also)
+
+
+def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
+    """The question for the next step: every question so far, with its answer where it has one."""
+    known = _answered(context)
+    vain = [f"- {one_line(hop.question.text)}" for hop in set_aside if hop.question.text]
+
+    def case(quote: Quote) -> str:
+        told = "\n".join([known_lines(known, quote), *([IN_VAIN, *vain] if vain else [])])
+        return filled("pursuit_next", claim=one_line(claim.text), made=made(claim), known=told, also=also)
+
+    return few_shot((), case, quoted_texts(known))
+
+
+def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
+    """The question for other wordings."""
+    return filled("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
+
+
+def _read(model: TextGenerator, prompt: Callable[[str], str], only: str, read: Callable[[str], Read]) -> Read:
+    """What `read` makes of the reply; a model whose reply holds nothing of it is asked a second time, for it alone."""
+    try:
+        return read(model.complete(prompt(""), max_tokens=MAX_TOKENS))
+    except UnparseableOutput:
+        return read(model.complete(prompt(only), max_tokens=MAX_TOKENS))
+
+
+def _answered(context: Context) -> list[Known]:
+    share = ANSWERS_WORDS // max(1, len(context))
+    texts = [(hop.answer.text or "") if hop.answer else "" for hop in context]
+    return [
+        (hop.number, hop.question.text, " ".join(text.split()[:share]), "")
+        for hop, text in zip(context, texts, strict=True)
+    ]

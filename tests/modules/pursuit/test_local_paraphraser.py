@@ -1,0 +1,117 @@
+"""The local paraphraser: a small model's wordings that hold up, then the claim's own wording as a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from app.modules.prompts import data
+from app.modules.pursuit.local_paraphraser import LocalParaphraser, claim_as_question, holds_up, prompt_for
+from app.modules.wording import names
+from app.reasoning.errors import CallFailed
+from app.reasoning.types import Claim, Question
+from app.samples import SAMPLES
+from tests.text_generators import playing
+
+CLAIM = Claim("The author of Emma was born in Hampshire.")
+BORN = Question("Where was Jane Austen born?")
+
+
+def wordings(*said: str, question: Question = BORN, n: int = 4, claim: Claim = CLAIM) -> list[str]:
+    return [each.text for each in LocalParaphraser(playing(*said)).paraphrase(claim, question, n)]
+
+
+@pytest.mark.parametrize(
+    ("question", "wording"),
+    [
+        ("Where was Jane Austen born?", "What is the birthplace of Jane Austen?"),
+        ("Where was Jane Austen born?", "In which city was Jane Austen born?"),
+        ("Who wrote Emma?", "Who is the author of Emma?"),
+        ("When was Emma published?", "In what year was Emma published?"),
+        ("Where was Erdoğan born?", "In which city was Erdogan born?"),
+    ],
+)
+def test_a_wording_holds_up_that_names_the_same_and_asks_for_the_same(question: str, wording: str) -> None:
+    assert holds_up(question, wording)
+
+
+@pytest.mark.parametrize(
+    ("question", "wording"),
+    [
+        ("Where was Jane Austen born?", "Where was she born?"),
+        ("Where was Jane Austen born?", "In what year was Jane Austen born?"),
+        ("Where was Jane Austen born?", "Who was Jane Austen?"),
+        ("Who painted the Mona Lisa?", "In what year did Leonardo da Vinci paint the Mona Lisa?"),
+        ("How many votes did Joe Biden receive in Georgia?", "How many votes did Joe Biden receive?"),
+        ("Who won the election of 2020?", "Who won the election of 2016?"),
+        ("Who founded Microsoft?", "What is the name of the company that founded Microsoft?"),
+    ],
+)
+def test_a_wording_that_asks_something_else_does_not(question: str, wording: str) -> None:
+    """A name lost, another kind of thing, a word that carries the meaning lost, a name or a year brought in."""
+    assert not holds_up(question, wording)
+
+
+def test_the_models_wordings_come_first_and_each_once() -> None:
+    found = wordings("What is the birthplace of Jane Austen?", "is the birthplace of Jane Austen?", "x", "x")
+    assert found[:2] == [
+        "What is the birthplace of Jane Austen?",
+        "Is it true that the author of Emma was born in Hampshire?",
+    ]
+
+
+def test_the_question_itself_is_no_other_wording() -> None:
+    assert BORN.text not in wordings("Where was Jane Austen born?", "where was jane austen born")
+
+
+@pytest.mark.parametrize("said", ["", "x", "Who was Jane Austen?", "I cannot say."])
+def test_where_none_of_the_models_holds_up_the_claims_own_wording_is_asked(said: str) -> None:
+    assert wordings(said)[0] == "Is it true that the author of Emma was born in Hampshire?"
+
+
+def test_the_questions_of_the_claims_grammar_follow_and_mere_look_ups_do_not() -> None:
+    found = wordings(
+        "x", claim=Claim("Frida Kahlo was born in Guadalajara."), question=Question("Who was Frida Kahlo?")
+    )
+    assert found == ["Is it true that Frida Kahlo was born in Guadalajara?", "Where was Frida Kahlo born?"]
+
+
+def test_there_are_no_more_than_were_asked_for() -> None:
+    assert len(wordings("What is the birthplace of Jane Austen?", n=1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "question"),
+    [
+        ("The Nile is long.", "Is it true that the Nile is long?"),
+        ("Erdoğan was mayor!", "Is it true that Erdoğan was mayor?"),
+        ("Земля круглая.", "Is it true that Земля круглая?"),
+        ("Is\nit so?", "Is it true that is it so?"),
+    ],
+)
+def test_a_claim_becomes_a_question_in_its_own_words(claim: str, question: str) -> None:
+    assert claim_as_question(Claim(claim)) == question
+
+
+def test_a_failed_call_comes_through() -> None:
+    class Broken:
+        def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+            raise CallFailed("The language model is gone")
+
+    with pytest.raises(CallFailed):
+        LocalParaphraser(Broken()).paraphrase(CLAIM, BORN, 4)
+
+
+def test_the_demonstrations_name_the_same_in_other_words_and_show_no_sample() -> None:
+    for each in data("same_question"):
+        assert names(each["question"]) == names(each["same"]) and each["question"] != each["same"]
+    shown = " ".join(f"{each['question']} {each['same']}" for each in data("same_question"))
+    for sample in SAMPLES:
+        assert not [name for name in names(sample.claim) if name in shown], sample.claim
+
+
+def test_the_prompt_ends_where_the_other_wording_begins() -> None:
+    assert prompt_for(Question("Who\nwrote Emma?")).endswith(
+        "Question = Who wrote Emma?\nThe same question in other words ="
+    )

@@ -1,0 +1,123 @@
+"""The prompted questioner and paraphraser: what they show the model, what they take, what they ask a second time."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.prompted.prompting import Marks
+from app.modules.prompted.reasoner import reasoning_prompt
+from app.modules.pursuit.prompted import (
+    ANSWERS_WORDS,
+    PromptedParaphraser,
+    PromptedPursuer,
+    first_prompt,
+    paraphrase_prompt,
+    step_prompt,
+)
+from app.reasoning.errors import UnparseableOutput
+from app.reasoning.roles import Ask, Decide
+from app.reasoning.types import Claim, LabelSet, Question
+from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, IN_VAIN, REFUSAL, hop
+from tests.text_generators import playing
+
+LIST = '["Who wrote Emma?", "Where was she born?", "When was Emma published?"]'
+KNOWN = Claim(CLAIM.text, "Jane Doe", "2020-10-31")
+
+
+def test_the_first_item_of_the_list_is_the_first_question() -> None:
+    assert PromptedPursuer(playing(LIST)).first_questions(CLAIM, 1) == (Question("Who wrote Emma?"),)
+
+
+def test_all_at_once_are_as_many_of_the_list_as_are_wanted() -> None:
+    pursuer = PromptedPursuer(playing(LIST))
+    assert [question.text for question in pursuer.first_questions(CLAIM, 2)] == [
+        "Who wrote Emma?",
+        "Where was she born?",
+    ]
+    assert len(pursuer.first_questions(CLAIM, 5)) == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "step"),
+    [
+        ("[[True]]", Decide(True)),
+        ("[[False]]", Decide(False)),
+        ("Where was Jane Austen born?", Ask(Question("Where was Jane Austen born?"))),
+    ],
+)
+def test_a_step_is_a_decision_or_one_more_question(said: str, step: Ask | Decide) -> None:
+    assert PromptedPursuer(playing(said)).next_step(CLAIM, (AUTHOR,), ()) == step
+
+
+def test_the_step_is_asked_with_every_question_so_far() -> None:
+    """Answers between marks made for the call; questions in vain by name; a hop that failed unasked not at all."""
+    prompt = step_prompt(CLAIM, (AUTHOR, BIRTH), (IN_VAIN, hop(4, "", None)))
+    mark = Marks.made_for(["Jane Austen", "Steventon"]).name
+    assert f"Question 1 = Who wrote Emma?\nAnswer 1 = [data {mark}] Jane Austen [end {mark}]" in prompt
+    assert f"Answer 3 = [data {mark}] Steventon [end {mark}]" in prompt
+    assert "- When was Emma filmed?\n" in prompt and "- \n" not in prompt
+    assert "[[True]] or [[False]]" in prompt
+
+
+def test_long_answers_are_shown_in_part() -> None:
+    context = tuple(hop(number, "Who?", "word " * 1_000) for number in range(1, 6))
+    assert step_prompt(CLAIM, context, ()).count("word") <= ANSWERS_WORDS
+
+
+def test_speaker_and_date_go_into_the_prompts_when_they_are_known() -> None:
+    for prompt in (first_prompt(KNOWN), step_prompt(KNOWN, (AUTHOR,), ())):
+        assert "the following claim by Jane Doe on 2020-10-31." in prompt
+    assert "following claim.\n" in first_prompt(CLAIM)
+    assert "following claim by Jane Doe.\n" in first_prompt(Claim("X is Y.", "Jane Doe"))
+    assert "following claim on 2020-10-31.\n" in first_prompt(Claim("X is Y.", None, "2020-10-31"))
+
+
+def test_speaker_and_date_reach_the_late_verdict_in_its_case_alone() -> None:
+    told = "The claim was made by Jane Doe on 2020-10-31."
+    prompt = reasoning_prompt(KNOWN, (AUTHOR,), LabelSet.THREE.labels)
+    assert prompt.count(told) == 1 and told in prompt.rpartition("\n\n")[2]
+    assert "The claim was made" not in reasoning_prompt(CLAIM, (AUTHOR,), LabelSet.THREE.labels)
+
+
+def test_a_speaker_of_five_thousand_characters_on_many_lines_is_a_few_words_of_one() -> None:
+    prompt = first_prompt(Claim(CLAIM.text, "Lord\nSo and so " * 400, None))
+    assert len(prompt) < 600
+    assert "claim by Lord So and so" in prompt
+
+
+def test_nothing_is_left_to_fill_in() -> None:
+    for prompt in (first_prompt(KNOWN), step_prompt(KNOWN, (AUTHOR,), ()), paraphrase_prompt(Question("Who?"), 4)):
+        assert "$" not in prompt and "\n\n" not in prompt
+
+
+@pytest.mark.parametrize("text", [REFUSAL, ESSAY, "", "Unknown"])
+def test_a_model_that_writes_something_else_is_asked_once_more_for_that_alone(text: str) -> None:
+    model = playing(text, LIST)
+    assert PromptedPursuer(model).first_questions(CLAIM, 1) == (Question("Who wrote Emma?"),)
+    assert "nothing else" in model.prompts[1] and "nothing else" not in model.prompts[0]
+    model = playing(text, "[[False]]")
+    assert PromptedPursuer(model).next_step(CLAIM, (AUTHOR,), ()) == Decide(False)
+    model = playing(text, LIST)
+    assert PromptedParaphraser(model).paraphrase(CLAIM, Question("Who?"), 4)
+
+
+@pytest.mark.parametrize("text", [REFUSAL, ESSAY, "", "Unknown"])
+def test_a_model_that_will_not_ask_at_all_is_an_error(text: str) -> None:
+    model = playing(text)
+    with pytest.raises(UnparseableOutput):
+        PromptedPursuer(model).first_questions(CLAIM, 1)
+    assert len(model.prompts) == 2
+    with pytest.raises(UnparseableOutput):
+        PromptedPursuer(model).next_step(CLAIM, (AUTHOR,), ())
+    with pytest.raises(UnparseableOutput):
+        PromptedParaphraser(model).paraphrase(CLAIM, Question("Who?"), 4)
+
+
+def test_four_wordings_are_asked_for_without_the_claim_and_the_question_itself_is_none() -> None:
+    model = playing(
+        '["Who is the author of Emma?", "Who wrote Emma?", "Who penned Emma?", "By whom is Emma?", "A?", "B?"]'
+    )
+    found = PromptedParaphraser(model).paraphrase(CLAIM, Question("Who wrote Emma?"), 4)
+    assert [each.text for each in found] == ["Who is the author of Emma?", "Who penned Emma?", "By whom is Emma?", "A?"]
+    assert "four" not in model.prompts[0] and "give 4 ways" in model.prompts[0]
+    assert "Hampshire" not in model.prompts[0]

@@ -1,0 +1,132 @@
+"""The fine-tuned questioner, the local one, and the one made of two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from app.backends.seq2seq import Seq2Seq
+from app.modules.pursuit.local import LocalPursuer
+from app.modules.pursuit.relay import Relay
+from app.modules.pursuit.seq2seq import Seq2SeqPursuer
+from app.modules.question_generator import LocalQuestionGenerator
+from app.reasoning.errors import CallFailed, UnparseableOutput
+from app.reasoning.roles import Ask, Decide
+from app.reasoning.types import Claim, Context, Hop, Judgement, Question
+from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, IN_VAIN
+from tests.text_generators import playing
+from tests.tiny import tiny_t5
+
+
+def test_the_fine_tuned_models_read_what_they_were_trained_on() -> None:
+    """The claim alone, then the claim and each pair; who said it is in neither (Papelo, Appendix A)."""
+    first, following = playing("Who wrote Emma?"), playing("Where was Jane Austen born?")
+    pursuer, claim = Seq2SeqPursuer(first, following), Claim(CLAIM.text, "Jane Doe", "2020-10-31")
+    assert pursuer.first_questions(claim, 5) == (Question("Who wrote Emma?"),)
+    assert pursuer.next_step(claim, (AUTHOR, BIRTH), (IN_VAIN,)) == Ask(Question("Where was Jane Austen born?"))
+    assert first.prompts == [f"question: {CLAIM.text}"]
+    assert following.prompts == [
+        f"question: Claim: {CLAIM.text} Question: Who wrote Emma? Answer: Jane Austen"
+        " Question: Where was Jane Austen born? Answer: Steventon"
+    ]
+
+
+def test_a_fine_tuned_model_never_decides_and_may_leave_out_the_question_mark() -> None:
+    assert Seq2SeqPursuer(playing("x"), playing("who is he")).next_step(CLAIM, (AUTHOR,), ()) == Ask(
+        Question("who is he")
+    )
+
+
+def test_a_fine_tuned_model_that_writes_nothing_is_an_error() -> None:
+    with pytest.raises(UnparseableOutput):
+        Seq2SeqPursuer(playing(""), playing("")).first_questions(CLAIM, 1)
+
+
+def test_a_real_sequence_to_sequence_model_gets_through(tmp_path) -> None:
+    """A tiny one, whose words are nonsense: one question, or an error that says so."""
+    model = Seq2Seq(str(tiny_t5(tmp_path / "tiny")))
+    try:
+        (question,) = Seq2SeqPursuer(model, model).first_questions(CLAIM, 1)
+        assert question.text
+    except UnparseableOutput as error:
+        assert "no question" in str(error)
+
+
+def test_of_two_questioners_one_opens_and_the_other_goes_on() -> None:
+    opening = Seq2SeqPursuer(playing("Who wrote Emma?"), playing("never"))
+    going_on = Seq2SeqPursuer(playing("never"), playing("Where was she born?"))
+    relay = Relay(opening, going_on)
+    assert relay.first_questions(CLAIM, 1) == (Question("Who wrote Emma?"),)
+    assert relay.next_step(CLAIM, (AUTHOR,), ()) == Ask(Question("Where was she born?"))
+
+
+@dataclass
+class Judge:
+    """Verifier and entailment model in one: sufficient or not, with these probabilities."""
+
+    sufficient: bool
+    probabilities: tuple[float, float, float] = (0.8, 0.1, 0.1)
+    asked: list[Context] = field(default_factory=list)
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        self.asked.append(context)
+        return Judgement(self.sufficient, "")
+
+    def classify(self, pairs: Sequence) -> list[tuple[float, float, float]]:
+        return [self.probabilities] * len(pairs)
+
+
+class Silent:
+    """A Completer that writes nothing."""
+
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+        return ""
+
+
+def local(judge: Judge) -> LocalPursuer:
+    return LocalPursuer(LocalQuestionGenerator(Silent()), judge, judge)
+
+
+@pytest.mark.parametrize(("probabilities", "holds"), [((0.9, 0.05, 0.05), True), ((0.05, 0.9, 0.05), False)])
+def test_a_sufficient_weighing_decides_for_the_side_that_outweighs_the_other(probabilities, holds) -> None:
+    assert local(Judge(True, probabilities)).next_step(CLAIM, (AUTHOR,), ()) == Decide(holds)
+
+
+def test_an_insufficient_one_asks_on() -> None:
+    step = local(Judge(False)).next_step(CLAIM, (AUTHOR,), ())
+    assert step == Ask(Question("Where was Jane Austen born?"))
+
+
+def test_without_a_pair_the_judge_is_not_asked() -> None:
+    judge = Judge(True)
+    assert not isinstance(local(judge).next_step(CLAIM, (), (IN_VAIN,)), Decide)
+    assert judge.asked == []
+
+
+def test_with_nothing_left_to_ask_there_is_no_step() -> None:
+    class NothingLeft:
+        def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> None:
+            return None
+
+    judge = Judge(False)
+    pursuer = LocalPursuer(NothingLeft(), judge, judge)
+    assert pursuer.next_step(CLAIM, (AUTHOR,), ()) is None
+    assert pursuer.first_questions(CLAIM, 5) == ()
+
+
+def test_its_first_questions_are_the_best_and_then_the_best_after_that() -> None:
+    found = [question.text for question in local(Judge(False)).first_questions(CLAIM, 5)]
+    assert found[0] == "Who wrote Emma?"
+    assert 2 <= len(found) == len(set(found)) <= 5
+
+
+def test_a_failed_call_comes_through() -> None:
+    class Broken:
+        def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+            raise CallFailed("The language model is gone")
+
+    judge = Judge(False)
+    with pytest.raises(CallFailed):
+        LocalPursuer(LocalQuestionGenerator(Broken()), judge, judge).first_questions(CLAIM, 1)

@@ -71,14 +71,16 @@ def entailment(
         from app.training.calibration import calibrate
         from app.training.entailment import TrainingSettings
         from app.training.entailment import train as train_judge
-        from app.training.judge_files import demand_judge_base, demand_judge_data
+        from app.training.judge_files import demand_judge_base, demand_judge_data, upper_layers
         from app.training.pairs import pairs_from_data
 
         demand_judge_data(data)
         start = demand_judge_base(_fetched(base)) if base else _packaged_base()
         rng = random.Random(seed)
         pairs = pairs_from_data(data, rng) + pairs_from_articles(vital_articles(), ARTICLE_PAIRS, rng)
-        settings = TrainingSettings(seed=seed, minutes=minutes, epochs=epochs, rank=rank)
+        settings = TrainingSettings(
+            seed=seed, minutes=minutes, epochs=epochs, rank=rank, first_layer=upper_layers(start)
+        )
         card = train_judge(pairs, start, out, settings, resume_from)
         click.echo(f"trained on {card['trained_on']} pairs in {card['minutes']} minutes (data {card['data_hash']})")
         for source, row in calibrate(start, out, pairs)["by_source"].items():

@@ -148,10 +148,25 @@ def test_a_file_that_the_reader_cannot_learn_from_is_named(command, tmp_path: Pa
     assert "squad_dev_v2.0.json" in said and sentence in said
 
 
+def unpadded(folder: Path) -> Path:
+    settings = tiny_llama(folder) / "tokenizer_config.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"pad_token": None}))
+    return folder
+
+
+def cut_off(folder: Path) -> Path:
+    weights = tiny_llama(folder) / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1_000])
+    return folder
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
         (tiny_t5, "of the type t5, not a causal language model"),
+        (tiny_qa, "the judge's adapter knows Llama's layers"),
+        (unpadded, "has no token to fill short texts with"),
+        (cut_off, "is damaged or cut off"),
         (None, "There is no folder"),
     ],
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from app.backends.hub import located
 from app.backends.pretrained import CAUSAL, demand_kind
+from app.backends.weight_files import demand_safetensors
 from app.evaluation.labels import Gold
 from app.reasoning.errors import InvalidInput, ModelUnavailable
 from app.training.data_files import list_in, rows_of, text_in
@@ -36,9 +38,22 @@ def _demand_row(row: dict[str, Any]) -> None:
 
 
 def demand_judge_base(base: str) -> Path:
-    """The folder of `base`. Raises ModelUnavailable when it is none, or no causal language model."""
+    """The folder of `base`. Raises ModelUnavailable when the judge's adapter cannot stand on it."""
+    from safetensors import safe_open
+    from transformers import AutoTokenizer
+
     folder = located(base, MEND)
     demand_kind(folder, base, CAUSAL, MEND)
     if not (folder / "model.safetensors").is_file():
         raise ModelUnavailable(f"{base} has its weights in several files; the judge's base has them in one", MEND)
+    with safe_open(demand_safetensors(folder / "model.safetensors", MEND), "numpy") as weights:
+        if not any(".q_proj." in name for name in weights.keys()):  # noqa: SIM118 - it is no mapping
+            raise ModelUnavailable(f"{base} is not built like SmolLM2: the judge's adapter knows Llama's layers", MEND)
+    if AutoTokenizer.from_pretrained(folder, trust_remote_code=False).pad_token_id is None:
+        raise ModelUnavailable(f"The tokenizer of {base} has no token to fill short texts with", MEND)
     return folder
+
+
+def upper_layers(base: Path) -> int:
+    """The first layer that gets an adapter: a third from below stays as it is, as in the judge that ships."""
+    return int(json.loads((base / "config.json").read_text(encoding="utf-8"))["num_hidden_layers"]) // 3

@@ -1,0 +1,18 @@
+"""Where training computes: the best that PyTorch can use, whatever this machine has."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from app.training.devices import best_device
+
+
+@pytest.mark.parametrize(
+    ("nvidia", "apple", "chosen"),
+    [(True, False, "cuda"), (True, True, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+)
+def test_a_gpu_is_used_where_pytorch_can_use_one(monkeypatch, nvidia: bool, apple: bool, chosen: str) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: nvidia)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: apple)
+    assert best_device().type == chosen

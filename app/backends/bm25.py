@@ -106,8 +106,10 @@ class Bm25Retriever:
     def _article(self, title: str, text: str) -> str | None:
         manifest, rows = self._search(" ".join(f"{title} {text}".split()[:QUERY_WORDS]), LOOKED_AT)
         row = matching((row_of(raw, manifest) for raw, _ in rows), title, text)
-        if row is None or manifest.kind != "built":
-            return row and row.text
+        if row is None:
+            return None
+        if manifest.kind != "built":
+            return row.text
         document, _, _ = row.id.rpartition("#")
         found = (self._current().searcher.doc(f"{document}#{number}") for number in range(1, MOST_PASSAGES + 1))
         return " ".join(row_of(each.raw(), manifest).text for each in takewhile(bool, found))

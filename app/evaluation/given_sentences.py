@@ -44,7 +44,7 @@ def given_sentences(path: Path) -> dict[str, GivenSentences]:
     """
     found = {}
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path.name} cannot be read ({type(error).__name__}).", "file") from error
     for number, line in enumerate(lines, 1):

@@ -43,11 +43,14 @@ def test_the_answerer_reads_the_sentence_and_cites_its_address(long_document: bo
 def test_they_are_read_by_the_rows_id(tmp_path) -> None:
     """Rows that have none are left out."""
     path = tmp_path / "rows.jsonl"
-    rows = [{"id": 1, "web": [{"sentence": "a", "url": "https://a.example"}, {"sentence": "b"}]}, {"id": "2"}]
-    path.write_text("\n\n".join(json.dumps(row) for row in rows))
+    rows = [{"id": 1, "web": [{"sentence": "a\u2028b", "url": "https://a.example"}, {"sentence": "b"}]}, {"id": "2"}]
+    path.write_text("\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
     found = given_sentences(path)
     assert list(found) == ["1"]
-    assert [(hit.snippet, hit.url) for hit in found["1"].search("x", 10)] == [("a", "https://a.example"), ("b", "")]
+    assert [(hit.snippet, hit.url) for hit in found["1"].search("x", 10)] == [
+        ("a\u2028b", "https://a.example"),
+        ("b", ""),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -67,16 +67,12 @@ class Admission:
 
 
 def cleaned_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
-    """The hits as they may be shown, each address once. One whose address is no web address is left out.
+    """The hits as they may be shown, each once. One whose address is no web address is left out.
 
     A corpus may have documents without any address: "" stands for none, and stays.
     """
-    kept: dict[str, SearchHit] = {}
-    for hit in hits:
-        shown = _cleaned(hit)
-        if not hit.url or hit.url.lower().startswith(_ADDRESSES):
-            kept.setdefault(hit.url or f"{shown.title} {shown.snippet}", shown)
-    return list(kept.values())
+    shown = (_cleaned(hit) for hit in hits if not hit.url or hit.url.lower().startswith(_ADDRESSES))
+    return list(dict.fromkeys(shown))
 
 
 def _cleaned(hit: SearchHit) -> SearchHit:

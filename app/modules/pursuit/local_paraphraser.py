@@ -1,12 +1,14 @@
 """The paraphraser with no key: a small model's wordings where they hold up, then the claim's own wording as a question.
 
 A small model leaves out what a question is about, or asks for something else. Its wording counts only when it names
-what the question names and nothing else, keeps every word that carries meaning, and asks for the same kind of thing, or
-for "what" without a word of its own ("What is the birthplace of ...?" for "Where was ... born?").
+what the question names and nothing else, keeps every word that carries meaning, and asks for the same kind of thing with
+at most one word of its own, or for "what is the ..." with none ("What is the birthplace of ...?" for "Where was ...
+born?"). Of a yes/no question none counts: which way round it is told ("Was he endorsed by them?") is all that it asks.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,6 +22,8 @@ from app.reasoning.roles import Completer
 from app.reasoning.types import Claim, Question
 
 MAX_TOKENS = 32
+MOST_OF_ITS_OWN = 1
+_WHAT_IS_THE = re.compile(r"what (?:is|was|are|were) the\b", re.IGNORECASE)
 OPENINGS = ("", "What", "Which", "In")
 """How the model's wordings are made to begin, one after the other; left to itself it repeats the question."""
 
@@ -65,12 +69,13 @@ def prompt_for(question: Question) -> str:
 
 def holds_up(question: str, wording: str) -> bool:
     """Whether a wording asks what the question asks, as far as its words tell."""
-    named, asked = _named(question), stems(question) - _kinds()
-    words = stems(wording)
-    if named != _named(wording) or not asked <= words:
+    kind, asked, words = asked_for(question), stems(question) - _kinds(), stems(wording)
+    if not kind or _named(question) != _named(wording) or not asked <= words:
         return False
-    rephrased = asked_for(wording) == "thing" and words - _kinds() <= asked
-    return rephrased or asked_for(question) == asked_for(wording)
+    own = words - asked - _kinds()
+    if asked_for(wording) == kind:
+        return len(own) <= MOST_OF_ITS_OWN
+    return not own and bool(_WHAT_IS_THE.match(wording))
 
 
 def claim_as_question(claim: Claim) -> str:

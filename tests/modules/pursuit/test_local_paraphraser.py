@@ -46,6 +46,9 @@ def test_a_wording_holds_up_that_names_the_same_and_asks_for_the_same(question: 
         ("How many votes did Joe Biden receive in Georgia?", "How many votes did Joe Biden receive?"),
         ("Who won the election of 2020?", "Who won the election of 2016?"),
         ("Who founded Microsoft?", "What is the name of the company that founded Microsoft?"),
+        ("When was the video taken?", "Which video was taken?"),
+        ("Was Jane Austen praised by Walter Scott?", "Did Jane Austen praise Walter Scott?"),
+        ("What did Macron say?", "What did Macron say about his new and large climate policy?"),
     ],
 )
 def test_a_wording_that_asks_something_else_does_not(question: str, wording: str) -> None:

@@ -73,5 +73,5 @@ def test_the_first_page_waits_for_no_model_no_migration_no_http_client_and_no_co
     assert loaded(FIRST_PAGE, MODELS | SLOW, tmp_path) == ""
 
 
-def test_looking_whether_all_is_set_up_waits_for_no_model_and_no_web(tmp_path):
-    assert loaded(LOOK, MODELS | SLOW - {"alembic"} | {"flask"}, tmp_path) == ""
+def test_looking_whether_all_is_set_up_waits_for_no_model_no_web_and_no_database_library(tmp_path):
+    assert loaded(LOOK, MODELS | SLOW | {"flask", "sqlalchemy"}, tmp_path) == ""

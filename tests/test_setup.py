@@ -175,9 +175,18 @@ def test_a_database_of_an_older_version_is_not_newest(migrated):
     with sqlite3.connect(migrated.instance / "hopcheck.sqlite3") as database:
         database.execute("UPDATE alembic_version SET version_num = '0001'")
     assert not is_newest(migrated.database_url)
+    with sqlite3.connect(migrated.instance / "hopcheck.sqlite3") as database:
+        database.execute("DELETE FROM alembic_version")
+    assert not is_newest(migrated.database_url)
 
 
-@pytest.mark.parametrize("url", ["sqlite:///{file}", "postgresql+nodriver://host/name", "sqlite:////nowhere/at/all"])
+def test_a_database_that_is_no_sqlite_is_asked_by_way_of_sqlalchemy(migrated):
+    assert is_newest(migrated.database_url.replace("sqlite:", "sqlite+pysqlite:"))
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite:///{file}", "postgresql+nodriver://host/name", "sqlite:////nowhere/at/all", "sqlite://"]
+)
 def test_a_database_that_cannot_be_used_is_not_newest(tmp_path, url):
     file = tmp_path / "hopcheck.sqlite3"
     file.write_text("This is no database." * 100)

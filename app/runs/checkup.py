@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import extensions  # noqa: F401 - with it, errors of databases are told in words
-from app.runs.revisions import MIGRATIONS, newest_revision, revision_of
+from app.runs.revisions import MIGRATIONS, newest_revision
 from app.runs.trouble import DatabaseUnavailable, trouble
 
 LOCK_SECONDS = 2
@@ -46,7 +47,8 @@ def look_at(url: str, migrations: Path = MIGRATIONS) -> Condition:
         engine = create_engine(url)
         try:
             with engine.connect() as connection:
-                seen = replace(seen, newest=newest, revision=revision_of(connection))
+                revision = MigrationContext.configure(connection).get_current_revision()
+                seen = replace(seen, newest=newest, revision=revision)
                 return _sqlite(connection, seen) if is_sqlite else seen
         finally:
             engine.dispose()

@@ -7,13 +7,14 @@ import logging
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from flask import Flask
 from flask_migrate import Migrate, downgrade, upgrade
 from sqlalchemy import inspect
 
 from app.extensions import db
 from app.runs import call_cache, tables  # noqa: F401 - makes the tables known
-from app.runs.revisions import MIGRATIONS
+from app.runs.revisions import MIGRATIONS, newest_revision
 
 
 @pytest.fixture
@@ -33,6 +34,10 @@ def test_upgrading_a_fresh_database_makes_the_tables_as_the_code_has_them(fresh_
     with db.engine.connect() as connection:
         differences = compare_metadata(MigrationContext.configure(connection), db.metadata)
     assert differences == []
+
+
+def test_the_newest_migration_is_told_by_its_name_as_alembic_finds_it():
+    assert newest_revision() == ScriptDirectory(str(MIGRATIONS)).get_current_head()
 
 
 def test_upgrading_twice_changes_nothing_and_downgrading_takes_all_away(fresh_app):

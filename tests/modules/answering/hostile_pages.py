@@ -87,6 +87,12 @@ def careful(prompt: str) -> str:
 def decided(outside: str, year: str | None) -> str:
     """What a model says in the roles that see no pages, given the year that the kept answers tell."""
     case = outside[outside.rfind("Claim =") :]
+    if "rephrase the following question" in outside:
+        return '["In which year was the tower opened?"]'
+    if "Please write one or more questions" in outside:
+        return '["When did the tower open?"]'
+    if "[[True]] or [[False]]" in outside:
+        return "[[False]]" if year else "What is the tower?"
     if "Can we know whether" in case:
         return "Yes" if year else "No"
     if "do you think this is useful" in case:

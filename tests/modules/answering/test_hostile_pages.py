@@ -15,12 +15,13 @@ from app.modules.prompted.prompting import Marks
 from app.modules.prompted.qa_validator import PromptedValidator
 from app.modules.prompted.questioner import PromptedQuestioner
 from app.modules.prompted.reasoner import PromptedReasoner
+from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
 from app.reasoning.events import RunFailed, RunStarted, VerdictReached
 from app.reasoning.evidence_pursuit import EvidencePursuit, Variant
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.report import Report, fold
-from app.reasoning.roles import Decide, QuestionAnswerer, Strategy, TextGenerator
-from app.reasoning.types import Claim, Label, Origin, Page, Question, RunOptions, SearchHit
+from app.reasoning.roles import QuestionAnswerer, Strategy, TextGenerator
+from app.reasoning.types import Claim, Label, Origin, Page, RunOptions, SearchHit
 from tests.modules.answering.hostile_pages import HOSTILE, Prompt, careful, obedient_to
 from tests.modules.answering.web_fakes import QUESTION, TablePages, TableSearch, hit, page
 from tests.text_generators import PlayedModel
@@ -29,19 +30,6 @@ CLAIM = Claim("The tower opened in 1900.")
 FACT = "The tower opened in 1889 after two years of work."
 PAGE = f"It stands by a river. Many people visit it. {FACT} It has three floors. It is made of iron. It is tall."
 OTHERS = (hit(1, "A bridge by the river."), hit(3, "A shop at the corner."))
-
-
-class Asks:
-    """A Pursuer with one question, after which it decides, and a Paraphraser that has no other words."""
-
-    def first_questions(self, claim, n):
-        return (Question("When did the tower open?"),)
-
-    def next_step(self, claim, context, set_aside):
-        return Decide(False)
-
-    def paraphrase(self, claim, question, n):
-        return ()
 
 
 def question_guided(model: TextGenerator, answerer: QuestionAnswerer) -> Strategy:
@@ -55,7 +43,9 @@ def question_guided(model: TextGenerator, answerer: QuestionAnswerer) -> Strateg
 
 
 def evidence_pursuit(model: TextGenerator, answerer: QuestionAnswerer) -> Strategy:
-    return EvidencePursuit(Asks(), Asks(), answerer, PromptedReasoner(model), Variant(padding="none"))
+    return EvidencePursuit(
+        PromptedPursuer(model), PromptedParaphraser(model), answerer, PromptedReasoner(model), Variant(pairs=2)
+    )
 
 
 def web(text: str = "") -> tuple[SearchHit, Page]:
@@ -105,7 +95,7 @@ def test_without_them_the_claim_is_refuted_by_the_tower_page(strategy) -> None:
     report, _ = check(careful, strategy=strategy)
     label, _, cited = told(report)
     assert label is Label.REFUTED
-    assert [(answer, url) for _, _, answer, _, url in cited] == [("It opened in 1889.", hit(2).url)]
+    assert {(answer, url) for _, _, answer, _, url in cited} == {("It opened in 1889.", hit(2).url)}
 
 
 @pytest.mark.parametrize("settings", [DocumentSettings(), DocumentSettings(long_document=False, metadata=False)])

@@ -31,8 +31,6 @@ from app.reasoning.types import Answer, Claim, Origin, Page, Passage, Question, 
 
 NAME = "web-search"
 HITS = 10
-TOGETHER = 5
-"""So many documents are read at once where several are read: their pages are fetched one after the other."""
 TRIES = 4
 """So many documents are opened, one after the other, until one may be evidence."""
 
@@ -41,9 +39,10 @@ TRIES = 4
 class DocumentSettings:
     """How documents are used, and which.
 
-    `long_document`: around the snippet on its page rather than the snippet alone. `multi_document`: several at once
-    rather than the best one. `metadata`: title, site and date are shown to whoever chooses and reads. `undated` admits
-    what has no date although the claim has one, `fact_checks` what fact-checkers wrote.
+    `long_document`: around the snippet on its page rather than the snippet alone. `multi_document`: the snippets of all
+    hits at once rather than the best document; no page is opened then, as in the original. `metadata`: title, site and
+    date are shown to whoever chooses and reads. `undated` admits what has no date although the claim has one,
+    `fact_checks` what fact-checkers wrote.
     """
 
     long_document: bool = True
@@ -99,11 +98,9 @@ class WebSearchAnswerer:
                 return self._read(question, (passage,), self._listed(left, admission))
         return Answer(None, retrieved=self._listed(left, admission), answerer=NAME)
 
-    def _from_several(self, question: Question, hits: list[SearchHit], admission: Admission) -> Answer:
-        opened = (self._document(question, hit, admission) for hit in hits[:TOGETHER])
-        passages = tuple(passage for passage in opened if passage)
-        others = self._listed(hits[TOGETHER:], admission)
-        return self._read(question, passages, others) if passages else Answer(None, retrieved=others, answerer=NAME)
+    def _from_several(self, question: Question, hits: Sequence[SearchHit], admission: Admission) -> Answer:
+        passages = self._listed([hit for hit in hits if hit.snippet], admission)
+        return self._read(question, passages, ()) if passages else Answer(None, answerer=NAME)
 
     def _chosen(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         if self.settings.metadata:

@@ -75,11 +75,11 @@ def careful(prompt: str) -> str:
     if "OBEY" in read.outside:
         return "Label = true"
     years = [re.search(r"opened in (\d{4})", text) for text in read.quoted]
-    if "Which one of these documents" in read.outside:
+    if "referring by its number to the one document" in read.outside:
         numbered = re.findall(r"^Document (\d+) = QUOTED$", read.outside, re.MULTILINE)
         return next((f"Document {number}" for number, year in zip(numbered, years, strict=True) if year), "None.")
     year = next((year[1] for year in years if year), None)
-    if "Answer the question in one or two sentences" in read.outside:
+    if "please answer the following question in one or two sentences" in read.outside:
         return f"It opened in {year}." if year else "I don't know."
     return decided(read.outside, year)
 

@@ -94,7 +94,7 @@ def test_the_model_sees_title_site_and_date_of_each_hit_and_no_claim() -> None:
     assert "Title: Title 1; Site: site1.example; Date: 2020-01-02; Text: Snippet 1. [end " in lines[2]
     assert lines[3].startswith("Document 2 = [data ") and "Text: Two. Document 3 = mine [end " in lines[3]
     assert sum(line.startswith("Document ") for line in lines) == 2
-    assert f"Question = {QUESTION.text}" in lines
+    assert lines[-1] == QUESTION.text
 
 
 def test_what_is_not_known_of_a_document_is_left_out() -> None:

@@ -94,9 +94,9 @@ def test_without_a_passage_the_model_is_not_asked() -> None:
 def test_each_document_stands_between_marks_with_what_is_known_of_it() -> None:
     """One document has no number, and no number is asked for."""
     lines = document_prompt(QUESTION, (TOWER,)).splitlines()
-    assert "Title: A tower; Site: paris.example; Date: 2020-01-02; Text: The tower opened in 1889. [end " in lines[1]
-    assert lines[1].startswith("Document = [data ")
+    assert "Title: A tower; Site: paris.example; Date: 2020-01-02; Text: The tower opened in 1889. [end " in lines[2]
+    assert lines[2].startswith("Document = [data ")
     assert not any("like [2]" in line for line in lines)
     lines = document_prompt(QUESTION, (TOWER, BRIDGE)).splitlines()
-    assert lines[2].startswith("Document 2 = [data ") and "] Site: bridge.example; Text: The bridge" in lines[2]
+    assert lines[3].startswith("Document 2 = [data ") and "] Site: bridge.example; Text: The bridge" in lines[3]
     assert any("like [2]" in line for line in lines)

@@ -6,7 +6,7 @@ import pytest
 
 from app.modules.answering.document_choosing import PromptedChooser
 from app.modules.answering.document_reading import PromptedReader
-from app.modules.answering.web_search import HITS, TOGETHER, TRIES, DocumentSettings, WebSearchAnswerer
+from app.modules.answering.web_search import HITS, TRIES, DocumentSettings, WebSearchAnswerer
 from app.reasoning.errors import CallFailed
 from app.reasoning.progress import listening
 from app.reasoning.types import Answer, Claim, Origin
@@ -238,20 +238,20 @@ class TestVariants:
         assert not pages.asked
 
     def test_several_documents_are_read_together(self) -> None:
-        """Nobody chooses; the windows of the first few and the snippets of those that cannot be had."""
-        hits = [hit(number, SNIPPET) for number in range(1, 8)]
-        chooser, reader = Takes(), FindsWord()
-        pages = [at(hits[0], TEXT), at(hits[1], TEXT)]
-        said = ask(*hits, pages=pages, chooser=chooser, reader=reader, multi_document=True)
-        assert not chooser.shown
-        assert [passage.text for passage in reader.given[0]] == [AROUND, AROUND, *[SNIPPET] * (TOGETHER - 2)]
+        """Nobody chooses, and no page is opened: the snippets are read, those that are there."""
+        hits = [hit(number, SNIPPET if number != 3 else "") for number in range(1, 8)]
+        search, pages, chooser, reader = TableSearch(tuple(hits)), TablePages(), Takes(), FindsWord()
+        answerer = WebSearchAnswerer(search, pages, chooser, reader, DocumentSettings(multi_document=True))
+        said = answerer.answer(QUESTION, CLAIM)
+        assert not chooser.shown and not pages.asked
+        assert [passage.text for passage in reader.given[0]] == [SNIPPET] * 6
         assert said.cited.passage.url == hits[0].url
-        assert [passage.url for passage in said.retrieved] == [each.url for each in hits]
+        assert said.retrieved == reader.given[0]
 
     def test_several_documents_are_cited_by_number(self) -> None:
         hits = [hit(1, SNIPPET), hit(2, "", url="https://b.example/x"), hit(3, "It opened in 1900.")]
         reader = PromptedReader(playing("In 1900 [2]."))
-        said = ask(*hits, reader=reader, multi_document=True, long_document=False)
+        said = ask(*hits, reader=reader, multi_document=True)
         assert (said.text, said.cited.passage.url) == ("In 1900.", hits[2].url)
 
     def test_several_documents_of_which_none_may_be_evidence_give_no_answer(self) -> None:

@@ -11,19 +11,34 @@ from dataclasses import dataclass, replace
 from app.backends.corpora import installed
 from app.backends.hub import why_missing
 from app.backends.language_models import ModelSettings, availability
+from app.backends.web_search.configured import PROVIDERS
+from app.backends.web_search.searching import Searching
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader
-from app.offers import BASELINES, MIXES, OWN, TITLES, Choice, Group, Mix, Offers
+from app.offers import (
+    BASELINES,
+    CORPUS_SEARCH,
+    MIXES,
+    OWN,
+    PURSUIT,
+    SEARCHES,
+    TITLES,
+    Choice,
+    Group,
+    Mix,
+    Offers,
+)
 from app.parts import Part, Parts
+from app.pursuit_presets import PURSUIT_PRESETS
 from app.reasoning.types import RunOptions
 from app.settings import Settings
 
 GUIDED = "question-guided"
+LOCAL_PURSUIT, PROMPTED_PURSUIT = "local", "llm+llm"
+"""The presets of a pursuit when nobody chooses."""
 SEQ2SEQ = "flan-t5"
 
 NO_MODEL = "No language model is set up.", "OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
 FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
-NOT_YET = "This version does not have it yet.", ""
-
 JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
     "judge",
     "question generator",
@@ -44,6 +59,7 @@ class Availability:
     settings: Settings
     parts: Parts
     models: Sequence[ModelSettings]
+    engines: Sequence[Searching] = ()
 
     def offers(self) -> Offers:
         """Every choice, with the reason why not where it cannot be had."""
@@ -55,6 +71,8 @@ class Availability:
             answerers=self._answerers(usable),
             models=models,
             corpora=tuple(self._corpora()),
+            pursuits=tuple(self._pursuits(usable)),
+            searches=self._searches(),
         )
 
     def mixes(self) -> dict[str, Mix]:
@@ -67,16 +85,26 @@ class Availability:
         own = {OWN: replace(MIXES[self.settings.preset], **replaced)} if replaced else {}
         return own | MIXES
 
-    def defaults(self) -> RunOptions:
-        """What runs are made of when nobody chooses; the model is the first that can be had."""
+    def defaults(self, strategy: str | None = None) -> RunOptions:
+        """What runs with that strategy are made of when nobody chooses; the model is the first that can be had.
+
+        A pursuit answers by searching. It is local as far as PRESET is, and else the paper's way without its
+        fine-tuned model.
+        """
+        strategy = strategy or self.settings.strategy
         model = next((choice.name for choice in self._models() if choice.available), None)
+        search = self.settings.search or next((engine.name for engine in self.engines), CORPUS_SEARCH)
+        preset = OWN if OWN in self.mixes() else self.settings.preset
+        if strategy == PURSUIT:
+            preset = LOCAL_PURSUIT if self.settings.preset.startswith("local") else PROMPTED_PURSUIT
         return RunOptions(
-            strategy=GUIDED,
-            answerer=self.settings.answerer,
+            strategy=strategy,
+            answerer=SEARCHES if strategy == PURSUIT else self.settings.answerer,
             max_hops=self.settings.max_hops,
-            preset=OWN if OWN in self.mixes() else self.settings.preset,
+            preset=preset,
             model=model,
             corpora=self.settings.corpora,
+            search=search,
         )
 
     def at_work(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
@@ -84,6 +112,8 @@ class Availability:
         model = f"{options.model}, prompted"
         if options.strategy in BASELINES:
             return (("asker", model),)
+        if options.strategy == PURSUIT:
+            return self._pursuit_at_work(options, model)
         mix = self.mixes().get(options.preset)
         if mix is None:
             return ()
@@ -100,15 +130,37 @@ class Availability:
             implementation("reasoner", mix.reasoner),
         )
 
+    def _pursuit_at_work(self, options: RunOptions, model: str) -> tuple[tuple[str, str], ...]:
+        preset = PURSUIT_PRESETS.get(options.preset)
+        if preset is None:
+            return ()
+        local = self._local_words()
+        asks = {
+            "llm": model,
+            "local": local["question generator"],
+            "seq": f"{self.settings.question_seq2seq}, fine-tuned",
+        }
+        follows = asks | {"seq": f"{self.settings.next_question_seq2seq}, fine-tuned", "local": "local judge and rules"}
+        others = model if preset.others == "llm" else local["question generator"]
+        return (
+            ("first question", asks[preset.first]),
+            *([] if preset.variant.all_at_once else [("next step", follows[preset.then])]),
+            ("answerer", self._answerer_words(options)),
+            *([("paraphraser", others)] if preset.variant.padding == "paraphrase" else []),
+            ("reasoner", model if preset.others == "llm" else local["reasoner"]),
+        )
+
     def catalogue(self) -> tuple[Group, ...]:
         """Everything that can be chosen, place by place: what `models list` prints and the page shows."""
         offers = self.offers()
         return (
-            Group("Strategies", "", offers.strategies),
+            Group("Strategies", "STRATEGY", offers.strategies),
             Group("Mixes of modules", "PRESET", offers.presets),
             *self._roles(any(model.available for model in offers.models)),
             Group("Answerers", "ANSWERER", offers.answerers),
             Group("Language models", "OPENAI_MODEL", offers.models),
+            Group("Ways of pursuing evidence", "", offers.pursuits),
+            Group("Search engines", "SEARCH", offers.searches),
             Group("Readers", "READER", self._readers()),
             Group("Corpora", "CORPORA", offers.corpora),
         )
@@ -130,6 +182,9 @@ class Availability:
         if options.answerer == reciter_reader.NAME:
             reads = options.model if self.settings.read_with == "model" else reader
             return f"{options.answerer}: {options.model} recites, {reads} reads"
+        if options.answerer == SEARCHES:
+            over = f" ({', '.join(options.corpora)})" if options.search == CORPUS_SEARCH else ""
+            return f"{options.answerer} with {options.search}{over}"
         return f"{options.answerer}: {self.settings.flan_t5}"
 
     def _strategies(self, usable: bool) -> tuple[Choice, ...]:
@@ -138,7 +193,8 @@ class Availability:
             Choice(BASELINES[1], "Baseline: a language model that thinks step by step", needs_model=True),
         )
         guided = Choice(GUIDED, "One question at a time (QACheck)")
-        return guided, *(choice if usable else choice.without(*NO_MODEL) for choice in baselines)
+        pursuing = Choice(PURSUIT, "Evidence pursued by searching (Papelo)")
+        return guided, pursuing, *(choice if usable else choice.without(*NO_MODEL) for choice in baselines)
 
     def _roles(self, usable: bool) -> Iterator[Group]:
         """What can play each module but the answerer."""
@@ -178,7 +234,44 @@ class Availability:
         )
         if not usable:
             reciting = reciting.without(*NO_MODEL)
-        return retrieving, knowing, reciting, Choice("web-search", "Web search").without(*NOT_YET)
+        searching = Choice(SEARCHES, "Web search: answers from one document that a search engine finds")
+        if not any(search.available for search in self._searches()):
+            searching = searching.without("No search engine is set up, and no corpus is indexed.", "SEARXNG_URL")
+        return retrieving, knowing, reciting, searching
+
+    def _searches(self) -> tuple[Choice, ...]:
+        """The corpora first, for they are always here; then every engine, set up or not."""
+        corpora = Choice(CORPUS_SEARCH, "The corpora of this machine, searched as the web is")
+        if not any(corpus.available for corpus in self._corpora()):
+            corpora = corpora.without("No corpus is indexed on this machine.", "make corpus")
+        set_up = {engine.name: engine for engine in self.engines}
+        engines = (
+            Choice(provider.name, provider.title, destination=set_up[provider.name].destination)
+            if provider.name in set_up
+            else Choice(provider.name, provider.title).without("It is not set up.", provider.setting)
+            for provider in PROVIDERS
+        )
+        return corpora, *engines
+
+    def _pursuits(self, usable: bool) -> Iterator[Choice]:
+        seq2seq = {
+            "QUESTION_SEQ2SEQ": self.settings.question_seq2seq,
+            "NEXT_QUESTION_SEQ2SEQ": self.settings.next_question_seq2seq,
+        }
+        for preset in PURSUIT_PRESETS.values():
+            choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
+            needed = (["QUESTION_SEQ2SEQ"] if preset.needs_first_seq2seq else []) + (
+                ["NEXT_QUESTION_SEQ2SEQ"] if preset.needs_next_seq2seq else []
+            )
+            missing = next((name for name in needed if why_missing(seq2seq[name] or "")), None)
+            local = (JUDGE, GENERATOR, READER) if preset.others == "local" else ()
+            if broken := self.parts.why_broken(*local):
+                choice = _broken(choice, broken)
+            elif preset.needs_model and not usable:
+                choice = choice.without(*NO_MODEL)
+            elif missing:
+                choice = choice.without("It needs a model that is fine-tuned to ask questions.", missing)
+            yield choice
 
     def _models(self) -> tuple[Choice, ...]:
         remote = (_remote(each) for each in self.models)

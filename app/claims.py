@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from datetime import date
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Claim
@@ -77,6 +78,16 @@ def clean_date(raw: str, today: date) -> str | None:
     if day > today:
         raise InvalidInput(f"The date of the claim, {day.isoformat()}, is in the future.", "date")
     return day.isoformat()
+
+
+def today() -> date:
+    """The day it is, anywhere on Earth: a claim of this day is none of the future, wherever it was made."""
+    return (datetime.now(UTC) + timedelta(hours=14)).date()
+
+
+def whole_claim(raw: str, speaker: str, said_on: str) -> Claim:
+    """The claim with its speaker and date as people write them, both of which may be empty. Raises InvalidInput."""
+    return replace(clean_claim(raw), speaker=clean_speaker(speaker), date=clean_date(said_on, today()))
 
 
 def _day(year: str, month: str, day: str) -> date | None:

@@ -13,9 +13,10 @@ from flask import Flask, current_app
 from flask.cli import with_appcontext
 
 from app import cli_cache, cli_corpus, cli_doctor, cli_evaluate, cli_models, cli_setup, cli_train
-from app.claims import clean_claim
+from app.claims import whole_claim
 from app.cli_errors import told_in_one_line
 from app.modules.answering.recited import SOURCE
+from app.pursuit_presets import usual_labels
 from app.reasoning.events import (
     TERMINAL,
     AnswerFound,
@@ -26,6 +27,7 @@ from app.reasoning.events import (
     QuestionAsked,
     QuestioningEnded,
     StepFailed,
+    TroubleMet,
 )
 from app.reasoning.report import Report, fold
 from app.reasoning.types import Answer, LabelSet, Origin, RunOptions, Verdict
@@ -53,17 +55,26 @@ def register(app: Flask) -> None:
 
 @click.command()
 @click.argument("claim")
-@click.option("--strategy", help="How to check: question-guided, or a baseline.")
-@click.option("--preset", help="Mix of modules; PRESET when not given.")
-@click.option("--answerer", help="Who answers the questions; ANSWERER when not given.")
+@click.option("--speaker", default="", help="Who made the claim.")
+@click.option(
+    "--date", "said_on", default="", help="The day it was made on, like 2020-10-31: nothing later is evidence."
+)
+@click.option(
+    "--strategy", help="How to check: question-guided, evidence-pursuit, or a baseline; STRATEGY if not given."
+)
+@click.option("--preset", help="Mix of modules, or way of pursuing evidence; PRESET when not given.")
+@click.option("--answerer", help="Who answers the questions; ANSWERER when not given, web-search in a pursuit.")
+@click.option("--search", help="Search engine of web-search, or corpus; SEARCH when not given.")
+@click.option("--dated", is_flag=True, help="Of what web-search finds, leave out what has no date.")
+@click.option("--no-fact-checks", is_flag=True, help="Of what web-search finds, leave out what fact-checkers wrote.")
 @click.option("--model", help="Language model for what prompts one; the first that is set up when not given.")
 @click.option("--corpora", help="Corpora to search, with commas between; CORPORA when not given.")
 @click.option("--fresh", is_flag=True, help="Ask everything anew, also what the cache knows.")
-@click.option("--labels", type=click.Choice([each.value for each in LabelSet]), default="three", show_default=True)
+@click.option("--labels", type=click.Choice([each.value for each in LabelSet]), help="Labels; three, or the preset's.")
 @click.option("--max-hops", type=click.IntRange(1, MOST_HOPS), help="Questions asked at most; MAX_HOPS when not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
 @with_appcontext
-def check(claim: str, as_json: bool, **chosen: Any) -> None:
+def check(claim: str, speaker: str, said_on: str, as_json: bool, **chosen: Any) -> None:
     """Check CLAIM hop by hop. Exits 0 with a verdict, 2 on bad input, 1 on failure.
 
     `flask --app app models list` says what can be chosen here.
@@ -76,7 +87,7 @@ def check(claim: str, as_json: bool, **chosen: Any) -> None:
     with told_in_one_line():
         options = _options(**chosen)
         _tell_destination(options)
-        run_id = runs.start(clean_claim(claim), options, OWNER)
+        run_id = runs.start(whole_claim(claim, speaker, said_on), options, OWNER)
         report = _follow(runs, run_id, say)
     if as_json:
         click.echo(json.dumps(run_as_dict(run_id, report), ensure_ascii=False))
@@ -86,7 +97,9 @@ def check(claim: str, as_json: bool, **chosen: Any) -> None:
         raise click.ClickException(_printable(report.problem))
 
 
-def _options(labels: str, corpora: str | None, **chosen: Any) -> RunOptions:
+def _options(
+    labels: str | None, corpora: str | None, strategy: str | None, dated: bool, no_fact_checks: bool, **chosen: Any
+) -> RunOptions:
     """What was chosen, filled up from the settings and without what is not at work.
 
     Raises InvalidInput for what cannot run here.
@@ -95,15 +108,20 @@ def _options(labels: str, corpora: str | None, **chosen: Any) -> RunOptions:
     given = {name: value for name, value in chosen.items() if value is not None}
     if corpora is not None:
         given["corpora"] = tuple(name.strip() for name in corpora.split(",") if name.strip())
-    options = wiring.offers().at_work(replace(wiring.defaults(), labels=LabelSet(labels), **given))
+    options = replace(wiring.defaults(strategy), undated=not dated, fact_checks=not no_fact_checks, **given)
+    usual = usual_labels(options.strategy, options.preset)
+    options = wiring.offers().at_work(replace(options, labels=LabelSet(labels) if labels else usual))
     wiring.check(options)
     return replace(options, modules=wiring.modules(options))
 
 
 def _tell_destination(options: RunOptions) -> None:
     """Say who gets what was typed before it is sent anywhere."""
-    if host := current_app.extensions["hopcheck"].wiring.destination(options):
+    offers = current_app.extensions["hopcheck"].wiring.offers()
+    if host := offers.destination(options):
         click.echo(f"The claim, questions and evidence are sent to {host}.", err=True)
+    if host := offers.searched_at(options):
+        click.echo(f"The claim and questions are searched for at {host}, and the pages found are opened.", err=True)
 
 
 def _follow(runs: Runs, run_id: str, say: Say, wait: float = WAIT_SECONDS) -> Report:
@@ -138,6 +156,8 @@ def _tell(event: Event, say: Say) -> None:
             say(f"   hop {number} failed in the {module}: {message}")
         case StepFailed(module, message):
             say(f"   the {module} failed: {message}")
+        case TroubleMet(message):
+            say(f"   {message}")
         case QuestioningEnded(reason):
             say(reason)
 

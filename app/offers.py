@@ -15,8 +15,20 @@ from app.reasoning.types import RunOptions
 BASELINES = ("direct", "chain-of-thought")
 """Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
 
-SEARCHES_CORPORA = "retriever-reader"
-"""The answerer that corpora are chosen for."""
+PURSUIT = "evidence-pursuit"
+"""The strategy that has presets of its own (pursuit_presets.py)."""
+
+RETRIEVES, SEARCHES = "retriever-reader", "web-search"
+"""The answerer that corpora are chosen for, and the one that search engines are chosen for."""
+
+CORPUS_SEARCH = "corpus"
+"""The search engine that is none: it searches the corpora, and nothing leaves the machine."""
+
+
+def searches_corpora(options: RunOptions) -> bool:
+    """Whether a run with these options looks into the corpora."""
+    return options.answerer == RETRIEVES or (options.answerer == SEARCHES and options.search == CORPUS_SEARCH)
+
 
 OWN = "own"
 """The preset that the settings make, module by module."""
@@ -104,15 +116,23 @@ class Offers:
     answerers: tuple[Choice, ...]
     models: tuple[Choice, ...]
     corpora: tuple[Choice, ...]
+    pursuits: tuple[Choice, ...] = ()
+    searches: tuple[Choice, ...] = ()
+
+    def presets_of(self, strategy: str) -> tuple[Choice, ...]:
+        """The presets that a run with this strategy may have."""
+        return self.pursuits if strategy == PURSUIT else self.presets
 
     def check(self, options: RunOptions) -> None:
         """Raise InvalidInput, naming the field, for options that cannot run together here."""
         strategy = chosen(self.strategies, options.strategy, "strategy")
         at_work = [strategy]
         if options.strategy not in BASELINES:
-            at_work.append(chosen(self.presets, options.preset, "preset"))
+            at_work.append(chosen(self.presets_of(options.strategy), options.preset, "preset"))
             at_work.append(chosen(self.answerers, options.answerer, "answerer"))
-            if options.answerer == SEARCHES_CORPORA:
+            if options.answerer == SEARCHES:
+                chosen(self.searches, options.search, "search")
+            if searches_corpora(options):
                 self._check_corpora(options.corpora)
         needing = next((choice for choice in at_work if choice.needs_model), None)
         if needing and not options.model:
@@ -124,28 +144,36 @@ class Offers:
         """The options without what would not be at work: a model that nobody asks, corpora that nobody searches."""
         if options.strategy in BASELINES:
             options = replace(options, answerer="")
+        if options.answerer != SEARCHES:
+            options = replace(options, search=None, undated=True, fact_checks=True)
         return replace(
             options,
             model=options.model if self.needs_model(options) else None,
-            corpora=options.corpora if options.answerer == SEARCHES_CORPORA else (),
+            corpora=options.corpora if searches_corpora(options) else (),
         )
 
     def needs_model(self, options: RunOptions) -> bool:
         """Whether these options put a language model to work. Unknown names need none."""
         if options.strategy in BASELINES:
             return True
-        at_work = [choice for choice in self.presets if choice.name == options.preset]
+        at_work = [choice for choice in self.presets_of(options.strategy) if choice.name == options.preset]
         at_work += [choice for choice in self.answerers if choice.name == options.answerer]
         return any(choice.needs_model for choice in at_work)
 
     def destination(self, options: RunOptions) -> str | None:
-        """The host that gets what people write when a run with these options is started; None: it stays here."""
-        if not self.needs_model(options):
-            return None
-        return next((choice.destination for choice in self.models if choice.name == options.model), None)
+        """The host whose model gets what people write when a run with these options is started; None: it stays here."""
+        return _destination(self.models, options.model) if self.needs_model(options) else None
+
+    def searched_at(self, options: RunOptions) -> str | None:
+        """The host that gets what such a run searches for, the claim among it; None: nothing is searched elsewhere."""
+        return _destination(self.searches, options.search) if options.answerer == SEARCHES else None
 
     def _check_corpora(self, names: Sequence[str]) -> None:
         if not names:
             raise InvalidInput("Choose at least one corpus to search.", "corpora")
         for name in names:
             chosen(self.corpora, name, "corpora")
+
+
+def _destination(choices: Sequence[Choice], name: str | None) -> str | None:
+    return next((choice.destination for choice in choices if choice.name == name), None)

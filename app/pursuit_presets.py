@@ -31,7 +31,7 @@ class PursuitPreset:
     first: Questioner = "seq"
     then: Questioner = "llm"
     others: Literal["llm", "local"] = "llm"
-    variant: Variant = Variant()
+    variant: Variant = Variant()  # noqa: RUF009 - it is frozen
     long_document: bool = True
     multi_document: bool = False
     metadata: bool = True
@@ -105,7 +105,7 @@ _ROWS = (
     PursuitPreset(
         "multi-doc",
         "Several documents at once",
-        "Answers come from all hits together, none is chosen.",
+        "Answers come from several documents together, none is chosen.",
         multi_document=True,
     ),
     PursuitPreset(

@@ -122,7 +122,10 @@ class Settings:
         "MODELS_FILE", None, "TOML file that names several language models", _path, "a path"
     )
     run_calls: int = setting(
-        "RUN_CALLS", 100, "Model calls after which a run concludes with what it has", **whole(1, 1_000_000)
+        "RUN_CALLS",
+        100,
+        "Calls of models and search engines after which a run concludes with what it has",
+        **whole(1, 1_000_000),
     )
     run_tokens: int = setting(
         "RUN_TOKENS", 200_000, "Tokens after which a run concludes with what it has", **whole(1, 10**9)
@@ -130,7 +133,9 @@ class Settings:
     run_cost: float | None = setting(
         "RUN_COST", None, "Money after which a run concludes, where prices are set", **number(0)
     )
-    day_calls: int | None = setting("DAY_CALLS", None, "Model calls of the whole site in a day", **whole(1, 10**9))
+    day_calls: int | None = setting(
+        "DAY_CALLS", None, "Calls of models and search engines of the whole site in a day", **whole(1, 10**9)
+    )
     day_tokens: int | None = setting("DAY_TOKENS", None, "Tokens of the whole site in a day", **whole(1, 10**12))
     day_cost: float | None = setting(
         "DAY_COST", None, "Money that the whole site spends in a day, where prices are set", **number(0)

@@ -22,7 +22,10 @@ from app.backends.openai_chat import OpenAIChat
 from app.backends.reader import SpanReader
 from app.backends.reranker import CrossEncoderReranker
 from app.backends.seq2seq import Seq2Seq
-from app.modules.answering import flan_t5, reciter_reader, retriever_reader
+from app.backends.web_search import configured as searches
+from app.modules.answering import flan_t5, reciter_reader, retriever_reader, web_search
+from app.modules.answering.document_choosing import PromptedChooser, ReaderChooser
+from app.modules.answering.document_reading import PromptedReader
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.flan_t5_reasoner import FlanT5Reasoner
@@ -31,15 +34,19 @@ from app.modules.prompted.claim_verifier import PromptedClaimVerifier
 from app.modules.prompted.qa_validator import PromptedValidator
 from app.modules.prompted.questioner import PromptedQuestioner
 from app.modules.prompted.reasoner import PromptedReasoner
+from app.modules.pursuit.local import LocalPursuer
 from app.modules.qa_validator import TiedAnswerValidator
 from app.modules.question_generator import LocalQuestionGenerator
 from app.modules.reasoner import JudgeReasoner
-from app.offers import BASELINES, Group, Offers
+from app.offers import BASELINES, PURSUIT, Group, Offers
 from app.parts import Part, Parts
+from app.pursuing import PursuitParts, pursuit
+from app.pursuit_presets import PURSUIT_PRESETS
 from app.reasoning.claim_only import ClaimOnly
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.roles import (
     ClaimVerifier,
+    Completer,
     EntailmentModel,
     QAValidator,
     QuestionAnswerer,
@@ -50,6 +57,7 @@ from app.reasoning.roles import (
     TextGenerator,
 )
 from app.reasoning.types import RunOptions
+from app.search_engines import SearchEngines
 from app.settings import Settings
 
 SHIPPED = Path(__file__).parent / "models"
@@ -73,7 +81,9 @@ class Wiring:
         self._own_reader = SpanReader(SHIPPED / "reader", threads, inference)
         self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
         self.judge = EntailmentJudge(base, SHIPPED / "judge", threads, inference)
-        self.generator = LocalQuestionGenerator(LocalLM(settings.question_model, threads, inference))
+        self._completer = LocalLM(settings.question_model, threads, inference)
+        self.generator = LocalQuestionGenerator(self._completer)
+        self._inference, self._threads, self._questioners = inference, threads, dict[str, Completer]()
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
         models = configured(
             settings.openai_api_key,
@@ -93,7 +103,15 @@ class Wiring:
                 (JUDGE, self.judge.load),
             ]
         )
-        self._availability = Availability(settings, self._parts, models)
+        engines = searches.configured(
+            settings.searxng_url,
+            settings.brave_api_key,
+            settings.tavily_api_key,
+            settings.serper_api_key,
+            settings.call_seconds,
+        )
+        self._engines = SearchEngines(engines, self._shelf, settings.fetch_robots)
+        self._availability = Availability(settings, self._parts, models, engines)
 
     def warm(self) -> None:
         """Load every part, one after the other. Blocks; call it off the request path. A second call loads nothing."""
@@ -133,13 +151,9 @@ class Wiring:
         """Raise InvalidInput, naming the field, for options that cannot run together here."""
         self.offers().check(options)
 
-    def destination(self, options: RunOptions) -> str | None:
-        """The host that gets what people write when a run with these options is started; None: it stays here."""
-        return self.offers().destination(options)
-
-    def defaults(self) -> RunOptions:
-        """What runs are made of when nobody chooses."""
-        return self._availability.defaults()
+    def defaults(self, strategy: str | None = None) -> RunOptions:
+        """What runs with that strategy are made of when nobody chooses; STRATEGY when it is not given."""
+        return self._availability.defaults(strategy)
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
         """The (role, implementation) pairs that a run with these options has at work, for its report."""
@@ -150,6 +164,10 @@ class Wiring:
         self.check(options)
         if options.strategy in BASELINES:
             return ClaimOnly(ASKERS[options.strategy](self._model(options)))
+        if options.strategy == PURSUIT:
+            preset = PURSUIT_PRESETS[options.preset]
+            reasoner = self._reasoner("prompted" if preset.others == "llm" else "local", options)
+            return pursuit(preset, self._pursuit_parts(options), self._answerer(options), reasoner)
         mix = self._availability.mixes()[options.preset]
         return QuestionGuided(
             verifier=self._verifier(mix.claim_verifier, options),
@@ -157,6 +175,18 @@ class Wiring:
             answerer=self._answerer(options),
             validator=self._validator(mix.qa_validator, options),
             reasoner=self._reasoner(mix.reasoner, options),
+        )
+
+    def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
+        def seq2seq(name: str | None) -> Completer:
+            return self._questioners.setdefault(name or "", Seq2Seq(name or "", self._inference, self._threads))
+
+        return PursuitParts(
+            model=lambda: self._model(options),
+            first_seq2seq=lambda: seq2seq(self._settings.question_seq2seq),
+            next_seq2seq=lambda: seq2seq(self._settings.next_question_seq2seq),
+            completer=lambda: self._completer,
+            local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.weigher()),
         )
 
     def _model(self, options: RunOptions) -> TextGenerator:
@@ -187,8 +217,22 @@ class Wiring:
         if options.answerer == reciter_reader.NAME:
             reader = self._reader if self._settings.read_with == "local" else None
             return reciter_reader.ReciterReader(self._model(options), reader)
+        if options.answerer == web_search.NAME:
+            return self._web_search(options)
         retriever = self._shelf.over(options.corpora)
         return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader)
+
+    def _web_search(self, options: RunOptions) -> QuestionAnswerer:
+        """Chosen and read by the run's language model where its preset asks one, else by the local reader."""
+        preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
+        prompted = options.model is not None and self.offers().needs_model(options)
+        chooser = PromptedChooser(self._model(options)) if prompted else ReaderChooser(self._reader)
+        reader = PromptedReader(self._model(options)) if prompted else self._reader
+        search, pages, origin = self._engines.of(options)
+        how = web_search.DocumentSettings(
+            preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
+        )
+        return web_search.WebSearchAnswerer(search, pages, chooser, reader, how, origin)
 
     def _open_corpora(self) -> None:
         for name in self._settings.corpora:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from app.offers import BASELINES, Choice, Group, Offers
@@ -245,8 +245,8 @@ AWAY = Choice("big", "A big model", destination="api.example.org")
 class FakeWiring:
     """What app.wiring.Wiring offers, over scripts. `refusal` is raised by strategy_for; `warmed` counts warm().
 
-    `choices` are the answerers, `ways` the strategies, `mixes` the presets and `shelves` the corpora; `usual` is what
-    runs are made of when nobody chooses.
+    `choices` are the answerers, `ways` the strategies, `mixes` the presets, `shelves` the corpora, `pursuits` the
+    presets of an evidence pursuit and `engines` what is searched; `usual` is what runs are made of when nobody chooses.
     """
 
     scripts: tuple[Script, ...] = (TWO_HOPS,)
@@ -256,11 +256,17 @@ class FakeWiring:
     loaded: tuple[Part, ...] = (Part("corpus index", "ready"), Part("judge", "ready"))
     ways: tuple[Choice, ...] = (
         Choice("question-guided", "One question at a time"),
+        Choice("evidence-pursuit", "Evidence pursued"),
         Choice("direct", "Asked directly", needs_model=True),
     )
     mixes: tuple[Choice, ...] = (Choice("local", "Local models"), Choice("prompted", "Prompted", needs_model=True))
     language_models: tuple[Choice, ...] = ()
     shelves: tuple[Choice, ...] = (Choice("vital", "Vital articles"),)
+    pursuits: tuple[Choice, ...] = (Choice("local", "Local pursuit"), Choice("paper", "As published", needs_model=True))
+    engines: tuple[Choice, ...] = (
+        Choice("corpus", "The corpora"),
+        Choice("brave", "Brave", destination="search.example.org"),
+    )
     usual: RunOptions = field(default_factory=RunOptions)
     warmed: int = 0
     asked_for: list[RunOptions] = field(default_factory=list)
@@ -282,17 +288,16 @@ class FakeWiring:
             return (("asker", "scripted"),)
         return (("answerer", options.answerer), ("reasoner", "scripted"))
 
-    def defaults(self) -> RunOptions:
-        return self.usual
+    def defaults(self, strategy: str | None = None) -> RunOptions:
+        return replace(self.usual, strategy=strategy) if strategy else self.usual
 
     def offers(self) -> Offers:
-        return Offers(self.ways, self.mixes, self.choices, self.language_models, self.shelves)
+        return Offers(
+            self.ways, self.mixes, self.choices, self.language_models, self.shelves, self.pursuits, self.engines
+        )
 
     def check(self, options: RunOptions) -> None:
         self.offers().check(options)
-
-    def destination(self, options: RunOptions) -> str | None:
-        return self.offers().destination(options)
 
     def catalogue(self) -> tuple[Group, ...]:
         return (Group("Answerers", "ANSWERER", self.choices), Group("Language models", "", self.language_models))

@@ -4,7 +4,7 @@ import pytest
 
 from app.availability import CORPUS, GENERATOR, GUIDED, JUDGE, READER, RERANKER, Availability
 from app.backends.language_models import ModelSettings
-from app.offers import OWN
+from app.offers import OWN, PURSUIT, SEARCHES
 from app.parts import Parts
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.types import RunOptions
@@ -37,8 +37,9 @@ def named(choices) -> dict:
 
 def test_with_nothing_set_up_only_what_is_local_can_be_had(availability):
     offers = availability().offers()
-    assert [choice.name for choice in offers.strategies if choice.available] == [GUIDED]
+    assert [choice.name for choice in offers.strategies if choice.available] == [GUIDED, PURSUIT]
     assert [choice.name for choice in offers.presets if choice.available] == ["local"]
+    assert [choice.name for choice in offers.pursuits if choice.available] == ["local"]
     assert not [choice for choice in offers.answerers if choice.available]
     assert not [choice for choice in offers.models if choice.available]
 
@@ -47,7 +48,7 @@ def test_every_choice_that_cannot_be_had_says_why_and_what_makes_it_so(availabil
     refused = [c for group in availability().catalogue() for c in group.choices if not c.available]
     assert {"prompted", "flan-t5", "reciter-reader", "direct", "vital"} <= {choice.name for choice in refused}
     assert [choice.reason for choice in refused if not choice.reason.endswith(".")] == []
-    assert all(choice.mend for choice in refused if choice.name != "web-search")
+    assert all(choice.mend for choice in refused)
 
 
 def test_a_configured_language_model_opens_what_needs_one_and_says_who_gets_the_claims(availability):

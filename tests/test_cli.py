@@ -35,7 +35,7 @@ from tests.fakes import (
 )
 
 CLAIM = "The author of Hamlet was born in England."
-KEYS = "id claim strategy answerer label confidence rationale missing seconds usage hops".split()
+KEYS = "id claim strategy answerer label confidence rationale missing stopped_because seconds usage hops".split()
 
 
 @dataclass
@@ -167,7 +167,7 @@ def test_what_a_model_recited_is_not_called_a_source(terminal):
         (["x" * 501], "501 characters"),
         (["a\x07bell"], "control characters"),
         ([CLAIM, "--answerer", "oracle"], "There is no answerer 'oracle'; choose one of: retriever-reader, flan-t5."),
-        ([CLAIM, "--labels", "four"], "'four' is not one of"),
+        ([CLAIM, "--labels", "five"], "'five' is not one of"),
         ([CLAIM, "--strategy", "guess"], "There is no strategy 'guess'"),
         ([CLAIM, "--preset", "prompted"], "Prompted needs a language model"),
         ([CLAIM, "--corpora", ""], "at least one corpus"),

@@ -10,12 +10,17 @@ from app.reasoning.types import RunOptions
 from app.settings import PRESETS
 
 OFFERS = Offers(
-    strategies=(Choice("question-guided", "One question at a time"), Choice("direct", "Direct", needs_model=True)),
+    strategies=(
+        Choice("question-guided", "One question at a time"),
+        Choice("evidence-pursuit", "Evidence pursued"),
+        Choice("direct", "Direct", needs_model=True),
+    ),
     presets=(Choice("local", "Local models"), Choice("prompted", "Prompted", needs_model=True)),
     answerers=(
         Choice("retriever-reader", "Retriever and reader"),
         Choice("reciter-reader", "Reciter and reader", needs_model=True),
-        Choice("web-search", "Web search").without("No key is set.", "SEARCH_KEY"),
+        Choice("web-search", "Web search"),
+        Choice("oracle", "Oracle").without("It is asleep.", "INCENSE"),
     ),
     models=(
         Choice("big", "A big model", destination="api.example.org"),
@@ -25,7 +30,15 @@ OFFERS = Offers(
         Choice("vital", "Vital articles"),
         Choice("broken", "Broken").without("Its index is gone.", "make corpus"),
     ),
+    pursuits=(Choice("local", "Local models"), Choice("paper", "As published", needs_model=True)),
+    searches=(
+        Choice("corpus", "The corpora"),
+        Choice("brave", "Brave", destination="search.example.org"),
+        Choice("serper", "Serper").without("It is not set up.", "SERPER_API_KEY"),
+    ),
 )
+ADMITTING = {"undated": True, "fact_checks": True}
+PURSUING = RunOptions(strategy="evidence-pursuit", answerer="web-search", search="brave")
 
 
 @pytest.mark.parametrize(
@@ -35,6 +48,9 @@ OFFERS = Offers(
         RunOptions(preset="prompted", model="big"),
         RunOptions(answerer="reciter-reader", model="big", corpora=()),
         RunOptions(strategy="direct", model="big", answerer="", corpora=()),
+        PURSUING,
+        replace(PURSUING, preset="paper", model="big", corpora=()),
+        replace(PURSUING, answerer="retriever-reader", search=None),
     ],
 )
 def test_what_is_there_and_goes_together_passes(options):
@@ -44,9 +60,14 @@ def test_what_is_there_and_goes_together_passes(options):
 @pytest.mark.parametrize(
     ("options", "field", "words"),
     [
-        (RunOptions(strategy="guessing"), "strategy", "choose one of: question-guided, direct"),
+        (RunOptions(strategy="guessing"), "strategy", "choose one of: question-guided, evidence-pursuit, direct"),
         (RunOptions(preset="magic"), "preset", "'magic'"),
-        (RunOptions(answerer="web-search"), "answerer", "No key is set."),
+        (RunOptions(answerer="oracle"), "answerer", "It is asleep."),
+        (replace(PURSUING, preset="prompted"), "preset", "choose one of: local, paper"),
+        (replace(PURSUING, preset="paper"), "model", "As published needs a language model"),
+        (replace(PURSUING, search="serper"), "search", "It is not set up."),
+        (replace(PURSUING, search=None), "search", "choose one of: corpus, brave, serper"),
+        (replace(PURSUING, search="corpus", corpora=()), "corpora", "at least one"),
         (RunOptions(preset="prompted"), "model", "Prompted needs a language model"),
         (RunOptions(answerer="reciter-reader", model="small"), "model", "'small'"),
         (RunOptions(strategy="direct", model="gone"), "model", "No key."),
@@ -74,6 +95,9 @@ def test_a_model_that_nothing_needs_is_not_asked_for():
         (RunOptions(preset="prompted", model="big"), {}),
         (RunOptions(answerer="reciter-reader", model="big"), {"corpora": ()}),
         (RunOptions(strategy="direct", model="big"), {"answerer": "", "corpora": ()}),
+        (RunOptions(search="brave", undated=False, fact_checks=False), {"search": None} | ADMITTING),
+        (PURSUING, {"corpora": ()}),
+        (replace(PURSUING, search="corpus", undated=False), {}),
     ],
 )
 def test_what_would_not_be_at_work_is_taken_out_of_the_options(chosen, taken_out):
@@ -83,6 +107,12 @@ def test_what_would_not_be_at_work_is_taken_out_of_the_options(chosen, taken_out
 def test_the_destination_is_that_of_the_model_that_is_at_work_and_of_no_other():
     assert OFFERS.destination(RunOptions(preset="prompted", model="big")) == "api.example.org"
     assert OFFERS.destination(RunOptions(model="big")) is None
+
+
+def test_the_engine_that_is_searched_is_named_only_when_something_searches():
+    assert OFFERS.searched_at(PURSUING) == "search.example.org"
+    assert OFFERS.searched_at(replace(PURSUING, search="corpus")) is None
+    assert OFFERS.searched_at(RunOptions(search="brave")) is None
 
 
 def test_every_preset_of_the_settings_is_a_mix_with_a_title():

@@ -103,6 +103,14 @@ class StepFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TroubleMet:
+    """Something did not work and the run went on without it: a search engine, say, in whose place another was asked."""
+
+    message: str
+    kind: Literal["trouble_met"] = "trouble_met"
+
+
+@dataclass(frozen=True, slots=True)
 class SufficiencyJudged:
     """The claim verifier was asked whether the context is enough."""
 
@@ -153,6 +161,7 @@ Event = (
     | HopSetAside
     | HopFailed
     | StepFailed
+    | TroubleMet
     | SufficiencyJudged
     | QuestioningEnded
     | VerdictReached

@@ -1,6 +1,6 @@
 """How a module says what it is doing without knowing who listens.
 
-The runner listens around a run, in the thread (or the copied context) that runs it; a module calls `entered` and
+The runner listens around a run, in the thread (or the copied context) that runs it; a module calls `entered`,
 `used`. With nobody listening both do nothing, so modules need no runner to be tried or tested.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from app.reasoning.events import PhaseEntered, TokensUsed
+from app.reasoning.events import PhaseEntered, TokensUsed, TroubleMet
 from app.reasoning.types import Usage
 
-Listener = Callable[[PhaseEntered | TokensUsed], None]
+Listener = Callable[[PhaseEntered | TokensUsed | TroubleMet], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("hopcheck_progress", default=None)
 
@@ -38,3 +38,9 @@ def used(usage: Usage) -> None:
     """Say what a finished model call cost."""
     if listener := _listener.get():
         listener(TokensUsed(usage))
+
+
+def troubled(message: str) -> None:
+    """Say what did not work although the run goes on, in a sentence for the report."""
+    if listener := _listener.get():
+        listener(TroubleMet(message))

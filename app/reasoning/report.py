@@ -21,6 +21,7 @@ from app.reasoning.events import (
     StepFailed,
     SufficiencyJudged,
     TokensUsed,
+    TroubleMet,
     VerdictReached,
 )
 from app.reasoning.types import Claim, Hop, HopStatus, Judgement, Question, RunOptions, Usage, Verdict
@@ -32,7 +33,7 @@ class Report:
 
     `times` maps a hop's number to the seconds since the run's start at which it (began, closed or last changed).
     `ended` is None while the run goes on, then "verdict", "failed" or "interrupted"; `problem` says why for the last
-    two. `failures` are calls that belong to no hop and did not work. `stopped_because` says why questioning ended.
+    two. `failures` are calls that belong to no hop and did not work, and what did not work though its hop went on. `stopped_because` says why questioning ended.
     `sufficiency` is what the claim verifier said last, and `judged_after` the number of hops that there were when it
     was last asked, whether or not it replied. `resumed` counts how often the run was cut off and taken up again; the
     gaps are a part of `seconds`.
@@ -113,6 +114,9 @@ def apply(report: Report, event: Event, seconds: float) -> Report:
         case StepFailed(module, message):
             failures = (*report.failures, f"The {module} failed: {message}")
             return replace(report, failures=failures, judged_after=len(report.hops))
+        case TroubleMet(message):
+            known = message in report.failures
+            return report if known else replace(report, failures=(*report.failures, message))
         case SufficiencyJudged(judgement):
             return replace(report, sufficiency=judgement, judged_after=len(report.hops))
         case QuestioningEnded(reason):

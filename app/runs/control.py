@@ -94,7 +94,7 @@ def worked_seconds(stored: Iterable[StoredEvent]) -> float:
 
 def _reached(usage: Usage, calls: int | None, tokens: int | None, cost: float | None) -> str:
     if calls is not None and usage.calls >= calls:
-        return f"{calls:,} model call{'s' * (calls != 1)}"
+        return f"{calls:,} call{'s' * (calls != 1)}"
     if tokens is not None and usage.tokens >= tokens:
         return f"{tokens:,} token{'s' * (tokens != 1)}"
     if cost is not None and usage.cost and usage.cost >= cost:  # calls without a price never reach a limit of 0

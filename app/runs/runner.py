@@ -27,6 +27,7 @@ from app.reasoning.events import (
     RunResumed,
     RunStarted,
     TokensUsed,
+    TroubleMet,
     VerdictReached,
 )
 from app.reasoning.report import Report, apply, fold
@@ -164,7 +165,7 @@ class Runner:
         goes on: whoever takes the run over finds the reply in the journal.
         """
 
-        def listen(event: PhaseEntered | TokensUsed) -> None:
+        def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:
             try:
                 self._append(lease, event)
             except (LeaseLost, RunEnded):

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 from werkzeug.datastructures import MultiDict
 
-from app.claims import clean_claim
-from app.offers import Offers
+from app.claims import whole_claim
+from app.offers import PURSUIT, Offers
+from app.pursuit_presets import usual_labels
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Claim, LabelSet, RunOptions
 from app.settings import MOST_HOPS
 
-SINGLE = ("answerer", "strategy", "preset", "model", "labels", "max_hops")
+SINGLE = ("answerer", "strategy", "preset", "pursuit", "search", "model", "labels", "max_hops", "speaker", "date")
 """The fields of one value."""
 
 
@@ -21,25 +22,32 @@ class ClaimForm:
     """The fields exactly as typed, so that a form that was refused comes back unchanged."""
 
     claim: str = ""
+    speaker: str = ""
+    date: str = ""
     answerer: str = ""
     strategy: str = "question-guided"
     preset: str = ""
+    pursuit: str = ""
+    search: str = ""
     model: str = ""
     corpora: tuple[str, ...] = ()
-    labels: str = LabelSet.THREE.value
+    labels: str = ""
     max_hops: str = ""
     fresh: bool = False
+    undated: bool = True
+    fact_checks: bool = True
 
     @classmethod
-    def asking_for(cls, options: RunOptions) -> ClaimForm:
-        """The form as a new visitor finds it."""
+    def asking_for(cls, options: RunOptions, pursuit: str) -> ClaimForm:
+        """The form as a new visitor finds it; `pursuit` is the preset for a pursuit of evidence."""
         return cls(
             answerer=options.answerer,
             strategy=options.strategy,
             preset=options.preset,
+            pursuit=pursuit,
+            search=options.search or "",
             model=options.model or "",
             corpora=options.corpora,
-            labels=options.labels.value,
             max_hops=str(options.max_hops),
             fresh=options.fresh,
         )
@@ -56,6 +64,8 @@ class ClaimForm:
             claim=fields.get("sample") or fields.get("claim", ""),
             corpora=tuple(filter(None, fields.getlist("corpora"))) if "corpora" in fields else blank.corpora,
             fresh="fresh" in fields,
+            undated=_ticked("undated", fields, blank.undated),
+            fact_checks=_ticked("fact_checks", fields, blank.fact_checks),
             **{name: fields[name] for name in SINGLE if name in fields},
         )
 
@@ -64,32 +74,43 @@ class ClaimForm:
 
         Whether the names are known and go together is for `check` to say.
         """
-        return clean_claim(self.claim), offers.at_work(self._options())
+        return whole_claim(self.claim, self.speaker, self.date), offers.at_work(self._options())
 
     def asked_model(self, offers: Offers) -> str | None:
         """The language model that gets the claim when the form is sent as it is."""
-        chosen = RunOptions(strategy=self.strategy, preset=self.preset, answerer=self.answerer)
+        chosen = RunOptions(strategy=self.strategy, preset=self._preset(), answerer=self.answerer)
         return self.model if offers.needs_model(chosen) else None
 
     def _options(self) -> RunOptions:
         return RunOptions(
             strategy=self.strategy,
             answerer=self.answerer,
-            labels=_labels(self.labels),
+            labels=_labels(self.labels) if self.labels else usual_labels(self.strategy, self._preset()),
             max_hops=_max_hops(self.max_hops),
-            preset=self.preset,
+            preset=self._preset(),
             model=self.model or None,
             corpora=self.corpora,
             fresh=self.fresh,
+            search=self.search or None,
+            undated=self.undated,
+            fact_checks=self.fact_checks,
         )
+
+    def _preset(self) -> str:
+        return self.pursuit if self.strategy == PURSUIT else self.preset
+
+
+def _ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
+    """A box that is ticked at first: the page sends an empty value along, which tells one cleared from one left out."""
+    return any(fields.getlist(name)) if name in fields else blank
 
 
 def _labels(name: str) -> LabelSet:
     try:
         return LabelSet(name)
     except ValueError:
-        known = " or ".join(LabelSet)
-        raise InvalidInput(f"There is no label set of that name; choose {known}.", "labels") from None
+        known = ", ".join(LabelSet)
+        raise InvalidInput(f"There is no label set of that name; choose one of: {known}.", "labels") from None
 
 
 def _max_hops(text: str) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from app.offers import PURSUIT
 from app.reasoning.errors import InvalidInput
 from app.samples import SAMPLES
 from app.settings import MOST_HOPS
@@ -73,7 +74,8 @@ def sent_form() -> ClaimForm:
 
 def _blank_form() -> ClaimForm:
     """The form as a new visitor finds it: the settings' choices."""
-    return ClaimForm.asking_for(hopcheck().wiring.defaults())
+    wiring = hopcheck().wiring
+    return ClaimForm.asking_for(wiring.defaults(), wiring.defaults(PURSUIT).preset)
 
 
 def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str, Any]:

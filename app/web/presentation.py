@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from app.language.fact_checkers import is_fact_check
 from app.offers import BASELINES
 from app.reasoning.types import HopStatus, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
 
@@ -39,6 +40,7 @@ FACES = {
 
 LABEL_SETS = {
     LabelSet.THREE: ("Three labels", "Supported, refuted, or not enough evidence."),
+    LabelSet.FOUR: ("Four labels", "The three, and conflicting evidence where sources contradict each other."),
     LabelSet.TWO: ("Two labels", "Supported or refuted. For benchmarks only: it decides even on thin evidence."),
 }
 
@@ -154,6 +156,7 @@ FILTERS: dict[str, Callable] = {
     "duration": duration,
     "excerpt": excerpt,
     "face": FACES.__getitem__,
+    "is_fact_check": is_fact_check,
     "moment": moment,
     "place_words": place_words,
     "since": since,

@@ -25,11 +25,11 @@ def test_without_limits_a_run_goes_on_for_ever():
 @pytest.mark.parametrize(
     "limits, used, today, reason",
     [
-        (Limits(calls=100), Usage(100), Usage(), "The limit of 100 model calls for one check was reached."),
-        (Limits(calls=1), Usage(1), Usage(), "The limit of 1 model call for one check was reached."),
+        (Limits(calls=100), Usage(100), Usage(), "The limit of 100 calls for one check was reached."),
+        (Limits(calls=1), Usage(1), Usage(), "The limit of 1 call for one check was reached."),
         (Limits(tokens=2000), Usage(1, 1500, 500), Usage(), "The limit of 2,000 tokens for one check was reached."),
         (Limits(cost=0.5), Usage(cost=0.5), Usage(), "The limit of 0.5 in cost for one check was reached."),
-        (Limits(day_calls=1000), Usage(), Usage(1000), "This site's limit of 1,000 model calls a day was reached."),
+        (Limits(day_calls=1000), Usage(), Usage(1000), "This site's limit of 1,000 calls a day was reached."),
         (Limits(day_tokens=9), Usage(), Usage(1, 4, 6), "This site's limit of 9 tokens a day was reached."),
         (Limits(day_cost=2), Usage(), Usage(cost=2.5), "This site's limit of 2 in cost a day was reached."),
     ],
@@ -74,7 +74,7 @@ def test_a_reason_once_given_stands():
     bounded = RunControl(Limits(day_calls=5), lambda: spent[0])
     assert bounded.wish() is Wish.CONCLUDE
     spent[0] = Usage()  # midnight
-    assert (bounded.wish(), "5 model calls a day" in bounded.reason()) == (Wish.CONCLUDE, True)
+    assert (bounded.wish(), "5 calls a day" in bounded.reason()) == (Wish.CONCLUDE, True)
 
 
 def test_the_days_sum_is_not_asked_for_when_the_day_has_no_limit():

@@ -40,7 +40,7 @@ def test_when_the_day_is_spent_a_new_run_is_turned_away_with_its_claim_kept(make
     finished(client)
     answer = send(client, "One claim more.")
     assert answer.status_code == 429 and 0 < int(answer.headers["Retry-After"]) <= 86_400
-    assert "limit of 9 model calls a day is reached. It opens again at midnight UTC. Please try again" in unescape(
+    assert "limit of 9 calls a day is reached. It opens again at midnight UTC. Please try again" in unescape(
         answer.text
     )
     assert "One claim more.</textarea>" in answer.text
@@ -50,7 +50,7 @@ def test_when_the_day_is_spent_a_new_run_is_turned_away_with_its_claim_kept(make
     ("setting", "limit"),
     [
         ({"run_seconds": 1}, "1 second"),
-        ({"run_calls": 2}, "2 model calls"),
+        ({"run_calls": 2}, "2 calls"),
         ({"run_tokens": 30}, "30 tokens"),
     ],
 )

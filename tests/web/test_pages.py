@@ -69,9 +69,9 @@ class TestHome:
         assert 'value="prompted" checked' in page and 'value="big" checked' in page and 'value="vital" checked' in page
 
     def test_shows_who_answers_at_once_and_folds_the_rest_away(self, client):
-        at_once, folded = client.get("/").text.split("<details", 1)
-        assert 'name="answerer"' in at_once
-        for field in ("strategy", "preset", "corpora", "labels", "max_hops", "fresh"):
+        at_once, folded = client.get("/").text.split("<summary>More choices", 1)
+        assert 'name="answerer"' in at_once and 'name="speaker"' in at_once
+        for field in ("strategy", "preset", "pursuit", "search", "corpora", "labels", "max_hops", "fresh"):
             assert f'name="{field}"' in folded and f'name="{field}"' not in at_once
 
     def test_says_who_would_get_the_claim_before_it_is_sent(self, make_app):
@@ -164,6 +164,11 @@ class TestStart:
             ({"strategy": "direct"}, "Asked directly needs a language model; choose one."),
             ({"corpora": ["", "atlantis"]}, "There is no corpora 'atlantis'"),
             ({"corpora": ""}, "Choose at least one corpus to search."),
+            ({"date": "31-02-2020"}, "There is no day 31-02-2020"),
+            ({"date": "2999-01-01"}, "is in the future"),
+            ({"date": "yesterday"}, "Please write the date of the claim like 2020-10-31"),
+            ({"speaker": "x" * 5000}, "The speaker has 5000 characters; at most 200 are allowed."),
+            ({"strategy": "evidence-pursuit", "pursuit": "prompted"}, "There is no preset 'prompted'"),
             ({"labels": "seven"}, "There is no label set of that name"),
             ({"max_hops": "0"}, "whole number from 1 to 10"),
             ({"max_hops": "11"}, "whole number from 1 to 10"),
@@ -178,6 +183,29 @@ class TestStart:
         assert answer.text.count('class="problem"') == 1
         assert sentence in unescape(answer.text)
         assert not wiring.asked_for
+
+    def test_speaker_and_date_go_with_the_claim_and_stand_on_its_page(self, client):
+        page = finished(client, speaker="  A minister ", date="31 October 2020")
+        assert 'A minister, <time datetime="2020-10-31">2020-10-31</time>' in page
+
+    def test_the_way_of_pursuing_evidence_is_the_preset_of_a_pursuit_and_of_nothing_else(self, make_app):
+        wiring = scripted_wiring(language_models=(AWAY,))
+        client = make_app(wiring).test_client()
+        finished(client, strategy="evidence-pursuit", preset="local", pursuit="paper", model="big")
+        finished(client, strategy="question-guided", preset="local", pursuit="paper")
+        first, second = wiring.asked_for
+        assert (first.preset, first.labels) == ("paper", LabelSet.TWO)
+        assert (second.preset, second.labels) == ("local", LabelSet.THREE)
+
+    def test_boxes_that_are_ticked_at_first_can_be_cleared_and_left_alone(self, make_app):
+        searching = Choice("web-search", "Web search")
+        wiring = scripted_wiring(choices=(searching,), usual=RunOptions(answerer="web-search", search="corpus"))
+        client = make_app(wiring).test_client()
+        finished(client)
+        finished(client, undated=["", "yes"], fact_checks="")
+        first, second = wiring.asked_for
+        assert (first.undated, first.fact_checks) == (True, True)
+        assert (second.undated, second.fact_checks) == (True, False)
 
     def test_the_form_comes_back_with_what_was_typed(self, client):
         page = send(client, "  y", max_hops="99", labels="two").text

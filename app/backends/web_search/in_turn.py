@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from app.reasoning.errors import CallFailed
-from app.reasoning.progress import entered
+from app.reasoning.progress import troubled
 from app.reasoning.roles import WebSearch
 from app.reasoning.types import SearchHit
 
@@ -19,7 +19,7 @@ REST_SECONDS = 300.0
 
 
 class InTurn:
-    """Implements `WebSearch`. What did not work is said as a phase of the run, and in the failure when nothing did.
+    """Implements `WebSearch`. What did not work is noted in the report, and is the failure when nothing did.
 
     `name` is the first one's; `destination` names every host that may get a query.
     """
@@ -45,7 +45,7 @@ class InTurn:
                 self._note(at, failed=True)
                 log.warning("%s", failure)
                 if at != order[-1]:
-                    entered(f"{failure} Searching elsewhere.")
+                    troubled(f"{failure} Another search engine was asked instead.")
             else:
                 self._note(at, failed=False)
                 return found

@@ -40,7 +40,7 @@ def test_the_next_is_asked_when_one_is_down_and_the_run_is_told():
     told: list = []
     with listening(told.append):
         assert titles(InTurn([Engine("first", "a", works=False), Engine("second", "b")])) == ["second"]
-    assert [each.phase for each in told] == ["first is down. Searching elsewhere."]
+    assert [each.message for each in told] == ["first is down. Another search engine was asked instead."]
 
 
 def test_when_all_are_down_the_failure_says_so_of_each():

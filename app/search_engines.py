@@ -1,0 +1,33 @@
+"""What web-search searches and opens: engines behind a key or an address, or the corpora of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.backends.corpus_fusion import Shelf
+from app.backends.corpus_search import CorpusPages, CorpusSearch
+from app.backends.web_page import WebPages
+from app.backends.web_search.in_turn import InTurn
+from app.backends.web_search.searching import Searching
+from app.offers import CORPUS_SEARCH
+from app.reasoning.roles import PageReader, WebSearch
+from app.reasoning.types import Origin, RunOptions
+
+
+class SearchEngines:
+    """One object for each engine for the life of the process: they hold connections, and remember what failed."""
+
+    def __init__(self, engines: Sequence[Searching], shelf: Shelf, robots: bool) -> None:
+        """`robots` says whether pages are left alone that their site's robots.txt keeps from us."""
+        self._in_turn = {
+            engine.name: InTurn([engine, *(other for other in engines if other is not engine)]) for engine in engines
+        }
+        self._shelf = shelf
+        self._pages = WebPages(robots=robots)
+
+    def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
+        """What a run with these options searches, what opens what was found, and where that is from."""
+        if options.search == CORPUS_SEARCH:
+            corpora = [self._shelf.retriever(name) for name in options.corpora]
+            return CorpusSearch(self._shelf.over(options.corpora)), CorpusPages(corpora), Origin.CORPUS
+        return self._in_turn[options.search or ""], self._pages, Origin.WEB

@@ -1,0 +1,157 @@
+"""Evidence pursuit as the wiring puts it together: every preset, over real HTTP, and the answers of a real search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
+from app.reasoning.errors import InvalidInput
+from app.reasoning.types import HopStatus, Label, LabelSet, Origin, Question, RunOptions
+from app.settings import Settings
+from app.wiring import Wiring
+from tests.backends.web_search.search_server import Reply as Found
+from tests.backends.web_search.search_server import Said, SearchServer, searxng_reply
+from tests.one_claim import CLAIM, checked
+from tests.openai_server import Asked, OpenAIServer, Reply
+from tests.tiny import tiny_t5
+
+WROTE = Said("Hamlet", "https://encyclopedia.example/hamlet", "Hamlet was written by William Shakespeare.")
+BORN = Said("Shakespeare", "https://lives.example/shakespeare", "William Shakespeare was born in England.")
+OPTIONS = RunOptions(
+    strategy="evidence-pursuit",
+    preset="llm+llm",
+    answerer="web-search",
+    model="scripted",
+    search="searxng",
+    max_hops=10,
+)
+
+
+def player(asked: Asked) -> Reply:
+    """Plays every part of a pursuit: asks who wrote Hamlet, then where he was born, then holds the claim to be true."""
+    prompt = asked.prompt
+    if "as a JSON list of strings. Keep" in prompt:
+        return Reply('["Who wrote Hamlet?"]')
+    if "ways to rephrase" in prompt:
+        return Reply(
+            '["By whom was Hamlet written?", "Hamlet is by which author?", "Who is Hamlet by?", "Whose is it?"]'
+        )
+    if "[[True]] or [[False]]" in prompt:
+        return Reply("[[True]]" if "Where was" in prompt else "Where was William Shakespeare born?")
+    if "Which one of these documents" in prompt:
+        return Reply("Document 2" if "Where was" in prompt else "Document 1")
+    if "Contexts:" in prompt:
+        return Reply("Shakespeare wrote it [1] and was born in England [2].\nSUPPORTED")
+    return Reply("In England." if "Where was" in prompt else "William Shakespeare.")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("instance")
+
+
+@pytest.fixture
+def net(home):
+    """A language model, a SearXNG, and the wiring that has both."""
+    with OpenAIServer(player) as model, SearchServer([Found(searxng_reply(WROTE, BORN))]) as search:
+        env = {
+            "INSTANCE": str(home),
+            "OPENAI_BASE_URL": model.url,
+            "OPENAI_MODEL": "scripted",
+            "SEARXNG_URL": search.url.removesuffix("/search"),
+            "QUESTION_SEQ2SEQ": str(tiny_t5(home / "first", "Who wrote Hamlet?")),
+            "NEXT_QUESTION_SEQ2SEQ": str(tiny_t5(home / "next", "Where was he born?")),
+        }
+        yield Wiring(Settings.from_env(env)), model, search
+
+
+def test_a_pursuit_asks_searches_decides_and_pads_to_five_pairs_each_with_its_own_page(net):
+    wiring, _, search = net
+    report = checked(wiring, OPTIONS)
+    assert report.verdict.label is Label.SUPPORTED
+    assert len(report.context) == 5
+    assert [hop.question.text for hop in report.hops[:3]] == [
+        "Who wrote Hamlet?",
+        "Where was William Shakespeare born?",
+        "By whom was Hamlet written?",
+    ]
+    cited = [hop.answer.cited.passage for hop in report.context]
+    assert [passage.url for passage in cited[:2]] == [WROTE.url, BORN.url]
+    assert {passage.origin for passage in cited} == {Origin.WEB}
+    assert all(passage.published is None for passage in cited)
+    assert {asked.path for asked in search.asked} == {"/search"}
+
+
+def test_a_page_that_cannot_be_had_leaves_its_snippet(net):
+    wiring, _, _ = net
+    (first, *_) = checked(wiring, OPTIONS).context
+    assert first.answer.cited.passage.text == WROTE.snippet
+
+
+@pytest.mark.parametrize("name", PURSUIT_PRESETS)
+def test_every_preset_is_put_together_and_its_run_ends(net, name):
+    wiring, _, _ = net
+    preset, labels = PURSUIT_PRESETS[name], usual_labels("evidence-pursuit", name)
+    options = wiring.offers().at_work(replace(OPTIONS, preset=name, labels=labels))
+    if preset.others == "local":
+        assert wiring.strategy_for(options).variant == preset.variant
+    elif preset.first == "seq":  # a T5 of a few thousand weights writes no question, and no question is made up for it
+        assert {hop.status for hop in checked(wiring, options).hops} == {HopStatus.FAILED}
+    else:
+        assert checked(wiring, options).verdict.label in labels.labels
+
+
+def test_the_paper_is_two_class_and_four_class_has_four_labels():
+    assert usual_labels("evidence-pursuit", "paper") is LabelSet.TWO
+    assert usual_labels("evidence-pursuit", "four-class") is LabelSet.FOUR
+    assert usual_labels("question-guided", "local") is LabelSet.THREE
+
+
+def test_web_search_answers_the_questions_of_the_other_strategy_too(net):
+    wiring, _, _ = net
+    answerer = wiring.strategy_for(replace(OPTIONS, strategy="question-guided", preset="prompted")).answerer
+    answer = answerer.answer(Question("Who wrote Hamlet?"), CLAIM)
+    assert (answer.text, answer.cited.passage.url) == ("William Shakespeare.", WROTE.url)
+
+
+def test_an_engine_that_is_not_set_up_is_refused_by_the_setting_that_is_missing(net):
+    wiring, _, _ = net
+    with pytest.raises(InvalidInput, match="is not set up") as refused:
+        wiring.strategy_for(replace(OPTIONS, search="brave"))
+    assert refused.value.field == "search"
+
+
+def test_the_presets_of_one_strategy_are_not_those_of_the_other(net):
+    wiring, _, _ = net
+    with pytest.raises(InvalidInput, match="There is no preset 'prompted'"):
+        wiring.strategy_for(replace(OPTIONS, preset="prompted"))
+    with pytest.raises(InvalidInput, match="There is no preset 'seq\\+llm'"):
+        wiring.strategy_for(RunOptions(preset="seq+llm"))
+
+
+def test_what_was_at_work_is_named_in_the_report(net):
+    wiring, _, _ = net
+    told = dict(wiring.modules(OPTIONS))
+    assert told["answerer"] == "web-search with searxng"
+    assert (
+        told["first question"] == told["next step"] == told["paraphraser"] == told["reasoner"] == "scripted, prompted"
+    )
+    assert "paraphraser" not in dict(wiring.modules(replace(OPTIONS, preset="repeat")))
+
+
+def test_nobody_choosing_gets_a_pursuit_that_searches_what_is_set_up(net, home):
+    wiring, _, _ = net
+    usual = wiring.defaults("evidence-pursuit")
+    assert (usual.answerer, usual.search, usual.preset) == ("web-search", "searxng", "local")
+    alone = Wiring(Settings.from_env({"INSTANCE": str(home)})).defaults("evidence-pursuit")
+    assert (alone.answerer, alone.search, alone.preset) == ("web-search", "corpus", "local")
+
+
+def test_a_search_that_fails_is_a_failed_hop_and_no_answer(home):
+    with OpenAIServer(player) as model, SearchServer([Found({}, status=404)]) as search:
+        env = {"OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "scripted", "SEARXNG_URL": search.url[: -len("/search")]}
+        report = checked(Wiring(Settings.from_env({"INSTANCE": str(home), **env})), OPTIONS)
+    assert report.ended == "failed"
+    assert {hop.status for hop in report.hops} == {HopStatus.FAILED}

@@ -1,9 +1,9 @@
 """The paraphraser with no key: a small model's wordings where they hold up, then the claim's own wording as a question.
 
 A small model leaves out what a question is about, or asks for something else. Its wording counts only when it names
-what the question names and nothing else, keeps every word that carries meaning, and asks for the same kind of thing with
-at most one word of its own, or for "what is the ..." with none ("What is the birthplace of ...?" for "Where was ...
-born?"). Of a yes/no question none counts: which way round it is told ("Was he endorsed by them?") is all that it asks.
+what the question names and nothing else, keeps every word that carries meaning, and asks for the same kind of thing
+with at most one word of its own, or for "what is the ..." with none ("What is the birthplace of ...?" for "Where was
+... born?"). Of a yes/no question none counts: which way round it is told ("Was he endorsed by them?") is all it asks.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class LocalParaphraser:
         return tuple(found.values())[1:]
 
     def _candidates(self, claim: Claim, question: Question) -> Iterator[str]:
-        for opening in OPENINGS:
+        for opening in OPENINGS if asked_for(question.text) else ():
             text = self._reworded(question, opening)
             if text and holds_up(question.text, text):
                 yield text

@@ -61,13 +61,13 @@ def question_from_model(text: str) -> Question:
 
 
 def _question_in(text: str) -> Question:
-    """The first sentence with a question mark, otherwise the whole text."""
+    """The first sentence with a question mark, otherwise the whole text; a word alone ("Yes") is none."""
     lines = [line for line in _EMPHASIS.sub("", text).splitlines() if line.strip()]
     asked = (sentence for line in lines for sentence in _sentences(line) if "?" in sentence)
     first = next((sentence for sentence in asked if not _DECISION.search(sentence)), "")
     whole = " ".join(lines)
     question = _cleaned(first or whole)
-    if not _is_askable(question) or (not first and "[[" in whole):
+    if not _is_askable(question) or (not first and ("[[" in whole or " " not in question)):
         raise UnparseableOutput("The model wrote no question.")
     return Question(question)
 

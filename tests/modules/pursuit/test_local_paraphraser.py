@@ -73,6 +73,13 @@ def test_where_none_of_the_models_holds_up_the_claims_own_wording_is_asked(said:
     assert wordings(said)[0] == "Is it true that the author of Emma was born in Hampshire?"
 
 
+def test_for_a_yes_no_question_the_model_is_not_asked() -> None:
+    """None of its wordings would count."""
+    model = playing("Is it so?")
+    assert LocalParaphraser(model).paraphrase(CLAIM, Question("Was Jane Austen born in Hampshire?"), 4)
+    assert model.prompts == []
+
+
 def test_the_questions_of_the_claims_grammar_follow_and_mere_look_ups_do_not() -> None:
     found = wordings(
         "x", claim=Claim("Frida Kahlo was born in Guadalajara."), question=Question("Who was Frida Kahlo?")

@@ -59,7 +59,7 @@ def test_what_neither_decides_nor_asks_is_an_error(text: str) -> None:
         step_from(text)
 
 
-@pytest.mark.parametrize("text", [REFUSAL, ESSAY, "I don't know.", "Unknown"])
+@pytest.mark.parametrize("text", [REFUSAL, ESSAY, "I don't know.", "Unknown", "Yes.", "x" * 500])
 def test_a_refusal_or_an_essay_is_no_question_to_search_for(text: str) -> None:
     """In the original whatever the model writes is searched for, "GPT-4 failure: ..." as well."""
     for read in (step_from, questions_from):

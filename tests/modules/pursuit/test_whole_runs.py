@@ -1,0 +1,131 @@
+"""Algorithm 1 over the modules that play it: every preset gets through, and whatever a model writes, the run ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.prompted.reasoner import PromptedReasoner
+from app.modules.pursuit.local import LocalPursuer
+from app.modules.pursuit.local_paraphraser import LocalParaphraser
+from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
+from app.modules.pursuit.relay import Relay
+from app.modules.pursuit.seq2seq import Seq2SeqPursuer
+from app.modules.question_generator import LocalQuestionGenerator
+from app.modules.reasoner import JudgeReasoner
+from app.pursuit_presets import PURSUIT_PRESETS, PursuitPreset
+from app.reasoning.events import Event, RunFailed, RunStarted, VerdictReached
+from app.reasoning.evidence_pursuit import EvidencePursuit
+from app.reasoning.report import Report, fold
+from app.reasoning.roles import Pursuer
+from app.reasoning.types import Answer, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
+from tests.modules.prompted.cases import ESSAY, REFUSAL
+from tests.modules.pursuit.test_questioners import Judge, Silent
+from tests.text_generators import PlayedModel, playing
+
+CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")
+WHO, WHERE = "Who wrote Hamlet?", "Where was William Shakespeare born?"
+
+
+def told(prompt: str) -> str:
+    """What a capable language model writes for each prompt of the strategy."""
+    if "ways to rephrase" in prompt:
+        return '["By whom is Hamlet?", "Who is the author of Hamlet?"]' if WHO in prompt else '["His birthplace?"]'
+    if "Keep the list short" in prompt:
+        return f'["{WHO}", "{WHERE}"]'
+    if "ask one more question" in prompt:
+        return f"We know the author. Next question: {WHERE}" if WHERE not in prompt else "[[True]]"
+    return "Hamlet is by Shakespeare [1]. He was born in England [2].\nLabel = true"
+
+
+def fine_tuned(prompt: str) -> str:
+    return WHERE if WHO in prompt else WHO
+
+
+class Library:
+    """An answerer with two passages; it knows who wrote Hamlet and where he was born, however that is asked."""
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        born = "born" in question.text or "birth" in question.text
+        text = "William Shakespeare was born in England." if born else "Hamlet is a play by William Shakespeare."
+        found = "England" if born else "William Shakespeare"
+        passage = Passage(text, "Shakespeare", "A library")
+        return Answer(found, Span(passage, text.index(found), text.index(found) + len(found)), (passage,))
+
+
+def strategy_of(preset: PursuitPreset, play=told) -> EvidencePursuit:
+    model, seq, judge = PlayedModel(play), PlayedModel(fine_tuned), Judge(True)
+    questioners: dict[str, Pursuer] = {
+        "llm": PromptedPursuer(model),
+        "seq": Seq2SeqPursuer(seq, seq),
+        "local": LocalPursuer(LocalQuestionGenerator(Silent()), judge, judge),
+    }
+    llm = preset.others == "llm"
+    return EvidencePursuit(
+        Relay(questioners[preset.first], questioners[preset.then]),
+        PromptedParaphraser(model) if llm else LocalParaphraser(Silent()),
+        Library(),
+        PromptedReasoner(model) if llm else JudgeReasoner(judge, 0.5),
+        preset.variant,
+    )
+
+
+def run(strategy: EvidencePursuit, labels: LabelSet) -> tuple[list[Event], Report]:
+    options = RunOptions(strategy="evidence-pursuit", labels=labels)
+    events = list(strategy.run(CLAIM, options))
+    return events, fold((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events]))
+
+
+PAIRS = {"no-paraphrase": 2, "inflate-to-ten": 10, "local": 2}
+"""Locally the judge of this test is sure after one pair, and there is one other wording of it: the claim's."""
+
+
+@pytest.mark.parametrize("name", PURSUIT_PRESETS)
+def test_every_preset_checks_a_claim_of_two_hops(name: str) -> None:
+    """Both questions are asked first, the pairs are made up as the preset says, and the verdict rests on them."""
+    preset = PURSUIT_PRESETS[name]
+    _, report = run(strategy_of(preset), preset.labels)
+    assert report.verdict is not None and report.verdict.label is Label.SUPPORTED
+    assert report.hops[0].question.text == WHO
+    if name != "local":
+        assert report.hops[1].question.text == WHERE
+    assert {hop.status for hop in report.hops} == {HopStatus.KEPT}
+    assert len(report.hops) == PAIRS.get(name, 5)
+    assert {number for sentence in report.verdict.rationale for number in sentence.hops} <= set(range(1, 6))
+
+
+def test_the_papers_run_reads_as_the_paper_has_it() -> None:
+    """First question, next question, decision, then the wordings in turn."""
+    _, report = run(strategy_of(PURSUIT_PRESETS["paper"]), LabelSet.TWO)
+    assert [hop.question.text for hop in report.hops] == [
+        WHO,
+        WHERE,
+        "By whom is Hamlet?",
+        "His birthplace?",
+        "Who is the author of Hamlet?",
+    ]
+    assert report.sufficiency is not None and report.sufficiency.holds and report.judged_after == 2
+
+
+@pytest.mark.parametrize("labels", list(LabelSet))
+@pytest.mark.parametrize("text", ["Yes", "", "Unknown", REFUSAL, ESSAY, "[[Maybe]]", "[[True]] or [[False]]"])
+def test_a_model_that_never_asks_gets_no_verdict_out_of_it(text: str, labels: LabelSet) -> None:
+    """No question was asked, two hops failed and say why, and each was asked for twice and no more."""
+    model = playing(text)
+    strategy = EvidencePursuit(PromptedPursuer(model), PromptedParaphraser(model), Library(), PromptedReasoner(model))
+    events, report = run(strategy, labels)
+    assert isinstance(events[-1], RunFailed)
+    assert [hop.status for hop in report.hops] == [HopStatus.FAILED] * 2
+    assert len(model.prompts) == 4
+
+
+@pytest.mark.parametrize("text", ["", "Unknown", REFUSAL, ESSAY, "[[Maybe]]", "[[True]] or [[False]]", WHO])
+def test_after_a_good_first_question_bad_steps_are_failures_that_the_run_shows(text: str) -> None:
+    """The one pair is there, so the late verdict is given on it, and the run ends within its hops."""
+
+    def play(prompt: str) -> str:
+        return text if "ask one more question" in prompt or "ways to rephrase" in prompt else told(prompt)
+
+    events, report = run(strategy_of(PURSUIT_PRESETS["llm+llm"], play), LabelSet.THREE)
+    assert events[-1] == VerdictReached(report.verdict)
+    assert report.context == report.hops[:1]
+    assert len(report.hops) <= 5

@@ -45,7 +45,8 @@ def conflict(judge: EntailmentModel, claim: Claim, context: Context, sufficient:
     if len(context) < 2:
         return None
     rows = judge.classify([(claim.text, passages_of((hop,))) for hop in context])
-    supports, refutes = (max(range(len(context)), key=lambda at, label=label: rows[at][label]) for label in (0, 1))
+    supports = max(range(len(context)), key=lambda at: rows[at][0])
+    refutes = max(range(len(context)), key=lambda at: rows[at][1])
     if min(rows[supports][0], rows[refutes][1]) < sufficient:
         return None
     return context[supports], context[refutes]

@@ -86,8 +86,9 @@ class Version:
 
 
 def _without(pair: Pair, part: str) -> Pair:
-    nothing = {"": {}, "claim": {"claim": ""}, "passages": {"passages": ()}}[part]
-    return replace(pair, **nothing)
+    if part == "claim":
+        return replace(pair, claim="")
+    return replace(pair, passages=()) if part == "passages" else pair
 
 
 def _fold(pair: Pair) -> int:

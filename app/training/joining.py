@@ -57,7 +57,8 @@ class Joining:
             columns = np.column_stack([judged, found @ own])[at]
             bias, of_judge, of_signals = logistic(columns, target, _even([pairs[i] for i in at]))
             decisions.append({BIAS: bias, JUDGE: of_judge} | dict(zip(SIGNALS, own * of_signals, strict=True)))
-        joint = Joint(*({name: round(float(value), 4) for name, value in one.items()} for one in decisions))
+        supported, refuted = ({name: round(float(value), 4) for name, value in one.items()} for one in decisions)
+        joint = Joint(supported, refuted)
         return replace(joint, temperature=_temperature(pairs, joined_rows(joint, raw, found)))
 
 

@@ -131,12 +131,12 @@ class WebSearchAnswerer:
         return passage_of_page(page, text, self.origin) if text else None
 
     def _page(self, hit: SearchHit) -> Page | None:
-        """The hit's page; None where it cannot be had, which the status line says."""
+        """The hit's page; None where it cannot be had, and the status line says why."""
         entered(f"reading {hit.site or 'a page'}")
         try:
             return cleaned_page(self.pages.read(hit), hit)
-        except CallFailed:
-            entered(f"reading what the search shows of {hit.site or 'a page'}, for the page cannot be had")
+        except CallFailed as error:
+            entered(f"{error} Reading what the search shows of it.")
             return None
 
     def _read(self, question: Question, passages: tuple[Passage, ...], others: tuple[Passage, ...]) -> Answer:

@@ -135,7 +135,7 @@ class TestReadingThePage:
         assert phases == [
             "searching the web",
             "reading site1.example",
-            "reading what the search shows of site1.example, for the page cannot be had",
+            "The page could not be fetched (404). Reading what the search shows of it.",
         ]
 
 

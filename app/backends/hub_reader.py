@@ -7,6 +7,7 @@ first token where a window holds no answer, and the best span must beat that (De
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -102,11 +103,30 @@ def windows_of(tokenizer: Any, question: str, passage: Passage, place: int) -> I
     )
     for encoding in pair.encodings:
         words = [
-            (start - len(head), end - len(head)) if part == 1 and start >= len(head) and end > start else None
-            for part, (start, end) in zip(encoding.sequence_ids, words_of(encoding), strict=True)
+            _inside(head + passage.text, len(head), token, word) if part == 1 else None
+            for part, token, word in zip(encoding.sequence_ids, encoding.offsets, words_of(encoding), strict=True)
         ]
         if any(words):
             yield Window(place, tuple(encoding.ids), tuple(encoding.type_ids), tuple(words))
+
+
+def _inside(text: str, head: int, token: tuple[int, int], word: tuple[int, int]) -> tuple[int, int] | None:
+    """Where the word of a token stands in the passage, which follows `head` characters; None outside of it.
+
+    SentencePiece counts the space before a word and the full stop after it as the word's: they are left out. A mark
+    stands for itself.
+    """
+    start, end = (next((at for at in range(*token) if not text[at].isspace()), token[1]), token[1])
+    if all(_is_mark(each) for each in text[start:end]):
+        word = (start, end)
+    first = next((at for at in range(word[0], start) if not _is_mark(text[at])), start)
+    last = next((at for at in range(word[1], end, -1) if not _is_mark(text[at - 1])), end)
+    return (first - head, last - head) if first >= head and last > first else None
+
+
+def _is_mark(character: str) -> bool:
+    """Whether it is white space or punctuation, in any script."""
+    return character.isspace() or unicodedata.category(character)[0] == "P"
 
 
 def _cut(tokenizer: Any, text: str, tokens: int) -> str:

@@ -65,10 +65,10 @@ def load(name_or_path: str, kind: Kind, threads: int, mend: str, untrained: str 
         model, told = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFELY)
         if absent := [key for key in sorted(told["missing_keys"]) if not untrained or not key.startswith(untrained)]:
             raise ModelUnavailable(f"{name} is not {kind.words}: its weights lack {absent[0]}", mend)
-        # A special token's name in a text is text: no passage may end itself.
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, split_special_tokens=True
         )
+        _read_special_tokens_as_text(tokenizer)
         version = fingerprint(folder / "config.json", *sorted(folder.glob("*.safetensors")))
     except ModelUnavailable:
         raise
@@ -78,6 +78,27 @@ def load(name_or_path: str, kind: Kind, threads: int, mend: str, untrained: str 
 
 
 _SAFELY = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
+
+
+def _read_special_tokens_as_text(tokenizer: Any) -> None:
+    """A special token's name in a text is text: no passage may end itself.
+
+    `split_special_tokens` does that where they are no words of the model's own; SentencePiece has them among its
+    pieces, so they are broken up before it sees them.
+    """
+    from tokenizers import normalizers
+
+    names = [each for each in tokenizer.all_special_tokens if each != tokenizer.unk_token and len(each) > 1]
+    known = [
+        name
+        for name in names
+        if tokenizer.convert_tokens_to_ids(name) in tokenizer(name, add_special_tokens=False)["input_ids"]
+    ]
+    if known and tokenizer.is_fast:
+        backend = tokenizer.backend_tokenizer
+        first = [backend.normalizer] if backend.normalizer else []
+        broken = [normalizers.Replace(name, f"{name[0]} {name[1:]}") for name in known]
+        backend.normalizer = normalizers.Sequence([*first, *broken])
 
 
 def demand_kind(folder: Path, name: str, kind: Kind, mend: str) -> Any:

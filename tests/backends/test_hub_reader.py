@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.hub_reader import HubReader
+from app.backends.hub_reader import HubReader, windows_of
 from app.reasoning.calls import remembering
 from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.reasoning.events import PhaseEntered
 from app.reasoning.progress import listening
 from app.reasoning.types import Passage, Question
-from tests.tiny import tiny_llama, tiny_qa, tiny_t5
+from tests.tiny import tiny_llama, tiny_qa, tiny_roberta_qa, tiny_t5
 
 WORDS = "who wrote emma jane austen is a novel by"
 QUESTION = Question("Who wrote Emma?")
@@ -86,6 +86,19 @@ def test_a_long_passage_is_read_to_its_end(folder: Path) -> None:
     text = "Zanzibar lies there. " * 200 + "It is by Jane Austen."
     answer = pointing(HubReader(str(folder)), at_nothing=0.0).read(QUESTION, [Passage(text, "Emma", "A corpus")])
     assert answer.cited is not None and answer.cited.start == text.rindex("Austen")
+
+
+@pytest.mark.parametrize("pieces", ["bytes", "sentence"])
+def test_an_answer_has_neither_the_space_before_it_nor_the_full_stop_after_it(tmp_path: Path, pieces: str) -> None:
+    """Whatever the model's tokenizer takes for a word; the first and the last word of a passage can be answers, too."""
+    reader = HubReader(str(tiny_roberta_qa(tmp_path, pieces)))
+    tokenizer = reader.load().tokenizer
+    text = "Emma is by Jane (Austen) </s>, of Zürich."
+    (window,) = windows_of(tokenizer, "Who wrote Emma?", Passage(text, "Emma", "A corpus"), 0)
+    told = {text[start:end] for start, end in filter(None, window.words)}
+    assert {"Emma", "Jane", "Austen", "Zürich"} <= told
+    assert not any(word.strip() != word or (word[0].isalnum() != word[-1].isalnum()) for word in told)
+    assert window.token_ids.count(tokenizer.sep_token_id) == 3  # the one in the text is text
 
 
 def test_no_passages_no_empty_text_and_no_endless_question_break_it(folder: Path) -> None:

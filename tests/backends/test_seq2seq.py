@@ -100,6 +100,24 @@ def test_a_name_of_a_special_token_is_text(model: Seq2Seq) -> None:
     assert tokenizer("claim </s> paris").input_ids.count(tokenizer.eos_token_id) == 1
 
 
+def test_a_name_of_a_special_token_is_text_where_it_is_one_of_the_tokenizers_own_pieces(tmp_path: Path) -> None:
+    """As in T5's SentencePiece, whose pieces it is among: found by trying, not by the kind of the tokenizer."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    folder = tiny_t5(tmp_path)
+    pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("\u2581", -2.0), ("s", -3.0), ("claim", -3.0)]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=2))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
+    ).save_pretrained(folder)
+    for _ in range(2):  # what is saved after training is loaded again
+        tokenizer = Seq2Seq(str(folder)).load().tokenizer
+        assert not {0, 1} & set(tokenizer("claim </s> claim <pad>").input_ids)
+        tokenizer.save_pretrained(folder)
+
+
 def test_a_call_that_is_remembered_is_not_made_again(model: Seq2Seq) -> None:
     """A run that is taken over pays nothing twice, for texts and for choices."""
 

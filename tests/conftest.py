@@ -16,6 +16,30 @@ settings.register_profile("hopcheck", deadline=None, suppress_health_check=[Heal
 settings.load_profile("hopcheck")
 
 
+HEAVY = ("models", "jvm", "browser")
+"""Markers of the tests that take the longest and the most memory, the longest first."""
+
+
+def heaviness(item: pytest.Item) -> int:
+    """The place of its marker in HEAVY; beyond them all where it has none."""
+    return next((place for place, name in enumerate(HEAVY) if item.get_closest_marker(name)), len(HEAVY))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where several processes share the tests (`make test`), what is heavy begins first and each kind stays in one.
+
+    So memory holds one set of models and one JVM at a time, and no process is left with the longest file at the end.
+    Of the others each file stays in one process, for what its tests share is made once there.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    items.sort(key=heaviness)
+    for item in items:
+        place = heaviness(item)
+        item.add_marker(pytest.mark.xdist_group(HEAVY[place] if place < len(HEAVY) else item.path.as_posix()))
+
+
 @pytest.fixture
 def database_url(tmp_path) -> str:
     """A SQLite file with the tables in it."""

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from app.backends.corpora import CORPORA, is_current
+from app.settings import load_settings
 from tests.faults.servers import DATABASE, ROOT, flask
 
 
@@ -26,7 +28,13 @@ def migrated(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory) -> Path:
-    """The index of the corpus that ships, made by the operator's command; the folder that holds it."""
+    """The index of the corpus that ships, made by the operator's command; the folder that holds it, to be copied.
+
+    `make setup`, and so `make test`, has made it before; it is not built again where it is whole.
+    """
+    made = load_settings().instance / "corpora"
+    if is_current(CORPORA["vital"], made / "vital"):
+        return made
     instance = tmp_path_factory.mktemp("indexed")
     done = flask(instance, "corpus", "build")
     assert done.returncode == 0, done.stderr
@@ -63,7 +71,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Who may not mount is root in a namespace of its own: the test runs there, and here stands for its outcome."""
     if "mount" not in pyfuncitem.fixturenames or _may_mount():
         return None
-    _pass_elsewhere(pyfuncitem.nodeid)
+    _pass_elsewhere(f"{pyfuncitem.path}::{pyfuncitem.name}")
     return True
 
 

@@ -24,7 +24,7 @@ def scripted_app() -> Flask:
 def searching_app() -> Flask:
     """The same, but every answer is searched for in the real index of the instance folder."""
     settings = load_settings()
-    return create_app(settings, Searching(Bm25Retriever(index_folder(settings, "vital"))))
+    return create_app(settings, Searching(Bm25Retriever(index_folder(settings, "vital"))), commands=False)
 
 
 class Searching(FakeWiring):

@@ -20,4 +20,4 @@ def steady_app() -> Flask:
     def before_step(step: str) -> None:
         time.sleep(600 if step == os.environ.get("STUCK_IN") else float(os.environ.get("STEP_SECONDS", "0.1")))
 
-    return create_app(wiring=SteadyWiring(before_step=before_step))
+    return create_app(wiring=SteadyWiring(before_step=before_step), commands=False)

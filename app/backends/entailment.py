@@ -118,7 +118,8 @@ class EntailmentJudge:
             torch.set_num_threads(self.threads)
             self.calibration = Calibration.read(self.adapter)
             # A "word" of thousands of tokens must not push the claim, which stands last, out of the window.
-            tokenizer = AutoTokenizer.from_pretrained(self.base, truncation_side="left")
+            # A special token's name in a text is text.
+            tokenizer = AutoTokenizer.from_pretrained(self.base, truncation_side="left", split_special_tokens=True)
             bare = AutoModelForSequenceClassification.from_pretrained(
                 self.base, num_labels=len(CLASSES), dtype=torch.float32, pad_token_id=tokenizer.pad_token_id
             )

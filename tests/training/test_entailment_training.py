@@ -142,6 +142,11 @@ def test_an_endless_word_in_the_evidence_does_not_push_the_claim_out_of_the_wind
     assert one != pytest.approx(other, abs=1e-6)
 
 
+def test_a_name_of_a_special_token_in_the_evidence_is_text(base, trained):
+    tokenizer, _, _ = EntailmentJudge(base, trained).load()
+    assert tokenizer.pad_token_id not in tokenizer(f"paris {tokenizer.pad_token} london").input_ids
+
+
 def test_a_full_disk_leaves_the_weights_and_the_card_from_before(base, tmp_path):
     few = replace(SETTINGS, epochs=1)
     train(pairs(held_out=False), base, tmp_path / "out", few)

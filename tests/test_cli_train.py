@@ -175,6 +175,17 @@ def test_a_base_that_the_judge_cannot_stand_on_is_refused(command, sets: Path, m
     assert sentence in told(command("entailment", "--data", sets, "--base", base, "--out", sets / "out"), 1)
 
 
+def test_a_base_that_the_hub_cannot_give_is_one_sentence(command, asked: Path, tmp_path: Path, monkeypatch) -> None:
+    """A name that is not on this machine is fetched; here from an address where nothing listens."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    done = command("question-generator", "--data", asked, "--base", "somebody/t5", "--out", tmp_path / "out")
+    assert "somebody/t5 could not be fetched" in told(done, 1)
+    assert "Fetching somebody/t5" in done.stderr
+
+
 @pytest.mark.parametrize("make", [tiny_llama, tiny_qa])
 def test_a_base_that_cannot_write_questions_is_refused(command, asked: Path, tmp_path: Path, make) -> None:
     done = command("question-generator", "--data", asked, "--base", make(tmp_path / "base"), "--out", tmp_path / "out")

@@ -14,9 +14,11 @@ from flask.cli import with_appcontext
 
 from app.cli_errors import told_in_one_line
 from app.evaluation.datasets import FORMATS, Row, read_rows
+from app.evaluation.given_sentences import given_sentences as sentences_given
 from app.evaluation.harness import Judge, chosen, is_right, predict
 from app.evaluation.predictions import Prediction, Predictions, write_json
 from app.gold_judging import gold_judge
+from app.offers import CORPUS_SEARCH, SEARCHES
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import LabelSet
 from app.run_judging import run_judge
@@ -51,6 +53,8 @@ def register(app: Flask) -> None:
     help="What is judged by: the data set's own evidence, or what a whole run finds.",
 )
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
+@click.option("--strategy", help="With --evidence run: how to check; STRATEGY when not given.")
+@click.option("--given-sentences", is_flag=True, help="With --evidence run: search finds what FILE has as `web`.")
 @click.option("--held-out", is_flag=True, help="Only rows that the judge that ships was not trained on.")
 @click.option("--limit", type=click.IntRange(1), help="Only so many rows, the first after shuffling.")
 @click.option("--seed", default=7, show_default=True, help="Seeds the shuffling.")
@@ -60,6 +64,8 @@ def evaluate(
     format_name: str,
     labels: str,
     evidence: str,
+    strategy: str | None,
+    given_sentences: bool,
     out: Path,
     held_out: bool,
     limit: int | None,
@@ -74,7 +80,7 @@ def evaluate(
     label_set = LabelSet(labels)
     with told_in_one_line():
         rows, left_out = _rows(file, format_name, label_set, held_out, seed, limit, evidence == "gold")
-        judge, judged_by = _judge(evidence, label_set)
+        judge, judged_by = _judge(evidence, label_set, strategy, file if given_sentences else None)
         about = {"data": _hash(file), "format": format_name, "labels": labels, "evidence": evidence} | judged_by
         with Predictions(out, about) as predictions:
             made = predict(rows, judge, predictions)
@@ -85,15 +91,23 @@ def evaluate(
     _tell(figures, out)
 
 
-def _judge(evidence: str, labels: LabelSet) -> tuple[Judge, dict[str, Any]]:
-    """Who says a label for each row, and what its predictions depend on."""
+def _judge(evidence: str, labels: LabelSet, strategy: str | None, given: Path | None) -> tuple[Judge, dict[str, Any]]:
+    """Who says a label for each row, and what its predictions depend on.
+
+    Raises InvalidInput for what cannot run here, and for a file of given sentences without any.
+    """
     wiring = current_app.extensions["hopcheck"].wiring
     judged_by: dict[str, Any] = {"judge": wiring.judge_name()}
     if evidence == "gold":
         return gold_judge(wiring.weigher(), wiring.sufficient, labels), judged_by
-    options = replace(wiring.offers().at_work(wiring.defaults()), labels=labels)
+    options = replace(wiring.defaults(strategy), labels=labels)
+    if given:
+        options = replace(options, answerer=SEARCHES, search=CORPUS_SEARCH)
+    options = wiring.offers().at_work(options)
     options = replace(options, modules=wiring.modules(options))
-    return run_judge(wiring.strategy_for(options), options), judged_by | {"options": encode_options(options)}
+    found = sentences_given(given) if given else None
+    judged_by |= {"options": encode_options(options), "given_sentences": given is not None}
+    return run_judge(wiring.strategy_for(options), options, found), judged_by
 
 
 def _rows(

@@ -188,3 +188,9 @@ def test_whole_runs_are_measured_by_their_verdicts_without_the_rows_own_evidence
     assert judge.shown == []
     assert (found["n"], found["failed"], found["auc"]) == (12, 0, None)
     assert found["options"]["strategy"] == "question-guided"
+
+
+def test_a_strategy_that_searches_nothing_cannot_be_given_sentences(command, tmp_path):
+    file = written(tmp_path / "a.jsonl", averitec() | {"web": [{"sentence": "It was so.", "url": ""}]})
+    result = command(file, "--given-sentences", form="averitec", evidence="run")
+    assert "web-search" in told_in_one_line(result)

@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from app.evaluation.datasets import Row
+from app.evaluation.given_sentences import GivenSentences
+from app.evaluation.labels import Gold
 from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import HopStatus, Label, LabelSet, Origin, Question, RunOptions
+from app.run_judging import run_judge
 from app.settings import Settings
 from app.wiring import Wiring
 from tests.backends.web_search.search_server import Reply as Found
@@ -155,3 +159,12 @@ def test_a_search_that_fails_is_a_failed_hop_and_no_answer(home):
         report = checked(Wiring(Settings.from_env({"INSTANCE": str(home), **env})), OPTIONS)
     assert report.ended == "failed"
     assert {hop.status for hop in report.hops} == {HopStatus.FAILED}
+
+
+def test_sentences_that_a_data_set_gives_are_what_its_searches_find(net):
+    wiring, _, search = net
+    given = {"1": GivenSentences([(WROTE.snippet, WROTE.url), (BORN.snippet, BORN.url)])}
+    judge = run_judge(wiring.strategy_for(OPTIONS), OPTIONS, given)
+    assert judge(Row("1", CLAIM.text, Gold.SUPPORTED)).label is Label.SUPPORTED
+    assert judge(Row("2", CLAIM.text, Gold.SUPPORTED)).label is Label.NOT_ENOUGH_EVIDENCE
+    assert search.asked == []

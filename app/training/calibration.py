@@ -24,7 +24,7 @@ from app.training.joining import Joining, joined_rows, signals_of
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, SUPPORTED, Pair
 
 BATCH = 16
-MOST_PER_SOURCE = 150
+MOST_PER_SOURCE = 100
 """Held-out pairs measured of each source: two cores take minutes over so many."""
 FOLDS = 5
 BOUNDS = np.arange(0.34, 0.9, 0.01)
@@ -45,11 +45,12 @@ def calibrate(base: Path, adapter: Path, pairs: Sequence[Pair], threads: int = 2
     fitted = Calibration(sufficient=_bound(held, whole.crossed))
     _write(adapter / "joined.json", asdict(whole.joint()))
     _write(adapter / "calibration.json", asdict(fitted))
+    own = [pair for pair in held if _is_own(pair)]
     versions = {
-        "claim_only": Version(judge, seen, held, without="passages"),
-        "evidence_only": Version(judge, seen, held, without="claim"),
+        "claim_only": Version(judge, seen, own, without="passages"),
+        "evidence_only": Version(judge, seen, own, without="claim"),
     }
-    metrics = _metrics(held, whole, fitted) | {"by_source": _by_source(held, whole, versions, fitted)}
+    metrics = _metrics(held, whole, fitted) | {"by_source": _by_source(whole, versions, fitted)}
     _write(adapter / "metrics.json", metrics)
     return metrics
 
@@ -62,6 +63,7 @@ class Version:
     """
 
     def __init__(self, judge: EntailmentJudge, seen: Sequence[Pair], held: Sequence[Pair], without: str = "") -> None:
+        self.pairs = held
         self._held = [_without(pair, without) for pair in held]
         self._joining = Joining([_without(pair, without) for pair in seen])
         self._found = signals_of(self._held)
@@ -69,6 +71,12 @@ class Version:
         self.raw = probabilities(judge, self._held)
         self.crossed = self._crossed(self.raw)
         self.signals_alone = self._crossed(np.full_like(self.raw, 1 / len(CLASSES)))
+
+    def auc(self, source: str, rows: Probabilities) -> float | None:
+        """Of supported against not over the source's own pairs; None where they are all of one kind."""
+        at = [place for place, pair in enumerate(self.pairs) if pair.source == source and _is_own(pair)]
+        supported = [self.pairs[place].label == SUPPORTED for place in at]
+        return round(auc(rows[at, 0].tolist(), supported), 3) if len(set(supported)) == 2 else None
 
     def joint(self) -> Joint:
         """The joint decision from all held-out pairs."""
@@ -152,37 +160,35 @@ def _metrics(held: Sequence[Pair], whole: Version, fitted: Calibration) -> dict:
     }
 
 
-def _by_source(held: Sequence[Pair], whole: Version, versions: dict[str, Version], fitted: Calibration) -> dict:
+def _by_source(whole: Version, versions: dict[str, Version], fitted: Calibration) -> dict:
     """For each data set and number of hops: AUC of supported against not over its own pairs, and the F1s."""
+    held, labels = whole.pairs, decided(whole.crossed, fitted.sufficient)
     found = {}
-    for source in sorted({pair.source for pair in held}):
-        if source.endswith(("-lacking", "-swapped")):
-            continue
-        own = [at for at, pair in enumerate(held) if pair.source == source and pair.label != NOT_ENOUGH]
-        made = [at for at in _clear(held) if held[at].source.removesuffix("-lacking") == source]
-        supported = [held[at].label == SUPPORTED for at in own]
-        labels = decided(whole.crossed, fitted.sufficient)
+    for source in sorted({pair.source for pair in held if _is_own(pair)}):
+        own = [at for at, pair in enumerate(held) if pair.source == source and _is_own(pair)]
+        three_way = [at for at in _clear(held) if held[at].source.removesuffix("-lacking") == source]
         found[source] = {
             "n": len(own),
-            "auc": _auc(whole.crossed, own, supported),
-            "auc_judge_alone": _auc(whole.raw, own, supported),
-            "auc_signals_alone": _auc(whole.signals_alone, own, supported),
-            **{f"auc_{name}": _auc(version.crossed, own, supported) for name, version in versions.items()},
+            "auc": whole.auc(source, whole.crossed),
+            "auc_judge_alone": whole.auc(source, whole.raw),
+            "auc_signals_alone": whole.auc(source, whole.signals_alone),
+            **{f"auc_{name}": version.auc(source, version.crossed) for name, version in versions.items()},
             "macro_f1_supported": _macro_f1(
-                [str(labels[at] == SUPPORTED) for at in own], [str(each) for each in supported]
+                [str(labels[at] == SUPPORTED) for at in own], [str(held[at].label == SUPPORTED) for at in own]
             ),
-            "n_three_way": len(made),
-            "macro_f1_three_way": _macro_f1([labels[at] for at in made], [held[at].label for at in made]),
+            "n_three_way": len(three_way),
+            "macro_f1_three_way": _macro_f1([labels[at] for at in three_way], [held[at].label for at in three_way]),
         }
     return found
 
 
+def _is_own(pair: Pair) -> bool:
+    """Whether a data set says so itself that the pair is supported or is not: not-enough pairs are mostly made here."""
+    return pair.label != NOT_ENOUGH and not pair.source.endswith("-swapped")
+
+
 def _macro_f1(predicted: Sequence[str], gold: Sequence[str]) -> float:
     return round(macro_f1(predicted, gold), 3)
-
-
-def _auc(rows: Probabilities, at: Sequence[int], supported: Sequence[bool]) -> float | None:
-    return round(auc(rows[at, 0].tolist(), supported), 3) if len(set(supported)) == 2 else None
 
 
 def _write(file: Path, value: dict) -> None:

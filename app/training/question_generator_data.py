@@ -64,14 +64,14 @@ def _asked(row: dict[str, Any]) -> Asked:
     if ("hops" in row) == ("questions" in row):
         raise ValueError("no hops and no questions; a row has one of the two")
     if "hops" in row:
-        return Asked(text_in(row, "claim"), tuple(_plain(row)))
+        return Asked(_line(row, "claim"), tuple(_plain(row)))
     # The published files of AVeriTeC have a row without a claim, one without questions, and a question without a word.
-    return Asked(text_in(row, "claim"), tuple(_averitec(row))) if row.get("claim") != "" else Asked("", ())
+    return Asked(_line(row, "claim"), tuple(_averitec(row))) if row.get("claim") != "" else Asked("", ())
 
 
 def _plain(row: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
     for hop in list_in(row, "hops"):
-        yield text_in(hop, "question"), text_in(hop, "answer") if hop.get("answer") is not None else None
+        yield _line(hop, "question"), _line(hop, "answer") if hop.get("answer") is not None else None
 
 
 def _averitec(row: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
@@ -81,11 +81,16 @@ def _averitec(row: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
             continue
         answers = list_in(asked, "answers") if asked.get("answers") else []
         told = [each for each in answers if each.get("answer_type") != UNANSWERABLE][:1]
-        answer = [text_in(each, field) for each in told for field in _ANSWER if field == "answer" or each.get(field)]
-        yield text_in(asked, "question"), ". ".join(part.strip(" .") for part in answer) or None
+        answer = [_line(each, field) for each in told for field in _ANSWER if field == "answer" or each.get(field)]
+        yield _line(asked, "question"), ". ".join(part.strip(" .") for part in answer) or None
 
 
 _ANSWER = ("answer", "boolean_explanation")
+
+
+def _line(row: dict[str, Any], field: str) -> str:
+    """The text on one line, as it is at inference."""
+    return " ".join(text_in(row, field).split())
 
 
 def first_examples(asked: Sequence[Asked]) -> Iterator[Example]:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from app.modules.pursuit.seq2seq import first_input, next_input
 from app.reasoning.errors import InvalidInput
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question
 from app.training.question_generator_data import (
     Asked,
     data_hash,
@@ -59,6 +61,15 @@ def test_one_model_learns_the_first_question_and_the_other_each_next_one(tmp_pat
         ("question: Claim: C. Question: Q1? Answer: A1", "Q3?"),
         ("question: Claim: D. Question: Q1? Answer: No. It never was", "Q2?"),
     ]
+
+
+def test_a_run_asks_the_models_in_the_words_that_they_were_trained_on() -> None:
+    """Line breaks included: a claim is one line to them."""
+    claim, answer = Claim("A claim\nof two lines."), Answer("An answer.\nAnd more.", answerer="test")
+    kept = Hop(1, Question("A question?"), answer, HopStatus.KEPT)
+    (asked,) = [Asked("A claim of two lines.", (("A question?", "An answer. And more."), ("Next?", None)))]
+    assert next(first_examples([asked])).source == first_input(claim)
+    assert next(next_examples([asked])).source == next_input(claim, (kept,))
 
 
 def test_rows_of_the_published_files_that_ask_nothing_are_left_out(tmp_path: Path) -> None:

@@ -11,13 +11,18 @@ import re
 from dataclasses import dataclass
 
 from app.modules.claim_questions import resolved_claim
+from app.modules.signals import denies
 from app.modules.wording import asked_for, names, normalised, stems
+from app.modules.yes_no import statement
 from app.reasoning.types import Claim, Context, Hop
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
 _NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
 _LOOK_UP = re.compile(r"^(?:what|who|where) (?:is|was|are|were) (?:the )?")
+_YES_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+ASKS_FOR_THE_CLAIM = 0.4
+"""A yes/no question asks for what the claim says when so much of the words of both is shared (Jaccard)."""
 ABOUT_THE_CLAIM = 0.6
 """A question asks what the claim says when so much of its words stands in the claim."""
 
@@ -44,6 +49,8 @@ def findings(claim: Claim, context: Context) -> tuple[Finding, ...]:
 
 def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
     answer = (hop.answer.text or "") if hop.answer else ""
+    if (word := _YES_NO.match(answer)) and (asserted := statement(hop.question.text)):
+        return _of_yes_or_no(claim, hop, word[0].casefold(), asserted)
     said = _said_by_claim(resolved_claim(claim, before), hop.question.text)
     found = _values(answer, hop.question.text)
     if not said or not found:
@@ -56,6 +63,16 @@ def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
         else f"The claim says {claimed}; hop {hop.number} found {answer}."
     )
     return Finding(agrees, told, (hop.number,), said)
+
+
+def _of_yes_or_no(claim: Claim, hop: Hop, word: str, asserted: str) -> Finding | None:
+    """Whether a yes or no to what the question asserts bears the claim out, where that is what the claim says."""
+    said, asked = stems(claim.text), stems(asserted)
+    if len(said & asked) < ASKS_FOR_THE_CLAIM * len(said | asked):
+        return None
+    same_way = denies(claim.text) == denies(asserted)
+    told = f"Hop {hop.number} asked whether that is so, and found {word}."
+    return Finding((word == "yes") == same_way, told, (hop.number,))
 
 
 def _said_by_claim(text: str, question: str) -> tuple[str, ...]:

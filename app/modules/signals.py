@@ -27,14 +27,19 @@ def signals(claim: str, passages: Sequence[tuple[str, str]]) -> tuple[float, ...
     """
     evidence = " ".join(f"{title}. {text}" for title, text in passages)
     told, said = stems(evidence), stems(claim)
-    negated = bool(_NEGATION.search(claim))
+    negated = denies(claim)
     return (
         len(said - told) / len(said) if said else 0.0,
         min(float(sum(not stems(name) <= told for name in names(claim))), MOST_COUNTED),
         _pairs_shared(claim, evidence),
         float(negated),
-        float(negated and not _NEGATION.search(evidence)),
+        float(negated and not denies(evidence)),
     )
+
+
+def denies(text: str) -> bool:
+    """Whether a word of denial stands in the text."""
+    return bool(_NEGATION.search(text))
 
 
 def _pairs_shared(claim: str, evidence: str) -> float:

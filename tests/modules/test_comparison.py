@@ -126,6 +126,34 @@ def test_nothing_is_said_where_like_cannot_be_held_against_like(claim, context):
     assert findings(Claim(claim), context) == ()
 
 
+@pytest.mark.parametrize(
+    ("claim", "question", "answer", "agrees"),
+    [
+        ("Ada Stone left Basel in 1900.", "Did Ada Stone leave Basel in 1900?", "No. She stayed.", False),
+        ("Ada Stone left Basel in 1900.", "Did Ada Stone leave Basel in 1900?", "yes", True),
+        ("Ada Stone never left Basel.", "Did Ada Stone leave Basel?", "No", True),
+        ("Ada Stone never left Basel.", "Did Ada Stone leave Basel?", "Yes", False),
+    ],
+)
+def test_a_yes_or_no_to_what_the_claim_says_bears_it_out_or_does_not(claim, question, answer, agrees):
+    (finding,) = findings(Claim(claim), (hop(1, question, answer),))
+    assert (finding.agrees, finding.hops) == (agrees, (1,))
+    assert finding.told.endswith(f"found {answer[:3].strip('.').lower().strip()}.")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Was the mayor of Chur paid by the canton?", "No"),
+        ("Did Ada Stone leave Basel in 1900?", "Nobody knows."),
+        ("Who left Basel in 1900?", "No one"),
+    ],
+    ids=["about something else", "no yes and no no", "no such question"],
+)
+def test_a_yes_or_no_to_anything_else_decides_nothing(question, answer):
+    assert findings(Claim("Ada Stone left Basel in 1900."), (hop(1, question, answer),)) == ()
+
+
 class Undecided:
     """A judge that cannot tell."""
 

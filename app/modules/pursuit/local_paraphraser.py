@@ -1,9 +1,9 @@
 """The paraphraser with no key: a small model's wordings where they hold up, then the claim's own wording as a question.
 
 A small model leaves out what a question is about, or asks for something else. Its wording counts only when it names
-what the question names and nothing else, keeps every word that carries meaning, and asks for the same kind of thing
-with at most one word of its own, or for "what is the ..." with none ("What is the birthplace of ...?" for "Where was
-... born?"). Of a yes/no question none counts: which way round it is told ("Was he endorsed by them?") is all it asks.
+what the question names and nothing else, keeps every word that carries meaning and adds none, and asks for the same
+kind of thing ("In which city ...?" for "Where ...?"), or for "what is the ..." ("What is the birthplace of ...?"). Of a
+yes/no question none counts: which way round it is told ("Was he endorsed by them?") is all that it asks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from app.reasoning.roles import Completer
 from app.reasoning.types import Claim, Question
 
 MAX_TOKENS = 32
-MOST_OF_ITS_OWN = 1
 _WHAT_IS_THE = re.compile(r"what (?:is|was|are|were) the\b", re.IGNORECASE)
 OPENINGS = ("", "What", "Which", "In")
 """How the model's wordings are made to begin, one after the other; left to itself it repeats the question."""
@@ -69,13 +68,10 @@ def prompt_for(question: Question) -> str:
 
 def holds_up(question: str, wording: str) -> bool:
     """Whether a wording asks what the question asks, as far as its words tell."""
-    kind, asked, words = asked_for(question), stems(question) - _kinds(), stems(wording)
-    if not kind or _named(question) != _named(wording) or not asked <= words:
+    same_words = stems(question) - _kinds() == stems(wording) - _kinds()
+    if not asked_for(question) or not same_words or _named(question) != _named(wording):
         return False
-    own = words - asked - _kinds()
-    if asked_for(wording) == kind:
-        return len(own) <= MOST_OF_ITS_OWN
-    return not own and bool(_WHAT_IS_THE.match(wording))
+    return asked_for(wording) == asked_for(question) or bool(_WHAT_IS_THE.match(wording))
 
 
 def claim_as_question(claim: Claim) -> str:

@@ -124,9 +124,11 @@ def test_its_first_questions_are_the_best_and_then_the_best_after_that() -> None
 
 def test_a_failed_call_comes_through() -> None:
     class Broken:
-        def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+        def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question:
             raise CallFailed("The language model is gone")
 
     judge = Judge(False)
     with pytest.raises(CallFailed):
-        LocalPursuer(LocalQuestionGenerator(Broken()), judge, judge).first_questions(CLAIM, 1)
+        LocalPursuer(Broken(), judge, judge).first_questions(CLAIM, 1)
+    with pytest.raises(CallFailed):
+        LocalPursuer(Broken(), judge, judge).next_step(CLAIM, (AUTHOR,), ())

@@ -11,8 +11,17 @@ from dataclasses import dataclass, replace
 from app.backends.corpora import installed
 from app.backends.hub import why_missing
 from app.backends.language_models import ModelSettings, availability
-from app.backends.web_search.configured import PROVIDERS
 from app.backends.web_search.searching import Searching
+from app.missing import (
+    CORPUS,
+    FETCH_FLAN_T5,
+    GENERATOR,
+    JUDGE,
+    NO_MODEL,
+    READER,
+    RERANKER,
+    broken,
+)
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader
 from app.offers import (
     BASELINES,
@@ -27,8 +36,8 @@ from app.offers import (
     Mix,
     Offers,
 )
-from app.parts import Part, Parts
-from app.pursuit_presets import PURSUIT_PRESETS
+from app.parts import Parts
+from app.pursuit_availability import pursuit_at_work, pursuits, searches
 from app.reasoning.types import RunOptions
 from app.settings import Settings
 
@@ -36,17 +45,6 @@ GUIDED = "question-guided"
 LOCAL_PURSUIT, PROMPTED_PURSUIT = "local", "llm+llm"
 """The presets of a pursuit when nobody chooses."""
 SEQ2SEQ = "flan-t5"
-
-NO_MODEL = "No language model is set up.", "OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
-FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
-JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
-    "judge",
-    "question generator",
-    "corpus and retriever",
-    "reranker",
-    "reader",
-)
-"""The heavy parts of the embedded default."""
 
 _PART_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
 """The heavy parts behind the local implementation of a role; the local validator has none."""
@@ -71,7 +69,7 @@ class Availability:
             answerers=self._answerers(usable),
             models=models,
             corpora=tuple(self._corpora()),
-            pursuits=tuple(self._pursuits(usable)),
+            pursuits=tuple(pursuits(self.settings, self.parts, usable)),
             searches=self._searches(),
         )
 
@@ -113,7 +111,7 @@ class Availability:
         if options.strategy in BASELINES:
             return (("asker", model),)
         if options.strategy == PURSUIT:
-            return self._pursuit_at_work(options, model)
+            return pursuit_at_work(self.settings, options, self._local_words(), self._answerer_words(options))
         mix = self.mixes().get(options.preset)
         if mix is None:
             return ()
@@ -130,26 +128,6 @@ class Availability:
             implementation("reasoner", mix.reasoner),
         )
 
-    def _pursuit_at_work(self, options: RunOptions, model: str) -> tuple[tuple[str, str], ...]:
-        preset = PURSUIT_PRESETS.get(options.preset)
-        if preset is None:
-            return ()
-        local = self._local_words()
-        asks = {
-            "llm": model,
-            "local": local["question generator"],
-            "seq": f"{self.settings.question_seq2seq}, fine-tuned",
-        }
-        follows = asks | {"seq": f"{self.settings.next_question_seq2seq}, fine-tuned", "local": "local judge and rules"}
-        others = model if preset.others == "llm" else local["question generator"]
-        return (
-            ("first question", asks[preset.first]),
-            *([] if preset.variant.all_at_once else [("next step", follows[preset.then])]),
-            ("answerer", self._answerer_words(options)),
-            *([("paraphraser", others)] if preset.variant.padding == "paraphrase" else []),
-            ("reasoner", model if preset.others == "llm" else local["reasoner"]),
-        )
-
     def catalogue(self) -> tuple[Group, ...]:
         """Everything that can be chosen, place by place: what `models list` prints and the page shows."""
         offers = self.offers()
@@ -161,12 +139,13 @@ class Availability:
             Group("Language models", "OPENAI_MODEL", offers.models),
             Group("Ways of pursuing evidence", "", offers.pursuits),
             Group("Search engines", "SEARCH", offers.searches),
-            Group("Readers", "READER", self._readers()),
+            Group("Judges", "JUDGE", self._one_or_own("judge", JUDGE, "SmolLM2-135M with an adapter")),
+            Group("Readers", "READER", self._one_or_own("reader", READER, "MiniLM-L12")),
             Group("Corpora", "CORPORA", offers.corpora),
         )
 
     def _local_words(self) -> dict[str, str]:
-        judge = "local judge, SmolLM2-135M with adapter"
+        judge = self.settings.judge or "local judge, SmolLM2-135M with adapter"
         question_model = self.settings.question_model
         return {
             "claim verifier": judge,
@@ -203,8 +182,8 @@ class Availability:
         for role, words in self._local_words().items():
             name = role.replace(" ", "_").lower()
             local = Choice("local", words[:1].upper() + words[1:])
-            if broken := self.parts.why_broken(*_PART_OF.get(name, ())):
-                local = _broken(local, broken)
+            if part := self.parts.why_broken(*_PART_OF.get(name, ())):
+                local = broken(local, part)
             seq2seq = (self._needing_seq2seq(Choice(SEQ2SEQ, "FLAN-T5, end to end")),) if name == "reasoner" else ()
             yield Group(role[:1].upper() + role[1:], name.upper(), (local, prompted, *seq2seq))
 
@@ -215,8 +194,8 @@ class Availability:
     def _preset(self, name: str, mix: Mix, usable: bool) -> Choice:
         choice = Choice(name, TITLES[name], needs_model=mix.needs_model)
         local = [part for role, parts in _PART_OF.items() if getattr(mix, role) == "local" for part in parts]
-        if broken := self.parts.why_broken(*local):
-            return _broken(choice, broken)
+        if part := self.parts.why_broken(*local):
+            return broken(choice, part)
         if mix.needs_model and not usable:
             return choice.without(*NO_MODEL)
         return self._needing_seq2seq(choice) if mix.reasoner == SEQ2SEQ else choice
@@ -224,8 +203,8 @@ class Availability:
     def _answerers(self, usable: bool) -> tuple[Choice, ...]:
         local_reader = () if self.settings.reader else (READER,)
         retrieving = Choice(retriever_reader.NAME, "Retriever and reader: answers from passages of the corpora")
-        if broken := self.parts.why_broken(CORPUS, RERANKER, *local_reader):
-            retrieving = _broken(retrieving, broken)
+        if part := self.parts.why_broken(CORPUS, RERANKER, *local_reader):
+            retrieving = broken(retrieving, part)
         elif not any(corpus.available for corpus in self._corpora()):
             retrieving = retrieving.without("No corpus is indexed on this machine.", "make corpus")
         knowing = self._needing_seq2seq(Choice(flan_t5.NAME, "FLAN-T5: answers from its own memory"))
@@ -239,54 +218,24 @@ class Availability:
             searching = searching.without("No search engine is set up, and no corpus is indexed.", "SEARXNG_URL")
         return retrieving, knowing, reciting, searching
 
-    def _searches(self) -> tuple[Choice, ...]:
-        """The corpora first, for they are always here; then every engine, set up or not."""
-        corpora = Choice(CORPUS_SEARCH, "The corpora of this machine, searched as the web is")
-        if not any(corpus.available for corpus in self._corpora()):
-            corpora = corpora.without("No corpus is indexed on this machine.", "make corpus")
-        set_up = {engine.name: engine for engine in self.engines}
-        engines = (
-            Choice(provider.name, provider.title, destination=set_up[provider.name].destination)
-            if provider.name in set_up
-            else Choice(provider.name, provider.title).without("It is not set up.", provider.setting)
-            for provider in PROVIDERS
-        )
-        return corpora, *engines
-
-    def _pursuits(self, usable: bool) -> Iterator[Choice]:
-        seq2seq = {
-            "QUESTION_SEQ2SEQ": self.settings.question_seq2seq,
-            "NEXT_QUESTION_SEQ2SEQ": self.settings.next_question_seq2seq,
-        }
-        for preset in PURSUIT_PRESETS.values():
-            choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
-            needed = (["QUESTION_SEQ2SEQ"] if preset.needs_first_seq2seq else []) + (
-                ["NEXT_QUESTION_SEQ2SEQ"] if preset.needs_next_seq2seq else []
-            )
-            missing = next((name for name in needed if why_missing(seq2seq[name] or "")), None)
-            local = (JUDGE, GENERATOR, READER) if preset.others == "local" else ()
-            if broken := self.parts.why_broken(*local):
-                choice = _broken(choice, broken)
-            elif preset.needs_model and not usable:
-                choice = choice.without(*NO_MODEL)
-            elif missing:
-                choice = choice.without("It needs a model that is fine-tuned to ask questions.", missing)
-            yield choice
-
     def _models(self) -> tuple[Choice, ...]:
         remote = (_remote(each) for each in self.models)
         seq2seq = Choice(SEQ2SEQ, f"FLAN-T5 ({self.settings.flan_t5}), on this machine")
         return *remote, self._needing_seq2seq(seq2seq)
 
-    def _readers(self) -> tuple[Choice, ...]:
-        own = Choice("local", "Hopcheck's own reader, MiniLM-L12")
-        if broken := self.parts.why_broken(READER):
-            own = _broken(own, broken)
-        if not self.settings.reader:
+    def _one_or_own(self, role: str, part: str, own_words: str) -> tuple[Choice, ...]:
+        """Hopcheck's own reader or judge, and the one that a setting names in its place."""
+        own = Choice("local", f"Hopcheck's own {role}, {own_words}")
+        other = getattr(self.settings, role)
+        if not other and (lost := self.parts.why_broken(part)):
+            own = broken(own, lost)
+        if not other:
             return (own,)
-        other = Choice(self.settings.reader, f"Extractive reader {self.settings.reader}")
-        missing = why_missing(self.settings.reader)
-        return own, other.without(missing, "flask --app app models fetch reader") if missing else other
+        named, missing = Choice(other, f"The {role} {other}"), why_missing(other)
+        return own, named.without(missing, f"flask --app app models fetch {role}") if missing else named
+
+    def _searches(self) -> tuple[Choice, ...]:
+        return searches(self.engines, any(corpus.available for corpus in self._corpora()))
 
     def _corpora(self) -> Iterator[Choice]:
         for info in installed(self.settings.instance):
@@ -300,7 +249,3 @@ def _remote(model: ModelSettings) -> Choice:
     choice = Choice(model.name, f"{model.name} ({named}at {model.host})", destination=model.destination)
     reason = availability(model)
     return choice.without(reason, "the setting that is named there, and a new start") if reason else choice
-
-
-def _broken(choice: Choice, part: Part) -> Choice:
-    return choice.without(f"The {part.name} could not be loaded: {part.message}", part.mend)

@@ -10,6 +10,15 @@ from app.backends.hub import fetch as fetch_model
 from app.offers import Choice
 from app.reasoning.errors import ModelUnavailable
 
+FETCHED = {
+    "flan-t5": "flan_t5",
+    "reader": "reader",
+    "judge": "judge",
+    "question-seq2seq": "question_seq2seq",
+    "next-question-seq2seq": "next_question_seq2seq",
+}
+"""What can be fetched, and the setting that names it."""
+
 models = AppGroup("models", help="The models and modules that runs can be made of.")
 
 
@@ -31,14 +40,13 @@ def listing() -> None:
 
 
 @models.command("fetch")
-@click.argument("name", type=click.Choice(["flan-t5", "reader"]))
+@click.argument("name", type=click.Choice(list(FETCHED)))
 @with_appcontext
 def fetch(name: str) -> None:
-    """Download the model that FLAN_T5 or READER names from the hub, for later runs to use."""
-    settings = current_app.extensions["hopcheck"].settings
-    model = {"flan-t5": settings.flan_t5, "reader": settings.reader}[name]
+    """Download the model that the setting of that name names (FLAN_T5, READER, JUDGE, ...), for later runs to use."""
+    model = getattr(current_app.extensions["hopcheck"].settings, FETCHED[name])
     if not model:
-        raise click.UsageError("READER is not set, so Hopcheck's own reader is used and there is nothing to fetch.")
+        raise click.UsageError(f"{FETCHED[name].upper()} is not set, so there is nothing to fetch.")
     click.echo(f"Fetching {model} ...")
     try:
         click.echo(f"{model} lies in {fetch_model(model)}")

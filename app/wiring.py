@@ -9,11 +9,12 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from app.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, SEQ2SEQ, Availability
+from app.availability import SEQ2SEQ, Availability
 from app.backends.bm25 import Java
 from app.backends.corpus_fusion import Shelf
 from app.backends.entailment import Calibration, EntailmentJudge
 from app.backends.fingerprint import fingerprint
+from app.backends.hub_judge import HubJudge
 from app.backends.hub_reader import HubReader
 from app.backends.inference import Inference
 from app.backends.language_models import configured
@@ -23,6 +24,7 @@ from app.backends.reader import SpanReader
 from app.backends.reranker import CrossEncoderReranker
 from app.backends.seq2seq import Seq2Seq
 from app.backends.web_search import configured as searches
+from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader, web_search
 from app.modules.answering.document_choosing import PromptedChooser, ReaderChooser
 from app.modules.answering.document_reading import PromptedReader
@@ -46,7 +48,6 @@ from app.reasoning.claim_only import ClaimOnly
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.roles import (
     ClaimVerifier,
-    Completer,
     EntailmentModel,
     QAValidator,
     QuestionAnswerer,
@@ -81,9 +82,18 @@ class Wiring:
         self._own_reader = SpanReader(SHIPPED / "reader", threads, inference)
         self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
         self.judge = EntailmentJudge(base, SHIPPED / "judge", threads, inference)
+        self._hub_judge = HubJudge(settings.judge, inference, threads) if settings.judge else None
         self._completer = LocalLM(settings.question_model, threads, inference)
         self.generator = LocalQuestionGenerator(self._completer)
-        self._inference, self._threads, self._questioners = inference, threads, dict[str, Completer]()
+        questioners = {
+            "QUESTION_SEQ2SEQ": settings.question_seq2seq,
+            "NEXT_QUESTION_SEQ2SEQ": settings.next_question_seq2seq,
+        }
+        self._questioners = {
+            setting: Seq2Seq(name, inference, threads, mend=f"{setting} with the folder of a model")
+            for setting, name in questioners.items()
+            if name
+        }
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
         models = configured(
             settings.openai_api_key,
@@ -100,7 +110,7 @@ class Wiring:
                 (CORPUS, self._open_corpora),
                 (RERANKER, self._reranker.load),
                 (READER, self._own_reader.load),
-                (JUDGE, self.judge.load),
+                (JUDGE, (self._hub_judge or self.judge).load),
             ]
         )
         engines = searches.configured(
@@ -127,16 +137,23 @@ class Wiring:
         return self._parts.ready
 
     def weigher(self) -> EntailmentModel:
-        """The judge joined with the signals. Raises ModelUnavailable when its weights are missing or damaged."""
-        return JoinedJudge(self.judge, Joint.read(JOINED))
+        """What evidence is weighed by: the judge joined with the signals, or the operator's alone.
+
+        Raises ModelUnavailable when the joined weights are missing or damaged.
+        """
+        return self._hub_judge or JoinedJudge(self.judge, Joint.read(JOINED))
 
     def judge_name(self) -> str:
         """Which judge weighs, its files told apart by their bytes. Loads it; ModelUnavailable when that fails."""
+        if self._hub_judge:
+            return self._hub_judge.load().version
         return f"{self.judge.load()[2]}, joined {fingerprint(JOINED)}"
 
     @property
     def sufficient(self) -> float:
         """The judge's fitted bound for "enough". Raises ModelUnavailable when its file is missing or damaged."""
+        if self._hub_judge:
+            return self._hub_judge.calibration.sufficient
         return Calibration.read(SHIPPED / "judge").sufficient
 
     def offers(self) -> Offers:
@@ -178,13 +195,10 @@ class Wiring:
         )
 
     def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
-        def seq2seq(name: str | None) -> Completer:
-            return self._questioners.setdefault(name or "", Seq2Seq(name or "", self._inference, self._threads))
-
         return PursuitParts(
             model=lambda: self._model(options),
-            first_seq2seq=lambda: seq2seq(self._settings.question_seq2seq),
-            next_seq2seq=lambda: seq2seq(self._settings.next_question_seq2seq),
+            first_seq2seq=lambda: self._questioners["QUESTION_SEQ2SEQ"],
+            next_seq2seq=lambda: self._questioners["NEXT_QUESTION_SEQ2SEQ"],
             completer=lambda: self._completer,
             local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.weigher()),
         )

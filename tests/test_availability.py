@@ -2,9 +2,10 @@
 
 import pytest
 
-from app.availability import CORPUS, GENERATOR, GUIDED, JUDGE, READER, RERANKER, Availability
+from app.availability import GUIDED, Availability
 from app.backends.language_models import ModelSettings
-from app.offers import OWN, PURSUIT, SEARCHES
+from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
+from app.offers import OWN, PURSUIT
 from app.parts import Parts
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.types import RunOptions

@@ -19,7 +19,7 @@ from tests.backends.web_search.search_server import Reply as Found
 from tests.backends.web_search.search_server import Said, SearchServer, searxng_reply
 from tests.one_claim import CLAIM, checked
 from tests.openai_server import Asked, OpenAIServer, Reply
-from tests.tiny import tiny_t5
+from tests.tiny import tiny_nli, tiny_t5
 
 WROTE = Said("Hamlet", "https://encyclopedia.example/hamlet", "Hamlet was written by William Shakespeare.")
 BORN = Said("Shakespeare", "https://lives.example/shakespeare", "William Shakespeare was born in England.")
@@ -44,7 +44,7 @@ def player(asked: Asked) -> Reply:
         )
     if "[[True]] or [[False]]" in prompt:
         return Reply("[[True]]" if "Where was" in prompt else "Where was William Shakespeare born?")
-    if "Which one of these documents" in prompt:
+    if "referring by its number" in prompt:
         return Reply("Document 2" if "Where was" in prompt else "Document 1")
     if "Contexts:" in prompt:
         return Reply("Shakespeare wrote it [1] and was born in England [2].\nSUPPORTED")
@@ -168,3 +168,11 @@ def test_sentences_that_a_data_set_gives_are_what_its_searches_find(net):
     assert judge(Row("1", CLAIM.text, Gold.SUPPORTED)).label is Label.SUPPORTED
     assert judge(Row("2", CLAIM.text, Gold.SUPPORTED)).label is Label.NOT_ENOUGH_EVIDENCE
     assert search.asked == []
+
+
+def test_a_judge_of_the_operators_own_weighs_and_is_named(tmp_path):
+    own = Wiring(Settings.from_env({"INSTANCE": str(tmp_path), "JUDGE": str(tiny_nli(tmp_path / "judge"))}))
+    ((supports, refutes, neither),) = own.weigher().classify([("Paris is big.", [("Paris", "Paris is big.")])])
+    assert supports + refutes + neither == pytest.approx(1)
+    assert "judge" in own.judge_name() and dict(own.modules(RunOptions()))["reasoner"].endswith("judge")
+    assert own.sufficient == 0.6

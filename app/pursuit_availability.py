@@ -1,0 +1,73 @@
+"""What an evidence pursuit can be made of here: its presets, the search engines, and how both are named in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from app.backends.hub import why_missing
+from app.backends.web_search.configured import PROVIDERS
+from app.backends.web_search.searching import Searching
+from app.missing import GENERATOR, JUDGE, NO_MODEL, READER, broken
+from app.offers import CORPUS_SEARCH, Choice
+from app.parts import Parts
+from app.pursuit_presets import PURSUIT_PRESETS, PursuitPreset
+from app.reasoning.types import RunOptions
+from app.settings import Settings
+
+
+def pursuits(settings: Settings, parts: Parts, usable: bool) -> Iterator[Choice]:
+    """Every preset, with the reason why not where it cannot be had; `usable`: some language model can be had."""
+    for preset in PURSUIT_PRESETS.values():
+        choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
+        local = (JUDGE, GENERATOR, READER) if preset.others == "local" else ()
+        if part := parts.why_broken(*local):
+            choice = broken(choice, part)
+        elif preset.needs_model and not usable:
+            choice = choice.without(*NO_MODEL)
+        elif missing := _missing_questioner(settings, preset):
+            choice = choice.without("It needs a model that is fine-tuned to ask questions.", missing)
+        yield choice
+
+
+def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
+    """The setting that does not name a fine-tuned model on this machine although the preset needs one, or ""."""
+    if preset.needs_first_seq2seq and why_missing(settings.question_seq2seq or ""):
+        return "QUESTION_SEQ2SEQ"
+    if preset.needs_next_seq2seq and why_missing(settings.next_question_seq2seq or ""):
+        return "NEXT_QUESTION_SEQ2SEQ"
+    return ""
+
+
+def searches(engines: Sequence[Searching], corpora: bool) -> tuple[Choice, ...]:
+    """The corpora first, for they are always here; then every engine, set up or not. `corpora`: some is indexed."""
+    here = Choice(CORPUS_SEARCH, "The corpora of this machine, searched as the web is")
+    if not corpora:
+        here = here.without("No corpus is indexed on this machine.", "make corpus")
+    set_up = {engine.name: engine for engine in engines}
+    others = (
+        Choice(provider.name, provider.title, destination=set_up[provider.name].destination)
+        if provider.name in set_up
+        else Choice(provider.name, provider.title).without("It is not set up.", provider.setting)
+        for provider in PROVIDERS
+    )
+    return here, *others
+
+
+def pursuit_at_work(
+    settings: Settings, options: RunOptions, local: Mapping[str, str], answerer: str
+) -> tuple[tuple[str, str], ...]:
+    """The (role, implementation) pairs of a pursuit; `local` names the local part of each role, `answerer` its own."""
+    preset = PURSUIT_PRESETS.get(options.preset)
+    if preset is None:
+        return ()
+    model = f"{options.model}, prompted"
+    first = {"llm": model, "local": local["question generator"], "seq": f"{settings.question_seq2seq}, fine-tuned"}
+    then = first | {"local": "local judge and rules", "seq": f"{settings.next_question_seq2seq}, fine-tuned"}
+    prompted = preset.others == "llm"
+    return (
+        ("first question", first[preset.first]),
+        *([] if preset.variant.all_at_once else [("next step", then[preset.then])]),
+        ("answerer", answerer),
+        *([("paraphraser", model if prompted else first["local"])] if preset.variant.padding == "paraphrase" else []),
+        ("reasoner", model if prompted else local["reasoner"]),
+    )

@@ -94,6 +94,15 @@ class HopFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class HopInterrupted:
+    """The hop was left where it was, for the run is to conclude now; its answer, if it has one, counts for nothing."""
+
+    hop: int
+    reason: str
+    kind: Literal["hop_interrupted"] = "hop_interrupted"
+
+
+@dataclass(frozen=True, slots=True)
 class StepFailed:
     """A call that belongs to no hop did not work (the claim verifier's); the run goes on without its answer."""
 
@@ -160,6 +169,7 @@ Event = (
     | HopKept
     | HopSetAside
     | HopFailed
+    | HopInterrupted
     | StepFailed
     | TroubleMet
     | SufficiencyJudged

@@ -73,11 +73,11 @@ class EvidencePursuit:
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield what happens; the last event is terminal. Of `so_far` stands every hop but one that was cut off."""
-        pursuit = _Pursuit(self, claim, options, Pairs.of(so_far))
+        pursuit = _Pursuit(self, claim, options, Pairs.of(so_far), control)
         if so_far:
             pursuit.recall(so_far)
         if not (so_far and so_far.stopped_because):
-            reason = yield from pursuit.question(control)
+            reason = yield from pursuit.question()
             if control and control.wish() is Wish.STOP:
                 yield RunInterrupted(control.reason())
                 return
@@ -93,6 +93,7 @@ class _Pursuit:
     claim: Claim
     options: RunOptions
     trail: Pairs
+    control: Control | None = None
     ended: str = ""
     own: int = 0
     opening: tuple[Question, ...] | None = None
@@ -108,9 +109,9 @@ class _Pursuit:
             self.ended = so_far.sufficiency.reason if so_far.sufficiency else self._full()
             self.own = so_far.judged_after
 
-    def question(self, control: Control | None) -> Generator[Event, None, str]:
+    def question(self) -> Generator[Event, None, str]:
         """Hop after hop until nothing brings another; returns why the pursuer asked no more, or control's reason."""
-        while not (reason := wish_to_end(control)):
+        while not (reason := wish_to_end(self.control)):
             hop = yield from self._next_hop()
             if hop is None:
                 return self.ended
@@ -229,7 +230,7 @@ class _Pursuit:
         return self.wordings[hop.number]
 
     def _ask(self, question: Question, if_answered: str) -> Generator[Event, None, Hop]:
-        return self.trail.ask(self.parts.answerer, self.claim, question, if_answered)
+        return self.trail.ask(self.parts.answerer, self.claim, question, if_answered, self.control)
 
     def _decided(self, holds: bool) -> Verdict:
         """The decision as a verdict; it rests on the pairs that were there when it was made."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from app.reasoning.errors import CallFailed
 from app.reasoning.events import AnswerFound, Event, HopKept, HopSetAside, QuestionAsked
-from app.reasoning.roles import QuestionAnswerer
+from app.reasoning.roles import Control, QuestionAnswerer
 from app.reasoning.trail import Trail, answered, failed
 from app.reasoning.types import Claim, Context, Hop, HopStatus, Question
 
@@ -36,14 +36,21 @@ class Pairs(Trail):
         return _folded(question) not in {"", *(_folded(hop.question) for hop in self.hops)}
 
     def ask(
-        self, answerer: QuestionAnswerer, claim: Claim, question: Question, if_answered: str
+        self,
+        answerer: QuestionAnswerer,
+        claim: Claim,
+        question: Question,
+        if_answered: str,
+        control: Control | None = None,
     ) -> Generator[Event, None, Hop]:
         """One hop from question to keeping; returns it closed. `if_answered` is why it is kept if it has an answer."""
         number = self.next_number
         try:
-            hop = yield from answered(answerer, number, question, claim)
+            hop = yield from answered(answerer, number, question, claim, control)
         except CallFailed as error:
             return (yield from failed(Hop(number, question), "answerer", error))
+        if hop.status is not HopStatus.OPEN:
+            return hop
         if answer_text(hop):
             yield HopKept(number, if_answered)
             return hop.closed(HopStatus.KEPT, if_answered)

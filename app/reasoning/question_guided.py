@@ -40,6 +40,8 @@ from app.reasoning.trail import (
     brought_nothing,
     conclude,
     failed,
+    hurried,
+    interrupted,
     limit_reached,
     wish_to_end,
 )
@@ -80,7 +82,7 @@ class QuestionGuided:
         while not enough:
             if reason := self._reason_to_end(trail, options, control):
                 return reason
-            hop = yield from self._ask(claim, trail)
+            hop = yield from self._ask(claim, trail, control)
             if hop is None:
                 return NOTHING_LEFT
             trail.hops.append(hop)
@@ -91,7 +93,7 @@ class QuestionGuided:
         """Why no further question may be asked, or nothing."""
         return wish_to_end(control) or limit_reached(trail.hops, options) or brought_nothing(trail.hops)
 
-    def _ask(self, claim: Claim, trail: Trail) -> Generator[Event, None, Hop | None]:
+    def _ask(self, claim: Claim, trail: Trail, control: Control | None) -> Generator[Event, None, Hop | None]:
         """One hop from question to keeping; returns it closed, or None when there is no question left."""
         number, module = trail.next_number, "question generator"
         hop = Hop(number, Question(""))
@@ -100,7 +102,11 @@ class QuestionGuided:
             if question is None:
                 return None
             hop, module = Hop(number, question), "answerer"
-            hop = yield from answered(self.answerer, number, question, claim)
+            hop = yield from answered(self.answerer, number, question, claim, control)
+            if hop.status is not HopStatus.OPEN:
+                return hop
+            if hurried(control):
+                return (yield from interrupted(hop))
             module = "QA validator"
             judgement = self.validator.is_useful(claim, trail.context, hop)
         except CallFailed as error:

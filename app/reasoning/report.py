@@ -9,6 +9,7 @@ from app.reasoning.events import (
     AnswerFound,
     Event,
     HopFailed,
+    HopInterrupted,
     HopKept,
     HopSetAside,
     PhaseEntered,
@@ -33,10 +34,10 @@ class Report:
 
     `times` maps a hop's number to the seconds since the run's start at which it (began, closed or last changed).
     `ended` is None while the run goes on, then "verdict", "failed" or "interrupted"; `problem` says why for the last
-    two. `failures` are calls that belong to no hop and did not work, and what did not work though its hop went on. `stopped_because` says why questioning ended.
-    `sufficiency` is what the claim verifier said last, and `judged_after` the number of hops that there were when it
-    was last asked, whether or not it replied. `resumed` counts how often the run was cut off and taken up again; the
-    gaps are a part of `seconds`.
+    two. `failures` are calls that belong to no hop and did not work, and what did not work though its hop went on.
+    `stopped_because` says why questioning ended. `sufficiency` is what the claim verifier said last, and `judged_after`
+    the number of hops that there were when it was last asked, whether or not it replied. `resumed` counts how often the
+    run was cut off and taken up again; the gaps are a part of `seconds`.
     """
 
     claim: Claim
@@ -111,6 +112,8 @@ def apply(report: Report, event: Event, seconds: float) -> Report:
             return _changed(report, number, seconds, status=HopStatus.SET_ASIDE, reason=reason)
         case HopFailed(number, module, message):
             return _failed(report, number, f"The {module} failed: {message}", seconds)
+        case HopInterrupted(number, reason):
+            return _changed(report, number, seconds, status=HopStatus.INTERRUPTED, reason=reason)
         case StepFailed(module, message):
             failures = (*report.failures, f"The {module} failed: {message}")
             return replace(report, failures=failures, judged_after=len(report.hops))

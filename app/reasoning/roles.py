@@ -172,10 +172,14 @@ class PageReader(Protocol):
 
 
 class Wish(Enum):
-    """What whoever controls a run wants of it."""
+    """What whoever controls a run wants of it.
+
+    CONCLUDE lets the hop that is under way come to its end, CONCLUDE_NOW leaves it where it is.
+    """
 
     GO_ON = "go_on"
     CONCLUDE = "conclude"
+    CONCLUDE_NOW = "conclude_now"
     STOP = "stop"
 
 

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Self
 
 from app.reasoning.errors import CallFailed
-from app.reasoning.events import AnswerFound, Event, HopFailed, QuestionAsked, RunFailed, VerdictReached
+from app.reasoning.events import (
+    AnswerFound,
+    Event,
+    HopFailed,
+    HopInterrupted,
+    QuestionAsked,
+    RunFailed,
+    VerdictReached,
+)
 from app.reasoning.report import Report
 from app.reasoning.roles import Control, QuestionAnswerer, Reasoner, Wish
 from app.reasoning.types import Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
@@ -15,6 +23,7 @@ from app.reasoning.types import Claim, Context, Hop, HopStatus, Label, Question,
 FRUITLESS_HOPS = 2
 """So many hops in a row without a kept one, and no further question follows from them."""
 NOTHING_LEFT = "There was nothing left to ask."
+LEFT = "The check was to conclude before this hop was done."
 
 
 @dataclass
@@ -62,12 +71,30 @@ def brought_nothing(hops: Sequence[Hop]) -> str:
     return f"{FRUITLESS_HOPS} hops in a row brought nothing." if fruitless else ""
 
 
-def answered(answerer: QuestionAnswerer, number: int, question: Question, claim: Claim) -> Generator[Event, None, Hop]:
-    """Ask `question` as hop `number`; returns the hop with its answer, still open. Raises what the answerer raises."""
+def hurried(control: Control | None) -> bool:
+    """Whether the run is to conclude without even the hop that is under way."""
+    return control is not None and control.wish() is Wish.CONCLUDE_NOW
+
+
+def answered(
+    answerer: QuestionAnswerer, number: int, question: Question, claim: Claim, control: Control | None
+) -> Generator[Event, None, Hop]:
+    """Ask `question` as hop `number`; returns the hop with its answer, still open, or interrupted where it is hurried.
+
+    Raises what the answerer raises.
+    """
     yield QuestionAsked(number, question)
+    if hurried(control):
+        return (yield from interrupted(Hop(number, question)))
     answer = answerer.answer(question, claim)
     yield AnswerFound(number, answer)
     return Hop(number, question, answer)
+
+
+def interrupted(hop: Hop) -> Generator[Event, None, Hop]:
+    """Leave the hop where it is; returns it closed."""
+    yield HopInterrupted(hop.number, LEFT)
+    return hop.closed(HopStatus.INTERRUPTED, LEFT)
 
 
 def failed(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, Hop]:

@@ -1,7 +1,8 @@
-"""What bounds a run: its own time, calls, tokens and money, and what the whole site may spend in a day.
+"""What bounds a run: its own time, calls, tokens and money, what the whole site may spend in a day, its owner's wish.
 
 Reaching a limit is no failure. The strategy is told to conclude with what it has, and the page says which limit it was.
-The conclusion itself may still make its calls.
+The conclusion itself may still make its calls. The owner's wish is kept with the run, so it is heard wherever the run
+is carried out, and after a take-over.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from app.reasoning.events import RunResumed, RunStarted
 from app.reasoning.roles import Wish
 from app.reasoning.types import Usage
 from app.runs.event_log import WAITING, StoredEvent
+
+ASKED = "Its owner asked for a conclusion from what was there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +53,31 @@ class RunControl:
         used: Usage = Usage(),  # noqa: B008 - it is frozen
         worked: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
+        asked: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`asked` looks whether the run's owner wants it to conclude now."""
         self._limits = limits
         self._today = today
         self._used = used
         self._clock = clock
         self._began = clock() - worked
         self._reason = ""
+        self._asked = asked
 
     def count(self, usage: Usage) -> None:
         """A call of this run was made."""
         self._used += usage
 
     def wish(self) -> Wish:
-        """CONCLUDE from the moment a limit is reached."""
+        """CONCLUDE from the moment a limit is reached, CONCLUDE_NOW when the owner asks for it."""
+        if self._asked():
+            self._reason = self._reason or ASKED
+            return Wish.CONCLUDE_NOW
         self._reason = self._reason or self._reached()
         return Wish.CONCLUDE if self._reason else Wish.GO_ON
 
     def reason(self) -> str:
-        """Which limit was reached, in a sentence with its number."""
+        """Who asked, or which limit was reached, in a sentence with its number."""
         return self._reason
 
     def _reached(self) -> str:

@@ -30,6 +30,7 @@ from app.reasoning.events import (
     TokensUsed,
     VerdictReached,
 )
+from app.reasoning.roles import Wish
 from app.runs.clock import database_now
 from app.runs.codec import decode, encode, encode_options
 from app.runs.journal import forget
@@ -158,6 +159,12 @@ class EventLog:
             with self._news:
                 if self._appended == seen:
                     self._news.wait(min(left, self._poll_seconds))
+
+    def wish(self, run_id: str) -> Wish:
+        """What the run's owner wants of it."""
+        with self._sessions() as session:
+            stored = session.scalar(select(RunRow.wish).where(RunRow.id == run_id))
+        return Wish(stored) if stored else Wish.GO_ON
 
     def close(self) -> None:
         """Let all who wait go: nothing more happens in this process. The log itself can still be read."""

@@ -83,11 +83,14 @@ class Leases:
         return lease
 
     def seize(self, run_id: str) -> Lease | None:
-        """The lease of an unfinished run, whoever held it, for one last word; it is not renewed."""
+        """The lease of an unfinished run, whoever held it, for one last word; it is not renewed.
+
+        It is held meanwhile, so that nobody who looks for free runs takes it before the word is said.
+        """
         seized = (
             update(RunRow)
             .where(RunRow.id == run_id, RunRow.state == RUNNING)
-            .values(epoch=RunRow.epoch + 1, holder=None, leased_until=None)
+            .values(epoch=RunRow.epoch + 1, holder=_own_name(), leased_until=database_now(self._seconds))
         )
         return self._begin_epoch(run_id, seized)
 

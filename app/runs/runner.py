@@ -145,7 +145,13 @@ class Runner:
         self._run(lease, strategy, apply(report, resumed, report.seconds), stored)
 
     def _run(self, lease: Lease, strategy: Strategy, report: Report, stored: Sequence[StoredEvent]) -> None:
-        control = RunControl(self._limits, self._spending.today, report.usage, worked_seconds(stored))
+        control = RunControl(
+            self._limits,
+            self._spending.today,
+            report.usage,
+            worked_seconds(stored),
+            asked=lambda: self._events.wish(lease.run_id) is Wish.CONCLUDE_NOW,
+        )
         if control.wish() is not Wish.GO_ON and not report.hops:
             return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
         event: Event | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +14,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.reasoning.calls import Memory
 from app.reasoning.events import RunInterrupted, RunStarted
 from app.reasoning.report import Report, fold
-from app.reasoning.roles import Strategy
+from app.reasoning.roles import Strategy, Wish
 from app.reasoning.types import Claim, Label, RunOptions
 from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
 from app.runs.control import Limits
@@ -22,7 +23,7 @@ from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
 from app.runs.runner import Runner
 from app.runs.sweeper import Sweeper
-from app.runs.tables import RunRow
+from app.runs.tables import RUNNING, RunRow
 
 __all__ = [
     "DaySpent",
@@ -40,13 +41,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as it stands: its report folds the events up to number `last_seq`."""
+    """A run as it stands: its report folds the events up to number `last_seq`; `wish` is what its owner wants of it."""
 
     id: str
     owner: str
     created_at: datetime
     last_seq: int
     report: Report
+    wish: Wish = Wish.GO_ON
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +110,10 @@ class Runs:
             row = session.get(RunRow, run_id)
             if row is None:
                 return None
-            owner, created_at = row.owner, row.created_at
+            owner, created_at, wish = row.owner, row.created_at, Wish(row.wish or Wish.GO_ON)
         events = self._events.read(run_id)
         report = fold((stored.event, stored.seconds) for stored in events)
-        return StoredRun(run_id, owner, created_at, events[-1].seq, report)
+        return StoredRun(run_id, owner, created_at, events[-1].seq, report, wish)
 
     def check_database(self) -> None:
         """Raises DatabaseUnavailable where no run can be stored now. Asks for the right to write and writes nothing."""
@@ -136,15 +138,25 @@ class Runs:
         """
         return self._events.follow(run_id, after, wait)
 
-    def interrupt(self, run_id: str, message: str) -> None:
-        """End an unfinished run at once, with what it has; whoever carries it out stops at its next step."""
-        lease = self._leases.seize(run_id)
-        if lease is None:
-            return
-        try:
-            self._events.append(lease, RunInterrupted(message))
-        except (LeaseLost, RunEnded):  # somebody was quicker
-            return
+    def interrupt(self, run_id: str, message: str) -> bool:
+        """End an unfinished run at once, with what it has; whoever carries it out stops at its next step.
+
+        False when the run had ended, or was ended by someone else at the same moment.
+        """
+        while (lease := self._leases.seize(run_id)) is not None:
+            with suppress(LeaseLost, RunEnded):  # somebody else seized it meanwhile, and may have had the last word
+                self._events.append(lease, RunInterrupted(message))
+                return True
+        return False
+
+    def conclude(self, run_id: str) -> bool:
+        """Ask for a verdict from what the run has kept; whoever carries it out hears of it at its next step.
+
+        Asking again changes nothing. False when the run had ended.
+        """
+        asked = update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING).values(wish=Wish.CONCLUDE_NOW.value)
+        with self._sessions.begin() as session:
+            return session.execute(asked.returning(RunRow.id)).one_or_none() is not None
 
     def serve(self) -> None:
         """From now on also take up what others left: runs that wait, and runs that were cut off."""

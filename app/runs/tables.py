@@ -35,7 +35,8 @@ class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
 
     `last_seq` is the newest event's number: appending counts it up first, which both takes the next number and makes
     other writers of this run wait. `epoch`, `holder` and `leased_until` are the lease of whoever carries the run out
-    (leases.py); `cut_offs` counts the leases that lapsed, `began_at` is when the first was taken.
+    (leases.py); `cut_offs` counts the leases that lapsed, `began_at` is when the first was taken. `wish` is what the
+    owner wants of it (a roles.Wish, None to go on); `parent` is the run that this one branches off, there or not.
     """
 
     __tablename__ = "runs"
@@ -55,6 +56,8 @@ class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     leased_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     cut_offs: Mapped[int] = mapped_column(default=0, server_default="0")
     began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    wish: Mapped[str | None] = mapped_column(String(16))
+    parent: Mapped[str | None] = mapped_column(String(32), index=True)
 
 
 class EventRow(db.Model):  # type: ignore[name-defined] # made at run time

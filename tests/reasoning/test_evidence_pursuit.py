@@ -395,10 +395,17 @@ class TestControl:
     @pytest.mark.parametrize("hops", [1, 3])
     def test_conclude_makes_up_no_pairs_and_calls_the_reasoner_with_what_there_is(self, hops):
         script = Script()
-        events = run(script, control=Wishes(*[Wish.GO_ON] * hops, Wish.CONCLUDE))
+        events = run(script, control=Wishes(*[Wish.GO_ON] * 2 * hops, Wish.CONCLUDE))
         assert len(asked(events)) == hops
         assert reason_to_end(events) == "Somebody wished so."
         assert events[-1] == VerdictReached(LATE)
+
+    def test_concluding_now_leaves_the_question_under_way_unanswered(self):
+        script = Script()
+        events = run(script, control=Wishes(*[Wish.GO_ON] * 3, Wish.CONCLUDE_NOW))
+        assert [hop.status for hop in report_of(events).hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
+        assert [question for question, _ in script.named("answer")] == ["First?"]
+        assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(LATE))
 
     def test_go_on_changes_nothing(self):
         assert run(Script(), control=Wishes(Wish.GO_ON)) == run(Script())

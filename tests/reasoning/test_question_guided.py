@@ -27,6 +27,7 @@ from app.reasoning.events import (
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.report import Report, fold
 from app.reasoning.roles import Wish
+from app.reasoning.trail import LEFT
 from app.reasoning.types import Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from tests.fakes import SUPPORTED, TWO_HOPS, USEFUL, Script, ScriptedHop, answer, scripted_strategy
 
@@ -280,6 +281,19 @@ class TestControl:
         assert strategy.verifier.calls == [], "nothing depends on its reply any more"
         assert reason_to_end(events) == "Somebody wished so."
         assert events[-1] == VerdictReached(SUPPORTED)
+
+    @pytest.mark.parametrize("calls", [1, 2])
+    def test_concluding_now_leaves_the_hop_under_way_and_keeps_those_before(self, calls):
+        """Asked for while the second hop's question (1) or its answer (2) is being sought."""
+        strategy = scripted_strategy(hops("kept", "kept"))
+        whole_hop_and_verifier = 5
+        wishes = Wishes(*[Wish.GO_ON] * (whole_hop_and_verifier + calls - 1), Wish.CONCLUDE_NOW)
+        events = run(strategy, control=wishes)
+        first, second = report_of(events).hops
+        assert (first.status, second.status, second.reason) == (HopStatus.KEPT, HopStatus.INTERRUPTED, LEFT)
+        assert (second.answer is not None, len(strategy.validator.calls)) == (calls == 2, 1)
+        assert [hop.number for hop in strategy.reasoner.calls[0][1]] == [1]
+        assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(SUPPORTED))
 
     def test_go_on_changes_nothing(self):
         assert run(scripted_strategy(), control=Wishes(Wish.GO_ON)) == run(scripted_strategy())

@@ -7,7 +7,7 @@ import pytest
 from app.reasoning.events import PhaseEntered, RunResumed, RunStarted
 from app.reasoning.roles import Wish
 from app.reasoning.types import Claim, RunOptions, Usage
-from app.runs.control import Limits, RunControl, worked_seconds
+from app.runs.control import ASKED, Limits, RunControl, worked_seconds
 from app.runs.event_log import WAITING, StoredEvent
 
 PHASE = PhaseEntered("reading")
@@ -57,6 +57,22 @@ def test_calls_that_are_made_meanwhile_count():
     assert bounded.wish() is Wish.GO_ON
     bounded.count(Usage(1))
     assert bounded.wish() is Wish.CONCLUDE
+
+
+def test_an_owner_who_asks_is_heard_at_the_next_look_and_named():
+    wishes = [False]
+    asked = control(Limits(), asked=lambda: wishes[0])
+    assert asked.wish() is Wish.GO_ON
+    wishes[0] = True
+    assert (asked.wish(), asked.reason()) == (Wish.CONCLUDE_NOW, ASKED)
+
+
+def test_an_owner_may_hurry_a_run_that_a_limit_concludes_and_the_limit_stays_the_reason():
+    wishes = [False]
+    asked = control(Limits(calls=1), used=Usage(1), asked=lambda: wishes[0])
+    assert asked.wish() is Wish.CONCLUDE
+    wishes[0] = True
+    assert (asked.wish(), "1 call" in asked.reason()) == (Wish.CONCLUDE_NOW, True)
 
 
 def test_the_time_before_a_take_over_counts():

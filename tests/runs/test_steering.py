@@ -1,0 +1,114 @@
+"""Stopped or told to conclude by its owner: a run hears of it wherever it is carried out, and keeps what it has."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app.reasoning.roles import Wish
+from app.reasoning.types import Claim, HopStatus, RunOptions
+from app.runs.control import ASKED
+from app.runs.service import Runs
+from tests.fakes import TWO_HOPS, Gate, scripted_wiring
+from tests.runs.conftest import ended, lapse
+from tests.runs.steady import SteadyWiring
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+STOPPED = "Its owner stopped it."
+
+
+@pytest.fixture
+def held(runs_with):
+    """Start a run that waits before its second answer: the runs, its id and the gate."""
+    gates = []
+
+    def start(wiring=scripted_wiring) -> tuple[Runs, str, Gate]:
+        gate = Gate("answer 2")
+        gates.append(gate)
+        runs = runs_with(wiring(gate=gate) if wiring is scripted_wiring else wiring(before_step=gate))
+        run_id = runs.start(CLAIM, RunOptions(), "me")
+        assert gate.reached.wait(30)
+        return runs, run_id, gate
+
+    yield start
+    for gate in gates:
+        gate.open()
+
+
+def test_a_stopped_run_ends_at_once_keeps_its_finished_hops_and_marks_the_one_under_way(held):
+    runs, run_id, _ = held()
+    assert runs.interrupt(run_id, STOPPED)
+    report = runs.report(run_id).report
+    assert (report.ended, report.problem) == ("interrupted", STOPPED)
+    assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
+
+
+def test_a_call_that_comes_back_to_a_stopped_run_adds_nothing(held):
+    runs, run_id, gate = held()
+    runs.interrupt(run_id, STOPPED)
+    before = runs.report(run_id)
+    gate.open()
+    runs.stop(wait=20)
+    assert runs.report(run_id) == before
+
+
+def test_of_many_who_stop_a_run_at_once_one_has_the_last_word(held):
+    runs, run_id, _ = held()
+    with ThreadPoolExecutor(8) as pool:
+        heard = list(pool.map(lambda n: runs.interrupt(run_id, f"word {n}"), range(8)))
+    assert sorted(heard) == [False] * 7 + [True]
+    assert runs.report(run_id).report.problem == f"word {heard.index(True)}"
+
+
+def test_a_run_that_is_about_to_be_stopped_is_free_for_nobody(held, leases_with):
+    _, run_id, _ = held()
+    others = leases_with()
+    assert others.seize(run_id)
+    assert (others.free(), leases_with().take(run_id)) == ((), None)
+
+
+def test_a_waiting_run_is_stopped_before_it_began(held):
+    runs, _, gate = held()
+    waiting = [runs.start(CLAIM, RunOptions(), "me") for _ in range(2)]
+    assert all(runs.interrupt(each, STOPPED) for each in waiting)
+    gate.open()
+    assert [ended(runs, each).problem for each in waiting] == [STOPPED] * 2
+
+
+def test_told_to_conclude_a_run_finishes_no_hop_and_gives_the_verdict_that_the_kept_ones_allow(held):
+    runs, run_id, gate = held()
+    assert runs.conclude(run_id) and runs.conclude(run_id), "asking twice changes nothing"
+    assert runs.report(run_id).wish is Wish.CONCLUDE_NOW
+    gate.open()
+    report = ended(runs, run_id)
+    assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
+    assert (report.verdict, report.stopped_because) == (TWO_HOPS.verdict, ASKED)
+
+
+def test_the_wish_reaches_a_run_that_another_process_carries_out(held, runs_with):
+    runs, run_id, gate = held()
+    assert runs_with(scripted_wiring()).conclude(run_id)
+    gate.open()
+    assert ended(runs, run_id).stopped_because == ASKED
+
+
+def test_the_wish_reaches_who_takes_the_run_up_after_a_cut_off(held, runs_with, sessions):
+    runs, run_id, _ = held(SteadyWiring)
+    runs.conclude(run_id)
+    lapse(sessions, run_id)
+    wiring = SteadyWiring()
+    others = runs_with(wiring)
+    others.wake(run_id)
+    report = ended(others, run_id)
+    assert (report.stopped_because, report.resumed) == (ASKED, 1)
+    assert wiring.steady.calls == ["conclusion 1"], "no further hop is asked"
+
+
+def test_a_run_that_has_ended_or_never_was_takes_no_wish(runs_with):
+    runs = runs_with(scripted_wiring())
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    before = ended(runs, run_id)
+    for one in (run_id, "never"):
+        assert not runs.conclude(one) and not runs.interrupt(one, STOPPED)
+    assert runs.report(run_id).report == before

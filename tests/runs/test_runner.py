@@ -175,9 +175,9 @@ def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, cap
 @pytest.mark.parametrize(
     "limits, reason",
     [
-        (Limits(calls=3), "The limit of 3 model calls for one check was reached."),
+        (Limits(calls=3), "The limit of 3 calls for one check was reached."),
         (Limits(tokens=30), "The limit of 30 tokens for one check was reached."),
-        (Limits(day_calls=3), "This site's limit of 3 model calls a day was reached."),
+        (Limits(day_calls=3), "This site's limit of 3 calls a day was reached."),
     ],
 )
 def test_a_run_that_reaches_a_limit_concludes_with_what_it_has_and_says_so(runs_with, limits, reason):
@@ -203,7 +203,7 @@ def test_a_run_whose_turn_comes_after_the_days_last_call_fails_for_it_has_looked
     report = ended(runs, second)
     assert (report.ended, report.hops) == ("failed", ())
     assert report.problem == (
-        "This site's limit of 3 model calls a day was reached. Nothing had been looked at by then."
+        "This site's limit of 3 calls a day was reached. Nothing had been looked at by then."
     )
 
 

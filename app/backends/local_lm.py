@@ -52,6 +52,10 @@ class LocalLM:
         request = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "stop": list(stop)}
         return remembered(Call(name, request), lambda: self._completed(server, request))
 
+    def server(self) -> Any:
+        """llama.cpp's server itself, for measuring. Raises ModelUnavailable."""
+        return self._engine()[0]
+
     def load(self) -> None:
         """Load the model now rather than at the first call. Raises ModelUnavailable."""
         self._engine()

@@ -6,8 +6,27 @@ needs. Useful means: there is an answer, it is new, and it is tied to the claim 
 
 from __future__ import annotations
 
-from app.modules.wording import names, normalised, same_question, stems
+import re
+
+from app.modules.wording import differ_in_names, names, normalised, overlap, same_question, stems
 from app.reasoning.types import Answer, Claim, Context, Hop, Judgement
+
+_NO_ANSWER = re.compile(
+    r"(?:(?:there is |i have |i found )?no (?:answer|information|evidence|mention|data)\b.*"
+    r"|(?:it |this |that )?(?:is |was )?not (?:mentioned|stated|specified|given|known|available|found|clear)\b.*"
+    r"|(?:i |we )?(?:do not|don't|cannot|can't|could not|couldn't) (?:know|say|tell|find|answer|determine)\b.*"
+    r"|unknown|unanswerable|n/?a|none|unclear|not sure)[.!]?",
+    re.IGNORECASE,
+)
+"""What answerers write who have found nothing: as good as no answer at all."""
+
+ABOUT_THE_CLAIM = re.compile(r"\b(?:the|this) (?:claim|statement|quote|quotation)\b", re.IGNORECASE)
+
+
+HALF = 0.5
+"""With the same answer, a question whose words overlap so much (Jaccard) with a kept one brings nothing new."""
+SHARED = 3
+"""So many of the claim's words in the evidence tie a pair whose question is in other words ("pop music", "song")."""
 
 
 class TiedAnswerValidator:
@@ -16,7 +35,8 @@ class TiedAnswerValidator:
     def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
         """Whether `hop`, whose answer is there, may join `context`. Never fails."""
         answer = hop.answer
-        if answer is None or not (answer.text or "").strip():
+        told = (answer.text or "").strip() if answer else ""
+        if answer is None or not told or _NO_ANSWER.fullmatch(told):
             return Judgement(False, "No passage answers this question.")
         if repetition := _repetition(context, hop, answer):
             return Judgement(False, _sentence(repetition))
@@ -35,7 +55,8 @@ def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
     for kept in context:
         if same_question(kept.question.text, hop.question.text):
             return f"hop {kept.number} asked this already"
-        if normalised(_text(kept)) == told and stems(kept.question.text) == stems(hop.question.text):
+        nearly = overlap(stems(kept.question.text), stems(hop.question.text)) >= HALF
+        if normalised(_text(kept)) == told and nearly and not differ_in_names(kept.question.text, hop.question.text):
             return f"hop {kept.number} brought this already"
     return ""
 
@@ -46,12 +67,17 @@ def _with_the(question: str) -> list[str]:
 
 def _unmentioned(hop: Hop, answer: Answer) -> str:
     """The name that the question is about, when the cited passage knows half of no name in it; or nothing."""
-    asked = [name for name in names(hop.question.text) if stems(name)]
+    asked = [name for name in names(hop.question.text) if _is_telling(name)]
     if answer.cited is None or not asked:
         return ""
     told = stems(answer.cited.passage.title) | stems(answer.cited.passage.text)
     known = any(2 * len(stems(name) & told) >= len(stems(name)) for name in asked)
     return "" if known else asked[0]
+
+
+def _is_telling(name: str) -> bool:
+    """Whether a passage on it would write it out: no number, no "U.S." and no word that only begins a sentence."""
+    return bool(stems(name)) and not name[0].isdigit() and (" " in name or (len(name) > 3 and "." not in name))
 
 
 def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
@@ -62,7 +88,16 @@ def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
     for kept in reversed(context):
         if (stems(_text(kept)) - stems(claim.text)) & about:
             return f"it answers a question about {_text(kept)}, from hop {kept.number}"
-    return "it answers a question about the claim" if stems(claim.text) & about else ""
+    if ABOUT_THE_CLAIM.search(hop.question.text):
+        return "it asks about the claim itself"
+    if stems(claim.text) & about:
+        return "it answers a question about the claim"
+    shared = stems(claim.text) & (stems(_text(hop)) | _stems_cited(answer))
+    return "its evidence is about the claim" if len(shared) >= SHARED else ""
+
+
+def _stems_cited(answer: Answer) -> frozenset[str]:
+    return stems(answer.cited.passage.text) if answer.cited else frozenset()
 
 
 def _text(hop: Hop) -> str:

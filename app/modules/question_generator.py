@@ -16,23 +16,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.modules.claim_questions import proposals, resolved_claim
+from app.modules.look_ups import named_in
 from app.modules.parsing import question_from
 from app.modules.prompts import data, template
-from app.modules.wording import asked_for, names, same_question, stems
+from app.modules.wording import asked_for, differ_in_names, names, same_question, stems
 from app.reasoning.errors import UnparseableOutput
 from app.reasoning.progress import entered
 from app.reasoning.roles import Completer
 from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Question
 
-MODEL, MODEL_FOLLOWS_UP, AGREED, BRIDGES, COVERS = 0.5, 0.25, 0.2, 0.3, 0.2
+MODEL, MODEL_FOLLOWS_UP, AGREED, BRIDGES, COVERS = 0.5, 0.1, 0.2, 0.3, 0.2
 WELL_FOUNDED = 0.5
 """With a first question of this weight the model is not asked for more than its first choice: a visitor is waiting."""
+
+BEYOND_MODEL = MODEL + COVERS + 0.2
+"""With a claim question of this score the model is not asked: a proposal of its own could not come before."""
 
 MAX_TOKENS = 32
 ANSWER_CHARACTERS = 120
 """A kept answer is cut to this in the prompt: the model needs what it names, not all it says."""
 
 OPENINGS = ("Who", "Where", "When", "What", "Which")
+WITHIN = 0.75
+"""Of two questions for one kind of thing, one repeats the other when it holds so much of the shorter one's words."""
 REPEATS = 0.9
 """A question that holds so much of the claim's words only puts a question mark behind it."""
 
@@ -49,6 +55,8 @@ class LocalQuestionGenerator:
         rules = _Rules(claim, context, tuple(set_aside))
         in_vain = bool(set_aside) and not context
         scores = {p.text: p.weight for p in proposals(claim, context, in_vain) if rules.allow(p.text)}
+        if scores and max(weight + rules.bonus(text) for text, weight in scores.items()) >= BEYOND_MODEL:
+            return _best(scores, rules)
         prompt = prompt_for(claim, context)
         for opening in ("", *OPENINGS):
             text = self._ask_model(prompt, opening)
@@ -56,15 +64,14 @@ class LocalQuestionGenerator:
                 _add(scores, text, MODEL_FOLLOWS_UP if context else MODEL)
             if scores and (context or max(scores.values()) >= WELL_FOUNDED):
                 break
-        ranked = sorted(scores, key=lambda text: scores[text] + rules.bonus(text), reverse=True)
-        return Question(ranked[0]) if ranked else None
+        return _best(scores, rules)
 
     def warm(self) -> None:
-        """Ask once with each prompt, so that everything is loaded and both demonstrations are computed."""
+        """Ask the model once with each prompt, so that it is loaded and both demonstrations are computed."""
         shown = Claim(data("first_question")[0]["claim"])
-        question = self.next_question(shown, (), ())
-        if question:
-            self.next_question(shown, (Hop(1, question, Answer("Umberto Eco"), HopStatus.KEPT),), ())
+        known = Hop(1, Question(data("first_question")[0]["question"]), Answer("Umberto Eco"), HopStatus.KEPT)
+        for context in ((), (known,)):
+            self._ask_model(prompt_for(shown, context), "")
 
     def _ask_model(self, prompt: str, opening: str) -> str | None:
         """The model's question after `opening`, or None when it wrote none."""
@@ -87,7 +94,7 @@ class _Rules:
     def allow(self, question: str) -> bool:
         """Whether it asks something new and open, in words that the claim or a kept answer brought."""
         return bool(asked_for(question)) and not (
-            any(same_question(question, hop.question.text) for hop in (*self.context, *self.set_aside))
+            any(_repeats(question, hop.question.text) for hop in (*self.context, *self.set_aside))
             or any(self._adds_nothing(question, hop) for hop in self.context)
             or self._repeats_claim(question)
             or not self._is_grounded(question)
@@ -119,13 +126,28 @@ class _Rules:
         resolved = resolved_claim(self.claim, self.context)
         known = stems(self.claim.text) | stems(resolved)
         if resolved == self.claim.text.strip():
-            known = known.union(*(stems(_answer(hop)) for hop in self.context if _is_name(hop)))
+            known = known.union(*(stems(_answer(hop)) for hop in self.context if _is_named(hop)))
         return bool(known & stems(question)) and all(stems(name) <= known for name in names(question))
 
 
-def _is_name(hop: Hop) -> bool:
-    """Whether the whole answer is one name, of a person, a place or a work."""
-    return names(_answer(hop)) == (_answer(hop).strip(),) and not hop.question.text.startswith("What nationality")
+def _repeats(question: str, asked: str) -> bool:
+    """Whether `question` asks what was asked, in the same words, in nearly the same, or with some left out."""
+    if same_question(question, asked):
+        return True
+    words, known = stems(question), stems(asked)
+    held = len(words & known) / min(len(words), len(known)) if words and known else 0.0
+    return held >= WITHIN and asked_for(question) == asked_for(asked) and not differ_in_names(question, asked)
+
+
+def _is_named(hop: Hop) -> bool:
+    """Whether the answer is one name or a list of names, of persons, places or works."""
+    return bool(named_in(_answer(hop))) and not hop.question.text.startswith("What nationality")
+
+
+def _best(scores: dict[str, float], rules: _Rules) -> Question | None:
+    """The question of the highest score, the first of equals; None where there is none."""
+    ranked = sorted(scores, key=lambda text: scores[text] + rules.bonus(text), reverse=True)
+    return Question(ranked[0]) if ranked else None
 
 
 def _add(scores: dict[str, float], text: str, weight: float) -> None:

@@ -82,9 +82,15 @@ def same_question(one: str, other: str) -> bool:
     """Whether two questions ask for the same kind of thing in nearly the same words."""
     if normalised(one) == normalised(other):
         return True
-    if asked_for(one) != asked_for(other):
+    if asked_for(one) != asked_for(other) or differ_in_names(one, other):
         return False
     return overlap(_subject_matter(one), _subject_matter(other)) >= SAME
+
+
+def differ_in_names(one: str, other: str) -> bool:
+    """Whether each names something that the other does not: "Is it listed in Fiji?" and "Is it listed in Peru?" """
+    both = [frozenset().union(*(stems(name) for name in names(text))) for text in (one, other)]
+    return bool(both[0] - stems(other)) and bool(both[1] - stems(one))
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:

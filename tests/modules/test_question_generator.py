@@ -74,6 +74,59 @@ def test_the_second_question_names_what_only_the_first_answer_brought() -> None:
     assert ask(TWO_HOPS, kept(("Who wrote Middlemarch?", "George Eliot"))) == "Where was George Eliot born?"
 
 
+LONG = [
+    (
+        "The actress who plays Lulu in the film Open Water also sings with Otto Frisch.",
+        "Which actress plays Lulu in the film Open Water?",
+        "Mia Holm",
+        "What does Mia Holm sing with?",
+    ),
+    (
+        "Anton Berg lost to a professional boxer that trained in Lisbon.",
+        "Which professional boxer did Anton Berg lose to?",
+        "Rui Costa",
+        "What did Rui Costa train in?",
+    ),
+    (
+        "Mia Holm is a Danish editor who worked on a survival film directed by Rui Costa.",
+        "Which survival film did Mia Holm work on?",
+        "Open Water",
+        "Who directed Open Water?",
+    ),
+    (
+        "Gull Rock and Open Water are not both documentaries.",
+        "What is Gull Rock?",
+        "a documentary film",
+        "What is Open Water?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("claim", "first", "answer", "second"), LONG)
+def test_a_long_claim_is_asked_for_what_it_hides_and_then_about_that(
+    claim: str, first: str, answer: str, second: str
+) -> None:
+    """The second question of a claim of two hops goes on from what the first one found, or asks for the other side."""
+    assert ask(Claim(claim)) == first
+    assert ask(Claim(claim), kept((first, answer))) == second
+
+
+def test_a_question_with_some_words_left_out_is_the_same_question() -> None:
+    """ "second-year" adds nothing: who asks again without it asks again."""
+    claim = Claim("The squad featured players from the team led by second-year head coach Mark Holm.")
+    first = "Which team was led by second-year head coach Mark Holm?"
+    assert ask(claim, kept((first, "Oregon")), says="Which team was led by coach Mark Holm?") not in (
+        first,
+        "Which team was led by coach Mark Holm?",
+    )
+
+
+def test_a_nationality_is_not_looked_up() -> None:
+    """ "What is British?" leads away from the claim."""
+    question = ask(Claim("Lord William Holm is British."), kept(("What nationality is Lord William Holm?", "British")))
+    assert question != "What is British?"
+
+
 def test_without_the_first_answer_the_second_question_is_another() -> None:
     """The follow-up rests on the answer, not on the claim alone."""
     assert ask(TWO_HOPS) != ask(TWO_HOPS, kept(("Who wrote Middlemarch?", "George Eliot")))
@@ -174,7 +227,12 @@ def test_there_are_ten_demonstrations_of_our_own(name: str) -> None:
 def test_a_failed_call_of_the_model_is_a_failed_hop() -> None:
     """No question is made up in its place."""
     with pytest.raises(CallFailed):
-        LocalQuestionGenerator(Broken()).next_question(TWO_HOPS, (), ())
+        LocalQuestionGenerator(Broken()).next_question(Claim("money is what money does"), (), ())
+
+
+def test_the_model_is_not_waited_for_where_the_claim_asks_well_by_itself() -> None:
+    """A question that follows from the claim's grammar stands there at once."""
+    assert LocalQuestionGenerator(Broken()).next_question(TWO_HOPS, (), ()) == Question("Who wrote Middlemarch?")
 
 
 def test_warming_computes_both_prompts() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.modules.qa_validator import TiedAnswerValidator
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Judgement, Passage, Question, Span
 
@@ -29,6 +31,37 @@ def test_no_answer_is_set_aside_with_a_plain_reason() -> None:
     """A question without an answer stays out of the context, None and blank alike."""
     assert judged("Who wrote Middlemarch?", None) == Judgement(False, "No passage answers this question.")
     assert not judged("Who wrote Middlemarch?", "  ").holds
+
+
+@pytest.mark.parametrize(
+    "words", ["Unknown.", "No answer could be found.", "I don't know", "It is not mentioned here."]
+)
+def test_words_that_say_there_is_no_answer_are_none(words: str) -> None:
+    """Answerers that write text say so in many ways."""
+    assert judged("Who wrote Middlemarch?", words) == Judgement(False, "No passage answers this question.")
+
+
+def test_an_answer_that_begins_with_no_is_an_answer() -> None:
+    """ "No. 10 Downing Street" and "No" say something."""
+    assert judged("Was Emily Brontë born in York?", "No").holds
+    assert judged("Where did Emily Brontë live?", "No. 10 Downing Street").holds
+
+
+def test_the_same_answer_to_nearly_the_same_question_is_set_aside() -> None:
+    """Asked in other words, it brings what was there."""
+    judgement = judged("Who exactly wrote Middlemarch?", "George Eliot", FIRST)
+    assert not judgement.holds
+
+
+def test_the_same_question_about_another_name_is_no_repetition() -> None:
+    """Each country of a list is asked about."""
+    fiji = Hop(1, Question("Has Emily Brontë been put on the list of writers in Fiji?"), Answer("No"), HopStatus.KEPT)
+    assert judged("Has Emily Brontë been put on the list of writers in Peru?", "No", fiji).holds
+
+
+def test_a_question_about_the_claim_itself_is_tied_to_it() -> None:
+    """Fact-checkers ask where a claim was made first."""
+    assert judged("Where was the claim first published?", "In a satirical paper").holds
 
 
 def test_a_pair_that_is_there_already_is_set_aside() -> None:

@@ -1,0 +1,148 @@
+"""Measure the QA validator: gold hops that a claim needs must be kept, distractors turned down.
+
+    .venv/bin/python -m benchmarks.validator DATA [--held-out] [--show KIND]
+
+DATA holds hover_dev.jsonl, strategyqa_train.jsonl and averitec_dev.jsonl. Half of the claims, by the hash of their
+group, are for developing the rules; --held-out measures the other half. --show prints the mistakes of one kind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.modules.claim_questions import proposals
+from app.modules.qa_validator import TiedAnswerValidator
+from app.modules.wording import normalised, stems
+from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
+from app.training.pairs import is_held_out
+
+SEED, HELD_OUT_SHARE = 5, 0.5
+REWORDED = (("Who wrote", "Who is the author of"), ("Where was", "In what place was"), ("When was", "In what year was"),
+            ("What is", "What exactly is"), ("Who was", "Who exactly was"), ("Who is", "Who exactly is"),
+            ("Which", "What"), ("How many", "What number of"), ("What", "Which"))  # fmt: skip
+NO_ANSWERS = (None, "", "   ", "Unknown", "No answer could be found.", "I don't know", "Not mentioned in the passage.")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One hop put before the validator. `needed` is what it should say; `kind` is the row of the table."""
+
+    kind: str
+    claim: Claim
+    context: Context
+    hop: Hop
+    needed: bool
+
+
+def _hop(number: int, question: str, answer: str | None, title: str = "", text: str = "") -> Hop:
+    cited = Span(Passage(text, title, "gold"), 0, 0) if text else None
+    return Hop(number, Question(question), Answer(answer, cited), HopStatus.KEPT)
+
+
+def _rows(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def hover_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
+    """For each two-hop claim with a bridge that it does not name: the hop that finds it, the hop that asks about it.
+
+    The first question is the claim's own, its answer the title of the paragraph that only the other one names, its
+    passage the nearer one of the two.
+    """
+    for row in _rows(data / "hover_dev.jsonl"):
+        claim = Claim(row["claim"])
+        if row["hops"] != 2 or len(row["evidence"]) != 2:
+            continue
+        for known, hidden in (row["evidence"], row["evidence"][::-1]):
+            title = re.sub(r" \(.*\)", "", hidden["title"])
+            is_bridge = normalised(title) in normalised(known["text"]) and normalised(title) not in normalised(
+                claim.text
+            )
+            told = re.search(r" (?:is|was|are|were) ((?:an?|the|one) [^.]{3,120})", hidden["text"])
+            first = max(proposals(claim, ()), key=lambda each: each.weight, default=None)
+            if is_bridge and told and first:
+                second = _hop(2, f"What is {title}?", told[1], hidden["title"], hidden["text"])
+                nearest = max((known, hidden), key=lambda each: len(stems(each["text"]) & stems(first.text)))
+                yield row["group"], claim, [_hop(1, first.text, title, nearest["title"], nearest["text"]), second]
+                break
+
+
+def strategyqa_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
+    """The steps that people wrote which lean on no earlier step, answered by a fact; the passage is all the facts."""
+    for row in _rows(data / "strategyqa_train.jsonl"):
+        pairs = list(zip(row["decomposition"], row["facts"], strict=False))
+        whole = " ".join(row["facts"])
+        hops = [_hop(at, step, fact, "", whole) for at, (step, fact) in enumerate(pairs, 1) if "#" not in step]
+        if hops:
+            yield row["id"], Claim(row["question"]), [replace(hop, number=at) for at, hop in enumerate(hops, 1)]
+
+
+def averitec_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
+    """The question-answer pairs that fact-checkers needed; unanswered ones and those in other words are left out."""
+    for row in _rows(data / "averitec_dev.jsonl"):
+        pairs = [(each["question"], each["answers"][0]) for each in row["questions"] if each["answers"]]
+        told = [(ask, each["answer"]) for ask, each in pairs if each.get("answer_type") != "Unanswerable"]
+        hops = [_hop(at, ask, answer) for at, (ask, answer) in enumerate(told, 1)]
+        if hops:
+            yield str(row["id"]), Claim(row["claim"], row.get("speaker"), row.get("date")), hops
+
+
+def cases(data: Path, held_out: bool) -> Iterator[Case]:
+    """Every gold hop, and for each a distractor of every kind; the same ones on every run."""
+    for name, source in (("HoVer", hover_hops), ("StrategyQA", strategyqa_hops), ("AVeriTeC", averitec_hops)):
+        chosen = [each[1:] for each in source(data) if is_held_out(each[0], HELD_OUT_SHARE) == held_out]
+        dice = random.Random(SEED)
+        for at, (claim, hops) in enumerate(chosen):
+            stray = dice.choice(chosen[(at + 1) % len(chosen)][1]) if len(chosen) > 1 else hops[0]
+            for number, hop in enumerate(hops):
+                yield Case(f"{name}: gold hop {min(number + 1, 2)}", claim, tuple(hops[:number]), hop, True)
+            last = hops[-1]
+            yield from _distractors(name, claim, tuple(hops), last, stray, dice)
+
+
+def _distractors(name: str, claim: Claim, kept: Context, last: Hop, stray: Hop, dice: random.Random) -> Iterator[Case]:
+    """One of each kind for the last gold hop of a claim."""
+    before, asked = kept[:-1], last.question.text
+    nothing = replace(last, answer=Answer(dice.choice(NO_ANSWERS)))
+    yield Case(f"{name}: unanswered", claim, before, nothing, False)
+    yield Case(f"{name}: repeated, same words", claim, kept, replace(last, number=len(kept) + 1), False)
+    for said, other in REWORDED:
+        if asked.startswith(f"{said} "):
+            again = replace(last, number=len(kept) + 1, question=Question(asked.replace(said, other, 1)))
+            yield Case(f"{name}: repeated, other words", claim, kept, again, False)
+            break
+    yield Case(f"{name}: off-topic, another claim's hop", claim, before, replace(stray, number=last.number), False)
+    if stray.answer and stray.answer.cited:
+        yield Case(
+            f"{name}: off-topic, another claim's evidence", claim, before, replace(last, answer=stray.answer), False
+        )
+
+
+def main() -> None:
+    """Print one line a kind, then the two shares that the targets are about."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--show", default="nothing")
+    options = parser.parse_args()
+    table: dict[str, list[bool]] = {}
+    for case in cases(options.data, options.held_out):
+        judgement = TiedAnswerValidator().is_useful(case.claim, case.context, case.hop)
+        right = judgement.holds == case.needed
+        table.setdefault(case.kind, []).append(right)
+        table.setdefault("needed" if case.needed else "to be turned down", []).append(right)
+        if not right and options.show in case.kind:
+            answer = case.hop.answer.text if case.hop.answer else None
+            print(f"{case.kind} | {case.claim.text} | {case.hop.question.text} | {answer} | {judgement.reason}")
+    for kind, rights in sorted(table.items()):
+        print(f"{sum(rights) / len(rights):6.1%} of {len(rights):5}  {kind}")
+
+
+if __name__ == "__main__":
+    main()

@@ -40,6 +40,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     from app.web.limits import limit_starts
     from app.web.pages import pages
     from app.web.security import protect
+    from app.web.steering import steering
     from app.web.stream import stream
 
     settings = settings or load_settings(ROOT)
@@ -58,6 +59,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     keep_assets(app)
     app.register_blueprint(pages)
     app.register_blueprint(stream)
+    app.register_blueprint(steering)
     app.register_blueprint(health)
     _connect(app, settings, wiring)
     if commands:

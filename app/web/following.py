@@ -25,12 +25,14 @@ class Following:
 
     def happened(self, events: Sequence[StoredEvent]) -> str:
         """Fold these events, where they are new, and draw what they touched."""
+        before = self.run.report
         for stored in events:
             if stored.seq > self.run.last_seq:
                 report = apply(self.run.report, stored.event, stored.seconds)
                 self.run = replace(self.run, report=report, last_seq=stored.seq)
         self.place = None  # something happens, so it has its turn
-        return self._draw(self._touched(events), all(not isinstance(each.event, RunResumed) for each in events))
+        hops_stand = all(not isinstance(each.event, RunResumed) for each in events)
+        return self._draw(self._touched(events), hops_stand, bool(before.context))
 
     def moved_to(self, place: Place | None) -> str:
         """Note the place in the queue; draw the status when it has changed, else nothing."""
@@ -47,7 +49,11 @@ class Following:
         numbers = {getattr(stored.event, "hop", None) for stored in events}
         return tuple(hop for hop in hops if hop.number in numbers)
 
-    def _draw(self, hops: Sequence[Hop], hops_stand: bool = True) -> str:
+    def _draw(self, hops: Sequence[Hop], hops_stand: bool = True, kept_before: bool = True) -> str:
+        """The buttons are drawn only when others apply: one that is replaced while it is pressed does nothing."""
         report = self.run.report
+        steer = bool(report.ended or (report.context and not kept_before))
         empty = () if hops_stand else range(len(report.hops) + 1, report.options.max_hops + 1)
-        return render_template("update.html", run=self.run, report=report, hops=hops, empty=empty, place=self.place)
+        return render_template(
+            "update.html", run=self.run, report=report, hops=hops, empty=empty, place=self.place, steer=steer
+        )

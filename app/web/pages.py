@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from app.offers import PURSUIT
 from app.reasoning.errors import InvalidInput
+from app.runs.service import StoredRun
 from app.samples import SAMPLES
 from app.settings import MOST_HOPS
 from app.web import presentation
@@ -42,11 +43,15 @@ def start() -> ResponseReturnValue:
 @pages.get("/runs/<run_id>")
 def run(run_id: str) -> str:
     """A run as it stands. A finished one is static; a running one follows along, or without a free seat refreshes."""
-    stored = hopcheck().runs.report(run_id) or abort(404)
+    return run_page(hopcheck().runs.report(run_id) or abort(404))
+
+
+def run_page(stored: StoredRun, notice: str = "") -> str:
+    """The page of a run, with one sentence on it that says what has just happened."""
     moving = "follow" if hopcheck().followers.room else "refresh"
     mode = "static" if stored.report.ended else moving
-    place = None if stored.report.ended else hopcheck().runs.place(run_id)
-    return render_template("run.html", run=stored, report=stored.report, mode=mode, place=place)
+    place = None if stored.report.ended else hopcheck().runs.place(stored.id)
+    return render_template("run.html", run=stored, report=stored.report, mode=mode, place=place, notice=notice)
 
 
 @pages.get("/parts")

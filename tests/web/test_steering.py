@@ -1,0 +1,135 @@
+"""The owner's buttons: what they do, what they say when there is nothing left to do, and who may not press them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from flask import session
+
+from app.reasoning.events import RunInterrupted
+from app.runs.service import StoredRun
+from app.web.following import Following
+from tests.fakes import Gate, scripted_wiring
+from tests.web.conftest import finished, started, token, wait_for
+from tests.web.test_following import STORED, after, report
+
+SCRIPT = {"HX-Request": "true"}
+ENDED = "This check had ended already, so nothing was changed."
+
+
+@pytest.fixture
+def held(make_app):
+    """Start a run that waits before a step: its owner's browser and the path of its page."""
+    gates = []
+
+    def start(step: str = "answer 2"):
+        gates.append(Gate(step))
+        client = make_app(scripted_wiring(gate=gates[-1])).test_client()
+        path = started(client)
+        assert gates[-1].reached.wait(30)
+        return client, path, gates[-1]
+
+    yield start
+    for gate in gates:
+        gate.open()
+
+
+def press(client, path: str, button: str, **fields):
+    """Post as the button of the page does."""
+    headers = fields.pop("headers", {})
+    return client.post(f"{path}/{button}", data={"csrf_token": token(client), **fields}, headers=headers)
+
+
+def statuses(page: str) -> list[str]:
+    return re.findall(r'<li id="hop-\d+" class="hop (\w+)"', page)
+
+
+def test_stop_leads_back_to_a_page_with_every_finished_hop_and_the_interrupted_one(held):
+    client, path, _ = held()
+    pressed = press(client, path, "stop")
+    assert (pressed.status_code, pressed.location) == (303, path)
+    page = client.get(path).text
+    assert "Its owner stopped this check." in page
+    assert statuses(page) == ["kept", "interrupted"]
+
+
+def test_conclude_leads_to_a_verdict_from_what_was_kept(held):
+    client, path, gate = held()
+    assert press(client, path, "conclude").location == path
+    assert "Concluding once the call under way has ended." in client.get(path).text
+    gate.open()
+    page = wait_for(client, path, 'id="verdict-heading"')
+    assert "Its owner asked for a conclusion from what was there." in page
+    assert statuses(page) == ["kept", "interrupted"]
+
+
+def test_pressed_with_script_a_button_answers_with_its_own_place_alone(held):
+    client, path, _ = held()
+    answer = press(client, path, "conclude", headers=SCRIPT)
+    assert answer.status_code == 200
+    assert re.match(r'\s*<div id="steering" class="steering" hx-swap-oob="true">', answer.text)
+    assert "Concluding once" in answer.text and "<html" not in answer.text
+    assert "button" not in press(client, path, "stop", headers=SCRIPT).text
+
+
+@pytest.mark.parametrize("button", ["stop", "conclude"])
+def test_a_run_that_has_ended_is_left_as_it_is_and_the_page_says_so(client, button):
+    path = started(client)
+    before = wait_for(client, path, 'id="verdict-heading"')
+    pressed = press(client, path, button)
+    assert (pressed.status_code, ENDED in pressed.text) == (409, True)
+    assert ENDED in press(client, path, button, headers=SCRIPT).text
+    assert client.get(path).text == before
+
+
+def test_two_tabs_that_stop_a_run_get_a_page_each(held):
+    client, path, _ = held()
+    first, second = press(client, path, "stop"), press(client, path, "stop")
+    assert (first.status_code, second.status_code) == (303, 409)
+    assert ENDED in second.text and "Its owner stopped this check." in second.text
+
+
+def test_with_nothing_kept_there_is_nothing_to_conclude_from(held):
+    client, path, _ = held("answer 1")
+    assert "/conclude" not in client.get(path).text
+    pressed = press(client, path, "conclude")
+    assert (pressed.status_code, "Nothing has been kept yet" in pressed.text) == (409, True)
+
+
+@pytest.mark.parametrize("button", ["stop", "conclude"])
+def test_to_anybody_else_there_are_no_buttons_and_no_such_page(held, button):
+    client, path, _ = held()
+    other = client.application.test_client()
+    assert "/stop" not in other.get(path).text
+    assert press(other, path, button).status_code == 404
+    assert press(client, "/runs/never", button).status_code == 404
+    assert "Running" in client.get("/").text
+
+
+@pytest.mark.parametrize("headers", [{}, SCRIPT])
+def test_a_stale_form_does_nothing_and_says_so_on_the_runs_page(held, headers):
+    client, path, _ = held()
+    answer = client.post(f"{path}/stop", data={"csrf_token": "old"}, headers=headers)
+    assert answer.status_code == (200 if headers else 400)
+    assert "This page had grown stale, so nothing was done." in answer.text
+    assert "Running" in client.get("/").text
+
+
+def test_the_buttons_are_there_while_the_run_goes_on_and_gone_after_its_end(client):
+    assert "/stop" not in finished(client)
+
+
+@pytest.mark.parametrize("reader, times", [("somebody", 2), ("another", 0)])
+def test_the_stream_brings_the_owner_the_buttons_when_others_apply_and_nobody_else(make_app, reader, times):
+    """After the first kept hop there is something to conclude from; after the end there is nothing to do."""
+    with make_app().test_request_context():
+        session["owner"] = reader
+        following = Following(StoredRun("r", "somebody", datetime.now(UTC), 2, report(STORED[:2])))
+        told = [following.happened([each]) for each in STORED[2:]]
+        told.append(following.happened([after(STORED, RunInterrupted("Stopped."))]))
+    drawn = [each for each in told if 'id="steering"' in each]
+    assert len(drawn) == times
+    assert ['id="conclude"' in each for each in drawn] == [True, False][:times]
+    assert "button" not in told[-1]

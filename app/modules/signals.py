@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from app.modules.wording import names, normalised, stems
 
-SIGNALS = ("words_missing", "names_missing", "pairs_shared", "negated", "negated_alone")
+SIGNALS = ("words_missing", "words_missing_on_a_page", "names_missing", "pairs_shared", "negated", "negated_alone")
 """The names of the signals, in the order in which `signals` returns them."""
 
 MOST_COUNTED = 4.0
@@ -23,13 +23,16 @@ def signals(claim: str, passages: Sequence[tuple[str, str]]) -> tuple[float, ...
     """One number for each of SIGNALS; `passages` are (title, text) pairs.
 
     Of the claim's words, and of its pairs of neighbouring words, a share in [0, 1]; names are counted, at most 4; the
-    last two are 0 or 1: the claim denies something, and it alone does. Numbers count as names (wording.py).
+    last two are 0 or 1: the claim denies something, and it alone does. Numbers count as names (wording.py). Missing
+    words count once more where the evidence is a single passage: claims over several are worded more freely.
     """
     evidence = " ".join(f"{title}. {text}" for title, text in passages)
     told, said = stems(evidence), stems(claim)
     negated = denies(claim)
+    missing = len(said - told) / len(said) if said else 0.0
     return (
-        len(said - told) / len(said) if said else 0.0,
+        missing,
+        missing if len(passages) == 1 else 0.0,
         min(float(sum(not stems(name) <= told for name in names(claim))), MOST_COUNTED),
         _pairs_shared(claim, evidence),
         float(negated),

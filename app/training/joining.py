@@ -1,7 +1,7 @@
 """Fitting the joined decision (app/modules/joined_judge.py): the signals on pairs that trained the judge, their weight
 against the judge on pairs that it never saw.
 
-The judge is flattered by the pairs that trained it, the signals are not: five counts have nothing to remember. So the
+The judge is flattered by the pairs that trained it, the signals are not: six counts have nothing to remember. So the
 many training pairs fit how the signals weigh among themselves, and the few held-out pairs only three numbers each.
 For supported against not, that is learned from the sets whose claims were written from whole pages; claims made to
 share the words of their evidence (Fool-Me-Twice, FEVER symmetric) or to lack them (our own) would teach the contrary.
@@ -28,13 +28,13 @@ PENALTY = 3.0
 FROM_PAGES, MADE = ("hover", "feverous"), ("-lacking", "-swapped")
 
 Rows = np.ndarray
-"""[n, 5], one row of signals a pair."""
+"""[n, 6], one row of signals a pair."""
 Target = Callable[[Sequence[Pair]], tuple[list[int], np.ndarray]]
 """The places of the pairs that a decision is about, and whether it holds for each."""
 
 
 def signals_of(pairs: Sequence[Pair]) -> Rows:
-    """[n, 5] signals of the pairs, in their order."""
+    """[n, 6] signals of the pairs, in their order."""
     return np.array([signals(pair.claim, pair.passages) for pair in pairs], dtype=float).reshape(-1, len(SIGNALS))
 
 
@@ -93,7 +93,7 @@ def _refuted(pairs: Sequence[Pair]) -> tuple[list[int], np.ndarray]:
 
 
 def _own_weights(pairs: Sequence[Pair], target_of: Target) -> np.ndarray:
-    """[5] weights of the signals alone."""
+    """[6] weights of the signals alone."""
     at, target = target_of(pairs)
     return np.array(logistic(signals_of(pairs)[at], target, _even([pairs[i] for i in at]))[1:])
 

@@ -32,6 +32,13 @@ def test_a_name_or_number_that_no_evidence_mentions_is_missing():
     assert told("Paris hosted the Olympics in 1924.")["names_missing"] == 0
 
 
+def test_missing_words_count_once_more_where_there_is_one_passage_only():
+    claim, other = "Paris is the capital of Spain.", ("Rome", "Rome is big.")
+    assert told(claim)["words_missing_on_a_page"] == told(claim)["words_missing"] == pytest.approx(1 / 3)
+    several = told(claim, [*PARIS, other])
+    assert (several["words_missing"], several["words_missing_on_a_page"]) == (pytest.approx(1 / 3), 0)
+
+
 def test_a_denial_is_noted_and_whether_the_claim_is_alone_with_it():
     assert told("Paris isn't the capital of Spain.")["negated_alone"] == 1
     shared = told("Paris is not a port.", [("Paris", "Paris is no port.")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from app.extensions import db
 from app.offers import Choice
 from app.reasoning.errors import CallFailed
+from app.reasoning.progress import troubled
 from app.reasoning.types import Answer, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Sentence, Span, Verdict
 from app.runs.tables import EventRow
 from app.samples import SAMPLES
@@ -34,6 +36,17 @@ ESCAPED = "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &lt;b&gt;bold&lt;/b&gt;"
 def hop_with(answer: Answer, **fields) -> Script:
     """A run of one kept hop with this answer."""
     return Script((ScriptedHop("What is it?", answer, **fields),), SUPPORTED)
+
+
+def web(url: str = "https://tower.example/", published: str | None = None) -> Passage:
+    """A page of the web."""
+    return Passage("It is so.", "The tower", "Tower news", url, published, Origin.WEB)
+
+
+def page_over(make_app, passage: Passage, **fields) -> str:
+    """The page of a run whose one answer cites this passage."""
+    script = hop_with(Answer("so", Span(passage, 6, 8), (passage,)))
+    return finished(make_app(scripted_wiring(script)).test_client(), **fields)
 
 
 class TestHome:
@@ -321,6 +334,43 @@ class TestRun:
 
     def test_what_stands_in_a_source_is_not_called_memory(self, client):
         assert "memory" not in finished(client)
+
+    def test_the_site_and_the_date_of_a_page_stand_by_the_answer(self, make_app):
+        assert "Tower news, 2020-10-30</span>" in page_over(make_app, web(published="2020-10-30"))
+        assert "Tower news, date unknown</span>" in page_over(make_app, web())
+
+    def test_a_passage_of_a_corpus_is_undated_too_once_the_claim_has_a_date(self, make_app):
+        corpus = replace(web(), origin=Origin.CORPUS)
+        assert "date unknown" not in page_over(make_app, corpus)
+        assert "Tower news, date unknown</span>" in page_over(make_app, corpus, date="2020-10-31")
+
+    def test_a_fact_checkers_own_article_is_marked(self, make_app):
+        assert "A fact-checker’s own article" in page_over(
+            make_app, web(url="https://www.snopes.com/fact-check/tower/")
+        )
+        assert "A fact-checker’s own article" not in page_over(make_app, web())
+
+    def test_a_page_without_a_title_has_a_link_that_can_be_read(self, make_app):
+        assert ">A page without a title<svg" in page_over(make_app, replace(web(), title=""))
+
+    def test_an_answer_that_cites_nothing_has_the_sites_beside_it(self, make_app):
+        script = hop_with(Answer("so", None, (web(), web(published="2020-10-30"), replace(web(), source="Others"))))
+        page = finished(make_app(scripted_wiring(script)).test_client())
+        assert "Nothing is cited for this answer. What was shown for it is from Tower news, Others." in page
+
+    def test_what_did_not_work_on_the_way_stands_by_the_verdict(self, make_app):
+        wiring = scripted_wiring(gate=lambda step: troubled("Brave failed. Another search engine was asked instead."))
+        page = finished(make_app(wiring).test_client())
+        verdict = page.split('id="verdict-heading"')[1].split("</section>")[0]
+        assert verdict.count("Brave failed. Another search engine was asked instead.") == 1
+
+    def test_a_pursuit_says_by_its_verdict_what_it_cannot_do(self, make_app):
+        client = make_app(scripted_wiring(language_models=(AWAY,))).test_client()
+        asked = finished(client, strategy="evidence-pursuit", pursuit="paper", model="big")
+        assert "brand-new claim" in asked and "a language model may have used what it knows" in asked
+        alone = finished(client, strategy="evidence-pursuit", pursuit="local")
+        assert "brand-new claim" in alone and "language model may have used" not in alone
+        assert "brand-new claim" not in finished(client)
 
     def test_says_what_was_at_work_and_what_it_cost(self, make_app):
         wiring = scripted_wiring(language_models=(AWAY,))

@@ -28,6 +28,7 @@ from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader, web_search
 from app.modules.answering.document_choosing import PromptedChooser, ReaderChooser
 from app.modules.answering.document_reading import PromptedReader
+from app.modules.answering.yes_no import YesOrNo
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.flan_t5_reasoner import FlanT5Reasoner
@@ -234,7 +235,8 @@ class Wiring:
         if options.answerer == web_search.NAME:
             return self._web_search(options)
         retriever = self._shelf.over(options.corpora)
-        return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader)
+        yes_or_no = YesOrNo(self.weigher(), self.sufficient)
+        return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader, yes_or_no=yes_or_no)
 
     def _web_search(self, options: RunOptions) -> QuestionAnswerer:
         """Chosen and read by the run's language model where its preset asks one, else by the local reader."""

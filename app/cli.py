@@ -89,8 +89,9 @@ def check(claim: str, speaker: str, said_on: str, as_json: bool, **chosen: Any) 
         _tell_destination(options)
         run_id = runs.start(whole_claim(claim, speaker, said_on), options, OWNER)
         report = _follow(runs, run_id, say)
-    if as_json:
-        click.echo(json.dumps(run_as_dict(run_id, report), ensure_ascii=False))
+        stored = runs.report(run_id) if as_json else None
+    if stored:
+        click.echo(json.dumps(run_as_dict(stored), ensure_ascii=False))
     elif report.verdict:
         _tell_verdict(report.verdict, report, say)
     if not report.verdict:

@@ -1,39 +1,60 @@
-"""A run as one JSON-ready object, for the command line and whoever else hands runs out."""
+"""A run as one JSON-ready object, for the JSON API, the command line and whoever else hands runs out.
+
+Everything that a run's page shows is in it. docs/api.md and the schema in app/web/api_schemas.py describe it; bump
+VERSION when a field goes away or changes its meaning. A new field does not change the version.
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from datetime import UTC
 from typing import Any
 
+from app.language.fact_checkers import is_fact_check
 from app.reasoning.report import Report
-from app.reasoning.types import Answer, Hop, Sentence
+from app.reasoning.types import Answer, Hop, Origin, Passage, RunOptions, Sentence, Span
+from app.runs.service import StoredRun
+
+VERSION = 1
 
 
-def run_as_dict(run_id: str, report: Report) -> dict[str, Any]:
+def run_as_dict(run: StoredRun) -> dict[str, Any]:
     """The run with its verdict and every hop; what there is none of is None.
 
-    `stopped_because` is a sentence that says why no more questions were asked.
+    `state` is "running", "verdict", "failed" or "interrupted"; `problem` says why for the last two. `stopped_because`
+    is a sentence that says why no more questions were asked, `failures` are sentences about calls that did not work.
+    Times are seconds: `seconds` of the whole run up to its last event, `began` and `seconds` of a hop.
     """
-    verdict = report.verdict
+    report, verdict = run.report, run.report.verdict
     return {
-        "id": run_id,
+        "version": VERSION,
+        "id": run.id,
+        "created_at": run.created_at.astimezone(UTC).isoformat(),
         "claim": report.claim.text,
-        "strategy": report.options.strategy,
-        "answerer": report.options.answerer,
+        "speaker": report.claim.speaker,
+        "date": report.claim.date,
+        "state": report.ended or "running",
+        "phase": report.phase or None,
         "label": verdict.label.value if verdict else None,
         "confidence": verdict.confidence if verdict else None,
         "rationale": [_sentence(each, report) for each in verdict.rationale] if verdict else [],
         "missing": verdict.missing if verdict else None,
+        "problem": report.problem or None,
         "stopped_because": report.stopped_because or None,
+        "failures": list(report.failures),
+        "resumed": report.resumed,
         "seconds": round(report.seconds, 3),
-        "usage": {
-            "calls": report.usage.calls,
-            "prompt_tokens": report.usage.prompt_tokens,
-            "completion_tokens": report.usage.completion_tokens,
-            "cached": report.usage.cached,
-            "cost": report.usage.cost,
-        },
-        "hops": [_hop(hop) for hop in report.hops],
+        "usage": asdict(report.usage),
+        "options": _options(report.options),
+        "modules": [{"role": role, "implementation": name} for role, name in report.options.modules],
+        "hops": [_hop(hop, report) for hop in report.hops],
     }
+
+
+def _options(options: RunOptions) -> dict[str, Any]:
+    """What was chosen, under the names by which it is chosen; the modules stand by themselves."""
+    told = {name: value for name, value in asdict(options).items() if name != "modules"}
+    return {**told, "labels": options.labels.value, "corpora": list(options.corpora)}
 
 
 def _sentence(sentence: Sentence, report: Report) -> dict[str, Any]:
@@ -42,7 +63,8 @@ def _sentence(sentence: Sentence, report: Report) -> dict[str, Any]:
     return {"text": sentence.text, "hops": list(sentence.hops), "from_memory": recited}
 
 
-def _hop(hop: Hop) -> dict[str, Any]:
+def _hop(hop: Hop, report: Report) -> dict[str, Any]:
+    """`question` is "" when none could be asked."""
     return {
         "number": hop.number,
         "question": hop.question.text,
@@ -50,23 +72,32 @@ def _hop(hop: Hop) -> dict[str, Any]:
         "status": hop.status.value,
         "reason": hop.reason,
         "from_memory": hop.from_memory,
+        "answerer": hop.answer.answerer if hop.answer else None,
+        "began": round(report.times[hop.number - 1][0], 3),
+        "seconds": round(report.seconds_of(hop), 3),
         "evidence": _evidence(hop.answer) if hop.answer else [],
     }
 
 
 def _evidence(answer: Answer) -> list[dict[str, Any]]:
-    """Everything that was looked at; `cited` marks the passage that the answer stands in, which is never left out."""
+    """Everything that was looked at; the passage that the answer stands in is never left out."""
     cited = answer.cited.passage if answer.cited else None
     looked_at = answer.retrieved if cited is None or cited in answer.retrieved else (cited, *answer.retrieved)
-    return [
-        {
-            "title": passage.title,
-            "source": passage.source,
-            "url": passage.url,
-            "text": passage.text,
-            "origin": passage.origin.value,
-            "score": passage.score,
-            "cited": passage == cited,
-        }
-        for passage in looked_at
-    ]
+    return [_passage(passage, answer.cited if passage == cited else None) for passage in looked_at]
+
+
+def _passage(passage: Passage, cited: Span | None) -> dict[str, Any]:
+    """`start` and `end` are where the answer stands in the text, in Unicode code points; None where it is not cited."""
+    return {
+        "title": passage.title,
+        "source": passage.source,
+        "url": passage.url,
+        "published": passage.published,
+        "origin": passage.origin.value,
+        "fact_check": passage.origin is Origin.WEB and is_fact_check(passage.url),
+        "score": passage.score,
+        "text": passage.text,
+        "cited": cited is not None,
+        "start": cited.start if cited else None,
+        "end": cited.end if cited else None,
+    }

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
 from app.reasoning.events import (
     AnswerFound,
     HopKept,
+    PhaseEntered,
     QuestionAsked,
     QuestioningEnded,
     RunFailed,
+    RunResumed,
     RunStarted,
     TokensUsed,
+    TroubleMet,
     VerdictReached,
 )
 from app.reasoning.report import fold
@@ -31,15 +35,20 @@ from app.reasoning.types import (
     Verdict,
 )
 from app.runs.export import run_as_dict
+from app.runs.service import StoredRun
 from tests.fakes import answer, passage
 
-STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions())
+STARTED = RunStarted(
+    Claim("Hamlet is by Shakespeare.", "A teacher", "2020-10-31"), RunOptions(modules=(("reasoner", "scripted"),))
+)
+CREATED = datetime(2026, 3, 1, 13, 30, tzinfo=timezone(timedelta(hours=1)))
 ASKED = QuestionAsked(1, Question("Who wrote Hamlet?"))
 
 
 def told(*events):
     """The exported run of these events, each a second after the last, by way of JSON text."""
-    return json.loads(json.dumps(run_as_dict("some-id", fold((event, float(at)) for at, event in enumerate(events)))))
+    report = fold((event, float(at)) for at, event in enumerate(events))
+    return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), report))))
 
 
 def test_a_run_with_a_verdict_is_told_whole():
@@ -55,17 +64,38 @@ def test_a_run_with_a_verdict_is_told_whole():
         VerdictReached(verdict),
     )
     assert run == {
+        "version": 1,
         "id": "some-id",
+        "created_at": "2026-03-01T12:30:00+00:00",
         "claim": "Hamlet is by Shakespeare.",
-        "strategy": "question-guided",
-        "answerer": "retriever-reader",
+        "speaker": "A teacher",
+        "date": "2020-10-31",
+        "state": "verdict",
+        "phase": None,
         "label": "SUPPORTED",
         "confidence": 0.9,
         "rationale": [{"text": "It is.", "hops": [1], "from_memory": False}],
         "missing": None,
+        "problem": None,
         "stopped_because": "The kept answers are enough.",
+        "failures": [],
+        "resumed": 0,
         "seconds": 6.0,
         "usage": {"calls": 1, "prompt_tokens": 10, "completion_tokens": 2, "cached": 0, "cost": None},
+        "options": {
+            "strategy": "question-guided",
+            "answerer": "retriever-reader",
+            "labels": "three",
+            "max_hops": 5,
+            "preset": "local",
+            "model": None,
+            "corpora": ["vital"],
+            "fresh": False,
+            "search": None,
+            "undated": True,
+            "fact_checks": True,
+        },
+        "modules": [{"role": "reasoner", "implementation": "scripted"}],
         "hops": [
             {
                 "number": 1,
@@ -74,24 +104,35 @@ def test_a_run_with_a_verdict_is_told_whole():
                 "status": "kept",
                 "reason": "tied",
                 "from_memory": False,
+                "answerer": "retriever-reader",
+                "began": 1.0,
+                "seconds": 3.0,
                 "evidence": [
                     {
                         "title": "Hamlet",
                         "source": "Vital articles, CC BY-SA 4.0",
                         "url": "https://en.wikipedia.org/wiki/Hamlet",
-                        "text": "Hamlet is by Shakespeare.",
+                        "published": None,
                         "origin": "corpus",
+                        "fact_check": False,
                         "score": 7.5,
+                        "text": "Hamlet is by Shakespeare.",
                         "cited": True,
+                        "start": 13,
+                        "end": 24,
                     },
                     {
                         "title": "Denmark",
                         "source": "Vital articles, CC BY-SA 4.0",
                         "url": "https://en.wikipedia.org/wiki/Denmark",
-                        "text": "Nothing of use stands here.",
+                        "published": None,
                         "origin": "corpus",
+                        "fact_check": False,
                         "score": 7.5,
+                        "text": "Nothing of use stands here.",
                         "cited": False,
+                        "start": None,
+                        "end": None,
                     },
                 ],
             }
@@ -138,3 +179,27 @@ def test_the_cited_passage_is_told_even_when_it_was_not_among_the_retrieved():
     found = Answer("it", Span(passage("This is it."), 8, 10), (passage("Another."),))
     (hop,) = told(STARTED, ASKED, AnswerFound(1, found))["hops"]
     assert [(each["text"], each["cited"]) for each in hop["evidence"]] == [("This is it.", True), ("Another.", False)]
+
+
+def test_a_fact_checkers_page_is_told_to_be_one_and_when_it_was_published():
+    page = Passage(
+        "It is false.", "Checked", "politifact.com", "https://www.politifact.com/a", "2020-11-01", Origin.WEB
+    )
+    (hop,) = told(STARTED, ASKED, AnswerFound(1, Answer(None, retrieved=(page,))))["hops"]
+    (evidence,) = hop["evidence"]
+    assert (evidence["fact_check"], evidence["published"]) == (True, "2020-11-01")
+
+
+def test_what_did_not_work_is_told_and_why_there_is_no_verdict():
+    run = told(STARTED, ASKED, TroubleMet("Brave gave no answer."), RunResumed("cut off"), RunFailed("No luck."))
+    assert (run["state"], run["problem"], run["failures"], run["resumed"]) == (
+        "failed",
+        "No luck.",
+        ["Brave gave no answer."],
+        1,
+    )
+
+
+def test_a_run_under_way_says_what_it_is_doing():
+    run = told(STARTED, PhaseEntered("asking"))
+    assert (run["state"], run["phase"]) == ("running", "asking")

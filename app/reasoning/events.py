@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from app.reasoning.types import Answer, Claim, Judgement, Question, RunOptions, Usage, Verdict
+from app.reasoning.types import Answer, Branch, Claim, Judgement, Question, RunOptions, Usage, Verdict
 
 SCHEMA_VERSION = 1
 
@@ -29,6 +29,14 @@ class RunResumed:
 
     reason: str
     kind: Literal["run_resumed"] = "run_resumed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunBranched:
+    """The run goes on from an earlier one. What follows tells of the hops that stand, in that run's own events."""
+
+    branch: Branch
+    kind: Literal["run_branched"] = "run_branched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +170,7 @@ class RunInterrupted:
 Event = (
     RunStarted
     | RunResumed
+    | RunBranched
     | PhaseEntered
     | TokensUsed
     | QuestionAsked

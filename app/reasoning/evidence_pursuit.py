@@ -128,7 +128,12 @@ class _Pursuit:
         yield from conclude(self.parts.reasoner, self.claim, self.trail, context, self.options)
 
     def _next_hop(self) -> Generator[Event, None, Hop | None]:
-        """A question of the pursuer's own while it has some, then one in other words, then a pair once more."""
+        """A question of the pursuer's own while it has some, then one in other words, then a pair once more.
+
+        Before them all comes the question that a branch was made to ask.
+        """
+        if self.trail.given:
+            return (yield from self._ask(self.trail.given, "The question has an answer."))
         hop = None if self.ended else (yield from self._own_hop())
         if hop is None and self.variant.padding == "paraphrase":
             hop = yield from self._reworded_hop()
@@ -204,7 +209,7 @@ class _Pursuit:
     def _leading_on(self) -> list[Hop]:
         """The hops that the next one follows from: of questions made at once none, once they have been made."""
         made = self.variant.all_at_once and any(hop.question.text for hop in self.trail.hops)
-        return [] if made else self.trail.asked
+        return [] if made else [hop for hop in self.trail.asked if hop in self.trail.own]
 
     def _reworded_hop(self) -> Generator[Event, None, Hop | None]:
         """An asked question in other words, each in its turn; None when there is room or words for none."""

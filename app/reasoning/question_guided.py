@@ -5,7 +5,7 @@
     R(c, C) gives label and rationale
 
 Every asked hop counts, kept or not. An empty C is never enough, so D is not asked then; D is asked again only when C
-has changed. Two hops in a row that bring nothing end the questioning.
+has changed. Two hops in a row that bring nothing end the questioning; hops that a branch stands on are not among them.
 """
 
 from __future__ import annotations
@@ -91,14 +91,14 @@ class QuestionGuided:
 
     def _reason_to_end(self, trail: Trail, options: RunOptions, control: Control | None) -> str:
         """Why no further question may be asked, or nothing."""
-        return wish_to_end(control) or limit_reached(trail.hops, options) or brought_nothing(trail.hops)
+        return wish_to_end(control) or limit_reached(trail.hops, options) or brought_nothing(trail.own)
 
     def _ask(self, claim: Claim, trail: Trail, control: Control | None) -> Generator[Event, None, Hop | None]:
         """One hop from question to keeping; returns it closed, or None when there is no question left."""
         number, module = trail.next_number, "question generator"
         hop = Hop(number, Question(""))
         try:
-            question = self.generator.next_question(claim, trail.context, trail.set_aside)
+            question = trail.given or self.generator.next_question(claim, trail.context, trail.set_aside)
             if question is None:
                 return None
             hop, module = Hop(number, question), "answerer"

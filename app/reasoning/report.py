@@ -15,6 +15,7 @@ from app.reasoning.events import (
     PhaseEntered,
     QuestionAsked,
     QuestioningEnded,
+    RunBranched,
     RunFailed,
     RunInterrupted,
     RunResumed,
@@ -25,7 +26,7 @@ from app.reasoning.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.reasoning.types import Claim, Hop, HopStatus, Judgement, Question, RunOptions, Usage, Verdict
+from app.reasoning.types import Branch, Claim, Hop, HopStatus, Judgement, Question, RunOptions, Usage, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Report:
     two. `failures` are calls that belong to no hop and did not work, and what did not work though its hop went on.
     `stopped_because` says why questioning ended. `sufficiency` is what the claim verifier said last, and `judged_after`
     the number of hops that there were when it was last asked, whether or not it replied. `resumed` counts how often the
-    run was cut off and taken up again; the gaps are a part of `seconds`.
+    run was cut off and taken up again; the gaps are a part of `seconds`. `branch` says where the run left
+    another, None for one that began by itself; the hops that stood took no time here.
     """
 
     claim: Claim
@@ -53,6 +55,7 @@ class Report:
     ended: str | None = None
     problem: str = ""
     resumed: int = 0
+    branch: Branch | None = None
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
 
@@ -98,6 +101,8 @@ def apply(report: Report, event: Event, seconds: float) -> Report:
             return replace(report, phase=phase)
         case RunResumed():
             return replace(_standing(report), phase="taking the check up again", resumed=report.resumed + 1)
+        case RunBranched(branch):
+            return replace(report, branch=branch)
         case TokensUsed(usage):
             return replace(report, usage=report.usage + usage)
         case QuestionAsked(number, question):

@@ -18,7 +18,7 @@ from app.reasoning.events import (
 )
 from app.reasoning.report import Report
 from app.reasoning.roles import Control, QuestionAnswerer, Reasoner, Wish
-from app.reasoning.types import Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
+from app.reasoning.types import Branch, Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
 
 FRUITLESS_HOPS = 2
 """So many hops in a row without a kept one, and no further question follows from them."""
@@ -28,20 +28,36 @@ LEFT = "The check was to conclude before this hop was done."
 
 @dataclass
 class Trail:
-    """The hops of one run so far; grows as the loop goes, and is never shared between runs."""
+    """The hops of one run so far; grows as the loop goes, and is never shared between runs.
+
+    `branch` says where the run left another one, if it did.
+    """
 
     hops: list[Hop]
+    branch: Branch | None = None
 
     @classmethod
     def of(cls, so_far: Report | None) -> Self:
         """The hops that stand."""
         cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
-        return cls([hop for hop in so_far.hops if hop.status not in cut_off] if so_far else [])
+        if so_far is None:
+            return cls([])
+        return cls([hop for hop in so_far.hops if hop.status not in cut_off], so_far.branch)
 
     @property
     def next_number(self) -> int:
         """The number of the hop that comes next."""
         return len(self.hops) + 1
+
+    @property
+    def given(self) -> Question | None:
+        """What the run's owner wants asked next, word for word."""
+        return self.branch.question if self.branch and self.branch.hop == self.next_number else None
+
+    @property
+    def own(self) -> list[Hop]:
+        """The hops that this run has asked itself."""
+        return self.hops[self.branch.stood if self.branch else 0 :]
 
     @property
     def context(self) -> Context:

@@ -152,6 +152,23 @@ class Hop:
         return replace(self, status=status, reason=reason)
 
 
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Where a run leaves the one that it branches off: at hop `hop` of the run `parent`.
+
+    `question` is what that hop asks here; None where it was left out and the run goes on behind it.
+    """
+
+    parent: str
+    hop: int
+    question: Question | None = None
+
+    @property
+    def stood(self) -> int:
+        """So many hops stood before this run asked one of its own."""
+        return self.hop if self.question is None else self.hop - 1
+
+
 Context = tuple[Hop, ...]
 """The kept hops, in the order they were asked."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,6 +25,7 @@ from app.reasoning.events import (
     TERMINAL,
     Event,
     PhaseEntered,
+    RunBranched,
     RunFailed,
     RunStarted,
     TokensUsed,
@@ -41,7 +42,7 @@ from app.runs.tables import RUNNING, EventRow, RunRow
 POLL_SECONDS = 0.5
 
 WAITING = PhaseEntered("waiting for its turn")
-"""Every run's second event."""
+"""The last of the events that a run begins with: the second, unless it branches off another."""
 
 
 class RunEnded(HopcheckError):
@@ -75,9 +76,14 @@ class EventLog:
         self._closed = False
 
     def begin(
-        self, run_id: str, owner: str, started: RunStarted, admit: Callable[[Session], None] = lambda session: None
+        self,
+        run_id: str,
+        owner: str,
+        started: RunStarted,
+        admit: Callable[[Session], None] = lambda session: None,
+        standing: Sequence[Event] = (),
     ) -> None:
-        """Commit a new run's row together with its first events.
+        """Commit a new run's row together with its first events; `standing` are those that a branch begins with.
 
         `admit` looks at the database with the run in it and the write lock held; what it raises takes the run back.
         """
@@ -90,13 +96,14 @@ class EventLog:
                     claim=started.claim.text,
                     options=encode_options(started.options),
                     created_at=database_now(),
-                    last_seq=2,
+                    last_seq=len(standing) + 2,
+                    parent=next((each.branch.parent for each in standing if isinstance(each, RunBranched)), None),
                 )
                 .returning(RunRow.created_at)
             ).scalar_one()
             admit(session)
-            _insert(session, run_id, 1, now, started)
-            _insert(session, run_id, 2, now, WAITING)
+            for seq, event in enumerate((started, *standing, WAITING), 1):
+                _insert(session, run_id, seq, now, event)
         self._announce()
 
     def append(self, lease: Lease, event: Event) -> int:

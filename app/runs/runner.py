@@ -25,7 +25,6 @@ from app.reasoning.events import (
     RunFailed,
     RunInterrupted,
     RunResumed,
-    RunStarted,
     TokensUsed,
     TroubleMet,
     VerdictReached,
@@ -129,8 +128,7 @@ class Runner:
         except (Unreadable, ValueError):
             log.exception("run %s cannot be read", lease.run_id)
             return self._end(lease, RunInterrupted(OTHER_VERSION))
-        begun = any(each.event != WAITING and not isinstance(each.event, RunStarted) for each in stored)
-        if not begun:
+        if stored[-1].event == WAITING:
             self._append(lease, PhaseEntered("starting"))
             return self._run(lease, self._strategy_for(report.options), report, stored)
         if lease.cut_offs >= MOST_CUT_OFFS:

@@ -8,15 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import Select, and_, or_, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Memory
-from app.reasoning.events import RunInterrupted, RunStarted
+from app.reasoning.events import Event, RunInterrupted, RunStarted
 from app.reasoning.report import Report, fold
 from app.reasoning.roles import Strategy, Wish
-from app.reasoning.types import Claim, Label, RunOptions
+from app.reasoning.types import Claim, Label, Question, RunOptions
 from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
+from app.runs.branching import branched
 from app.runs.control import Limits
 from app.runs.event_log import EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.jobs import JobRunner, ThreadJobs
@@ -90,9 +91,23 @@ class Runs:
 
         Raises TurnedAway, as TooManyWaiting or DaySpent, when no run may be started now.
         """
+        return self._begin(RunStarted(claim, options), owner)
+
+    def branch(self, parent: str, hop: int, question: Question | None, options: RunOptions, owner: str) -> str:
+        """Start a run that goes on from `parent`, which must be there, with other options or the same; return its id.
+
+        The hops before `hop` stand. `question` is asked in its place; None leaves it out. Raises InvalidInput for a run
+        that has not ended or has no such hop, and what `start` raises.
+        """
+        stored = self._events.read(parent)
+        report = fold((each.event, each.seconds) for each in stored)
+        standing = branched((each.event for each in stored), report, parent, hop, question)
+        return self._begin(RunStarted(report.claim, options), owner, standing)
+
+    def _begin(self, started: RunStarted, owner: str, standing: Sequence[Event] = ()) -> str:
         self._admission.check_day()
         run_id = secrets.token_urlsafe(16)
-        self._events.begin(run_id, owner, RunStarted(claim, options), self._admission.admit)
+        self._events.begin(run_id, owner, started, self._admission.admit, standing)
         self._jobs.submit(run_id)
         return run_id
 
@@ -120,15 +135,24 @@ class Runs:
         with self._sessions.begin() as session:
             session.execute(update(RunRow).where(RunRow.id == "").values(last_seq=RunRow.last_seq))
 
-    def recent(self, owner: str, limit: int = 20) -> tuple[RunSummary, ...]:
-        """The owner's newest runs, newest first."""
+    def recent(self, owner: str, limit: int = 20, after: tuple[datetime, str] | None = None) -> tuple[RunSummary, ...]:
+        """The owner's newest runs, newest first; with `after`, those that follow the run of that time and id."""
+        chosen = select(RunRow).where(RunRow.owner == owner)
+        if after:
+            at, run_id = after
+            later_in_list = and_(RunRow.created_at == at, RunRow.id > run_id)
+            chosen = chosen.where(or_(RunRow.created_at < at, later_in_list))
+        return self._summaries(chosen.order_by(RunRow.created_at.desc(), RunRow.id).limit(limit))
+
+    def branches(self, run_id: str) -> tuple[RunSummary, ...]:
+        """The runs that branch off this one, oldest first."""
+        return self._summaries(select(RunRow).where(RunRow.parent == run_id).order_by(RunRow.created_at, RunRow.id))
+
+    def _summaries(self, chosen: Select[tuple[RunRow]]) -> tuple[RunSummary, ...]:
         with self._sessions() as session:
-            rows = session.scalars(
-                select(RunRow).where(RunRow.owner == owner).order_by(RunRow.created_at.desc(), RunRow.id).limit(limit)
-            ).all()
             return tuple(
                 RunSummary(row.id, row.claim, Label(row.label) if row.label else None, row.state, row.created_at)
-                for row in rows
+                for row in session.scalars(chosen)
             )
 
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -15,9 +16,10 @@ from sqlalchemy.orm import sessionmaker
 
 from app.extensions import db
 from app.reasoning.errors import InvalidInput
-from app.reasoning.events import TERMINAL, RunResumed, RunStarted
+from app.reasoning.events import TERMINAL, Event, RunResumed, RunStarted
 from app.reasoning.report import Report, fold
 from app.reasoning.types import Claim, HopStatus, Judgement, RunOptions, Usage
+from app.runs.branching import branched
 from app.runs.event_log import EventLog
 from app.runs.leases import Leases
 from app.runs.runner import MOST_CUT_OFFS, OTHER_VERSION, Runner
@@ -253,12 +255,14 @@ class MortalLog(EventLog):
         return seq
 
 
-def carried_out(sessions, run_id: str, steady: Steady, deaths: list[tuple[int, bool, bool]]) -> Report:
+def carried_out(
+    sessions, run_id: str, steady: Steady, deaths: list[tuple[int, bool, bool]], standing: Sequence[Event] = ()
+) -> Report:
     """The report of a run whose processes die like that, one after the other, and whose last one lives.
 
     A death is (at which of its events, whether that is still stored, whether the lease was let go of before).
     """
-    EventLog(sessions).begin(run_id, "me", RunStarted(CLAIM, RunOptions()))
+    EventLog(sessions).begin(run_id, "me", RunStarted(CLAIM, RunOptions()), standing=standing)
     for dies_at, stored, let_go in [*deaths, (-1, True, False)]:
         leases = Leases(sessions)
         try:
@@ -306,6 +310,30 @@ def test_however_often_a_run_is_cut_off_its_report_is_that_of_an_undisturbed_one
     assert [hop.number for hop in report.hops] == list(range(1, len(report.hops) + 1))
     assert len(disturbed.calls) <= len(undisturbed.calls) + len(deaths), "at most the call it died in is made again"
     assert set(disturbed.calls) == set(undisturbed.calls)
+
+
+@settings(max_examples=20)
+@given(
+    st.lists(outcomes, min_size=1, max_size=5),
+    st.integers(0, 5),
+    st.data(),
+    st.lists(st.tuples(st.integers(1, 25), st.booleans(), st.booleans()), max_size=3),
+)
+def test_a_branch_that_is_cut_off_is_taken_up_like_any_other(one_database, names, enough, data, deaths):
+    script, parent = scripted(names, enough, SUPPORTED), str(next(numbers))
+    report = carried_out(one_database, parent, Steady(script), [])
+    hop = data.draw(st.sampled_from(report.hops))
+    question = data.draw(st.sampled_from([None, hop.question]))
+    events = [each.event for each in EventLog(one_database).read(parent)]
+    standing = branched(events, report, parent, hop.number, question)
+    undisturbed, disturbed = Steady(script), Steady(script)
+    expected = carried_out(one_database, str(next(numbers)), undisturbed, [], standing)
+    branch = carried_out(one_database, str(next(numbers)), disturbed, deaths, standing)
+    assert timeless(branch) == timeless(expected)
+    assert branch.hops[: hop.number - 1] == report.hops[: hop.number - 1]
+    assert len(disturbed.calls) <= len(undisturbed.calls) + len(deaths)
+    again = {f"{step} {hop.number}" for step in ("question", "answer")}
+    assert again.isdisjoint(undisturbed.calls) if question is None else f"answer {hop.number}" in undisturbed.calls
 
 
 def test_a_script_with_a_set_aside_hop_goes_on_behind_it(runs_with, sessions):

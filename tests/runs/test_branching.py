@@ -1,0 +1,166 @@
+"""A run goes on from an earlier one: what stood there is not asked again, and what was changed is asked as put."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.reasoning.errors import InvalidInput
+from app.reasoning.events import QuestionAsked, RunResumed
+from app.reasoning.types import Branch, Claim, HopStatus, Judgement, Question, RunOptions
+from app.runs.branching import LEFT_OUT, branched
+from app.runs.service import Runs
+from tests.fakes import SUPPORTED, Gate, Script, ScriptedHop, answer
+from tests.runs.conftest import ended, lapse
+from tests.runs.steady import FAILED, SteadyWiring
+
+CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")
+TURNED_DOWN = Judgement(False, "It is not tied to the claim.")
+
+
+def hop(n: int, **fields) -> ScriptedHop:
+    return ScriptedHop(f"Question {n}?", **{"answer": answer(f"answer {n}"), **fields})
+
+
+ENOUGH = Judgement(True, "Enough.")
+THREE = Script((hop(1), hop(2), hop(3, enough=ENOUGH)), SUPPORTED)
+EDITED = Script((hop(1), ScriptedHop("Mine, please?", answer("mine"), enough=ENOUGH)), SUPPORTED)
+
+
+@pytest.fixture
+def parent(runs_with):
+    """Run a script to its end: the id of the run."""
+
+    def run(script: Script = THREE) -> str:
+        runs = runs_with(SteadyWiring(script))
+        run_id = runs.start(CLAIM, RunOptions(), "me")
+        ended(runs, run_id)
+        return run_id
+
+    return run
+
+
+@pytest.fixture
+def branching(runs_with):
+    """Runs whose modules play a script, and the calls that are made of them."""
+
+    def make(script: Script) -> tuple[Runs, list[str]]:
+        wiring = SteadyWiring(script)
+        return runs_with(wiring), wiring.steady.calls
+
+    return make
+
+
+def asked(report) -> list[str]:
+    return [hop.question.text for hop in report.hops]
+
+
+def test_an_edited_question_is_asked_word_for_word_and_no_model_is_called_for_what_stands(parent, branching):
+    first, (runs, calls) = parent(), branching(EDITED)
+    before = runs.report(first)
+    child = runs.branch(first, 2, Question("Mine, please?"), RunOptions(), "me")
+    report = ended(runs, child)
+    assert asked(report) == ["Question 1?", "Mine, please?"]
+    assert calls == ["answer 2", "validation 2", "sufficiency 2", "conclusion 1"]
+    assert report.hops[0] == before.report.hops[0]
+    assert (report.claim, report.branch) == (CLAIM, Branch(first, 2, Question("Mine, please?")))
+    assert report.usage.calls == 4, "what the parent spent is the parent's"
+    assert runs.report(first) == before, "the parent stays as it was"
+    assert [each.id for each in runs.branches(first)] == [child]
+
+
+def test_the_first_question_can_be_changed_too(parent, branching):
+    runs, calls = branching(Script((hop(1, enough=ENOUGH),), SUPPORTED))
+    child = runs.branch(parent(), 1, Question("Question 1?"), RunOptions(), "me")
+    assert asked(ended(runs, child)) == ["Question 1?"]
+    assert calls == ["answer 1", "validation 1", "sufficiency 1", "conclusion 1"]
+
+
+def test_a_hop_that_is_left_out_is_set_aside_where_the_generator_sees_it(parent, branching):
+    runs, calls = branching(THREE)
+    report = ended(runs, runs.branch(parent(), 2, None, RunOptions(), "me"))
+    assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.SET_ASIDE, HopStatus.KEPT]
+    assert report.hops[1].reason == LEFT_OUT
+    assert calls == ["question 3", "answer 3", "validation 3", "sufficiency 3", "conclusion 1"]
+
+
+def test_leaving_out_a_hop_behind_a_fruitless_one_does_not_end_the_questioning(parent, branching):
+    script = Script((hop(1, useful=TURNED_DOWN), hop(2), hop(3, enough=ENOUGH)), SUPPORTED)
+    runs, _ = branching(script)
+    report = ended(runs, runs.branch(parent(script), 2, None, RunOptions(), "me"))
+    assert asked(report) == ["Question 1?", "Question 2?", "Question 3?"]
+    assert [hop.number for hop in report.context] == [3]
+
+
+def test_another_answerer_answers_from_there_on(parent, branching):
+    runs, _ = branching(THREE)
+    child = runs.branch(parent(), 3, Question("Question 3?"), RunOptions(answerer="flan-t5"), "me")
+    report = ended(runs, child)
+    assert (report.options.answerer, asked(report)[2], report.verdict) == ("flan-t5", "Question 3?", SUPPORTED)
+
+
+def test_a_branch_can_be_branched_at_a_hop_that_stood(parent, branching):
+    runs, _ = branching(EDITED)
+    child = runs.branch(parent(), 3, None, RunOptions(), "me")
+    ended(runs, child)
+    report = ended(runs, runs.branch(child, 2, Question("Mine, please?"), RunOptions(), "me"))
+    assert asked(report) == ["Question 1?", "Mine, please?"]
+    assert report.branch.parent == child
+
+
+def test_hops_of_every_end_stand_as_they_were(parent, branching):
+    script = Script((hop(1, useful=TURNED_DOWN), hop(2), ScriptedHop("Question 3?", FAILED), hop(4)), SUPPORTED)
+    first, (runs, _) = parent(script), branching(script)
+    child = runs.branch(first, 4, Question("Question 4?"), RunOptions(), "me")
+    assert ended(runs, child).hops[:3] == runs.report(first).report.hops[:3]
+
+
+def test_a_hop_that_was_cut_off_and_asked_anew_stands_once(runs_with, sessions):
+    gate = Gate("answer 2")
+    runs = runs_with(SteadyWiring(THREE, gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    lapse(sessions, run_id)
+    others = runs_with(SteadyWiring(THREE))
+    others.wake(run_id)
+    report = ended(others, run_id)
+    gate.open()
+    events = [each.event for each in others.follow(run_id, 0, 0)]
+    assert RunResumed("The check was cut off.") in events
+    begins = branched(events, report, run_id, 3, Question("Mine?"))
+    assert [each.hop for each in begins if isinstance(each, QuestionAsked)] == [1, 2]
+
+
+def test_the_hop_under_which_a_run_was_stopped_can_be_asked_again(runs_with, branching):
+    gate = Gate("answer 2")
+    runs = runs_with(SteadyWiring(THREE, gate))
+    first = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    runs.interrupt(first, "Its owner stopped it.")
+    gate.open()
+    others, _ = branching(EDITED)
+    child = others.branch(first, 2, Question("Mine, please?"), RunOptions(), "me")
+    assert [hop.status for hop in ended(others, child).hops] == [HopStatus.KEPT] * 2
+
+
+@pytest.mark.parametrize("number", [-1, 0, 4])
+def test_there_is_no_branch_from_a_hop_that_is_not_there(parent, branching, number):
+    first, (runs, _) = parent(), branching(THREE)
+    with pytest.raises(InvalidInput, match=f"This check has no hop {number}."):
+        runs.branch(first, number, Question("Mine?"), RunOptions(), "me")
+    assert runs.branches(first) == ()
+
+
+def test_a_run_that_goes_on_has_no_branches(runs_with):
+    gate = Gate("answer 2")
+    runs = runs_with(SteadyWiring(THREE, gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    with pytest.raises(InvalidInput, match="still goes on"):
+        runs.branch(run_id, 1, None, RunOptions(), "me")
+    gate.open()
+
+
+def test_a_hop_without_a_question_cannot_be_left_out(parent, branching):
+    first, (runs, _) = parent(Script((ScriptedHop(FAILED), hop(2)), SUPPORTED)), branching(THREE)
+    with pytest.raises(InvalidInput, match="no question"):
+        runs.branch(first, 1, None, RunOptions(), "me")

@@ -12,7 +12,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app import cli_cache, cli_corpus, cli_doctor, cli_evaluate, cli_models, cli_setup, cli_train
+from app import cli_cache, cli_corpus, cli_doctor, cli_evaluate, cli_models, cli_setup, cli_tokens, cli_train
 from app.claims import whole_claim
 from app.cli_errors import told_in_one_line
 from app.modules.answering.recited import SOURCE
@@ -51,6 +51,7 @@ def register(app: Flask) -> None:
     cli_cache.register(app)
     cli_doctor.register(app)
     cli_evaluate.register(app)
+    cli_tokens.register(app)
 
 
 @click.command()

@@ -87,6 +87,13 @@ class Settings:
     proxies: int = setting(
         "PROXIES", 0, "Reverse proxies in front of the server, whose X-Forwarded headers are believed", **whole(0, 9)
     )
+    api_tokens: Path | None = setting(
+        "API_TOKENS",
+        None,
+        "Path of a file with hashed tokens, one of which the API then asks for",
+        _path,
+        "a path",
+    )
     threads: int = setting("THREADS", 16, "Server threads; each open run page takes one", **whole(1, 512))
     torch_threads: int = setting("TORCH_THREADS", 2, "CPU threads of one model call", **whole(1, 128))
     question_model: Path | None = setting(

@@ -1,0 +1,62 @@
+"""Tokens of the JSON API: made once, shown once, and kept only as SHA-256 hashes in a file that the operator writes.
+
+A line of that file is `name:hash`; empty lines and those that begin with # are passed over. The file is read anew for
+every request that brings a token, so a line that is taken out no longer opens anything. A token has 256 random bits,
+which is why one plain hash is enough.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from hashlib import sha256
+from pathlib import Path
+
+from app.reasoning.errors import InvalidInput, SettingsError
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+_LINE = re.compile(rf"(?P<name>{NAME.pattern}):(?P<hash>[0-9a-f]{{64}})")
+
+
+def new_token() -> str:
+    """A token; what it begins with lets a scanner of leaked secrets know it."""
+    return f"hopcheck_{secrets.token_urlsafe(32)}"
+
+
+def line_of(name: str, token: str) -> str:
+    """The line for the file. Raises InvalidInput for a name that cannot be."""
+    if not NAME.fullmatch(name):
+        raise InvalidInput(
+            "A token's name has at most 40 small letters, digits, '.', '_' and '-', and begins with a letter or digit.",
+            "name",
+        )
+    return f"{name}:{_hashed(token)}"
+
+
+def holder(path: Path, token: str) -> str | None:
+    """The name of the token in that file; None for one that is not there.
+
+    Raises SettingsError when the file cannot be read or has a line that is none.
+    """
+    known, found = _read(path), None
+    for name, kept in known:  # all of them, so that the time taken says nothing
+        if hmac.compare_digest(kept, _hashed(token)):
+            found = name
+    return found
+
+
+def _read(path: Path) -> list[tuple[str, str]]:
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError):
+        raise SettingsError("The file that API_TOKENS names cannot be read, or is no text in UTF-8") from None
+    known = [(number, _LINE.fullmatch(line)) for number, line in enumerate(lines, 1) if line and line[0] != "#"]
+    for number, match in known:
+        if match is None:
+            raise SettingsError(f"Line {number} of the API's tokens is not one of a name, a colon and a hash")
+    return [(match["name"], match["hash"]) for _, match in known if match]
+
+
+def _hashed(token: str) -> str:
+    return sha256(token.encode()).hexdigest()

@@ -169,7 +169,8 @@ def _of_named_object(clause: Clause, does: str) -> list[Asked]:
     if end == 1:
         link = words[1].text if len(words) > 2 else ""
         infinitive = link == "to" and words[2].is_word and words[2].text not in ("a", "an", "the")
-        if _PREPOSITION.match(link) and link != "as" and not infinitive:
+        when = len(words) > 2 and words[2].text[0].isdigit()
+        if _PREPOSITION.match(link) and link != "as" and not infinitive and not when:
             return [Asked(f"What {does} {clause.subject} {base_of(clause.verb)} {words[1].text}?")]
         return []
     rest = clause.said(end)

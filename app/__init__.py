@@ -34,7 +34,9 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     from app.settings import load_settings
     from app.web import presentation
     from app.web.access_log import log_requests
+    from app.web.api import api
     from app.web.assets import keep_assets
+    from app.web.branching import branching
     from app.web.errors import show_errors
     from app.web.health import health
     from app.web.limits import limit_starts
@@ -60,7 +62,9 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     app.register_blueprint(pages)
     app.register_blueprint(stream)
     app.register_blueprint(steering)
+    app.register_blueprint(branching)
     app.register_blueprint(health)
+    app.register_blueprint(api)
     _connect(app, settings, wiring)
     if commands:
         _add_commands(app)

@@ -44,6 +44,19 @@ def clean_claim(raw: str) -> Claim:
     return Claim(text)
 
 
+def clean_question(raw: str) -> str:
+    """A question as a person wants it asked, cleaned as the claim is, at most 500 characters.
+
+    Raises InvalidInput for the field "question".
+    """
+    text = _one_line(raw, "question")
+    if not text:
+        raise InvalidInput("Please write a question.", "question")
+    if len(text) > LONGEST:
+        raise InvalidInput(f"The question has {len(text)} characters; at most {LONGEST} are allowed.", "question")
+    return text
+
+
 def clean_speaker(raw: str) -> str | None:
     """Who made the claim, cleaned as the claim is, at most 200 characters; None when nothing was written.
 

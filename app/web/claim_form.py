@@ -53,6 +53,27 @@ class ClaimForm:
         )
 
     @classmethod
+    def again(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:
+        """The form that asks for an earlier run once more; what was not at work in it is as in `blank`."""
+        mix = {"pursuit" if options.strategy == PURSUIT else "preset": options.preset}
+        return replace(
+            blank,
+            claim=claim.text,
+            speaker=claim.speaker or "",
+            date=claim.date or "",
+            answerer=options.answerer or blank.answerer,
+            strategy=options.strategy,
+            search=options.search or blank.search,
+            model=options.model or blank.model,
+            corpora=options.corpora or blank.corpora,
+            labels=options.labels.value,
+            max_hops=str(options.max_hops),
+            undated=options.undated,
+            fact_checks=options.fact_checks,
+            **mix,
+        )
+
+    @classmethod
     def sent(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
         """The form as it was posted. A sample's button carries its claim; fields left out are as in `blank`.
 
@@ -85,7 +106,7 @@ class ClaimForm:
         return RunOptions(
             strategy=self.strategy,
             answerer=self.answerer,
-            labels=_labels(self.labels) if self.labels else usual_labels(self.strategy, self._preset()),
+            labels=label_set(self.labels) if self.labels else usual_labels(self.strategy, self._preset()),
             max_hops=_max_hops(self.max_hops),
             preset=self._preset(),
             model=self.model or None,
@@ -105,7 +126,8 @@ def _ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
     return any(fields.getlist(name)) if name in fields else blank
 
 
-def _labels(name: str) -> LabelSet:
+def label_set(name: str) -> LabelSet:
+    """The label set of that name. Raises InvalidInput when there is none."""
     try:
         return LabelSet(name)
     except ValueError:

@@ -14,7 +14,7 @@ from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
 from werkzeug.exceptions import TooManyRequests
 
-STARTING = frozenset({"pages.start"})
+STARTING = frozenset({"pages.start", "api.start", "branching.branch"})
 """The endpoints that start runs. They share one count."""
 
 IPV6_BITS = 64
@@ -53,5 +53,5 @@ def _turn_away(limit: RequestLimit) -> NoReturn:
 
 
 def _started(response: Response) -> bool:
-    """Whether a run was started: only that leads to another page."""
-    return response.status_code == 303
+    """Whether a run was started: only that leads to another page, or makes something."""
+    return response.status_code in (201, 303)

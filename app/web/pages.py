@@ -24,8 +24,12 @@ pages = Blueprint("pages", __name__)
 
 @pages.get("/")
 def home() -> str:
-    """The claim form, samples, and this browser's recent runs."""
-    return home_page(_blank_form())
+    """The claim form, samples, and this browser's recent runs. `?again=` fills the form in from an earlier run."""
+    earlier = request.args.get("again")
+    if earlier is None:
+        return home_page(_blank_form())
+    run = hopcheck().runs.report(earlier) or abort(404)
+    return home_page(ClaimForm.again(run.report.claim, run.report.options, _blank_form()))
 
 
 @pages.post("/runs")

@@ -1,0 +1,142 @@
+"""Going on from a finished run in another way: the form, what it starts, and what it says to what it cannot do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.offers import Choice
+from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.web.conftest import started, token, wait_for
+
+ONE_MORE = Script((ScriptedHop("Which land is that?", answer("England")),), SUPPORTED)
+CHOICES = (
+    Choice("retriever-reader", "Retriever and reader"),
+    Choice("reciter-reader", "Reciter and reader"),
+    Choice("flan-t5", "FLAN-T5", False, "FLAN-T5 is not installed."),
+)
+
+
+@pytest.fixture
+def client(make_app):
+    """A browser on an application whose first run has two kept hops; every later one finds one more."""
+    return make_app(scripted_wiring(TWO_HOPS, ONE_MORE, choices=CHOICES)).test_client()
+
+
+@pytest.fixture
+def path(client) -> str:
+    """The path of a finished run."""
+    found = started(client)
+    wait_for(client, found, 'id="verdict-heading"')
+    return found
+
+
+def branch(client, path: str, hop: object = 2, **fields):
+    sent = {"csrf_token": token(client), "hop": hop, "question": "In which country was he born?", **fields}
+    return client.post(f"{path}/branch", data=sent)
+
+
+def questions(page: str) -> list[str]:
+    return re.findall(r'<li id="hop-\d+" class="hop.*?<h3[^>]*>(.*?)</h3>', page, re.DOTALL)
+
+
+def test_the_page_of_a_finished_run_offers_its_owner_every_hop(client, path):
+    page = client.get(path).text
+    assert f'href="{path}/branch?hop=1"' in page and f'href="{path}/branch?hop=2"' in page
+    assert "/branch" not in client.application.test_client().get(path).text
+
+
+def test_the_form_holds_the_hops_question_and_answerer(client, path):
+    page = client.get(f"{path}/branch?hop=2").text
+    assert "Where was William Shakespeare born?</textarea>" in page
+    assert re.search(r'value="retriever-reader" checked', page)
+    assert "FLAN-T5 is not installed." in page
+
+
+def test_an_edited_question_leads_to_a_new_run_that_leads_back_and_is_listed(client, path):
+    sent = branch(client, path)
+    assert (sent.status_code, sent.location != path) == (303, True)
+    page = wait_for(client, sent.location, 'id="verdict-heading"')
+    assert questions(page)[:2] == ["Who wrote Hamlet?", "In which country was he born?"]
+    assert f'href="{path}#hop-2">hop 2 of an earlier check' in page
+    assert page.count("From the earlier check") == 1
+    assert f'href="{sent.location}"' in client.get(path).text
+    assert sent.location not in client.application.test_client().get(path).text, "the link is the owner's to give away"
+
+
+def test_a_hop_that_is_left_out_is_set_aside_and_another_question_follows(client, path):
+    sent = branch(client, path, question="", leave_out="yes")
+    page = wait_for(client, sent.location, 'id="verdict-heading"')
+    assert "You left it out." in page
+    assert questions(page) == ["Who wrote Hamlet?", "Where was William Shakespeare born?", "Which land is that?"]
+
+
+def test_another_answerer_is_at_work_in_the_new_run(client, path):
+    sent = branch(client, path, answerer="reciter-reader")
+    assert "reciter-reader" in wait_for(client, sent.location, 'id="verdict-heading"')
+
+
+@pytest.mark.parametrize(
+    "fields, told",
+    [
+        ({"question": " "}, "Please write a question."),
+        ({"question": "x" * 501}, "The question has 501 characters; at most 500 are allowed."),
+        ({"answerer": "flan-t5"}, "FLAN-T5 is not available here."),
+        ({"answerer": "nobody"}, "There is no answerer"),
+    ],
+)
+def test_a_form_that_is_wrong_comes_back_as_typed_with_the_reason(client, path, fields, told):
+    sent = branch(client, path, **fields)
+    assert (sent.status_code, told in sent.text) == (422, True)
+    assert fields.get("question", "In which country was he born?") in sent.text
+    assert "Branched" not in client.get(path).text
+
+
+@pytest.mark.parametrize("hop", ["3", "0", "-1", "two", "", "²", "9" * 5000])
+def test_a_hop_that_is_not_there_is_told_on_the_runs_page(client, path, hop):
+    asked, sent = client.get(f"{path}/branch", query_string={"hop": hop}), branch(client, path, hop)
+    assert (asked.status_code, sent.status_code) == (404, 409)
+    for answered in (asked, sent):
+        assert re.search(r'role="alert">(This check has no hop \d+|Choose the hop to go on from)\.', answered.text)
+
+
+def test_a_run_that_still_goes_on_is_not_branched(make_app):
+    gate = Gate("answer 2")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    path = started(client)
+    assert gate.reached.wait(30)
+    assert "/branch" not in client.get(path).text
+    sent = branch(client, path, 1)
+    assert (sent.status_code, "still goes on" in sent.text) == (409, True)
+    gate.open()
+
+
+def test_to_anybody_else_there_is_no_such_page(client, path):
+    other = client.application.test_client()
+    assert other.get(f"{path}/branch?hop=1").status_code == 404
+    assert branch(other, path).status_code == 404
+    assert client.get("/runs/never/branch?hop=1").status_code == 404
+
+
+def test_a_stale_form_comes_back_as_it_was_typed(client, path):
+    sent = client.post(f"{path}/branch", data={"csrf_token": "old", "hop": "2", "question": "Mine?"})
+    assert (sent.status_code, "Mine?</textarea>" in sent.text) == (400, True)
+    assert "This page had grown stale, so nothing was done." in sent.text
+
+
+def test_branches_count_as_started_runs(make_app):
+    client = make_app(rate_limit="2 per minute").test_client()
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    assert [branch(client, path).status_code for _ in range(2)] == [303, 429]
+
+
+def test_asking_again_fills_the_form_in_from_the_earlier_run(client):
+    path = started(client, "Hamlet is a play.", speaker="A visitor", max_hops="3", answerer="reciter-reader")
+    page = client.get(f"/?again={path.rsplit('/', 1)[-1]}").text
+    assert "\nHamlet is a play.</textarea>" in page
+    assert 'value="A visitor"' in page and re.search(r'id="max_hops"[^>]*value="3"', page)
+    assert re.search(r'value="reciter-reader" checked', page)
+    assert re.search(r'value="vital" checked', page), "what was not at work then is as usual"
+    assert client.get("/?again=never").status_code == 404

@@ -22,8 +22,8 @@ from app.reasoning.types import Usage
 CONTEXT_TOKENS = 3072
 """Prompt and completion of one slot; ten demonstrations take under 900, a claim of 500 emoji under 2,100."""
 
-PROMPT_FAMILIES = 2
-"""Slots: one for first questions and one for follow-ups, so that neither prefix pushes the other out."""
+PROMPT_FAMILIES = 3
+"""Slots: for first questions, for follow-ups and for other wordings, so that no prefix pushes another one out."""
 
 SILENT = -1
 """llama.cpp's log level below which nothing is written to stderr."""

@@ -84,8 +84,8 @@ def entailment(
         card = train_judge(pairs, start, out, settings, resume_from)
         click.echo(f"trained on {card['trained_on']} pairs in {card['minutes']} minutes (data {card['data_hash']})")
         for source, row in calibrate(start, out, pairs)["by_source"].items():
-            auc = "none " if row["auc_supported"] is None else f"{row['auc_supported']:.3f}"
-            click.echo(f"{source:22} n {row['n']:4}  AUC {auc}  macro-F1 {row['macro_f1']:.3f}")
+            auc = "none " if row["auc"] is None else f"{row['auc']:.3f}"
+            click.echo(f"{source:22} n {row['n']:4}  AUC {auc}  macro-F1 {row['macro_f1_supported']:.3f}")
 
 
 @train.command("question-generator")

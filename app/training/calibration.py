@@ -20,6 +20,7 @@ import numpy as np
 from app.backends.entailment import CLASSES, Calibration, EntailmentJudge
 from app.evaluation.metrics import auc, expected_calibration_error, macro_f1, risk_against_coverage
 from app.modules.joined_judge import Joint
+from app.training.checkpoints import replacing
 from app.training.joining import Joining, joined_rows, signals_of
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, SUPPORTED, Pair
 
@@ -36,22 +37,31 @@ Probabilities = np.ndarray
 
 
 def calibrate(base: Path, adapter: Path, pairs: Sequence[Pair], threads: int = 2) -> dict:
-    """Fit and measure on the held-out pairs; the metrics. The others say how the signals weigh among themselves."""
-    _write(adapter / "calibration.json", asdict(Calibration()))
+    """Fit and measure on the held-out pairs; the metrics. The others say how the signals weigh among themselves.
+
+    The three files are written at the end, all or none of them (OSError). A temperature that calibration.json has had
+    before is part of the judge that is joined.
+    """
+    before = Calibration()
+    if (adapter / "calibration.json").is_file():
+        before = Calibration.read(adapter)
+    else:
+        _write(adapter / "calibration.json", asdict(before))
     seen = [pair for pair in pairs if not pair.held_out]
     held = list(_sample([pair for pair in pairs if pair.held_out]))
     judge = EntailmentJudge(base, adapter, threads)
     whole = Version(judge, seen, held)
-    fitted = Calibration(sufficient=_bound(held, whole.crossed))
-    _write(adapter / "joined.json", asdict(whole.joint()))
-    _write(adapter / "calibration.json", asdict(fitted))
+    fitted = replace(before, sufficient=_bound(held, whole.crossed))
     own = [pair for pair in held if _is_own(pair)]
     versions = {
         "claim_only": Version(judge, seen, own, without="passages"),
         "evidence_only": Version(judge, seen, own, without="claim"),
     }
     metrics = _metrics(held, whole, fitted) | {"by_source": _by_source(whole, versions, fitted)}
-    _write(adapter / "metrics.json", metrics)
+    with replacing(adapter) as fresh:
+        _write(fresh / "joined.json", asdict(whole.joint()))
+        _write(fresh / "calibration.json", asdict(fitted))
+        _write(fresh / "metrics.json", metrics)
     return metrics
 
 

@@ -67,7 +67,8 @@ def train(
     if start:
         resume(start, model, {})
     seen = [pair for pair in pairs if not pair.held_out]
-    steps, seconds = _run(model, list(_batches(seen, tokenizer, settings)), settings, out / "checkpoint.pt", clock)
+    run = f"{data_hash(pairs)} {asdict(settings) | {'minutes': None}}"
+    steps, seconds = _run(model, list(_batches(seen, tokenizer, settings)), settings, out / "checkpoint.pt", clock, run)
     card = {
         "settings": asdict(settings),
         "started_from": start.name if start else None,
@@ -82,15 +83,21 @@ def train(
 
 
 def _run(
-    model: PeftModel, order: Sequence[tuple], settings: TrainingSettings, checkpoint: Path, clock: Callable[[], float]
+    model: PeftModel,
+    order: Sequence[tuple],
+    settings: TrainingSettings,
+    checkpoint: Path,
+    clock: Callable[[], float],
+    run: str,
 ) -> tuple[int, float]:
     """One step for each batch that the checkpoint does not count as done; how many steps there were, and the seconds.
 
     The learning rate rises over the warm-up and falls to zero with the batches or the minutes, whichever end first.
+    Raises InvalidInput for the checkpoint of another `run`.
     """
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(weights, lr=settings.learning_rate)
-    progress = resume(checkpoint, model, {"optimiser": optimiser})
+    progress = resume(checkpoint, model, {"optimiser": optimiser}, run)
     step, started, losses = int(progress.get("step", 0)), clock() - progress.get("seconds", 0.0), []
     model.train()
     for inputs, labels in order[step:]:
@@ -106,7 +113,7 @@ def _run(
         optimiser.step()
         if step % settings.checkpoint_every == 0:
             recent, seconds = losses[-settings.checkpoint_every :], clock() - started
-            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds})
+            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds}, run)
             log.info("step %d of %d, loss %.3f, %.0f s", step, len(order), sum(recent) / len(recent), seconds)
     return step, clock() - started
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from app.backends.entailment import EntailmentJudge
-from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.training.calibration import calibrate
 from app.training.entailment import TrainingSettings, _loss, train
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair
@@ -78,6 +78,25 @@ def test_the_clock_ends_a_training_and_its_card_says_after_how_many_steps(base, 
     card = train(pairs(False), base, tmp_path, replace(SETTINGS, minutes=3), clock=lambda: 30.0 * next(minutes))
     assert card["steps"] == 5
     assert card["trained_on"] == 20
+
+
+def test_the_checkpoint_of_other_pairs_is_refused(base, tmp_path):
+    short = replace(SETTINGS, epochs=4, checkpoint_every=4)
+    train(pairs(False), base, tmp_path, short)
+    with pytest.raises(InvalidInput, match="is of other data"):
+        train(pairs(False)[:3] * 2, base, tmp_path, short)
+
+
+def test_a_calibration_that_cannot_be_written_says_so_and_leaves_no_half_of_it_behind(base, trained, tmp_path):
+    for file in trained.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "joined.json").unlink()
+    (tmp_path / "joined.json").mkdir()  # nothing can take this place
+    before = (tmp_path / "metrics.json").read_bytes()
+    with pytest.raises(OSError, match="what was saved before"):
+        calibrate(base, tmp_path, [*pairs(held_out=False), *pairs(held_out=True)])
+    assert (tmp_path / "metrics.json").read_bytes() == before
+    assert not tmp_path.with_name(f"{tmp_path.name}.partial").exists()
 
 
 def test_a_training_can_start_from_the_weights_of_an_earlier_one(base, tmp_path):

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from flask import render_template
 
-from app.reasoning.events import TERMINAL, RunResumed
+from app.reasoning.events import TERMINAL, HopKept, RunResumed
 from app.reasoning.report import apply
 from app.reasoning.types import Hop
 from app.runs.service import Place, StoredEvent, StoredRun
@@ -25,14 +25,13 @@ class Following:
 
     def happened(self, events: Sequence[StoredEvent]) -> str:
         """Fold these events, where they are new, and draw what they touched."""
-        before = self.run.report
         for stored in events:
             if stored.seq > self.run.last_seq:
                 report = apply(self.run.report, stored.event, stored.seconds)
                 self.run = replace(self.run, report=report, last_seq=stored.seq)
         self.place = None  # something happens, so it has its turn
         hops_stand = all(not isinstance(each.event, RunResumed) for each in events)
-        return self._draw(self._touched(events), hops_stand, bool(before.context))
+        return self._draw(self._touched(events), hops_stand, self._steers_otherwise(events))
 
     def moved_to(self, place: Place | None) -> str:
         """Note the place in the queue; draw the status when it has changed, else nothing."""
@@ -49,10 +48,17 @@ class Following:
         numbers = {getattr(stored.event, "hop", None) for stored in events}
         return tuple(hop for hop in hops if hop.number in numbers)
 
-    def _draw(self, hops: Sequence[Hop], hops_stand: bool = True, kept_before: bool = True) -> str:
-        """The buttons are drawn only when others apply: one that is replaced while it is pressed does nothing."""
+    def _steers_otherwise(self, events: Sequence[StoredEvent]) -> bool:
+        """Whether these events change what the owner can do: they keep the first hop, or end the run.
+
+        The buttons are drawn for nothing else, for one that is replaced while it is pressed does nothing. The run may
+        have been read after some of these events, so what they kept is counted, not what they changed.
+        """
+        kept = sum(isinstance(each.event, HopKept) for each in events)
+        return bool(self.run.report.ended or (kept and kept == len(self.run.report.context)))
+
+    def _draw(self, hops: Sequence[Hop], hops_stand: bool = True, steer: bool = False) -> str:
         report = self.run.report
-        steer = bool(report.ended or (report.context and not kept_before))
         empty = () if hops_stand else range(len(report.hops) + 1, report.options.max_hops + 1)
         return render_template(
             "update.html", run=self.run, report=report, hops=hops, empty=empty, place=self.place, steer=steer

@@ -15,6 +15,7 @@ from flask.cli import with_appcontext
 from app import cli_cache, cli_corpus, cli_doctor, cli_evaluate, cli_models, cli_setup, cli_tokens, cli_train
 from app.claims import whole_claim
 from app.cli_errors import told_in_one_line
+from app.language.fact_checkers import is_fact_check
 from app.modules.answering.recited import SOURCE
 from app.pursuit_presets import usual_labels
 from app.reasoning.events import (
@@ -30,7 +31,7 @@ from app.reasoning.events import (
     TroubleMet,
 )
 from app.reasoning.report import Report, fold
-from app.reasoning.types import Answer, LabelSet, Origin, RunOptions, Verdict
+from app.reasoning.types import Answer, LabelSet, Origin, Passage, RunOptions, Verdict
 from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent
 from app.settings import MOST_HOPS
@@ -169,7 +170,16 @@ def _tell_answer(answer: Answer, say: Say) -> None:
     if answer.cited and answer.cited.passage.origin is Origin.RECITED:
         say(f"   {answer.cited.passage.source} ({answer.cited.passage.title})")
     elif answer.cited:
-        say(f"   from: {answer.cited.passage.title} {answer.cited.passage.url or ''}".rstrip())
+        say(f"   from: {_source(answer.cited.passage)}")
+
+
+def _source(passage: Passage) -> str:
+    """Title and address; between them, of a page of the web, its site and date, and whether it is a fact-check."""
+    told = [passage.title]
+    if passage.origin is Origin.WEB:
+        told += [passage.source, passage.published or "date unknown"]
+        told += ["a fact-checker's own article"] if is_fact_check(passage.url) else []
+    return f"{', '.join(filter(None, told))} {passage.url or ''}".strip()
 
 
 def _tell_verdict(verdict: Verdict, report: Report, say: Say) -> None:

@@ -16,7 +16,19 @@ from app.modules.answering.recited import answer_in, recited
 from app.offers import Choice
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.events import RunStarted
-from app.reasoning.types import Claim, Judgement, Label, LabelSet, RunOptions, Verdict
+from app.reasoning.progress import troubled
+from app.reasoning.types import (
+    Answer,
+    Claim,
+    Judgement,
+    Label,
+    LabelSet,
+    Origin,
+    Passage,
+    RunOptions,
+    Span,
+    Verdict,
+)
 from app.runs.event_log import EventLog
 from app.runs.export import run_as_dict
 from app.runs.service import Runs
@@ -156,6 +168,25 @@ def test_what_a_model_recited_is_not_called_a_source(terminal):
     assert "from the model's memory, not a source" in answered
     assert "[1, from the model's memory, not a source]" in verdict
     assert "from:" not in told
+
+
+@pytest.mark.parametrize(
+    "url, published, told",
+    [
+        ("https://tower.example/", "2020-10-30", "from: The tower, tower.example, 2020-10-30 https://tower.example/"),
+        ("https://tower.example/", None, "from: The tower, tower.example, date unknown https://tower.example/"),
+        ("https://snopes.com/a/", None, "tower.example, date unknown, a fact-checker's own article https://snopes.com"),
+    ],
+)
+def test_of_a_page_of_the_web_site_and_date_are_told_and_a_fact_check_is_marked(terminal, url, published, told):
+    page = Passage("It is so.", "The tower", "tower.example", url, published, Origin.WEB)
+    script = Script((ScriptedHop("Is it so?", Answer("so", Span(page, 6, 8), (page,))),), SUPPORTED)
+    assert told in terminal(script).check(CLAIM).stdout
+
+
+def test_what_did_not_work_on_the_way_is_told(terminal):
+    desk = terminal(gate=lambda step: troubled("Brave failed."))
+    assert "Brave failed." in desk.check(CLAIM).stdout
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,11 @@ def decode(body: dict[str, Any], version: int) -> Event:
     return _events.validate_python(body)
 
 
+def event_schema(ref_template: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of what `encode` returns; `$defs` holds its parts, `ref_template` their addresses."""
+    return _events.json_schema(mode="serialization", ref_template=ref_template)
+
+
 def encode_options(options: RunOptions) -> dict[str, Any]:
     """The options as JSON types."""
     return _options.dump_python(options, mode="json")

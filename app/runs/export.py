@@ -45,13 +45,13 @@ def run_as_dict(run: StoredRun) -> dict[str, Any]:
         "resumed": report.resumed,
         "seconds": round(report.seconds, 3),
         "usage": asdict(report.usage),
-        "options": _options(report.options),
+        "options": options_as_dict(report.options),
         "modules": [{"role": role, "implementation": name} for role, name in report.options.modules],
         "hops": [_hop(hop, report) for hop in report.hops],
     }
 
 
-def _options(options: RunOptions) -> dict[str, Any]:
+def options_as_dict(options: RunOptions) -> dict[str, Any]:
     """What was chosen, under the names by which it is chosen; the modules stand by themselves."""
     told = {name: value for name, value in asdict(options).items() if name != "modules"}
     return {**told, "labels": options.labels.value, "corpora": list(options.corpora)}

@@ -14,15 +14,13 @@ from werkzeug.exceptions import HTTPException
 
 from app.reasoning.errors import HopcheckError, InvalidInput
 from app.runs.service import TurnedAway, Unreadable
+from app.web.api_problems import API, RETRY_SECONDS, TOO_FAST, problem_of
 from app.web.pages import form_context, home_page, sent_form
 from app.web.presentation import about
 
 log = logging.getLogger(__name__)
 
 STALE_FORM = "This page had grown stale, so nothing was sent. Your claim is still here: please send it again."
-TOO_FAST = "Your address has started as many checks as it may for now."
-RETRY_SECONDS = 30
-"""When to come again after what mends itself or needs the operator; nobody knows how long that takes."""
 
 
 def show_errors(app: Flask) -> None:
@@ -70,6 +68,8 @@ def _not_now(error: HopcheckError) -> ResponseReturnValue:
 
 
 def _error_page(error: HTTPException) -> ResponseReturnValue:
+    if request.path.startswith(f"{API}/"):  # an address or method that the API has not reaches no handler of its own
+        return problem_of(error)
     code = error.code or 500
     wait = getattr(error, "retry_after", None)
     wait = wait if isinstance(wait, int) else None

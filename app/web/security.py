@@ -73,8 +73,11 @@ def owner() -> str:
 
 
 def _refuse_other_than_utf8() -> None:
-    """A form in another encoding is bad input. Werkzeug would replace bad bytes silently, hence the raw body."""
-    if request.method != "POST":
+    """A form in another encoding is bad input. Werkzeug would replace bad bytes silently, hence the raw body.
+
+    JSON has no percent signs to resolve; whoever reads it sees to its encoding (api_input.py).
+    """
+    if request.method != "POST" or request.mimetype == "application/json":
         return
     body = request.get_data(cache=True)
     try:
@@ -88,6 +91,6 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
         response.headers.setdefault(name, value)
     if response.mimetype == "text/html":
         response.headers.setdefault("Cache-Control", "private, no-cache")
-    if request.path.startswith("/runs"):
+    if request.path.startswith(("/runs", "/api/")):
         response.headers["X-Robots-Tag"] = "noindex"
     return response

@@ -1,0 +1,112 @@
+"""What a program sends: one JSON object, each field known and of its kind, or the field that is wrong and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, NoReturn
+
+from flask import request
+from werkzeug.exceptions import BadRequest
+
+from app.claims import whole_claim
+from app.pursuit_presets import usual_labels
+from app.reasoning.errors import InvalidInput
+from app.reasoning.types import Claim, RunOptions
+from app.settings import MOST_HOPS
+from app.web.claim_form import label_set
+from app.web.current import hopcheck
+
+CLAIM_FIELDS = ("claim", "speaker", "date")
+NAME_FIELDS = ("strategy", "preset", "answerer", "search", "model", "labels")
+SWITCHES = ("fresh", "undated", "fact_checks")
+RUN_FIELDS = (*CLAIM_FIELDS, *NAME_FIELDS, "corpora", "max_hops", *SWITCHES)
+
+MOST_LISTED = 100
+USUALLY_LISTED = 20
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def sent_object(known: Collection[str]) -> dict[str, Any]:
+    """The fields of the request's JSON object; a field that is null counts as left out, no body as no fields.
+
+    Raises BadRequest for what is no JSON object in UTF-8, InvalidInput for a field that is not known.
+    """
+    try:
+        text = request.get_data().decode("utf-8")
+        sent = json.loads(text, parse_constant=_refuse) if text else {}
+    except (ValueError, RecursionError):
+        raise BadRequest("The body is not JSON in UTF-8.") from None
+    if not isinstance(sent, dict):
+        raise BadRequest("The body must be a JSON object.")
+    for name in sent:
+        if name not in known:
+            raise InvalidInput(f"There is no field {name[:40]!r} here; the fields are: {', '.join(known)}.", name[:40])
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+def sent_run() -> tuple[Claim, RunOptions]:
+    """The claim, and the options filled up from the settings, without what will not be at work.
+
+    Raises InvalidInput, which names the field, also for what cannot run here.
+    """
+    sent = sent_object(RUN_FIELDS)
+    for name, value in sent.items():
+        _check_kind(name, value)
+    claim = whole_claim(*(sent.pop(name, "") for name in CLAIM_FIELDS))
+    wiring = hopcheck().wiring
+    labels = sent.pop("labels", None)
+    if "corpora" in sent:
+        sent["corpora"] = tuple(dict.fromkeys(sent["corpora"]))
+    options = replace(wiring.defaults(sent.get("strategy")), **sent)
+    usual = usual_labels(options.strategy, options.preset)
+    options = wiring.offers().at_work(replace(options, labels=usual if labels is None else label_set(labels)))
+    wiring.check(options)
+    return claim, replace(options, modules=wiring.modules(options))
+
+
+def sent_limit() -> int:
+    """How many runs to list. Raises InvalidInput for anything but a number from 1 to 100."""
+    text = request.args.get("limit", str(USUALLY_LISTED))
+    if text not in {str(number) for number in range(1, MOST_LISTED + 1)}:
+        raise InvalidInput(f"The limit must be a whole number from 1 to {MOST_LISTED}.", "limit")
+    return int(text)
+
+
+def cursor_of(created_at: datetime, run_id: str) -> str:
+    """What stands for the place behind this run in a list."""
+    return f"{(created_at - _EPOCH) // _MICROSECOND}.{run_id}"
+
+
+def sent_cursor() -> tuple[datetime, str] | None:
+    """The time and id of the run behind which to go on; None for the beginning. Raises InvalidInput for other text."""
+    text = request.args.get("cursor")
+    if text is None:
+        return None
+    at, _, run_id = text.partition(".")
+    if not (at.isascii() and at.isdigit() and len(at) < 18):  # so far a time can be told
+        raise InvalidInput("The cursor must be one that a list of runs gave as its next.", "cursor")
+    return _EPOCH + int(at) * _MICROSECOND, run_id
+
+
+def _check_kind(name: str, value: Any) -> None:
+    """Raise InvalidInput for a value that is not of its field's kind; that it means something is for others to say."""
+    if name == "corpora":
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise InvalidInput("corpora must be a list of names.", name)
+    elif name == "max_hops":
+        if type(value) is not int or not 1 <= value <= MOST_HOPS:  # True is an int
+            raise InvalidInput(f"The number of hops must be a whole number from 1 to {MOST_HOPS}.", name)
+    elif name in SWITCHES:
+        if not isinstance(value, bool):
+            raise InvalidInput(f"{name} must be true or false.", name)
+    elif not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text.", name)
+
+
+def _refuse(constant: str) -> NoReturn:
+    """NaN and the infinities, which Python reads and JSON has not."""
+    raise ValueError(constant)

@@ -1,0 +1,208 @@
+"""The JSON Schemas (2020-12) of what the API takes and gives; tests hold every answer to them.
+
+What an event is made of comes from the code of the events themselves (app/runs/codec.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.claims import LONGEST, LONGEST_DATE, LONGEST_SPEAKER, SHORTEST
+from app.reasoning.types import HopStatus, Label, LabelSet, Origin
+from app.runs.codec import event_schema
+from app.runs.export import VERSION
+from app.settings import MOST_HOPS
+from app.web.api_input import RUN_FIELDS
+
+Schema = dict[str, Any]
+
+REF = "#/components/schemas/{model}"
+
+
+def ref(name: str) -> Schema:
+    """A reference to a schema of the document."""
+    return {"$ref": REF.format(model=name)}
+
+
+def text(description: str = "", **more: Any) -> Schema:
+    """A string."""
+    return {"type": "string", **({"description": description} if description else {}), **more}
+
+
+def maybe(schema: Schema) -> Schema:
+    """The same, or null."""
+    return {**schema, "type": [schema["type"], "null"]} if "type" in schema else {"anyOf": [schema, {"type": "null"}]}
+
+
+def listed(items: Schema, description: str = "") -> Schema:
+    """An array."""
+    return {"type": "array", "items": items, **({"description": description} if description else {})}
+
+
+def whole(fields: dict[str, Schema], description: str = "") -> Schema:
+    """An object with all of these fields and no other."""
+    told = {"description": description} if description else {}
+    return {
+        "type": "object",
+        **told,
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+TRUTH = {"type": "boolean"}
+COUNT = {"type": "integer", "minimum": 0}
+SECONDS = {"type": "number", "minimum": 0}
+SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+MOMENT = text("Date and time in UTC.", format="date-time")
+DAY = text("A day, like 2020-10-31.")
+LABEL = text("The class of a verdict.", enum=list(Label))
+STATE = text(enum=["running", "verdict", "failed", "interrupted"])
+
+NEW_RUN = {
+    "claim": text(f"What to check, {SHORTEST} to {LONGEST} characters.", minLength=SHORTEST),
+    "speaker": text(f"Who made the claim, at most {LONGEST_SPEAKER} characters."),
+    "date": text("The day it was made, like 2020-10-31; nothing later is evidence.", maxLength=LONGEST_DATE),
+    "strategy": text("How to check; the names are in /choices, as all names below."),
+    "preset": text("Mix of modules, or way of pursuing evidence."),
+    "answerer": text("Who answers the questions."),
+    "search": text("Search engine of the answerer web-search; corpus for the corpora."),
+    "model": text("Language model for what prompts one."),
+    "labels": text("Labels that the verdict may have.", enum=list(LabelSet)),
+    "corpora": listed(text(), "Corpora to search."),
+    "max_hops": {"type": "integer", "minimum": 1, "maximum": MOST_HOPS, "description": "Questions asked at most."},
+    "fresh": {**TRUTH, "description": "Ask everything anew, also what the cache knows."},
+    "undated": {**TRUTH, "description": "Whether found pages without a date are evidence for a claim with one."},
+    "fact_checks": {**TRUTH, "description": "Whether what fact-checkers wrote is evidence."},
+}
+
+OPTIONS = {
+    **{name: text() for name in ("strategy", "answerer", "preset")},
+    "labels": text(enum=list(LabelSet)),
+    "max_hops": COUNT,
+    "model": maybe(text()),
+    "corpora": listed(text()),
+    "search": maybe(text()),
+    **dict.fromkeys(("fresh", "undated", "fact_checks"), TRUTH),
+}
+
+USAGE = {
+    "calls": COUNT,
+    "prompt_tokens": COUNT,
+    "completion_tokens": COUNT,
+    "cached": {**COUNT, "description": "Calls that were not made, because their reply was kept."},
+    "cost": maybe({"type": "number", "description": "In the currency of the operator's prices."}),
+}
+
+EVIDENCE = {
+    "title": text(),
+    "source": text("Where it is from, with its licence."),
+    "url": maybe(text("As it was found: follow nothing but http and https.")),
+    "published": maybe(DAY),
+    "origin": text("A recited passage comes from a model's memory and is no source.", enum=list(Origin)),
+    "fact_check": {**TRUTH, "description": "Whether a known fact-checker published it."},
+    "score": {"type": "number", "description": "The retriever's own; compares within one hop only."},
+    "text": text(),
+    "cited": {**TRUTH, "description": "Whether the answer stands in it."},
+    "start": maybe({**COUNT, "description": "Where the answer begins in the text, in Unicode code points."}),
+    "end": maybe({**COUNT, "description": "Where it ends."}),
+}
+
+HOP = {
+    "number": {"type": "integer", "minimum": 1},
+    "question": text('"" when none could be asked.'),
+    "answer": maybe(text("null while it is sought, and when none was found.")),
+    "status": text(enum=list(HopStatus)),
+    "reason": text("Why it was kept, set aside, or failed."),
+    "from_memory": {**TRUTH, "description": "Whether the answer rests on what a model recited."},
+    "answerer": maybe(text()),
+    "began": {**SECONDS, "description": "Seconds after the run's start."},
+    "seconds": SECONDS,
+    "evidence": listed(whole(EVIDENCE), "Everything that was looked at, best first."),
+}
+
+RUN = {
+    "version": {"const": VERSION, "description": "Of this schema. New fields may come without a new version."},
+    "id": text(),
+    "created_at": MOMENT,
+    "claim": text(),
+    "speaker": maybe(text()),
+    "date": maybe(DAY),
+    "state": STATE,
+    "phase": maybe(text("What is being done, while it is running.")),
+    "label": maybe({**LABEL, "enum": [*Label, None]}),
+    "confidence": maybe(SHARE),
+    "rationale": listed(
+        whole({"text": text(), "hops": listed(COUNT, "The hops that the sentence rests on."), "from_memory": TRUTH})
+    ),
+    "missing": maybe(text("What would have been needed.")),
+    "problem": maybe(text("Why there is no verdict.")),
+    "stopped_because": maybe(text("Why no more questions were asked.")),
+    "failures": listed(text(), "What did not work though the run went on."),
+    "resumed": {**COUNT, "description": "How often it was cut off and taken up again."},
+    "seconds": {**SECONDS, "description": "From the start to the last event."},
+    "usage": ref("RunUsage"),
+    "options": ref("Options"),
+    "modules": listed(whole({"role": text(), "implementation": text()})),
+    "hops": listed(whole(HOP)),
+}
+
+PLACE = whole({"position": {"type": "integer", "minimum": 1}, "seconds": maybe(COUNT)}, "Where a waiting run stands.")
+
+CHOICE = whole(
+    {
+        "name": text(),
+        "title": text(),
+        "available": TRUTH,
+        "reason": text("Why it cannot be had here."),
+        "mend": text("What makes it so that it can."),
+        "destination": maybe(text("The host that gets what people write when this is chosen.")),
+        "needs_model": TRUTH,
+    }
+)
+GROUPS = ("strategies", "presets", "answerers", "models", "corpora", "pursuits", "searches")
+
+
+def schemas() -> dict[str, Schema]:
+    """All schemas of the document, by name."""
+    event = event_schema(REF)
+    parts = event.pop("$defs")
+    new_run = {name: NEW_RUN[name] if name == "claim" else maybe(NEW_RUN[name]) for name in RUN_FIELDS}
+    new_run["labels"] = {**new_run["labels"], "enum": [*LabelSet, None]}
+    now = {"place": maybe(ref("Place")), "concluding": {**TRUTH, "description": "Whether its owner asked for an end."}}
+    summary = {"id": text(), "claim": text(), "label": RUN["label"], "state": STATE, "created_at": MOMENT}
+    return {
+        **parts,
+        "Event": event,
+        "StoredEvent": {"allOf": [ref("Event"), {"properties": {"seq": COUNT, "seconds": SECONDS}}]},
+        "NewRun": {"type": "object", "properties": new_run, "required": ["claim"], "additionalProperties": False},
+        "Nothing": {"type": "object", "additionalProperties": False},
+        "Options": whole(OPTIONS),
+        "RunUsage": whole(USAGE),
+        "Place": PLACE,
+        "Run": whole({**RUN, **now}),
+        "RunList": whole({"runs": listed(whole(summary)), "next": maybe(text("The cursor for the runs that follow."))}),
+        "Choices": whole(
+            {
+                **{name: listed(CHOICE) for name in GROUPS},
+                "labels": listed(whole({"name": text(enum=list(LabelSet)), "labels": listed(LABEL)})),
+                "most_hops": COUNT,
+                "defaults": ref("Options"),
+                "samples": listed(text(), "Claims to try."),
+            }
+        ),
+        "Problem": {
+            "type": "object",
+            "properties": {
+                "type": text(format="uri-reference"),
+                "title": text("The status in words."),
+                "status": {"type": "integer"},
+                "detail": text("What happened, in a sentence."),
+                "field": text("The input that is at fault."),
+                "retry_after": {**COUNT, "description": "When to come again, in seconds."},
+            },
+            "required": ["type", "title", "status", "detail"],
+            "description": "Problem details, RFC 9457.",
+        },
+    }

@@ -1,0 +1,42 @@
+"""A run's stored events as server-sent events in JSON, for programs.
+
+Each message without a name is one stored event: its `id:` is the event's number, its data the event with `seq`,
+`seconds` and `kind`. Messages named "place" tell the place of a run that waits and have no id. The last is named "end".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from flask import json
+
+from app.reasoning.events import TERMINAL
+from app.runs.codec import encode
+from app.runs.service import Place, StoredEvent, StoredRun
+
+
+class EventMessages:
+    """A program that follows a run (stream.Reader)."""
+
+    def __init__(self, run: StoredRun) -> None:
+        self.ended = bool(run.report.ended)
+        self._place: Place | None = None
+
+    def happened(self, events: Sequence[StoredEvent]) -> str:
+        """One message an event, as it is stored."""
+        self.ended = self.ended or isinstance(events[-1].event, TERMINAL)
+        self._place = None  # something happens, so it has its turn
+        return "".join(f"id: {stored.seq}\ndata: {json.dumps(event_as_dict(stored))}\n\n" for stored in events)
+
+    def moved_to(self, place: Place | None) -> str:
+        """The place in the queue when it has changed, null once the run waits no more."""
+        if place == self._place:
+            return ""
+        self._place = place
+        return f"event: place\ndata: {json.dumps(asdict(place) if place else None)}\n\n"
+
+
+def event_as_dict(stored: StoredEvent) -> dict:
+    """The event as JSON types, with its number and the seconds since the run's start."""
+    return {"seq": stored.seq, "seconds": round(stored.seconds, 3), **encode(stored.event)}

@@ -1,0 +1,323 @@
+"""The JSON API: runs started, read, listed and steered by programs, every answer as the document says."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+
+import jsonschema_rs
+import pytest
+
+from app.offers import Choice
+from app.reasoning.types import LabelSet
+from app.runs.export import run_as_dict
+from app.web.api_input import cursor_of
+from app.web.api_tokens import line_of, new_token
+from app.web.openapi import document
+from tests.fakes import AWAY, FAILING, Gate, scripted_wiring
+from tests.web.conftest import started
+
+CLAIM = "Hamlet's author was born in England."
+RUNS = "/api/v1/runs"
+
+
+def held_to(name: str, value):
+    """The value, which is as the document's schema of that name says."""
+    schemas = document()["components"]["schemas"]
+    schema = {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
+    jsonschema_rs.validate(schema, value)
+    return value
+
+
+def start(client, claim: str = CLAIM, **fields) -> str:
+    """Start a run and return its address."""
+    answer = client.post(RUNS, json={"claim": claim, **fields})
+    assert answer.status_code == 201, answer.text
+    held_to("Run", answer.json)
+    return answer.headers["Location"]
+
+
+def ended(client, address: str) -> dict:
+    """The run after its end."""
+    deadline = time.monotonic() + 20
+    while (run := held_to("Run", client.get(address).json))["state"] == "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return run
+
+
+def problem(answer, code: int) -> dict:
+    """The problem that an answer tells."""
+    assert (answer.status_code, answer.mimetype) == (code, "application/problem+json"), answer.text
+    assert answer.json["status"] == code
+    return held_to("Problem", answer.json)
+
+
+def with_tokens(make_app, tmp_path, *names: str, wiring=None):
+    """An application that asks for tokens, and one token a name."""
+    tokens = [new_token() for _ in names]
+    file = tmp_path / "tokens"
+    file.write_text("\n".join(line_of(name, token) for name, token in zip(names, tokens, strict=True)))
+    return make_app(wiring, api_tokens=file), *({"Authorization": f"Bearer {token}"} for token in tokens)
+
+
+class TestRuns:
+    def test_a_run_is_started_and_read_as_it_is_exported(self, make_app):
+        app = make_app()
+        client = app.test_client()
+        run = ended(client, start(client))
+        assert (run["label"], run["state"], len(run["hops"])) == ("SUPPORTED", "verdict", 2)
+        exported = run_as_dict(app.extensions["hopcheck"].runs.report(run["id"]))
+        assert run == {**exported, "place": None, "concluding": False}
+
+    def test_every_choice_reaches_the_run_and_what_is_left_out_or_null_is_as_the_settings_have_it(self, make_app):
+        wiring = scripted_wiring(
+            language_models=(AWAY,), choices=(Choice("web-search", "Web"), Choice("retriever-reader", "Corpus"))
+        )
+        chosen = {
+            "speaker": "A teacher",
+            "date": "31 October 2020",
+            "strategy": "evidence-pursuit",
+            "preset": "paper",
+            "answerer": "web-search",
+            "search": "brave",
+            "model": "big",
+            "max_hops": 7,
+            "fresh": True,
+            "undated": False,
+            "fact_checks": False,
+            "corpora": None,
+        }
+        client = make_app(wiring).test_client()
+        run = ended(client, start(client, **chosen))
+        assert (run["speaker"], run["date"]) == ("A teacher", "2020-10-31")
+        told = {name: value for name, value in run["options"].items() if name in chosen}
+        assert told == {**{name: chosen[name] for name in told}, "corpora": []}
+        assert run["options"]["labels"] == "two", "the preset's own"
+        assert ended(client, start(client))["options"]["corpora"] == ["vital"]
+
+    def test_a_run_of_the_page_is_read_by_the_api_too(self, client):
+        assert ended(client, "/api/v1" + started(client))["claim"] == CLAIM
+
+    def test_a_run_that_failed_says_why_and_nothing_of_its_insides(self, make_app):
+        client = make_app(scripted_wiring(FAILING)).test_client()
+        run = ended(client, start(client))
+        assert run["state"] == "failed" and run["problem"] and "secret" not in json.dumps(run)
+
+    def test_percent_signs_stay_as_they_are(self, client):
+        assert ended(client, start(client, "100%ff of them are %e9."))["claim"] == "100%ff of them are %e9."
+
+    def test_a_waiting_run_tells_its_place(self, make_app):
+        gate = Gate("answer 1")
+        client = make_app(scripted_wiring(gate=gate), workers=1).test_client()
+        start(client)
+        assert gate.reached.wait(10)
+        waiting = client.get(start(client)).json
+        gate.open()
+        assert waiting["place"]["position"] == 1 and waiting["state"] == "running"
+
+    def test_choices_are_those_of_the_page(self, make_app):
+        told = held_to(
+            "Choices", make_app(scripted_wiring(language_models=(AWAY,))).test_client().get("/api/v1/choices").json
+        )
+        assert [each["name"] for each in told["answerers"]] == ["retriever-reader", "flan-t5"]
+        assert told["models"][0]["destination"] == "api.example.org" and told["defaults"]["max_hops"] == 5
+        assert [each["name"] for each in told["labels"]] == list(LabelSet)
+
+
+class TestList:
+    def test_it_holds_the_visitors_runs_newest_first_and_pages_lose_none(self, make_app):
+        app = make_app()
+        mine, other = app.test_client(), app.test_client()
+        start(other, "Somebody else's claim.")
+        ids = [start(mine, f"Claim number {number}.").rpartition("/")[2] for number in range(5)]
+        seen, cursor = [], ""
+        while cursor is not None:
+            page = held_to("RunList", mine.get(f"{RUNS}?limit=2{cursor}").json)
+            seen += [run["id"] for run in page["runs"]]
+            assert len(page["runs"]) <= 2
+            cursor = page["next"] and f"&cursor={page['next']}"
+        assert sorted(seen) == sorted(ids)
+
+    def test_the_page_and_the_api_list_the_same_runs(self, client):
+        path = started(client)
+        assert [f"/runs/{run['id']}" for run in client.get(RUNS).json["runs"]] == [path]
+
+    def test_looking_makes_no_cookie(self, client):
+        answer = client.get(RUNS)
+        assert answer.json == {"runs": [], "next": None} and "Set-Cookie" not in answer.headers
+
+    def test_a_cursor_goes_on_behind_its_run_to_the_microsecond(self):
+        at = datetime(2026, 3, 1, 12, 30, 0, 123456, tzinfo=UTC)
+        assert cursor_of(at, "ab-_") == "1772368200123456.ab-_"
+
+    @pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "limit=", "limit=01"])
+    def test_a_limit_that_cannot_be_is_named(self, client, query):
+        assert problem(client.get(f"{RUNS}?{query}"), 422)["field"] == "limit"
+
+    @pytest.mark.parametrize("cursor", ["", "x", ".", "-1.a", "999999999999999999.a", "²¹.a", "1" * 40])
+    def test_a_made_up_cursor_is_named(self, client, cursor):
+        assert problem(client.get(RUNS, query_string={"cursor": cursor}), 422)["field"] == "cursor"
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("claim", ""),
+            ("claim", None),
+            ("claim", ["a claim"]),
+            ("claim", "x" * 501),
+            ("claim", "\ud800 is half a character"),
+            ("speaker", "x" * 201),
+            ("date", "2020-02-30"),
+            ("date", 2020),
+            ("strategy", "guessing"),
+            ("preset", "none"),
+            ("answerer", "flan-t5"),
+            ("labels", "five"),
+            ("labels", ""),
+            ("model", 3),
+            ("corpora", "vital"),
+            ("corpora", [1]),
+            ("corpora", ["nowhere"]),
+            ("corpora", []),
+            ("max_hops", 0),
+            ("max_hops", 11),
+            ("max_hops", "5"),
+            ("max_hops", True),
+            ("max_hops", 2.5),
+            ("fresh", "yes"),
+            ("undated", 1),
+            ("modules", []),
+            ("owner", "me"),
+        ],
+    )
+    def test_the_field_that_is_wrong_is_named(self, client, field, value):
+        answer = problem(
+            client.post(RUNS, data=json.dumps({"claim": CLAIM, field: value}), content_type="application/json"), 422
+        )
+        assert answer["field"] == field and answer["detail"].endswith(".")
+        assert client.get(RUNS).json["runs"] == []
+
+    @pytest.mark.parametrize(
+        "body", [b"{", b"claim=x", b"\xff", b"[" * 100_000, b'{"max_hops": NaN}', b"[]", b'"x"', b"7"]
+    )
+    def test_what_is_no_json_object_is_refused(self, client, body):
+        problem(client.post(RUNS, data=body, content_type="application/json"), 400)
+
+    @pytest.mark.parametrize("path", [RUNS, f"{RUNS}/none/stop", f"{RUNS}/none/conclude"])
+    def test_a_form_is_not_taken(self, client, path):
+        for kind in ("application/x-www-form-urlencoded", "text/plain", "multipart/form-data", ""):
+            problem(client.post(path, data=b'{"claim": "A claim."}', content_type=kind), 415)
+
+    def test_too_much_at_once_is_refused(self, client):
+        problem(client.post(RUNS, json={"claim": "x" * 300_000}), 413)
+
+    @pytest.mark.parametrize("path", [f"{RUNS}/none", f"{RUNS}/none/events", "/api/v1/nothing", "/api/v1/"])
+    def test_what_is_not_there_is_a_problem_too(self, client, path):
+        problem(client.get(path), 404)
+
+    def test_a_wrong_method_is_told_which_are_right(self, client):
+        answer = client.put(RUNS)
+        problem(answer, 405)
+        assert {"GET", "POST"} <= set(answer.headers["Allow"].split(", "))
+
+    def test_an_address_that_started_its_share_is_told_when_to_come_back(self, make_app):
+        client = make_app(rate_limit="1 per hour").test_client()
+        problem(client.post(RUNS, json={"claim": ""}), 422)
+        start(client)
+        answer = client.post(RUNS, json={"claim": CLAIM})
+        assert problem(answer, 429)["retry_after"] == int(answer.headers["Retry-After"]) > 0
+
+    def test_a_spent_day_is_told_in_the_pages_words(self, make_app):
+        client = make_app(day_calls=9).test_client()
+        ended(client, start(client))
+        assert "limit of 9 calls a day" in problem(client.post(RUNS, json={"claim": CLAIM}), 429)["detail"]
+
+    def test_a_fault_of_ours_is_a_problem_without_a_trace(self, make_app):
+        app = make_app()
+        app.view_functions["api.read"] = lambda run_id: 1 / 0
+        assert "ZeroDivision" not in json.dumps(problem(app.test_client().get(f"{RUNS}/x"), 500))
+
+
+class TestSteering:
+    def test_its_owner_stops_a_run_and_finished_hops_stand(self, make_app):
+        gate = Gate("answer 2")
+        client = make_app(scripted_wiring(gate=gate)).test_client()
+        address = start(client)
+        assert gate.reached.wait(10)
+        run = held_to("Run", client.post(f"{address}/stop", json={}).json)
+        gate.open()
+        assert (run["state"], [hop["status"] for hop in run["hops"]]) == ("interrupted", ["kept", "interrupted"])
+        problem(client.post(f"{address}/stop", json={}), 409)
+
+    def test_its_owner_has_a_run_conclude_with_what_it_has(self, make_app):
+        gate = Gate("answer 2")
+        client = make_app(scripted_wiring(gate=gate)).test_client()
+        address = start(client)
+        assert gate.reached.wait(10)
+        asked = client.post(f"{address}/conclude", json={})
+        gate.open()
+        assert asked.status_code == 200 and asked.json["concluding"] is True
+        assert ended(client, address)["state"] == "verdict"
+        problem(client.post(f"{address}/conclude", json={}), 409)
+
+    def test_nothing_kept_is_nothing_to_conclude_from(self, make_app):
+        gate = Gate("answer 1")
+        client = make_app(scripted_wiring(gate=gate)).test_client()
+        address = start(client)
+        assert gate.reached.wait(10)
+        problem(client.post(f"{address}/conclude", json={}), 409)
+        gate.open()
+
+    @pytest.mark.parametrize("wish", ["stop", "conclude"])
+    def test_to_everybody_else_there_is_no_such_run(self, make_app, wish):
+        gate = Gate("answer 2")
+        app = make_app(scripted_wiring(gate=gate))
+        address = start(app.test_client())
+        problem(app.test_client().post(f"{address}/{wish}", json={}), 404)
+        stranger = app.test_client()
+        start(stranger)
+        problem(stranger.post(f"{address}/{wish}", json={}), 404)
+        assert stranger.get(address).json["state"] == "running"
+        gate.open()
+
+    def test_stopping_takes_no_fields(self, client):
+        assert problem(client.post(f"{start(client)}/stop", json={"hop": 1}), 422)["field"] == "hop"
+
+
+class TestTokens:
+    def test_without_one_that_is_known_nothing_is_started_listed_or_steered(self, make_app, tmp_path):
+        app, _ = with_tokens(make_app, tmp_path, "one")
+        client = app.test_client()
+        stopped = f"/api/v1{started(client)}/stop"
+        for given in (None, "Bearer ", "Bearer wrong", "Basic b25lOnR3bw==", "Bearer \xff"):
+            headers = {} if given is None else {"Authorization": given}
+            answers = (
+                client.post(RUNS, json={"claim": CLAIM}, headers=headers),
+                client.get(RUNS, headers=headers),
+                client.post(stopped, json={}, headers=headers),
+            )
+            for answer in answers:
+                problem(answer, 401)
+                assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+
+    def test_a_run_belongs_to_the_tokens_name_and_is_read_by_whoever_has_its_id(self, make_app, tmp_path):
+        gate = Gate("answer 2")
+        app, one, two = with_tokens(make_app, tmp_path, "one", "two", wiring=scripted_wiring(gate=gate))
+        client = app.test_client()
+        answer = client.post(RUNS, json={"claim": CLAIM}, headers=one)
+        address = answer.headers["Location"]
+        assert "Set-Cookie" not in answer.headers
+        assert [len(client.get(RUNS, headers=each).json["runs"]) for each in (one, two)] == [1, 0]
+        assert app.test_client().get(address).status_code == 200
+        problem(client.post(f"{address}/stop", json={}, headers=two), 404)
+        assert client.post(f"{address}/stop", json={}, headers=one).status_code == 200
+        gate.open()
+
+    def test_a_file_that_cannot_be_read_is_a_problem_and_opens_nothing(self, make_app, tmp_path):
+        client = make_app(api_tokens=tmp_path / "none").test_client()
+        problem(client.get(RUNS, headers={"Authorization": "Bearer x"}), 503)
+        problem(client.get(RUNS), 401)

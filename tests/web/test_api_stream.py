@@ -1,0 +1,76 @@
+"""A run followed by a program: stored events as JSON, each with its number, none lost, none twice."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from app.reasoning.report import fold
+from app.runs.codec import decode
+from app.web import stream as streaming
+from tests.fakes import Gate, scripted_wiring
+from tests.web.test_api import ended, held_to, start
+
+
+def events(stream: str) -> list[dict]:
+    """The stored events of a stream; every id is its event's number."""
+    found = re.findall(r"^id: (\d+)\ndata: (.*)\n\n", stream, re.MULTILINE)
+    told = [json.loads(data) for _, data in found]
+    assert [int(number) for number, _ in found] == [event["seq"] for event in told]
+    return [held_to("StoredEvent", event) for event in told]
+
+
+def test_it_tells_every_stored_event_and_then_the_end(make_app):
+    app = make_app(scripted_wiring(delay=0.02))
+    client = app.test_client()
+    address = start(client)
+    answer = client.get(f"{address}/events")
+    assert answer.mimetype == "text/event-stream" and answer.headers["Cache-Control"] == "no-store"
+    assert answer.text.startswith("retry: ") and answer.text.endswith(streaming.END)
+    told = events(answer.text)
+    assert [event["seq"] for event in told] == list(range(1, len(told) + 1))
+    bare = [({**event}, event.pop("seconds"), event.pop("seq")) for event in map(dict, told)]
+    report = fold(
+        (decode({k: v for k, v in each.items() if k not in ("seq", "seconds")}, 1), at) for each, at, _ in bare
+    )
+    assert report.hops == app.extensions["hopcheck"].runs.report(address.rpartition("/")[2]).report.hops
+
+
+def test_cut_at_every_event_and_taken_up_again_nothing_is_lost_and_nothing_comes_twice(client):
+    address = start(client)
+    ended(client, address)
+    whole = events(client.get(f"{address}/events").text)
+    for seen in range(len(whole) + 1):
+        by_header = client.get(f"{address}/events?after=1", headers={"Last-Event-ID": str(seen)}).text
+        by_query = client.get(f"{address}/events?after={seen}").text
+        assert events(by_header) == events(by_query) == whole[seen:]
+        assert by_query.endswith(streaming.END)
+
+
+def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
+    gate = Gate("answer 2")
+    app = make_app(scripted_wiring(gate=gate), threads=1)
+    client = app.test_client()
+    address = start(client)
+    assert gate.reached.wait(10)
+    with app.extensions["hopcheck"].followers.seat():
+        stream = client.get(f"{address}/events").text
+    gate.open()
+    assert "question_asked" in [event["kind"] for event in events(stream)] and streaming.END not in stream
+
+
+def test_who_waits_is_told_the_place_without_an_id_and_then_by_comments_that_the_line_is_open(make_app):
+    gate = Gate("answer 1")
+    app = make_app(scripted_wiring(gate=gate), workers=1)
+    client = app.test_client()
+    start(client)
+    assert gate.reached.wait(10)
+    answer = client.get(f"{start(client)}/events")
+    sent = ""
+    for chunk in answer.iter_encoded():
+        sent += chunk.decode()
+        if streaming.HEARTBEAT in sent:
+            break
+    answer.close()
+    gate.open()
+    assert 'event: place\ndata: {"position": 1, "seconds": null}\n\n' in sent

@@ -14,11 +14,12 @@ from flask.cli import with_appcontext
 
 from app.cli_errors import told_in_one_line
 from app.evaluation.datasets import FORMATS, Row, read_rows
+from app.evaluation.given_sentences import NAME as GIVEN
 from app.evaluation.given_sentences import given_sentences as sentences_given
 from app.evaluation.harness import Judge, chosen, is_right, predict
 from app.evaluation.predictions import Prediction, Predictions, write_json
 from app.gold_judging import gold_judge
-from app.offers import CORPUS_SEARCH, SEARCHES
+from app.offers import SEARCHES
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import LabelSet
 from app.run_judging import run_judge
@@ -27,6 +28,8 @@ from app.training.pairs import row_is_held_out
 
 TOLD_EVERY = 10
 """Rows between two lines of progress."""
+NOT_MEASURED = ("long documents", "metadata", "dates")
+"""What given sentences cannot show: they have no page behind them, no title and no date."""
 STOPPED = 130
 """What a shell expects of a command that Ctrl-C has ended."""
 
@@ -87,7 +90,8 @@ def evaluate(
             found = _followed(made, rows, label_set, predictions.path)
         figures = measured(rows, found, label_set)
         settings = {"file": file.name, "held_out": held_out, "seed": seed, "limit": limit, "left_out": left_out}
-        write_json(out / "metrics.json", about | settings | figures)
+        notes = {"not_measured": NOT_MEASURED} if given_sentences else {}
+        write_json(out / "metrics.json", about | settings | notes | figures)
     _tell(figures, out)
 
 
@@ -102,12 +106,13 @@ def _judge(evidence: str, labels: LabelSet, strategy: str | None, given: Path | 
         return gold_judge(wiring.weigher(), wiring.sufficient, labels), judged_by
     options = replace(wiring.defaults(strategy), labels=labels)
     if given:
-        options = replace(options, answerer=SEARCHES, search=CORPUS_SEARCH)
+        options = replace(options, answerer=SEARCHES)
     options = wiring.offers().at_work(options)
-    options = replace(options, modules=wiring.modules(options))
     found = sentences_given(given) if given else None
-    judged_by |= {"options": encode_options(options), "given_sentences": given is not None}
-    return run_judge(wiring.strategy_for(options), options, found), judged_by
+    used = replace(options, search=GIVEN, corpora=()) if given else options
+    used = replace(used, modules=wiring.modules(used))
+    judged_by |= {"options": encode_options(used), "given_sentences": given is not None}
+    return run_judge(wiring.strategy_for(options), used, found), judged_by
 
 
 def _rows(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
+from app import create_app
 from app.evaluation.datasets import Row
 from app.evaluation.given_sentences import GivenSentences
 from app.evaluation.labels import Gold
 from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
-from app.reasoning.errors import InvalidInput
+from app.reasoning.errors import CallFailed, InvalidInput
 from app.reasoning.types import HopStatus, Label, LabelSet, Origin, Question, RunOptions
 from app.run_judging import run_judge
 from app.settings import Settings
@@ -162,12 +164,33 @@ def test_a_search_that_fails_is_a_failed_hop_and_no_answer(home):
 
 
 def test_sentences_that_a_data_set_gives_are_what_its_searches_find(net):
-    wiring, _, search = net
+    wiring, model, search = net
     given = {"1": GivenSentences([(WROTE.snippet, WROTE.url), (BORN.snippet, BORN.url)])}
     judge = run_judge(wiring.strategy_for(OPTIONS), OPTIONS, given)
-    assert judge(Row("1", CLAIM.text, Gold.SUPPORTED)).label is Label.SUPPORTED
+    row = Row("1", CLAIM.text, Gold.SUPPORTED, speaker="Ada Stone", date="31-10-2020")
+    assert judge(row).label is Label.SUPPORTED
+    assert "the following claim by Ada Stone on 2020-10-31." in model.asked[0].prompt
     assert judge(Row("2", CLAIM.text, Gold.SUPPORTED)).label is Label.NOT_ENOUGH_EVIDENCE
     assert search.asked == []
+    with pytest.raises(CallFailed, match="There is no day 31-02-2020"):
+        judge(replace(row, date="31-02-2020"))
+
+
+def test_a_measurement_on_given_sentences_says_what_was_searched_and_what_was_not_measured(home, tmp_path):
+    row = {"id": 1, "claim": CLAIM.text, "label": "Supported", "questions": [{"question": "Is it so?", "answers": []}]}
+    row["web"] = [{"sentence": WROTE.snippet, "url": WROTE.url}, {"sentence": BORN.snippet, "url": BORN.url}]
+    (file := tmp_path / "rows.jsonl").write_text(json.dumps(row))
+    with OpenAIServer(player) as model:
+        env = {"INSTANCE": str(home), "OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "scripted", "PRESET": "prompted"}
+        env |= {"SEARXNG_URL": "http://127.0.0.1:9", "JUDGE": str(tiny_nli(tmp_path / "judge"))}
+        app = create_app(Settings.from_env(env))
+        options = "--format averitec --evidence run --strategy evidence-pursuit --given-sentences --out".split()
+        done = app.test_cli_runner().invoke(args=["evaluate", str(file), *options, str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "metrics.json").read_text())
+    assert (found["accuracy"], found["options"]["search"], found["options"]["corpora"]) == (1.0, "given sentences", [])
+    assert ["answerer", "web-search with given sentences"] in found["options"]["modules"]
+    assert found["not_measured"] == ["long documents", "metadata", "dates"]
 
 
 def test_a_judge_of_the_operators_own_weighs_and_is_named(tmp_path):

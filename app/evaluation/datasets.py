@@ -24,7 +24,8 @@ class Row:
     """A claim with its label, and its gold evidence as (title, text) passages or as (question, answer) pairs.
 
     An answer is None where the set says that the question has none. `hops` is None where the set does not count them;
-    rows of one `group` must not be split between training and measuring.
+    rows of one `group` must not be split between training and measuring. `speaker` and `date` say who made the claim
+    and on which day, as the set writes it: "" where it does not.
     """
 
     id: str
@@ -34,6 +35,8 @@ class Row:
     answers: tuple[tuple[str, str | None], ...] = ()
     hops: int | None = None
     group: str | None = None
+    speaker: str = ""
+    date: str = ""
 
     @property
     def has_evidence(self) -> bool:
@@ -127,6 +130,8 @@ def _row(found: dict[str, Any], format_name: str) -> Row:
         tuple(pair for part in _list(found, "questions") for pair in _pairs(part)),
         _hops(found.get("hops")),
         str(found["group"]) if found.get("group") is not None else None,
+        _text_or_none(found, "speaker"),
+        _text_or_none(found, "date"),
     )
 
 
@@ -175,6 +180,11 @@ def _hops(written: Any) -> int | None:
     if not isinstance(written, int) or isinstance(written, bool) or written < 1:
         raise ValueError(f"hops {written!r}, which is no number of hops")
     return written
+
+
+def _text_or_none(found: dict[str, Any], field: str) -> str:
+    """What stands under `field`, "" where nothing does."""
+    return "" if found.get(field) in (None, "") else _text(found[field], field)
 
 
 def _text(written: Any, what: str) -> str:

@@ -23,6 +23,12 @@ def refused(path, format_name: str) -> str:
     return str(told.value)
 
 
+def test_who_said_it_and_when_is_kept_as_it_is_written(tmp_path):
+    told, untold = averitec() | {"speaker": "Ada", "date": "31-10-2020"}, averitec() | {"id": "a2", "speaker": None}
+    first, second = read_rows(written(tmp_path / "f", told, untold), "averitec")
+    assert (first.speaker, first.date, second.speaker, second.date) == ("Ada", "31-10-2020", "", "")
+
+
 def test_a_row_of_hover_has_its_passages_hops_and_group(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", hover(1, "NOT_SUPPORTED", 3)), "hover")
     assert row == Row("h1", "Claim 1 about Ada Stone.", Gold.NOT_SUPPORTED, (PASSAGE,), (), 3, "g")

@@ -25,7 +25,7 @@ from app.reasoning.events import (
 from app.reasoning.report import Report
 from app.reasoning.types import Branch, Hop, HopStatus, Question
 
-LEFT_OUT = "You left it out."
+LEFT_OUT = "Its owner left it out."
 
 _CLOSING = (HopKept, HopSetAside, HopFailed)
 _TOLD = (QuestionAsked, AnswerFound, *_CLOSING, StepFailed, SufficiencyJudged, TroubleMet)

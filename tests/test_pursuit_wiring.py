@@ -13,6 +13,8 @@ from app.evaluation.given_sentences import GivenSentences
 from app.evaluation.labels import Gold
 from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
 from app.reasoning.errors import CallFailed, InvalidInput
+from app.reasoning.events import RunStarted
+from app.reasoning.report import fold
 from app.reasoning.types import HopStatus, Label, LabelSet, Origin, Question, RunOptions
 from app.run_judging import run_judge
 from app.settings import Settings
@@ -199,3 +201,19 @@ def test_a_judge_of_the_operators_own_weighs_and_is_named(tmp_path):
     assert supports + refutes + neither == pytest.approx(1)
     assert "judge" in own.judge_name() and dict(own.modules(RunOptions()))["reasoner"].endswith("judge")
     assert own.sufficient == 0.6
+
+
+def test_speaker_and_date_reach_every_prompt_with_the_claim_and_nothing_later_is_shown_or_cited(tmp_path):
+    later = Said("The future", "https://future.example/", "Hamlet was written later.", "2020-10-31")
+    claim = replace(CLAIM, speaker="Ada Stone", date="2020-10-31")
+    with OpenAIServer(player) as model, SearchServer([Found(searxng_reply(later, WROTE, BORN))]) as search:
+        env = {"OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "scripted", "SEARXNG_URL": search.url[: -len("/search")]}
+        strategy = Wiring(Settings.from_env({"INSTANCE": str(tmp_path), **env})).strategy_for(OPTIONS)
+        events = [RunStarted(claim, OPTIONS), *strategy.run(claim, OPTIONS)]
+    report = fold((event, 0.0) for event in events)
+    assert report.verdict.label is Label.SUPPORTED
+    prompts = [asked.prompt for asked in model.asked]
+    told = [prompt for prompt in prompts if CLAIM.text in prompt]
+    assert told and all("by Ada Stone on 2020-10-31" in prompt for prompt in told)
+    assert not any("The future" in prompt for prompt in prompts)
+    assert later.url not in {passage.url for hop in report.hops for passage in hop.answer.retrieved}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Select, and_, or_, select, update
 from sqlalchemy.orm import Session, sessionmaker
@@ -148,7 +149,7 @@ class Runs:
         """The runs that branch off this one, oldest first."""
         return self._summaries(select(RunRow).where(RunRow.parent == run_id).order_by(RunRow.created_at, RunRow.id))
 
-    def _summaries(self, chosen: Select[tuple[RunRow]]) -> tuple[RunSummary, ...]:
+    def _summaries(self, chosen: Select[Any]) -> tuple[RunSummary, ...]:
         with self._sessions() as session:
             return tuple(
                 RunSummary(row.id, row.claim, Label(row.label) if row.label else None, row.state, row.created_at)

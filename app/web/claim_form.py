@@ -55,7 +55,7 @@ class ClaimForm:
     @classmethod
     def again(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:
         """The form that asks for an earlier run once more; what was not at work in it is as in `blank`."""
-        mix = {"pursuit" if options.strategy == PURSUIT else "preset": options.preset}
+        pursues = options.strategy == PURSUIT
         return replace(
             blank,
             claim=claim.text,
@@ -70,7 +70,8 @@ class ClaimForm:
             max_hops=str(options.max_hops),
             undated=options.undated,
             fact_checks=options.fact_checks,
-            **mix,
+            preset=blank.preset if pursues else options.preset,
+            pursuit=options.preset if pursues else blank.pursuit,
         )
 
     @classmethod

@@ -12,7 +12,7 @@ from app.web.api_schemas import ref, schemas, text
 
 Operation = dict[str, Any]
 
-TOKEN_OR_COOKIE = [{"token": []}, {"cookie": []}]
+TOKEN_OR_COOKIE: list[dict[str, list[str]]] = [{"token": []}, {"cookie": []}]
 ABOUT = (
     "Check a claim one question at a time, with the evidence for every answer. What a page of this site does, a "
     "program can do here. Errors are problem details (RFC 9457). Where tokens are set up, starting, listing and "

@@ -98,9 +98,7 @@ def test_the_wait_is_told_from_how_long_runs_took_lately(runs_with, gate, start,
 def test_when_the_day_is_spent_a_new_run_is_turned_away_with_the_reason(runs_with):
     runs = runs_with(scripted_wiring(), limits=Limits(day_calls=9))
     ended(runs, runs.start(CLAIM, RunOptions(), "me"))
-    with pytest.raises(
-        DaySpent, match=r"limit of 9 calls a day is reached\. It opens again at midnight"
-    ) as caught:
+    with pytest.raises(DaySpent, match=r"limit of 9 calls a day is reached\. It opens again at midnight") as caught:
         runs.start(CLAIM, RunOptions(), "me")
     assert 0 < caught.value.retry_after <= 86_400
     assert len(runs.recent("me")) == 1

@@ -202,9 +202,7 @@ def test_a_run_whose_turn_comes_after_the_days_last_call_fails_for_it_has_looked
     assert ended(runs, first).ended == "verdict"
     report = ended(runs, second)
     assert (report.ended, report.hops) == ("failed", ())
-    assert report.problem == (
-        "This site's limit of 3 calls a day was reached. Nothing had been looked at by then."
-    )
+    assert report.problem == ("This site's limit of 3 calls a day was reached. Nothing had been looked at by then.")
 
 
 class Cache:

@@ -12,7 +12,7 @@ from app.reasoning.types import Claim, Context, Hop, Label
 
 ORDER = (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)
 SHIFT = 1.8
-"""Log-odds by which one comparison moves the decided labels; set by hand on claims of our own, for no set has such hops.
+"""Log-odds by which one comparison moves the decided labels; set by hand on our own claims, for no set has such hops.
 
 The joined judge takes a name that no evidence mentions for evidence that is not enough; that the answers say another
 name in its place is known here alone.

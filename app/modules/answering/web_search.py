@@ -25,7 +25,7 @@ from app.modules.answering.web_queries import names_query, whole_query
 from app.modules.answering.web_windows import window_for
 from app.modules.parsing import declines
 from app.reasoning.errors import CallFailed
-from app.reasoning.progress import entered
+from app.reasoning.progress import entered, troubled
 from app.reasoning.roles import DocumentChooser, FreeAnswer, PageReader, Reader, WebSearch
 from app.reasoning.types import Answer, Claim, Origin, Page, Passage, Question, SearchHit
 
@@ -136,7 +136,8 @@ class WebSearchAnswerer:
         try:
             return cleaned_page(self.pages.read(hit), hit)
         except CallFailed as error:
-            entered(f"{error} Reading what the search shows of it.")
+            entered("reading what the search shows of it")
+            troubled(f"{error} What the search shows of it was read instead.")
             return None
 
     def _read(self, question: Question, passages: tuple[Passage, ...], others: tuple[Passage, ...]) -> Answer:

@@ -8,6 +8,7 @@ from app.modules.answering.document_choosing import PromptedChooser
 from app.modules.answering.document_reading import PromptedReader
 from app.modules.answering.web_search import HITS, TRIES, DocumentSettings, WebSearchAnswerer
 from app.reasoning.errors import CallFailed
+from app.reasoning.events import PhaseEntered, TroubleMet
 from app.reasoning.progress import listening
 from app.reasoning.types import Answer, Claim, Origin
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, Takes, hit, page
@@ -127,15 +128,15 @@ class TestReadingThePage:
         with pytest.raises(CallFailed, match="busy"):
             ask(hit(1, SNIPPET), reader=PromptedReader(PlayedModel(fail)))
 
-    def test_the_status_line_says_what_is_being_done(self) -> None:
-        """The site by name, and why a snippet has to do."""
-        phases = []
-        with listening(lambda event: phases.append(event.phase)):
+    def test_the_status_line_says_what_is_being_done_and_the_report_why_a_snippet_had_to_do(self) -> None:
+        told = []
+        with listening(told.append):
             ask(hit(1, SNIPPET))
-        assert phases == [
-            "searching the web",
-            "reading site1.example",
-            "The page could not be fetched (404). Reading what the search shows of it.",
+        assert told == [
+            PhaseEntered("searching the web"),
+            PhaseEntered("reading site1.example"),
+            PhaseEntered("reading what the search shows of it"),
+            TroubleMet("The page could not be fetched (404). What the search shows of it was read instead."),
         ]
 
 
@@ -273,11 +274,11 @@ class TestVariants:
 
     def test_a_corpus_is_no_web(self) -> None:
         """Its passages and the status line say so."""
-        phases = []
+        told = []
         answerer = WebSearchAnswerer(
             TableSearch((hit(1, SNIPPET),)), TablePages(), Takes(), FindsWord(), origin=Origin.CORPUS
         )
-        with listening(lambda event: phases.append(event.phase)):
+        with listening(told.append):
             said = answerer.answer(QUESTION, CLAIM)
         assert {passage.origin for passage in said.retrieved} == {Origin.CORPUS}
-        assert phases[0] == "searching the corpus"
+        assert told[0] == PhaseEntered("searching the corpus")

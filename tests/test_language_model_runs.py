@@ -182,10 +182,10 @@ def test_the_key_is_in_no_page_log_event_export_cache_or_error(site, tmp_path, c
 @pytest.mark.parametrize(
     ("setting", "most", "sentence"),
     [
-        ("RUN_CALLS", "4", "The limit of 4 model calls for one check was reached."),
+        ("RUN_CALLS", "4", "The limit of 4 calls for one check was reached."),
         ("RUN_TOKENS", "48", "The limit of 48 tokens for one check was reached."),
         ("RUN_COST", "4.5", "The limit of 4.5 in cost for one check was reached."),
-        ("DAY_CALLS", "4", "This site's limit of 4 model calls a day was reached."),
+        ("DAY_CALLS", "4", "This site's limit of 4 calls a day was reached."),
         ("DAY_TOKENS", "48", "This site's limit of 48 tokens a day was reached."),
         ("DAY_COST", "4.5", "This site's limit of 4.5 in cost a day was reached."),
     ],

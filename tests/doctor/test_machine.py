@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import pytest
@@ -83,7 +83,16 @@ def test_a_free_port_and_one_where_hopcheck_listens_are_well(settings):
             SOUND,
             f"{port} of 127.0.0.1 is in use by a Hopcheck server ",
         )
-    assert "is free" in the_one(machine.port, replace(settings, port=port))[1]
+    assert "is free" in the_one(machine.port, replace(settings, port=unused_port()))[1]
+
+
+def unused_port() -> int:
+    """Below those that the system hands out by itself, so that no other test gets it meanwhile."""
+    for port in range(21_000, 21_100):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("a hundred ports are taken")
 
 
 def test_a_port_that_another_program_has_is_a_problem_and_says_what_kind_of_thing_it_is(settings):

@@ -66,7 +66,7 @@ def test_a_typed_claim_and_its_counter(live, visitor):
     expect(page.get_by_text("3 of 500 characters")).to_be_visible()
     check(page, address)
     expect_verdict(page)
-    page.get_by_role("link", name="hop 2").click()
+    page.get_by_role("link", name="hop 2", exact=True).click()
     assert page.url.endswith("#hop-2")
     page.get_by_role("link", name="Check another claim").click()
     expect(page.get_by_role("link", name=CLAIM)).to_contain_text("Supported")

@@ -86,15 +86,7 @@ class Wiring:
         self._hub_judge = HubJudge(settings.judge, inference, threads) if settings.judge else None
         self._completer = LocalLM(settings.question_model, threads, inference)
         self.generator = LocalQuestionGenerator(self._completer)
-        questioners = {
-            "QUESTION_SEQ2SEQ": settings.question_seq2seq,
-            "NEXT_QUESTION_SEQ2SEQ": settings.next_question_seq2seq,
-        }
-        self._questioners = {
-            setting: Seq2Seq(name, inference, threads, mend=f"{setting} with the folder of a model")
-            for setting, name in questioners.items()
-            if name
-        }
+        self._questioners = _questioners(settings, inference)
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
         models = configured(
             settings.openai_api_key,
@@ -253,3 +245,16 @@ class Wiring:
     def _open_corpora(self) -> None:
         for name in self._settings.corpora:
             self._shelf.retriever(name).open()
+
+
+def _questioners(settings: Settings, inference: Inference) -> dict[str, Seq2Seq]:
+    """The models that are fine-tuned to ask in a pursuit, by the setting that names each."""
+    named = {
+        "QUESTION_SEQ2SEQ": settings.question_seq2seq,
+        "NEXT_QUESTION_SEQ2SEQ": settings.next_question_seq2seq,
+    }
+    return {
+        setting: Seq2Seq(name, inference, settings.torch_threads, mend=f"{setting} with the folder of a model")
+        for setting, name in named.items()
+        if name
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -115,32 +115,36 @@ def test_a_checkpoint_of_other_data_or_settings_is_refused(base: Path, tmp_path:
         train(asked()[1:], str(base), tmp_path, NEXT, short)
 
 
-def test_a_disk_that_is_full_when_the_weights_are_saved_leaves_the_old_ones(base: Path, tmp_path: Path) -> None:
+def test_a_disk_that_is_full_when_the_weights_are_saved_leaves_the_old_ones(
+    base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """And the checkpoint, so that nothing has to be trained again."""
     out, few = tmp_path / "out", Tuning(epochs=1)
     train(asked(), str(base), out, FIRST, few)
     old = {file.name: file.read_bytes() for file in out.iterdir()}
     # A checkpoint of a tiny model is larger than its weights, so the disk fills up in the second of two trainings.
     log = logging.getLogger("app.training.fine_tuning")
-    log.addHandler(full := Full())
-    try:
+    # The line of a step is what says when; its level is otherwise whatever the test before has left.
+    caplog.set_level(logging.INFO, log.name)
+    with ExitStack() as filled:
+        log.addHandler(full := FullAfterLastStep(filled))
+        filled.callback(log.removeHandler, full)
         with pytest.raises(OSError, match="what was saved before is as it was"):
             train(asked(), str(base), out, FIRST, Tuning(epochs=1, seed=8))
-    finally:
-        log.removeHandler(full)
-        full.limit.__exit__(None, None, None)
     assert {file.name: file.read_bytes() for file in out.iterdir() if file.name != "checkpoint.pt"} == old
     assert (out / "checkpoint.pt").is_file()
 
 
-class Full(logging.Handler):
-    """Fills the disk when the last checkpoint has been written."""
+class FullAfterLastStep(logging.Handler):
+    """Fills the disk when the last checkpoint has been written, until `filled` is closed."""
 
-    limit = no_room_for(2_000)
+    def __init__(self, filled: ExitStack) -> None:
+        super().__init__()
+        self.filled = filled
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.getMessage().startswith("step"):
-            self.limit.__enter__()
+            self.filled.enter_context(no_room_for(2_000))
 
 
 def test_a_loss_that_is_no_number_ends_the_training(base: Path, tmp_path: Path) -> None:

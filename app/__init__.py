@@ -34,16 +34,11 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     from app.settings import load_settings
     from app.web import presentation
     from app.web.access_log import log_requests
-    from app.web.api import api
     from app.web.assets import keep_assets
-    from app.web.branching import branching
+    from app.web.blueprints import add_routes
     from app.web.errors import show_errors
-    from app.web.health import health
     from app.web.limits import limit_starts
-    from app.web.pages import pages
     from app.web.security import protect
-    from app.web.steering import steering
-    from app.web.stream import stream
 
     settings = settings or load_settings(ROOT)
     app = Flask(
@@ -59,12 +54,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     limit_starts(app, settings.rate_limit)
     show_errors(app)
     keep_assets(app)
-    app.register_blueprint(pages)
-    app.register_blueprint(stream)
-    app.register_blueprint(steering)
-    app.register_blueprint(branching)
-    app.register_blueprint(health)
-    app.register_blueprint(api)
+    add_routes(app)
     _connect(app, settings, wiring)
     if commands:
         _add_commands(app)

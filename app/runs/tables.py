@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, Index, String, Text, TypeDecorator
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, Index, String, Text, TypeDecorator, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.extensions import db
@@ -37,6 +37,9 @@ class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     other writers of this run wait. `epoch`, `holder` and `leased_until` are the lease of whoever carries the run out
     (leases.py); `cut_offs` counts the leases that lapsed, `began_at` is when the first was taken. `wish` is what the
     owner wants of it (a roles.Wish, None to go on); `parent` is the run that this one branches off, there or not.
+    `deleted_at` is when the owner deleted it: nobody is shown it from then on, and after a while it is gone. The owner
+    published it at `published_at`, unless the operator took it down at `taken_down_at`, which the owner cannot undo.
+    An `imported` run was read from a file: it was not carried out here.
     """
 
     __tablename__ = "runs"
@@ -58,6 +61,10 @@ class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     wish: Mapped[str | None] = mapped_column(String(16))
     parent: Mapped[str | None] = mapped_column(String(32), index=True)
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
+    published_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
+    taken_down_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    imported: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class EventRow(db.Model):  # type: ignore[name-defined] # made at run time
@@ -81,6 +88,18 @@ class JournalRow(db.Model):  # type: ignore[name-defined] # made at run time
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
     reply: Mapped[Any] = mapped_column(JSON)
+
+
+class NoteRow(db.Model):  # type: ignore[name-defined] # made at run time
+    """What the owner thinks of a hop, or of the verdict, which counts as hop 0: one note each, which may change."""
+
+    __tablename__ = "notes"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    hop: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    agrees: Mapped[bool | None]
+    text: Mapped[str] = mapped_column(Text, default="")
+    written_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class SpendingRow(db.Model):  # type: ignore[name-defined] # made at run time

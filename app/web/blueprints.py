@@ -1,0 +1,20 @@
+"""Every group of routes that the application has, in one list."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from app.web.api import api
+from app.web.branching import branching
+from app.web.health import health
+from app.web.pages import pages
+from app.web.steering import steering
+from app.web.stream import stream
+
+BLUEPRINTS = (pages, stream, steering, branching, health, api)
+
+
+def add_routes(app: Flask) -> None:
+    """Register them all."""
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)

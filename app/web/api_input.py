@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
@@ -22,7 +22,11 @@ from app.web.current import hopcheck
 CLAIM_FIELDS = ("claim", "speaker", "date")
 NAME_FIELDS = ("strategy", "preset", "answerer", "search", "model", "labels")
 SWITCHES = ("fresh", "undated", "fact_checks")
+BRANCH_FIELDS = ("hop", "question", "leave_out", "answerer")
 RUN_FIELDS = (*CLAIM_FIELDS, *NAME_FIELDS, "corpora", "max_hops", *SWITCHES)
+
+HIGHEST_HOP = 999
+"""No run has so many; a longer number is not worth reading."""
 
 MOST_LISTED = 100
 USUALLY_LISTED = 20
@@ -53,9 +57,7 @@ def sent_run() -> tuple[Claim, RunOptions]:
 
     Raises InvalidInput, which names the field, also for what cannot run here.
     """
-    sent = sent_object(RUN_FIELDS)
-    for name, value in sent.items():
-        _check_kind(name, value)
+    sent = _fields(RUN_FIELDS)
     claim = whole_claim(*(sent.pop(name, "") for name in CLAIM_FIELDS))
     wiring = hopcheck().wiring
     labels = sent.pop("labels", None)
@@ -66,6 +68,24 @@ def sent_run() -> tuple[Claim, RunOptions]:
     options = wiring.offers().at_work(replace(options, labels=usual if labels is None else label_set(labels)))
     wiring.check(options)
     return claim, replace(options, modules=wiring.modules(options))
+
+
+@dataclass(frozen=True, slots=True)
+class SentBranch:
+    """How to go on from a hop. No question means the hop's own, "" for the answerer the run's own."""
+
+    hop: int
+    question: str | None = None
+    leave_out: bool = False
+    answerer: str = ""
+
+
+def sent_branch() -> SentBranch:
+    """What a branch is to be. Raises InvalidInput, which names the field."""
+    sent = _fields(BRANCH_FIELDS)
+    if "hop" not in sent:
+        raise InvalidInput("Choose the hop to go on from.", "hop")
+    return SentBranch(**sent)
 
 
 def sent_limit() -> int:
@@ -92,19 +112,34 @@ def sent_cursor() -> tuple[datetime, str] | None:
     return _EPOCH + int(at) * _MICROSECOND, run_id
 
 
+def _fields(known: Collection[str]) -> dict[str, Any]:
+    """The fields that were sent, each of its kind. Raises what `sent_object` raises, and InvalidInput."""
+    sent = sent_object(known)
+    for name, value in sent.items():
+        _check_kind(name, value)
+    return sent
+
+
 def _check_kind(name: str, value: Any) -> None:
     """Raise InvalidInput for a value that is not of its field's kind; that it means something is for others to say."""
     if name == "corpora":
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise InvalidInput("corpora must be a list of names.", name)
     elif name == "max_hops":
-        if type(value) is not int or not 1 <= value <= MOST_HOPS:  # True is an int
+        if not _is_number(value, MOST_HOPS):
             raise InvalidInput(f"The number of hops must be a whole number from 1 to {MOST_HOPS}.", name)
-    elif name in SWITCHES:
+    elif name == "hop":
+        if not _is_number(value, HIGHEST_HOP):
+            raise InvalidInput("The hop must be its number, a whole one from 1 on.", name)
+    elif name in (*SWITCHES, "leave_out"):
         if not isinstance(value, bool):
             raise InvalidInput(f"{name} must be true or false.", name)
     elif not isinstance(value, str):
         raise InvalidInput(f"{name} must be text.", name)
+
+
+def _is_number(value: Any, highest: int) -> bool:
+    return type(value) is int and 1 <= value <= highest  # True is an int, but not by its type
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -12,7 +12,7 @@ from app.reasoning.types import HopStatus, Label, LabelSet, Origin
 from app.runs.codec import event_schema
 from app.runs.export import VERSION
 from app.settings import MOST_HOPS
-from app.web.api_input import RUN_FIELDS
+from app.web.api_input import HIGHEST_HOP, RUN_FIELDS
 
 Schema = dict[str, Any]
 
@@ -75,6 +75,13 @@ NEW_RUN = {
     "fresh": {**TRUTH, "description": "Ask everything anew, also what the cache knows."},
     "undated": {**TRUTH, "description": "Whether found pages without a date are evidence for a claim with one."},
     "fact_checks": {**TRUTH, "description": "Whether what fact-checkers wrote is evidence."},
+}
+
+BRANCH = {
+    "hop": {"type": "integer", "minimum": 1, "maximum": HIGHEST_HOP, "description": "From which hop to go on."},
+    "question": maybe(text("What to ask in its place; left out, its own question.")),
+    "leave_out": {"type": ["boolean", "null"], "description": "Ask nothing in its place. Takes no question."},
+    "answerer": maybe(text("Who answers from there on; left out, the one that answered so far.")),
 }
 
 OPTIONS = {
@@ -141,6 +148,8 @@ RUN = {
     "stopped_because": maybe(text("Why no more questions were asked.")),
     "failures": listed(text(), "What did not work though the run went on."),
     "resumed": {**COUNT, "description": "How often it was cut off and taken up again."},
+    "branch": maybe(whole(BRANCH, "Where it goes on from an earlier run.")),
+    "imported": maybe(whole(IMPORTED, "It was read from a file, nothing of it is verified; null for a run of this site.")),
     "seconds": {**SECONDS, "description": "From the start to the last event."},
     "usage": ref("RunUsage"),
     "options": ref("Options"),
@@ -177,6 +186,7 @@ def schemas() -> dict[str, Schema]:
         "Event": event,
         "StoredEvent": {"allOf": [ref("Event"), {"properties": {"seq": COUNT, "seconds": SECONDS}}]},
         "NewRun": {"type": "object", "properties": new_run, "required": ["claim"], "additionalProperties": False},
+        "NewBranch": {"type": "object", "properties": BRANCH, "required": ["hop"], "additionalProperties": False},
         "Nothing": {"type": "object", "additionalProperties": False},
         "Options": whole(OPTIONS),
         "RunUsage": whole(USAGE),

@@ -55,7 +55,7 @@ def branch(run_id: str) -> ResponseReturnValue:
         return run_page(run, str(error)), 409
     sent = BranchForm(request.form.get("question", ""), request.form.get("answerer", ""))
     try:
-        child = _start(run, hop, sent, leave_out="leave_out" in request.form)
+        child = branch_off(run, hop, sent, "leave_out" in request.form, owner())
     except InvalidInput as error:
         return _page(run, hop, sent, error), 422
     about_run(child)
@@ -87,12 +87,16 @@ def _hop(run: StoredRun, number: str) -> Hop:
     return hop_to_change(run.report, int(number))
 
 
-def _start(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool) -> str:
+def branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, owner: str) -> str:
+    """Start the run of `owner` that goes on from this hop, and return its id.
+
+    `leave_out` asks nothing in the hop's place, whatever the question. Raises InvalidInput, which names the field.
+    """
     question = None if leave_out else Question(clean_question(sent.question))
     options = _options(run.report.options, sent.answerer)
     if question is None:  # a hop that is left out still counts, and another is to be asked in its place
         options = replace(options, max_hops=min(options.max_hops + 1, MOST_HOPS))
-    return hopcheck().runs.branch(run.id, hop.number, question, options, owner())
+    return hopcheck().runs.branch(run.id, hop.number, question, options, owner)
 
 
 def _options(options: RunOptions, answerer: str) -> RunOptions:

@@ -43,6 +43,8 @@ def document() -> dict[str, Any]:
             "/runs/{run_id}/events": {"parameters": [RUN_ID], "get": _follow()},
             "/runs/{run_id}/stop": {"parameters": [RUN_ID], "post": _stop()},
             "/runs/{run_id}/conclude": {"parameters": [RUN_ID], "post": _conclude()},
+            "/runs/{run_id}/branch": {"parameters": [RUN_ID], "post": _branch()},
+            "/runs/{run_id}/branches": {"parameters": [RUN_ID], "get": _branches()},
         },
         "components": {
             "schemas": schemas(),
@@ -59,12 +61,11 @@ def _choices() -> Operation:
 
 
 def _start() -> Operation:
-    answers = {201: {**_json("The new run.", "Run"), "headers": {"Location": {"schema": text()}}}}
     about = (
         "What is left out is as the settings have it; /choices says what can be chosen, and who then gets the claim."
     )
     return _operation(
-        "start", "Start a run", answers, about, (400, 401, 413, 415, 422, 429, 503), body="NewRun", owned=True
+        "start", "Start a run", _made(), about, (400, 401, 413, 415, 422, 429, 503), body="NewRun", owned=True
     )
 
 
@@ -105,6 +106,21 @@ def _conclude() -> Operation:
     return _operation("conclude", "Conclude a run now", answers, about, STEERED, body="Nothing", owned=True)
 
 
+def _branch() -> Operation:
+    about = (
+        "Starts a run that goes on from a hop of a run of yours, which must have ended: with another question in the "
+        "hop's place, or none, or another answerer from there on. The hops before it stand; no model is called for "
+        "them again. What came after it is not in the new run, and the earlier one stays as it is."
+    )
+    problems = (*STEERED, 413, 429)
+    return _operation("branch", "Go on from a hop", _made(), about, problems, body="NewBranch", owned=True)
+
+
+def _branches() -> Operation:
+    answers = {200: _json("The runs, oldest first; all of them, so there is no next.", "RunList")}
+    return _operation("branches", "List the branches of a run", answers, problems=(401, 404, 501, 503), owned=True)
+
+
 STEERED = (400, 401, 404, 409, 415, 422, 501, 503)
 
 
@@ -138,6 +154,11 @@ def _operation(
 
 def _json(description: str, schema: str) -> dict[str, Any]:
     return {"description": description, "content": {"application/json": {"schema": ref(schema)}}}
+
+
+def _made() -> dict[int, dict]:
+    """A run was made."""
+    return {201: {**_json("The new run.", "Run"), "headers": {"Location": {"schema": text()}}}}
 
 
 def _problem(code: int) -> dict[str, Any]:

@@ -238,7 +238,7 @@ class TestBadInput:
 
     def test_a_fault_of_ours_is_a_problem_without_a_trace(self, make_app):
         app = make_app()
-        app.view_functions["api.read"] = lambda run_id: 1 / 0
+        app.view_functions["api_runs.read"] = lambda run_id: 1 / 0
         assert "ZeroDivision" not in json.dumps(problem(app.test_client().get(f"{RUNS}/x"), 500))
 
 

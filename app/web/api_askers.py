@@ -1,0 +1,49 @@
+"""Who asks the JSON API for something, and which runs that one may touch: by token, or by the page's cookie."""
+
+from __future__ import annotations
+
+from flask import request, session
+from werkzeug.datastructures import WWWAuthenticate
+from werkzeug.exceptions import NotFound, Unauthorized
+
+from app.runs.service import StoredRun
+from app.web.api_tokens import holder
+from app.web.current import hopcheck
+from app.web.security import owner
+
+
+def asker() -> str:
+    """Whose runs this request may touch: those of its token's name or, where no tokens are set up, of its cookie.
+
+    "" is nobody: looking makes no cookie. Raises Unauthorized without a token that is known, where one is needed.
+    """
+    path = hopcheck().settings.api_tokens
+    if path is None:
+        return session.get("owner", "")
+    given = request.authorization
+    name = holder(path, given.token) if given and given.type == "bearer" and given.token else None
+    if name is None:
+        challenge = WWWAuthenticate("bearer", {"realm": "Hopcheck"})
+        raise Unauthorized("This needs a token that is known here.", www_authenticate=challenge)
+    return f"token:{name}"  # no cookie's owner has a colon
+
+
+def starter() -> str:
+    """Whose the run is that this request makes; where no tokens are set up, a cookie comes with the answer."""
+    return asker() if hopcheck().settings.api_tokens else owner()
+
+
+def stored_run(run_id: str) -> StoredRun:
+    """The run. Raises NotFound."""
+    run = hopcheck().runs.report(run_id)
+    if run is None:
+        raise NotFound("There is no such run.")
+    return run
+
+
+def owned(run_id: str) -> StoredRun:
+    """The run, if it is the asker's; for everybody else there is nothing here."""
+    who, run = asker(), hopcheck().runs.report(run_id)
+    if run is None or run.owner != who:
+        raise NotFound("There is no such run of yours.")
+    return run

@@ -1,0 +1,45 @@
+"""Runs by the JSON API: started, listed, read and followed."""
+
+from __future__ import annotations
+
+from flask import Response
+from flask.typing import ResponseReturnValue
+
+from app.web.api_answers import made, told, told_list
+from app.web.api_askers import asker, starter, stored_run
+from app.web.api_blueprint import api_blueprint
+from app.web.api_input import cursor_of, sent_cursor, sent_limit, sent_run
+from app.web.api_problems import API
+from app.web.api_stream import EventMessages
+from app.web.current import hopcheck
+from app.web.stream import server_sent
+
+api_runs = api_blueprint("api_runs")
+
+
+@api_runs.post(f"{API}/runs")
+def start() -> ResponseReturnValue:
+    """Start a run."""
+    who = starter()
+    return made(hopcheck().runs.start(*sent_run(), who))
+
+
+@api_runs.get(f"{API}/runs")
+def list_runs() -> Response:
+    """The asker's runs, newest first, some at a time."""
+    limit, after = sent_limit(), sent_cursor()
+    found = hopcheck().runs.recent(asker(), limit + 1, after)
+    page = found[:limit]
+    return told_list(page, cursor_of(page[-1].created_at, page[-1].id) if len(found) > limit else None)
+
+
+@api_runs.get(f"{API}/runs/<run_id>")
+def read(run_id: str) -> Response:
+    """A run as it stands, for whoever has its id."""
+    return told(stored_run(run_id))
+
+
+@api_runs.get(f"{API}/runs/<run_id>/events")
+def follow(run_id: str) -> Response:
+    """A run's stored events, and those that come."""
+    return server_sent(run_id, EventMessages(stored_run(run_id)))

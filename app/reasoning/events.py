@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from app.reasoning.types import Answer, Branch, Claim, Judgement, Question, RunOptions, Usage, Verdict
+from app.reasoning.types import Answer, Branch, Claim, Imported, Judgement, Question, RunOptions, Usage, Verdict
 
 SCHEMA_VERSION = 1
 
@@ -37,6 +37,14 @@ class RunBranched:
 
     branch: Branch
     kind: Literal["run_branched"] = "run_branched"
+
+
+@dataclass(frozen=True, slots=True)
+class RunImported:
+    """The run was read from a file and not carried out here. All that follows is what the file says."""
+
+    imported: Imported
+    kind: Literal["run_imported"] = "run_imported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +179,7 @@ Event = (
     RunStarted
     | RunResumed
     | RunBranched
+    | RunImported
     | PhaseEntered
     | TokensUsed
     | QuestionAsked

@@ -17,6 +17,7 @@ from app.reasoning.events import (
     QuestioningEnded,
     RunBranched,
     RunFailed,
+    RunImported,
     RunInterrupted,
     RunResumed,
     RunStarted,
@@ -26,7 +27,7 @@ from app.reasoning.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.reasoning.types import Branch, Claim, Hop, HopStatus, Judgement, Question, RunOptions, Usage, Verdict
+from app.reasoning.types import Branch, Claim, Hop, HopStatus, Imported, Judgement, Question, RunOptions, Usage, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ class Report:
     two. `failures` are calls that belong to no hop and did not work, and what did not work though its hop went on.
     `stopped_because` says why questioning ended. `sufficiency` is what the claim verifier said last, and `judged_after`
     the number of hops that there were when it was last asked, whether or not it replied. `resumed` counts how often the
-    run was cut off and taken up again; the gaps are a part of `seconds`. `branch` says where the run left
-    another, None for one that began by itself; the hops that stood took no time here.
+    run was cut off and taken up again; the gaps are a part of `seconds`. `branch` says where the run left another,
+    None for one that began by itself; the hops that stood took no time here. `imported` is what a report that was read
+    from a file says of itself, None for a run of this site.
     """
 
     claim: Claim
@@ -56,6 +58,7 @@ class Report:
     problem: str = ""
     resumed: int = 0
     branch: Branch | None = None
+    imported: Imported | None = None
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
 
@@ -103,6 +106,8 @@ def apply(report: Report, event: Event, seconds: float) -> Report:
             return replace(_standing(report), phase="taking the check up again", resumed=report.resumed + 1)
         case RunBranched(branch):
             return replace(report, branch=branch)
+        case RunImported(imported):
+            return replace(report, imported=imported)
         case TokensUsed(usage):
             return replace(report, usage=report.usage + usage)
         case QuestionAsked(number, question):

@@ -169,6 +169,16 @@ class Branch:
         return self.hop if self.question is None else self.hop - 1
 
 
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a report says of itself that was read from a file; nobody here has seen its check, so nothing is verified.
+
+    `made_at` is when its check began, in ISO format and UTC.
+    """
+
+    made_at: str
+
+
 Context = tuple[Hop, ...]
 """The kept hops, in the order they were asked."""
 

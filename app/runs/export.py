@@ -12,7 +12,7 @@ from typing import Any
 
 from app.language.fact_checkers import is_fact_check
 from app.reasoning.report import Report
-from app.reasoning.types import Answer, Hop, Origin, Passage, RunOptions, Sentence, Span
+from app.reasoning.types import Answer, Branch, Hop, Origin, Passage, RunOptions, Sentence, Span
 from app.runs.service import StoredRun
 
 VERSION = 1
@@ -43,6 +43,8 @@ def run_as_dict(run: StoredRun) -> dict[str, Any]:
         "stopped_because": report.stopped_because or None,
         "failures": list(report.failures),
         "resumed": report.resumed,
+        "branch": _branch(report.branch) if report.branch else None,
+        "imported": asdict(report.imported) if report.imported else None,
         "seconds": round(report.seconds, 3),
         "usage": asdict(report.usage),
         "options": options_as_dict(report.options),
@@ -55,6 +57,12 @@ def options_as_dict(options: RunOptions) -> dict[str, Any]:
     """What was chosen, under the names by which it is chosen; the modules stand by themselves."""
     told = {name: value for name, value in asdict(options).items() if name != "modules"}
     return {**told, "labels": options.labels.value, "corpora": list(options.corpora)}
+
+
+def _branch(branch: Branch) -> dict[str, Any]:
+    """`question` is None where the hop was left out."""
+    question = branch.question.text if branch.question else None
+    return {"parent": branch.parent, "hop": branch.hop, "question": question}
 
 
 def _sentence(sentence: Sentence, report: Report) -> dict[str, Any]:

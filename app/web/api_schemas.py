@@ -129,6 +129,14 @@ HOP = {
     "evidence": listed(whole(EVIDENCE), "Everything that was looked at, best first."),
 }
 
+BRANCH = {
+    "parent": text("The id of the earlier run."),
+    "hop": {"type": "integer", "minimum": 1, "description": "The hops before this one stand."},
+    "question": maybe(text("What it asks in place of that hop; null where the hop was left out.")),
+}
+
+IMPORTED = {"made_at": {**MOMENT, "description": "When its check began, as the file says, in UTC."}}
+
 RUN = {
     "version": {"const": VERSION, "description": "Of this schema. New fields may come without a new version."},
     "id": text(),
@@ -149,7 +157,7 @@ RUN = {
     "failures": listed(text(), "What did not work though the run went on."),
     "resumed": {**COUNT, "description": "How often it was cut off and taken up again."},
     "branch": maybe(whole(BRANCH, "Where it goes on from an earlier run.")),
-    "imported": maybe(whole(IMPORTED, "It was read from a file, nothing of it is verified; null for a run of this site.")),
+    "imported": maybe(whole(IMPORTED, "Not made here but read from a file: nothing of it is verified.")),
     "seconds": {**SECONDS, "description": "From the start to the last event."},
     "usage": ref("RunUsage"),
     "options": ref("Options"),
@@ -170,6 +178,17 @@ CHOICE = whole(
         "needs_model": TRUTH,
     }
 )
+PART = {
+    "type": "object",
+    "properties": {
+        "name": text(),
+        "state": text(enum=["ready", "waiting", "loading", "failed"]),
+        "message": text("What is wrong with it."),
+        "mend": text("What makes it right."),
+    },
+    "required": ["name", "state"],
+    "additionalProperties": False,
+}
 GROUPS = ("strategies", "presets", "answerers", "models", "corpora", "pursuits", "searches")
 
 
@@ -202,6 +221,7 @@ def schemas() -> dict[str, Schema]:
                 "samples": listed(text(), "Claims to try."),
             }
         ),
+        "Readiness": whole({"ready": TRUTH, "parts": listed(PART, "The database, the corpora, each model.")}),
         "Problem": {
             "type": "object",
             "properties": {

@@ -13,7 +13,9 @@ from app.reasoning.events import (
     PhaseEntered,
     QuestionAsked,
     QuestioningEnded,
+    RunBranched,
     RunFailed,
+    RunImported,
     RunResumed,
     RunStarted,
     TokensUsed,
@@ -23,7 +25,9 @@ from app.reasoning.events import (
 from app.reasoning.report import fold
 from app.reasoning.types import (
     Answer,
+    Branch,
     Claim,
+    Imported,
     Label,
     Origin,
     Passage,
@@ -80,6 +84,8 @@ def test_a_run_with_a_verdict_is_told_whole():
         "stopped_because": "The kept answers are enough.",
         "failures": [],
         "resumed": 0,
+        "branch": None,
+        "imported": None,
         "seconds": 6.0,
         "usage": {"calls": 1, "prompt_tokens": 10, "completion_tokens": 2, "cached": 0, "cost": None},
         "options": {
@@ -203,3 +209,14 @@ def test_what_did_not_work_is_told_and_why_there_is_no_verdict():
 def test_a_run_under_way_says_what_it_is_doing():
     run = told(STARTED, PhaseEntered("asking"))
     assert (run["state"], run["phase"]) == ("running", "asking")
+
+
+@pytest.mark.parametrize("question, told_as", [(Question("By whom is it?"), "By whom is it?"), (None, None)])
+def test_a_branch_says_where_it_left_another_run_and_what_it_asks_there(question, told_as):
+    run = told(STARTED, RunBranched(Branch("its-parent", 2, question)))
+    assert run["branch"] == {"parent": "its-parent", "hop": 2, "question": told_as}
+
+
+def test_a_report_that_was_read_from_a_file_is_told_to_be_one():
+    run = told(STARTED, RunImported(Imported("2025-12-31T23:59:00+00:00")))
+    assert run["imported"] == {"made_at": "2025-12-31T23:59:00+00:00"}

@@ -1,4 +1,4 @@
-"""The heavy parts of a process, how each stands, and loading them one after the other off the request path."""
+"""The heavy parts of a process, how each stands, and loading them off the request path, some of them side by side."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 30.0
 
+Loader = tuple[str, Callable[[], object]]
+"""A part's name with what loads it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -29,23 +32,23 @@ class Part:
 class Parts:
     """Parts by name with what loads each. A part that cannot load takes neither the others nor the page with it."""
 
-    def __init__(self, loaders: Sequence[tuple[str, Callable[[], object]]]) -> None:
-        self._loaders = dict(loaders)
-        self._parts = {name: Part(name, "waiting") for name in self._loaders}
+    def __init__(self, *stages: Sequence[Loader]) -> None:
+        """Stages are loaded one after the other, the parts of one stage side by side."""
+        self._stages = stages
+        self._parts = {name: Part(name, "waiting") for stage in stages for name, _ in stage}
         self._warming = threading.Lock()
 
     def warm(self) -> None:
-        """Load every part that is not ready, one after the other. Blocks; call it again to try again what failed.
+        """Load every part that is not ready. Blocks; call it again to try again what failed.
 
         The same failure is logged once, however often it is met.
         """
         with self._warming:
-            for name, load in self._loaders.items():
-                if self._parts[name].state != "ready":
-                    self._load(name, load)
+            for stage in self._stages:
+                self._load_beside([(name, load) for name, load in stage if self._parts[name].state != "ready"])
 
     def all(self) -> tuple[Part, ...]:
-        """How each part stands now, in the order they are loaded."""
+        """How each part stands now, in the order in which they are named."""
         return tuple(self._parts.values())
 
     @property
@@ -56,6 +59,14 @@ class Parts:
     def why_broken(self, *names: str) -> Part | None:
         """The first of the named parts that failed to load, or None."""
         return next((self._parts[name] for name in names if self._parts[name].state == "failed"), None)
+
+    def _load_beside(self, loaders: Sequence[Loader]) -> None:
+        """Load them all at once; a process that ends waits for none of them."""
+        threads = [threading.Thread(target=self._load, args=each, name="warm", daemon=True) for each in loaders]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
     def _load(self, name: str, load: Callable[[], object]) -> None:
         started, before = time.monotonic(), self._parts[name]

@@ -98,13 +98,13 @@ class Wiring:
         self._models: dict[str, TextGenerator] = {SEQ2SEQ: self._seq2seq}
         self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
         self._parts = Parts(
+            # The generator computes and the corpus imports, the two that take long; no model is imported beside it.
+            [(GENERATOR, partial(inference.load, self.generator.warm)), (CORPUS, self._open_corpora)],
             [
-                (GENERATOR, partial(inference.load, self.generator.warm)),
-                (CORPUS, self._open_corpora),
                 (RERANKER, self._reranker.load),
                 (READER, self._own_reader.load),
                 (JUDGE, (self._hub_judge or self.judge).load),
-            ]
+            ],
         )
         engines = searches.configured(
             settings.searxng_url,
@@ -117,7 +117,7 @@ class Wiring:
         self._availability = Availability(settings, self._parts, models, engines)
 
     def warm(self) -> None:
-        """Load every part, one after the other. Blocks; call it off the request path. A second call loads nothing."""
+        """Load every part. Blocks; call it off the request path. A second call loads nothing."""
         self._parts.warm()
 
     def parts(self) -> tuple[Part, ...]:

@@ -1,4 +1,6 @@
-"""Heavy parts load one after the other, once, and one that cannot load harms no other."""
+"""Heavy parts load once, stage by stage, and one that cannot load harms no other."""
+
+import threading
 
 import pytest
 
@@ -28,6 +30,20 @@ def test_a_part_is_loaded_once_however_often_it_is_warmed():
     parts.warm()
     parts.warm()
     assert loads == ["reader"]
+
+
+def test_parts_of_a_stage_load_side_by_side_and_the_next_stage_after_them():
+    together, loads = threading.Barrier(2, timeout=10), []
+
+    def meet(name):
+        together.wait()  # breaks when the other does not come meanwhile
+        loads.append(name)
+
+    first = [(name, lambda name=name: meet(name)) for name in ("generator", "corpus")]
+    parts = Parts(first, [("reader", lambda: loads.append("reader"))])
+    parts.warm()
+    assert parts.ready
+    assert loads[-1] == "reader"
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,6 @@ class LocalLM:
         request = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "stop": list(stop)}
         return remembered(Call(name, request), lambda: self._completed(server, request))
 
-    def server(self) -> Any:
-        """llama.cpp's server itself, for measuring. Raises ModelUnavailable."""
-        return self._engine()[0]
-
     def load(self) -> None:
         """Load the model now rather than at the first call. Raises ModelUnavailable."""
         self._engine()
@@ -82,19 +78,27 @@ class LocalLM:
             # It is there and what it leans on is not: on a bare Debian, "libgomp.so.1: cannot open shared object file".
             told = f"The package xllamacpp does not start ({error})"
             raise ModelUnavailable(told, mend="apt-get install libgomp1, or the library that it names") from error
-        params = xllamacpp.CommonParams()
-        params.model.path = str(path)
-        params.verbosity = SILENT
-        params.n_parallel = PROMPT_FAMILIES
-        params.n_ctx = PROMPT_FAMILIES * CONTEXT_TOKENS
-        params.cache_ram_mib = 0
-        params.fit_params = False
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
+        params = parameters(path, self._threads)
         try:
             return xllamacpp.Server(params), f"{path.name} {fingerprint(path)}"
         except (RuntimeError, OSError) as error:
             # A wrong header or a cut file raises here; llama.cpp does not abort the process over it.
             raise ModelUnavailable(f"The language model's file {path} is damaged", mend=mend) from error
+
+
+def parameters(path: Path, threads: int) -> Any:
+    """How llama.cpp is to run the file: greedy calls of a few prompt families, one slot each, and nothing on stderr."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.verbosity = SILENT
+    params.n_parallel = PROMPT_FAMILIES
+    params.n_ctx = PROMPT_FAMILIES * CONTEXT_TOKENS
+    params.cache_ram_mib = 0
+    params.fit_params = False
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    return params
 
 
 def _complaint(reply: dict) -> str:

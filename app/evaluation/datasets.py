@@ -6,17 +6,18 @@ passages, or `questions`, a list of {question, answers: [{answer, ...}]} as AVer
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.evaluation.jsonl import read_jsonl
 from app.evaluation.labels import Gold, gold_label
-from app.reasoning.errors import InvalidInput
 
 UNANSWERABLE = "Unanswerable"
 """AVeriTeC's answer type for a question that nobody could answer; its text says so."""
+BOOLEAN = "Boolean"
+"""Its answer type for a yes or no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class Row:
 
     An answer is None where the set says that the question has none. `hops` is None where the set does not count them;
     rows of one `group` must not be split between training and measuring. `speaker` and `date` say who made the claim
-    and on which day, as the set writes it: "" where it does not.
+    and on which day, as the set writes it: "" where it does not. `asked` are the questions, each with its answers as
+    they stand in the set, a yes or no with what explains it: what AVeriTeC's own score compares.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Row:
     group: str | None = None
     speaker: str = ""
     date: str = ""
+    asked: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def has_evidence(self) -> bool:
@@ -68,50 +71,16 @@ def read_rows(path: Path, format_name: str) -> list[Row]:
 
     Raises InvalidInput in one sentence that names the first line at fault and counts the others.
     """
-    rows: list[Row] = []
     line_of: dict[str, int] = {}
-    faults: list[str] = []
-    for number, line in _lines(path):
-        try:
-            row = _row(_object(line), format_name)
-            if row.id in line_of:
-                raise ValueError(f"the id {row.id!r} stands in line {line_of[row.id]} already")
-        except ValueError as error:
-            faults.append(f"{path.name}, line {number}: {error}")
-        else:
-            line_of[row.id] = number
-            rows.append(row)
-    if faults:
-        others = f" (lines at fault in all: {len(faults)})" if len(faults) > 1 else ""
-        raise InvalidInput(f"{faults[0]}{others}.", "file")
-    if not rows:
-        raise InvalidInput(f"{path.name} is empty: there is nothing to measure.", "file")
-    return rows
 
+    def understood(found: dict[str, Any], number: int) -> Row:
+        row = _row(found, format_name)
+        if row.id in line_of:
+            raise ValueError(f"the id {row.id!r} stands in line {line_of[row.id]} already")
+        line_of[row.id] = number
+        return row
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Numbered from 1, blank ones left out. Bytes, so that one that is no UTF-8 can be named like any other."""
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield number, line
-    except OSError as error:
-        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}.", "file") from error
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise ValueError("not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON ({error.msg})") from None
-    except RecursionError:
-        raise ValueError("not JSON that can be read (nested too deeply)") from None
-    if not isinstance(found, dict):
-        raise ValueError("no JSON object; one row a line is wanted")
-    return found
+    return read_jsonl(path, understood, field="file", empty="there is nothing to measure")
 
 
 def _row(found: dict[str, Any], format_name: str) -> Row:
@@ -122,16 +91,20 @@ def _row(found: dict[str, Any], format_name: str) -> Row:
             raise ValueError(f"no {field}; a row of the format {format_name} has {wanted}")
     if not isinstance(found["id"], str | int):
         raise ValueError("an id that is neither text nor a number")
+    questions = _list(found, "questions")
     return Row(
         _text(str(found["id"]), "id"),
         _text(found["claim"], "claim"),
         _label(found["label"], format_name),
         tuple(_passage(part) for part in _list(found, "evidence")),
-        tuple(pair for part in _list(found, "questions") for pair in _pairs(part)),
+        tuple(pair for part in questions for pair in _pairs(part)),
         _hops(found.get("hops")),
         str(found["group"]) if found.get("group") is not None else None,
         _text_or_none(found, "speaker"),
         _text_or_none(found, "date"),
+        tuple(
+            (part["question"], tuple(_as_it_stands(answer) for answer in _list(part, "answers"))) for part in questions
+        ),
     )
 
 
@@ -165,6 +138,11 @@ def _pairs(part: Any) -> Iterator[tuple[str, str | None]]:
             told.append(_text(answer["boolean_explanation"], "explanation of its answer"))
         unanswered = answer.get("answer_type") == UNANSWERABLE
         yield question, None if unanswered else ". ".join(each.strip(" .") for each in told)
+
+
+def _as_it_stands(answer: dict[str, Any]) -> str:
+    explained = answer.get("boolean_explanation") if answer.get("answer_type") == BOOLEAN else None
+    return f"{answer['answer']}. {explained}" if explained else answer["answer"]
 
 
 def _list(found: dict[str, Any], field: str) -> list[Any]:

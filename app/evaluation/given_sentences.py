@@ -6,13 +6,13 @@ so long documents, metadata and dates cannot be measured on them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.reasoning.errors import CallFailed, InvalidInput
+from app.evaluation.jsonl import read_jsonl
+from app.reasoning.errors import CallFailed
 from app.reasoning.types import Page, SearchHit
 
 NAME = "given sentences"
@@ -42,22 +42,16 @@ def given_sentences(path: Path) -> dict[str, GivenSentences]:
 
     Rows without any are left out. Raises InvalidInput in one sentence that names the line at fault.
     """
-    found = {}
+    rows = read_jsonl(path, _sentences, field="file", empty="there is nothing to search")
+    return {name: GivenSentences(pairs) for name, pairs in rows if pairs}
+
+
+def _sentences(row: dict[str, Any], number: int) -> tuple[str, list[tuple[str, str]]]:
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path.name} cannot be read ({type(error).__name__}).", "file") from error
-    for number, line in enumerate(lines, 1):
-        try:
-            row = json.loads(line) if line.strip() else {}
-            pairs = [_pair(each) for each in row.get("web") or ()]
-            if pairs:
-                found[str(row["id"])] = GivenSentences(pairs)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidInput(
-                f"{path.name}, line {number}: no list of {{sentence, url}} as its web.", "file"
-            ) from error
-    return found
+        pairs = [_pair(each) for each in row.get("web") or ()]
+        return str(row["id"] if pairs else ""), pairs
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError("no list of {sentence, url} as its web") from None
 
 
 def _pair(each: dict[str, Any]) -> tuple[str, str]:

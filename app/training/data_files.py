@@ -1,13 +1,12 @@
-"""Data files for training: JSON objects, one a line, and every fault named by its line."""
+"""Data files for training: what their rows hold, read as the files that are measured on are."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.reasoning.errors import InvalidInput
+from app.evaluation.jsonl import read_jsonl
 
 T = TypeVar("T")
 
@@ -17,42 +16,7 @@ def rows_of(path: Path, understood: Callable[[dict[str, Any]], T]) -> list[T]:
 
     Raises InvalidInput, which names the first line at fault and counts the others, and for a file without any row.
     """
-    rows: list[T] = []
-    faults: list[str] = []
-    for number, line in _lines(path):
-        try:
-            rows.append(understood(_object(line)))
-        except ValueError as error:
-            faults.append(f"{path.name}, line {number}: {error}")
-    if faults:
-        others = f" (lines at fault in all: {len(faults)})" if len(faults) > 1 else ""
-        raise InvalidInput(f"{faults[0]}{others}.", "data")
-    if not rows:
-        raise InvalidInput(f"{path.name} is empty: there is nothing to train on.", "data")
-    return rows
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Numbered from 1, blank ones left out. Bytes, so that one that is no UTF-8 can be named like any other."""
-    try:
-        with path.open("rb") as lines:
-            yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "data") from error
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise ValueError("not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON ({error.msg})") from None
-    except RecursionError:
-        raise ValueError("not JSON that can be read (nested too deeply)") from None
-    if not isinstance(found, dict):
-        raise ValueError("no JSON object; one row a line is wanted")
-    return found
+    return read_jsonl(path, lambda row, _: understood(row), field="data", empty="there is nothing to train on")
 
 
 def text_in(row: dict[str, Any], field: str) -> str:

@@ -66,6 +66,15 @@ def test_question_answer_pairs_become_hops_with_what_explains_them_and_none_with
     ]
 
 
+def test_what_averitec_compares_is_kept_as_it_stands_with_the_explanation_of_a_yes_or_no(tmp_path):
+    (row,) = read_rows(written(tmp_path / "f", averitec()), "averitec")
+    assert row.asked == (
+        ("Did Ada Stone leave Basel?", ("No. She stayed in Basel.",)),
+        ("What was she?", ("A painter.",)),
+        ("Why?", ("No answer could be found.",)),
+    )
+
+
 def test_the_judge_reads_gold_passages_alone_and_nothing_is_compared(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", hover(1)), "hover")
     context = context_of(row)

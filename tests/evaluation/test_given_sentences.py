@@ -60,7 +60,7 @@ def test_a_row_that_cannot_be_read_is_named_by_its_line(tmp_path, line: str) -> 
     """Nothing is left out in silence."""
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{{}}\n{line}\n")
-    with pytest.raises(InvalidInput, match=r"rows\.jsonl, line 2: no list of"):
+    with pytest.raises(InvalidInput, match=r"rows\.jsonl, line 2: no(t JSON| JSON object| list of \{sentence, url\})"):
         given_sentences(path)
 
 

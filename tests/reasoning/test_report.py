@@ -22,6 +22,7 @@ from app.reasoning.events import (
     StepFailed,
     SufficiencyJudged,
     TokensUsed,
+    TroubleMet,
     VerdictReached,
 )
 from app.reasoning.report import Report, apply, fold
@@ -60,7 +61,7 @@ def test_taken_up_again_a_run_keeps_its_closed_hops_and_asks_the_cut_off_one_ane
     assert [(hop.number, hop.question.text, hop.answer) for hop in report.hops[1:]] == [
         (2, "Where was Shakespeare born?", None)
     ]
-    assert report.times[1] == (6.0, 6.0)
+    assert report.times[1] == (5.0, 6.0)
     assert (after(*cut_off).resumed, report.resumed) == (0, 1), "which is not forgotten"
 
 
@@ -120,10 +121,73 @@ def test_a_hop_that_failed_before_it_had_a_question_is_there_all_the_same():
     assert report.seconds_of(hop) == 0.0
 
 
-def test_a_hop_takes_from_its_question_to_its_last_event():
+def test_a_hop_takes_from_the_thinking_of_its_question_to_its_last_event():
     report = after(PhaseEntered("thinking"), ASKED, PhaseEntered("reading"), FOUND, HopKept(1, ""), PhaseEntered("x"))
-    assert report.seconds_of(report.hops[0]) == 3.0
+    assert report.seconds_of(report.hops[0]) == 4.0
     assert report.seconds == 6.0
+
+
+def test_where_nobody_said_that_a_question_is_thought_of_a_hop_begins_with_it():
+    judged = SufficiencyJudged(Judgement(False, "more"))
+    report = after(
+        PhaseEntered("x"), ASKED, HopKept(1, ""), PhaseEntered("deciding"), judged, QuestionAsked(2, Question("b"))
+    )
+    assert report.times == ((1.0, 3.0), (6.0, 6.0))
+
+
+def test_what_is_done_now_began_with_its_phase_or_with_what_came_back_last():
+    phases = (PhaseEntered("searching"), TokensUsed(Usage(1)), PhaseEntered("reading"), TroubleMet("x"))
+    assert [(after(*phases[:n]).since, after(*phases[:n]).phase_over) for n in range(5)] == [
+        (0.0, True),
+        (1.0, False),
+        (1.0, False),
+        (3.0, False),
+        (3.0, False),
+    ]
+    answered = after(ASKED, PhaseEntered("reading"), FOUND)
+    assert (answered.phase, answered.phase_over, answered.since) == ("reading", True, 3.0)
+
+
+def spent(calls: int) -> TokensUsed:
+    return TokensUsed(Usage(calls, 10 * calls, calls))
+
+
+def test_a_cost_falls_to_the_hop_in_whose_time_it_was_and_thinking_of_the_question_is_part_of_that():
+    enough = SufficiencyJudged(Judgement(False, "more"))
+    first = (spent(1), ASKED, spent(2), FOUND, spent(4), HopKept(1, ""))
+    report = after(*first, spent(8), enough, spent(16), QuestionAsked(2, Question("b")), spent(32), HopSetAside(2, ""))
+    assert [report.usage_of(hop).calls for hop in report.hops] == [7, 48]
+    assert report.usage.calls == 63, "which has the claim verifier's as well"
+
+
+@pytest.mark.parametrize("said", [StepFailed("claim verifier", "no reply"), QuestioningEnded("satisfied")])
+def test_what_weighing_the_context_costs_belongs_to_no_hop(said):
+    report = after(ASKED, spent(1), HopKept(1, ""), spent(2), said, HopFailed(2, "question generator", "no reply"))
+    assert [report.usage_of(hop).calls for hop in report.hops] == [1, 0]
+
+
+def test_a_hop_that_failed_before_it_had_a_question_has_what_that_cost():
+    report = after(spent(3), HopFailed(1, "question generator", "no reply"))
+    assert report.usage_of(report.hops[0]).calls == 3
+
+
+def test_a_hop_that_was_cut_off_and_asked_anew_has_the_cost_of_both_attempts():
+    cut_off = (spent(1), ASKED, spent(2), HopKept(1, ""), spent(4), QuestionAsked(2, Question("Where?")), spent(8))
+    report = after(*cut_off, RunResumed("cut off"), spent(16), QuestionAsked(2, Question("Where?")), spent(32))
+    assert [report.usage_of(hop).calls for hop in report.hops] == [3, 60]
+    assert report.usage.calls == 63
+    ended = after(*cut_off, RunResumed("cut off"), RunFailed("x"))
+    assert ([ended.usage_of(hop).calls for hop in ended.hops], ended.usage.calls) == ([3], 15)
+
+
+def test_a_run_that_was_cut_off_between_two_hops_keeps_what_was_spent_on_the_next():
+    report = after(ASKED, HopKept(1, ""), spent(4), RunResumed("cut off"), QuestionAsked(2, Question("b")))
+    assert [report.usage_of(hop).calls for hop in report.hops] == [0, 4]
+
+
+def test_the_open_hop_is_the_last_while_it_is_worked_on():
+    assert after().open_hop is None and after(ASKED, HopKept(1, "")).open_hop is None
+    assert after(ASKED, FOUND).open_hop == after(ASKED, FOUND).hops[0]
 
 
 def test_the_last_phase_is_kept_and_a_terminal_event_clears_it():

@@ -5,84 +5,28 @@ What an event is made of comes from the code of the events themselves (app/runs/
 
 from __future__ import annotations
 
-from typing import Any
-
-from app.claims import LONGEST, LONGEST_DATE, LONGEST_SPEAKER, SHORTEST
 from app.reasoning.types import HopStatus, Label, LabelSet, Origin
 from app.runs.codec import event_schema
 from app.runs.export import VERSION
-from app.settings import MOST_HOPS
-from app.web.api_input import HIGHEST_HOP, RUN_FIELDS
-
-Schema = dict[str, Any]
-
-REF = "#/components/schemas/{model}"
-
-
-def ref(name: str) -> Schema:
-    """A reference to a schema of the document."""
-    return {"$ref": REF.format(model=name)}
-
-
-def text(description: str = "", **more: Any) -> Schema:
-    """A string."""
-    return {"type": "string", **({"description": description} if description else {}), **more}
-
-
-def maybe(schema: Schema) -> Schema:
-    """The same, or null."""
-    return {**schema, "type": [schema["type"], "null"]} if "type" in schema else {"anyOf": [schema, {"type": "null"}]}
-
-
-def listed(items: Schema, description: str = "") -> Schema:
-    """An array."""
-    return {"type": "array", "items": items, **({"description": description} if description else {})}
-
-
-def whole(fields: dict[str, Schema], description: str = "") -> Schema:
-    """An object with all of these fields and no other."""
-    told = {"description": description} if description else {}
-    return {
-        "type": "object",
-        **told,
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-
-
-TRUTH = {"type": "boolean"}
-COUNT = {"type": "integer", "minimum": 0}
-SECONDS = {"type": "number", "minimum": 0}
-SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-MOMENT = text("Date and time in UTC.", format="date-time")
-DAY = text("A day, like 2020-10-31.")
-LABEL = text("The class of a verdict.", enum=list(Label))
-STATE = text(enum=["running", "verdict", "failed", "interrupted"])
-
-NEW_RUN = {
-    "claim": text(f"What to check, {SHORTEST} to {LONGEST} characters.", minLength=SHORTEST),
-    "speaker": text(f"Who made the claim, at most {LONGEST_SPEAKER} characters."),
-    "date": text("The day it was made, like 2020-10-31; nothing later is evidence.", maxLength=LONGEST_DATE),
-    "strategy": text("How to check; the names are in /choices, as all names below."),
-    "preset": text("Mix of modules, or way of pursuing evidence."),
-    "answerer": text("Who answers the questions."),
-    "search": text("Search engine of the answerer web-search; corpus for the corpora."),
-    "model": text("Language model for what prompts one."),
-    "labels": text("Labels that the verdict may have.", enum=list(LabelSet)),
-    "corpora": listed(text(), "Corpora to search."),
-    "max_hops": {"type": "integer", "minimum": 1, "maximum": MOST_HOPS, "description": "Questions asked at most."},
-    "fresh": {**TRUTH, "description": "Ask everything anew, also what the cache knows."},
-    "undated": {**TRUTH, "description": "Whether found pages without a date are evidence for a claim with one."},
-    "fact_checks": {**TRUTH, "description": "Whether what fact-checkers wrote is evidence."},
-}
-
-BRANCH = {
-    "hop": {"type": "integer", "minimum": 1, "maximum": HIGHEST_HOP, "description": "From which hop to go on."},
-    "question": maybe(text("What to ask in its place; left out, its own question.")),
-    "leave_out": {"type": ["boolean", "null"], "description": "Ask nothing in its place. Takes no question."},
-    "answerer": maybe(text("Who answers from there on; left out, the one that answered so far.")),
-}
+from app.web.api_schema_parts import (
+    COUNT,
+    DAY,
+    LABEL,
+    MOMENT,
+    REF,
+    SECONDS,
+    SHARE,
+    STATE,
+    TRUTH,
+    Schema,
+    listed,
+    maybe,
+    ref,
+    sent,
+    text,
+    whole,
+)
+from app.web.api_schemas_sent import sent_schemas
 
 OPTIONS = {
     **{name: text() for name in ("strategy", "answerer", "preset")},
@@ -178,17 +122,16 @@ CHOICE = whole(
         "needs_model": TRUTH,
     }
 )
-PART = {
-    "type": "object",
-    "properties": {
+PART = sent(
+    {
         "name": text(),
         "state": text(enum=["ready", "waiting", "loading", "failed"]),
         "message": text("What is wrong with it."),
         "mend": text("What makes it right."),
     },
-    "required": ["name", "state"],
-    "additionalProperties": False,
-}
+    ("name", "state"),
+)
+
 GROUPS = ("strategies", "presets", "answerers", "models", "corpora", "pursuits", "searches")
 
 
@@ -196,17 +139,13 @@ def schemas() -> dict[str, Schema]:
     """All schemas of the document, by name."""
     event = event_schema(REF)
     parts = event.pop("$defs")
-    new_run = {name: NEW_RUN[name] if name == "claim" else maybe(NEW_RUN[name]) for name in RUN_FIELDS}
-    new_run["labels"] = {**new_run["labels"], "enum": [*LabelSet, None]}
     now = {"place": maybe(ref("Place")), "concluding": {**TRUTH, "description": "Whether its owner asked for an end."}}
     summary = {"id": text(), "claim": text(), "label": RUN["label"], "state": STATE, "created_at": MOMENT}
     return {
         **parts,
         "Event": event,
         "StoredEvent": {"allOf": [ref("Event"), {"properties": {"seq": COUNT, "seconds": SECONDS}}]},
-        "NewRun": {"type": "object", "properties": new_run, "required": ["claim"], "additionalProperties": False},
-        "NewBranch": {"type": "object", "properties": BRANCH, "required": ["hop"], "additionalProperties": False},
-        "Nothing": {"type": "object", "additionalProperties": False},
+        **sent_schemas(),
         "Options": whole(OPTIONS),
         "RunUsage": whole(USAGE),
         "Place": PLACE,

@@ -54,12 +54,12 @@ def problem(answer, code: int) -> dict:
     return held_to("Problem", answer.json)
 
 
-def with_tokens(make_app, tmp_path, *names: str, wiring=None):
+def with_tokens(make_app, tmp_path, *names: str, wiring=None, **settings):
     """An application that asks for tokens, and one token a name."""
     tokens = [new_token() for _ in names]
     file = tmp_path / "tokens"
     file.write_text("\n".join(line_of(name, token) for name, token in zip(names, tokens, strict=True)))
-    return make_app(wiring, api_tokens=file), *({"Authorization": f"Bearer {token}"} for token in tokens)
+    return make_app(wiring, api_tokens=file, **settings), *({"Authorization": f"Bearer {token}"} for token in tokens)
 
 
 class TestRuns:

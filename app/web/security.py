@@ -91,6 +91,6 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
         response.headers.setdefault(name, value)
     if response.mimetype == "text/html":
         response.headers.setdefault("Cache-Control", "private, no-cache")
-    if request.path.startswith(("/runs", "/api/")):
+    if request.path.startswith(("/runs", "/compare", "/api/")):
         response.headers["X-Robots-Tag"] = "noindex"
     return response

@@ -1,0 +1,174 @@
+"""Runs of one claim beside each other: their hops in rows, one row a question, and the pages that they used.
+
+Two hops share a row when they ask the same question: in the same words, in any case, order and punctuation, or where
+all the words of one stand in the other and make up at least LIKE of it ("Where was Shakespeare born?" and "Where was
+William Shakespeare born?"). So one word in another's place ("When was Shakespeare born?") is another question. The
+number of a hop does not matter for that, and each row holds at most one hop of each run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urldefrag
+
+from app.reasoning.report import Report
+from app.reasoning.types import Hop, Origin, Passage
+
+LIKE = 2 / 3
+"""So much of the longer question's words the shorter one has to make up."""
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question, and for each run the hop that asked it, None where none did. `question` is in the first's words."""
+
+    question: str
+    hops: tuple[Hop | None, ...]
+
+    @property
+    def agree(self) -> bool | None:
+        """Whether all the answers to it are the same but for case; None where there are fewer than two."""
+        texts = [hop.answer.text for hop in self.hops if hop and hop.answer and hop.answer.text is not None]
+        return len({text.casefold() for text in texts}) == 1 if len(texts) > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What one run did with a page: the numbers of the hops that cite it, and of those that only looked at it."""
+
+    cited: tuple[int, ...] = ()
+    read: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageUsed:
+    """A page, known by its address or else by title and source, and what each run did with it.
+
+    `passage` is the first that was met of it; `alike` says whether the runs that cite the page share a passage of it.
+    """
+
+    passage: Passage
+    uses: tuple[Use, ...]
+    alike: bool
+
+    @property
+    def cited_in(self) -> int:
+        """The number of runs that cite it."""
+        return sum(bool(use.cited) for use in self.uses)
+
+    @property
+    def met_in(self) -> int:
+        """The number of runs that cite it or looked at it."""
+        return sum(bool(use.cited or use.read) for use in self.uses)
+
+
+def rows(reports: Sequence[Report]) -> tuple[Row, ...]:
+    """Every hop of every report in a row of its question, in an order that keeps to that of each run where it can."""
+    drafts: list[_Draft] = []
+    for column, report in enumerate(reports):
+        left = [hop for hop in report.hops if not _joins(hop, column, drafts, _same)]
+        for hop in left:
+            if not _joins(hop, column, drafts, _like):
+                drafts.append(_Draft(hop.question.text, {column: hop}))
+    return tuple(
+        Row(draft.question, tuple(draft.hops.get(column) for column in range(len(reports))))
+        for draft in _in_order(drafts)
+    )
+
+
+def pages(reports: Sequence[Report]) -> tuple[PageUsed, ...]:
+    """Every page that a hop of some report cites or looked at: those that most runs cite first, then as they came.
+
+    What a model recited is no source and stays out.
+    """
+    met: dict[object, list[_Met]] = {}
+    for column, report in enumerate(reports):
+        for each in _met_by(report, column):
+            met.setdefault(_page(each.passage), []).append(each)
+    found = [_used(of_page, len(reports)) for of_page in met.values()]
+    return tuple(sorted(found, key=lambda page: (-page.cited_in, -page.met_in)))
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A row as it grows: hops by the number of their run among those compared."""
+
+    question: str
+    hops: dict[int, Hop] = field(default_factory=dict)
+
+    def precedes(self, other: _Draft) -> bool:
+        """Whether some run asked this question before the other."""
+        return any(column in other.hops and hop.number < other.hops[column].number for column, hop in self.hops.items())
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """A passage, the run and the number of the hop that met it, and whether that hop's answer cites it."""
+
+    passage: Passage
+    column: int
+    hop: int
+    cited: bool
+
+
+def _words(question: str) -> list[str]:
+    return sorted(_WORD.findall(question.casefold()))
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether they are the same words. No question at all is like nothing."""
+    return bool(_words(one)) and _words(one) == _words(other)
+
+
+def _like(one: str, other: str) -> bool:
+    few, many = sorted((set(_words(one)), set(_words(other))), key=len)
+    return bool(few) and few <= many and len(few) >= LIKE * len(many)
+
+
+def _joins(hop: Hop, column: int, drafts: Iterable[_Draft], alike: Callable[[str, str], bool]) -> bool:
+    """Put the hop in the first row with a question like its own and a place for its run; whether there was one."""
+    for draft in drafts:
+        if column not in draft.hops and alike(hop.question.text, draft.question):
+            draft.hops[column] = hop
+            return True
+    return False
+
+
+def _in_order(drafts: Iterable[_Draft]) -> list[_Draft]:
+    """The rows such that each run's hops go down the page; where two runs disagree, the earliest asked comes first."""
+    left = sorted(drafts, key=lambda draft: (min(hop.number for hop in draft.hops.values()), min(draft.hops)))
+    placed = []
+    while left:
+        free = (draft for draft in left if not any(other.precedes(draft) for other in left))
+        placed.append(next(free, left[0]))
+        left.remove(placed[-1])
+    return placed
+
+
+def _met_by(report: Report, column: int) -> Iterable[_Met]:
+    for hop in report.hops:
+        answer = hop.answer
+        cited = answer.cited.passage if answer and answer.cited else None
+        for passage in dict.fromkeys((*([cited] if cited else []), *(answer.retrieved if answer else ()))):
+            if passage.origin is not Origin.RECITED:
+                yield _Met(passage, column, hop.number, passage == cited)
+
+
+def _page(passage: Passage) -> object:
+    """What tells a page from others."""
+    return urldefrag(passage.url).url if passage.url else (passage.title, passage.source)
+
+
+def _used(met: Sequence[_Met], columns: int) -> PageUsed:
+    uses, texts = [], []
+    for column in range(columns):
+        mine = [each for each in met if each.column == column]
+        cited = {each.hop for each in mine if each.cited}
+        uses.append(Use(tuple(sorted(cited)), tuple(sorted({each.hop for each in mine} - cited))))
+        texts.append({each.passage.text for each in mine if each.cited})
+    citing = [each for each in texts if each]
+    return PageUsed(met[0].passage, tuple(uses), bool(citing and set.intersection(*citing)))

@@ -37,7 +37,7 @@ from app.runs.codec import decode, encode, encode_options
 from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
 from app.runs.spending import add_to_day
-from app.runs.tables import RUNNING, EventRow, RunRow
+from app.runs.tables import RUNNING, EventRow, RunRow, is_there
 
 POLL_SECONDS = 0.5
 
@@ -132,12 +132,15 @@ class EventLog:
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
-        """The events with a number above `after`, in order. Raises Unreadable for those of another version."""
+        """The events with a number above `after`, in order; none of a run that was deleted.
+
+        Raises Unreadable for those of another version.
+        """
         with self._sessions() as session:
             rows = session.execute(
                 select(EventRow.seq, EventRow.at, EventRow.version, EventRow.body, RunRow.created_at)
                 .join(RunRow, RunRow.id == EventRow.run_id)
-                .where(EventRow.run_id == run_id, EventRow.seq > after)
+                .where(EventRow.run_id == run_id, EventRow.seq > after, is_there())
                 .order_by(EventRow.seq)
             ).all()
         try:

@@ -36,6 +36,7 @@ from app.runs.control import Limits, RunControl, worked_seconds
 from app.runs.event_log import WAITING, EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost, Leases
+from app.runs.run_calls import RunCalls
 from app.runs.spending import Spending
 from app.runs.trouble import DatabaseUnavailable
 
@@ -155,8 +156,9 @@ class Runner:
         event: Event | None = None
         journal = Journal(self._sessions, lease.run_id)
         caches = () if report.options.fresh else self._caches
+        account = [RunCalls(self._sessions, lease.run_id)] if caches else []
         listener = self._listener(lease, control)
-        with progress.listening(listener), remembering(journal, *caches):
+        with progress.listening(listener), remembering(journal, *account, *caches):
             for event in strategy.run(report.claim, report.options, report, control):
                 self._append(lease, event)
         if not isinstance(event, TERMINAL):

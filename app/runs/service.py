@@ -5,21 +5,21 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Select, and_, or_, select, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Memory
+from app.reasoning.errors import InvalidInput
 from app.reasoning.events import Event, RunInterrupted, RunStarted
-from app.reasoning.report import Report, fold
+from app.reasoning.report import fold
 from app.reasoning.roles import Strategy, Wish
-from app.reasoning.types import Claim, Label, Question, RunOptions
+from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
 from app.runs.branching import branched
+from app.runs.catalogue import Catalogue, Position, RunSummary, StoredRun, Wanted
 from app.runs.control import Limits
+from app.runs.deletion import Deletion
 from app.runs.event_log import EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
@@ -38,34 +38,12 @@ __all__ = [
     "TooManyWaiting",
     "TurnedAway",
     "Unreadable",
+    "Wanted",
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run as it stands: its report folds the events up to number `last_seq`; `wish` is what its owner wants of it."""
-
-    id: str
-    owner: str
-    created_at: datetime
-    last_seq: int
-    report: Report
-    wish: Wish = Wish.GO_ON
-
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """A run in a list. `state` is "running", "verdict", "failed" or "interrupted"."""
-
-    id: str
-    claim: str
-    label: Label | None
-    state: str
-    created_at: datetime
-
-
 class Runs:
-    """The runs of one database, and those of them that this process carries out."""
+    """The runs of one database, and those of them that this process carries out. `deletion` deletes them."""
 
     def __init__(
         self,
@@ -81,11 +59,13 @@ class Runs:
     ) -> None:
         self._sessions = sessions
         self._events = EventLog(sessions)
+        self._catalogue = Catalogue(sessions, self._events)
         self._leases = leases or Leases(sessions)
         self._admission = Admission(sessions, workers, max_waiting, limits)
         runner = Runner(sessions, self._events, self._leases, strategy_for, limits, caches)
         self._jobs = jobs(runner.carry_out, workers)
-        self._sweeper = Sweeper(self._leases, self._jobs)
+        self.deletion = Deletion(sessions, self.interrupt)
+        self._sweeper = Sweeper(self._leases, self._jobs, purge=self.deletion.purge)
 
     def start(self, claim: Claim, options: RunOptions, owner: str) -> str:
         """Store a new run, wake whoever carries it out, and return its id: 128 random bits, safe in a URL.
@@ -98,9 +78,11 @@ class Runs:
         """Start a run that goes on from `parent`, which must be there, with other options or the same; return its id.
 
         The hops before `hop` stand. `question` is asked in its place; None leaves it out. Raises InvalidInput for a run
-        that has not ended or has no such hop, and what `start` raises.
+        that has not ended, has no such hop or is gone, and what `start` raises.
         """
         stored = self._events.read(parent)
+        if not stored:  # it was deleted a moment ago
+            raise InvalidInput("The check to go on from is not there any more.", "hop")
         report = fold((each.event, each.seconds) for each in stored)
         standing = branched((each.event for each in stored), report, parent, hop, question)
         return self._begin(RunStarted(report.claim, options), owner, standing)
@@ -122,39 +104,26 @@ class Runs:
 
     def report(self, run_id: str) -> StoredRun | None:
         """The run as it stands now, or None where there is none. Raises Unreadable for one of another version."""
-        with self._sessions() as session:
-            row = session.get(RunRow, run_id)
-            if row is None:
-                return None
-            owner, created_at, wish = row.owner, row.created_at, Wish(row.wish or Wish.GO_ON)
-        events = self._events.read(run_id)
-        report = fold((stored.event, stored.seconds) for stored in events)
-        return StoredRun(run_id, owner, created_at, events[-1].seq, report, wish)
+        return self._catalogue.report(run_id)
 
     def check_database(self) -> None:
         """Raises DatabaseUnavailable where no run can be stored now. Asks for the right to write and writes nothing."""
         with self._sessions.begin() as session:
             session.execute(update(RunRow).where(RunRow.id == "").values(last_seq=RunRow.last_seq))
 
-    def recent(self, owner: str, limit: int = 20, after: tuple[datetime, str] | None = None) -> tuple[RunSummary, ...]:
+    def recent(
+        self,
+        owner: str,
+        limit: int = 20,
+        after: Position | None = None,
+        wanted: Wanted = Wanted(),  # noqa: B008 - frozen
+    ) -> tuple[RunSummary, ...]:
         """The owner's newest runs, newest first; with `after`, those that follow the run of that time and id."""
-        chosen = select(RunRow).where(RunRow.owner == owner)
-        if after:
-            at, run_id = after
-            later_in_list = and_(RunRow.created_at == at, RunRow.id > run_id)
-            chosen = chosen.where(or_(RunRow.created_at < at, later_in_list))
-        return self._summaries(chosen.order_by(RunRow.created_at.desc(), RunRow.id).limit(limit))
+        return self._catalogue.of_owner(owner, wanted, limit, after)
 
     def branches(self, run_id: str) -> tuple[RunSummary, ...]:
         """The runs that branch off this one, oldest first."""
-        return self._summaries(select(RunRow).where(RunRow.parent == run_id).order_by(RunRow.created_at, RunRow.id))
-
-    def _summaries(self, chosen: Select[Any]) -> tuple[RunSummary, ...]:
-        with self._sessions() as session:
-            return tuple(
-                RunSummary(row.id, row.claim, Label(row.label) if row.label else None, row.state, row.created_at)
-                for row in session.scalars(chosen)
-            )
+        return self._catalogue.branches(run_id)
 
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
         """The events numbered above `after`; waits up to `wait` seconds for some, holding no session meanwhile.

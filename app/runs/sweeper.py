@@ -1,9 +1,13 @@
-"""Takes up what lies about: waiting runs of a process that is gone, and runs that were cut off in the middle."""
+"""Takes up what lies about: waiting runs of a process that is gone, and runs that were cut off in the middle.
+
+What was deleted a while ago it sweeps out for good.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 
 from app.reasoning.errors import HopcheckError
 from app.runs.jobs import JobRunner
@@ -17,13 +21,21 @@ GRACE_SECONDS = 5.0
 
 
 class Sweeper:
-    """Every few seconds names each free run to `jobs`. Several servers may sweep one database: the lease decides."""
+    """Every few seconds names each free run to `jobs`, then purges. Several servers may sweep one database."""
 
-    def __init__(self, leases: Leases, jobs: JobRunner, every: float = SWEEP_SECONDS, grace: float = GRACE_SECONDS):
+    def __init__(
+        self,
+        leases: Leases,
+        jobs: JobRunner,
+        every: float = SWEEP_SECONDS,
+        grace: float = GRACE_SECONDS,
+        purge: Callable[[], object] = tuple,
+    ) -> None:
         self._leases = leases
         self._jobs = jobs
         self._every = every
         self._grace = grace
+        self._purge = purge
         self._stopped = threading.Event()
 
     def start(self) -> None:
@@ -35,9 +47,10 @@ class Sweeper:
         self._stopped.set()
 
     def sweep(self) -> None:
-        """Name every free run once, oldest first."""
+        """Name every free run once, oldest first; whose it becomes its lease decides."""
         for run_id in self._leases.free(self._grace):
             self._jobs.submit(run_id)
+        self._purge()
 
     def _sweep_for_ever(self) -> None:
         well = True
@@ -48,6 +61,6 @@ class Sweeper:
             except Exception as error:  # a locked database, a table not yet there: the next sweep may work
                 if well:
                     foreseen = isinstance(error, HopcheckError)
-                    log.warning("unfinished runs could not be looked for: %s", error, exc_info=not foreseen)
+                    log.warning("unfinished and deleted runs could not be looked for: %s", error, exc_info=not foreseen)
                 well = False
             self._stopped.wait(self._every)

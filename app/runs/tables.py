@@ -9,10 +9,24 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, Index, String, Text, TypeDecorator, false
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    TypeDecorator,
+    false,
+)
+from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.extensions import db
+from app.language.search_words import folded
 
 RUNNING = "running"
 
@@ -30,6 +44,10 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value else None
 
 
+def _searched(context: DefaultExecutionContext) -> str:
+    return folded(context.get_current_parameters()["claim"])
+
+
 class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     """A run. `state` is "running" until a terminal event makes it "verdict", "failed" or "interrupted".
 
@@ -39,7 +57,8 @@ class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     owner wants of it (a roles.Wish, None to go on); `parent` is the run that this one branches off, there or not.
     `deleted_at` is when the owner deleted it: nobody is shown it from then on, and after a while it is gone. The owner
     published it at `published_at`, unless the operator took it down at `taken_down_at`, which the owner cannot undo.
-    An `imported` run was read from a file: it was not carried out here.
+    An `imported` run was read from a file: it was not carried out here. `searched` is the claim as searches see it, for
+    SQLite knows the case of ASCII letters alone.
     """
 
     __tablename__ = "runs"
@@ -65,6 +84,12 @@ class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     taken_down_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     imported: Mapped[bool] = mapped_column(default=False, server_default=false())
+    searched: Mapped[str] = mapped_column(Text, default=_searched, server_default="")
+
+
+def is_there() -> ColumnElement[bool]:
+    """The condition that a run was not deleted. Every query that shows runs to anybody asks for it."""
+    return RunRow.deleted_at.is_(None)
 
 
 class EventRow(db.Model):  # type: ignore[name-defined] # made at run time
@@ -88,6 +113,15 @@ class JournalRow(db.Model):  # type: ignore[name-defined] # made at run time
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
     reply: Mapped[Any] = mapped_column(JSON)
+
+
+class RunCallRow(db.Model):  # type: ignore[name-defined] # made at run time
+    """A reply in the site's cache that a run made or used, by its key; that of a run without a cache is not here."""
+
+    __tablename__ = "run_calls"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(64), primary_key=True, index=True)
 
 
 class NoteRow(db.Model):  # type: ignore[name-defined] # made at run time

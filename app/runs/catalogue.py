@@ -1,0 +1,112 @@
+"""What is stored of runs, for whoever reads them: one run whole, or some in a list.
+
+A run that was deleted is not in it, for anybody: pages, streams, the API and the exports all read runs here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.language.search_words import search_words
+from app.reasoning.report import Report, fold
+from app.reasoning.roles import Wish
+from app.reasoning.types import Label
+from app.runs.event_log import EventLog
+from app.runs.tables import RunRow, is_there
+
+Position = tuple[datetime, str]
+"""A place in a list of runs: the time and the id of the run behind which to go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as it stands: its report folds the events up to number `last_seq`; `wish` is what its owner wants of it."""
+
+    id: str
+    owner: str
+    created_at: datetime
+    last_seq: int
+    report: Report
+    wish: Wish = Wish.GO_ON
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run in a list. `state` is "running", "verdict", "failed" or "interrupted"."""
+
+    id: str
+    claim: str
+    label: Label | None
+    state: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which runs to list; what is "" is not asked for.
+
+    Every word of `words` stands in the claim, whatever its case and accents, alone or within another word. `outcome`
+    is a label, or the state of a run that has none.
+    """
+
+    words: str = ""
+    outcome: str = ""
+    answerer: str = ""
+
+
+class Catalogue:
+    """The runs of one database, without those that were deleted."""
+
+    def __init__(self, sessions: sessionmaker[Session], events: EventLog) -> None:
+        self._sessions = sessions
+        self._events = events
+
+    def report(self, run_id: str) -> StoredRun | None:
+        """The run as it stands now, or None where there is none. Raises Unreadable for one of another version."""
+        with self._sessions() as session:
+            row = session.get(RunRow, run_id)
+        events = self._events.read(run_id)
+        if row is None or not events:
+            return None
+        report = fold((stored.event, stored.seconds) for stored in events)
+        return StoredRun(run_id, row.owner, row.created_at, events[-1].seq, report, Wish(row.wish or Wish.GO_ON))
+
+    def of_owner(
+        self, owner: str, wanted: Wanted = Wanted(), limit: int = 20, after: Position | None = None
+    ) -> tuple[RunSummary, ...]:
+        """The owner's newest runs, newest first; with `after`, those that follow that one."""
+        chosen = select(RunRow).where(RunRow.owner == owner, is_there(), *_fitting(wanted))
+        if after:
+            at, run_id = after
+            later_in_list = and_(RunRow.created_at == at, RunRow.id > run_id)
+            chosen = chosen.where(or_(RunRow.created_at < at, later_in_list))
+        return self._summaries(chosen.order_by(RunRow.created_at.desc(), RunRow.id).limit(limit))
+
+    def branches(self, run_id: str) -> tuple[RunSummary, ...]:
+        """The runs that branch off this one, oldest first."""
+        children = select(RunRow).where(RunRow.parent == run_id, is_there())
+        return self._summaries(children.order_by(RunRow.created_at, RunRow.id))
+
+    def _summaries(self, chosen: Select[Any]) -> tuple[RunSummary, ...]:
+        with self._sessions() as session:
+            return tuple(map(summary, session.scalars(chosen)))
+
+
+def summary(row: RunRow) -> RunSummary:
+    """What a list says of a run."""
+    return RunSummary(row.id, row.claim, Label(row.label) if row.label else None, row.state, row.created_at)
+
+
+def _fitting(wanted: Wanted) -> list[ColumnElement[bool]]:
+    """The conditions that a run fits."""
+    conditions = [RunRow.searched.contains(word, autoescape=True) for word in search_words(wanted.words)]
+    if wanted.outcome:
+        conditions.append(or_(RunRow.label == wanted.outcome, RunRow.state == wanted.outcome))
+    if wanted.answerer:
+        conditions.append(RunRow.options["answerer"].as_string() == wanted.answerer)
+    return conditions

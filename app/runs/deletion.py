@@ -1,0 +1,82 @@
+"""Deleting a run: gone for everybody at once, for good after a while, until when its owner may have it back.
+
+What goes for good is the run's row with its events and notes, and the replies in the site's cache that it made or
+used, unless another run has used them too. A run that branched off a deleted one stays.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session, aliased, sessionmaker
+
+from app.runs.call_cache import CachedCall
+from app.runs.catalogue import RunSummary, summary
+from app.runs.clock import database_now
+from app.runs.tables import RUNNING, RunCallRow, RunRow, is_there
+
+log = logging.getLogger(__name__)
+
+UNDO_SECONDS = 600.0
+"""How long a deleted run can be had back."""
+
+DELETED = "Its owner deleted this check."
+
+
+class Deletion:
+    """Deletes the runs of one database. `stop` ends an unfinished run, given its id and why."""
+
+    def __init__(
+        self, sessions: sessionmaker[Session], stop: Callable[[str, str], bool], undo_seconds: float = UNDO_SECONDS
+    ) -> None:
+        self._sessions = sessions
+        self._stop = stop
+        self._undo_seconds = undo_seconds
+
+    def delete(self, run_id: str) -> bool:
+        """Hide the run from everybody, its owner too; one that goes on is stopped first. False where there is none."""
+        self._stop(run_id, DELETED)
+        hidden = (
+            update(RunRow)
+            .where(RunRow.id == run_id, RunRow.state != RUNNING, is_there())
+            .values(deleted_at=database_now())
+        )
+        with self._sessions.begin() as session:
+            return session.execute(hidden.returning(RunRow.id)).one_or_none() is not None
+
+    def restore(self, run_id: str, owner: str) -> bool:
+        """Give a run back as it was. False when it is too late, or there is no such deleted run of the owner's."""
+        shown = update(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, self._is_undoable())
+        with self._sessions.begin() as session:
+            return session.execute(shown.values(deleted_at=None).returning(RunRow.id)).one_or_none() is not None
+
+    def undoable(self, owner: str) -> tuple[RunSummary, ...]:
+        """The owner's runs that were deleted and can still be had back, the last one first."""
+        chosen = select(RunRow).where(RunRow.owner == owner, self._is_undoable())
+        with self._sessions() as session:
+            return tuple(map(summary, session.scalars(chosen.order_by(RunRow.deleted_at.desc(), RunRow.id))))
+
+    def purge(self) -> tuple[str, ...]:
+        """Take away for good what can no longer be had back; returns the ids."""
+        due = RunRow.deleted_at <= database_now(-self._undo_seconds)
+        with self._sessions() as session:
+            run_ids = tuple(session.scalars(select(RunRow.id).where(due)))
+        for run_id in run_ids:
+            with self._sessions.begin() as session:
+                _forget_replies(session, run_id)
+                session.execute(delete(RunRow).where(RunRow.id == run_id))  # events, journal and notes go with it
+            log.info("run %s is gone for good", run_id)
+        return run_ids
+
+    def _is_undoable(self):
+        return RunRow.deleted_at > database_now(-self._undo_seconds)
+
+
+def _forget_replies(session: Session, run_id: str) -> None:
+    """Forget the kept replies that only this run has made or used. One that can still be had back counts as well."""
+    other = aliased(RunCallRow)
+    used_elsewhere = select(other.key).where(other.key == RunCallRow.key, other.run_id != run_id).exists()
+    alone = select(RunCallRow.key).where(RunCallRow.run_id == run_id, ~used_elsewhere)
+    session.execute(delete(CachedCall).where(CachedCall.key.in_(alone)))

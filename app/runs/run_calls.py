@@ -1,0 +1,49 @@
+"""Which replies of the site's cache a run has made or used, so that they can go when the run is deleted."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from sqlalchemy import exists, insert, literal, select
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.reasoning.calls import Call
+from app.runs.tables import RunCallRow, RunRow
+
+log = logging.getLogger(__name__)
+
+
+class RunCalls:
+    """A `calls.Memory` of one run that remembers keys alone; it stands before the cache that it keeps account of.
+
+    A memory hears of every reply that it did not have itself, whether a later one had it or it had to be made. What
+    the cache does not keep, calls that cost nothing, is left out. One that fails says so in the log once.
+    """
+
+    def __init__(self, sessions: sessionmaker[Session], run_id: str) -> None:
+        self._sessions = sessions
+        self._run_id = run_id
+        self._well = True
+
+    def recall(self, call: Call) -> None:
+        """Nothing: no reply is kept here."""
+
+    def keep(self, call: Call, reply: Any) -> None:
+        """Note that the run has used this reply, before it comes into the cache."""
+        if not call.costly:
+            return
+        try:
+            self._note(call.key)
+        except Exception:  # whatever is wrong with the account, the call itself is well
+            if self._well:
+                log.exception(
+                    "run %s: its calls cannot be noted; deleting it may leave replies in the cache", self._run_id
+                )
+            self._well = False
+
+    def _note(self, key: str) -> None:
+        known = exists().where(RunCallRow.run_id == self._run_id, RunCallRow.key == key)
+        row = select(RunRow.id, literal(key)).where(RunRow.id == self._run_id, ~known)
+        with self._sessions.begin() as session:
+            session.execute(insert(RunCallRow).from_select((RunCallRow.run_id, RunCallRow.key), row))

@@ -1,0 +1,263 @@
+"""Deleted by its owner: gone for everybody at once, had back for a while, then gone for good with all that was its."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, insert, select, update
+
+from app.reasoning.calls import Call, remembered, remembering
+from app.reasoning.errors import InvalidInput
+from app.reasoning.types import Claim, Question, RunOptions
+from app.runs.call_cache import CallCache
+from app.runs.deletion import UNDO_SECONDS
+from app.runs.run_calls import RunCalls
+from app.runs.service import Runs
+from app.runs.sweeper import Sweeper
+from app.runs.tables import EventRow, JournalRow, NoteRow, RunCallRow, RunRow
+from tests.fakes import Gate, scripted_wiring
+from tests.runs.conftest import ended, row_of, wait_until
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+
+
+@pytest.fixture
+def runs(runs_with) -> Runs:
+    return runs_with(scripted_wiring())
+
+
+@pytest.fixture
+def run_id(runs) -> str:
+    """A finished run of "me"."""
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    ended(runs, run_id)
+    return run_id
+
+
+@pytest.fixture
+def wait_long(sessions):
+    """Let so much time pass that a deleted run can no longer be had back."""
+
+    def pass_by(seconds: float = UNDO_SECONDS + 1) -> None:
+        earlier = datetime.now(UTC) - timedelta(seconds=seconds)
+        with sessions.begin() as session:
+            session.execute(update(RunRow).where(RunRow.deleted_at.is_not(None)).values(deleted_at=earlier))
+
+    return pass_by
+
+
+def count(sessions, table, run_id: str) -> int:
+    with sessions() as session:
+        return session.scalar(select(func.count()).select_from(table).where(table.run_id == run_id))
+
+
+def test_a_deleted_run_is_gone_from_everything_that_reads_runs(runs, run_id):
+    child = runs.branch(run_id, 2, Question("Where was he born?"), RunOptions(), "me")
+    ended(runs, child)
+    assert runs.deletion.delete(child)
+    assert runs.report(child) is None
+    assert runs.follow(child, 0, 0) == ()
+    assert runs.place(child) is None
+    assert runs.branches(run_id) == ()
+    assert [each.id for each in runs.recent("me")] == [run_id]
+    assert not runs.interrupt(child, "No.") and not runs.conclude(child)
+
+
+def test_nothing_branches_off_a_deleted_run(runs, run_id):
+    runs.deletion.delete(run_id)
+    with pytest.raises(InvalidInput, match="not there any more"):
+        runs.branch(run_id, 1, Question("Who?"), RunOptions(), "me")
+
+
+def test_a_run_that_goes_on_is_stopped_and_its_followers_are_let_go(runs_with):
+    gate = Gate("answer 2")
+    runs = runs_with(scripted_wiring(gate=gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    last = runs.report(run_id).last_seq
+    with ThreadPoolExecutor(1) as pool:
+        follower = pool.submit(runs.follow, run_id, last, 20)
+        assert runs.deletion.delete(run_id)
+        follower.result(10)
+    assert runs.follow(run_id, last, 20) == ()
+    gate.open()
+    runs.deletion.restore(run_id, "me")
+    assert runs.report(run_id).report.problem == "Its owner deleted this check."
+
+
+def test_a_run_that_is_had_back_is_as_it_was(runs, run_id):
+    before = runs.report(run_id)
+    runs.deletion.delete(run_id)
+    assert [each.id for each in runs.deletion.undoable("me")] == [run_id]
+    assert runs.deletion.restore(run_id, "me")
+    assert runs.report(run_id) == before
+    assert runs.deletion.undoable("me") == ()
+
+
+def test_only_its_owner_has_it_back(runs, run_id):
+    runs.deletion.delete(run_id)
+    assert not runs.deletion.restore(run_id, "another")
+    assert runs.deletion.undoable("another") == ()
+    assert runs.report(run_id) is None
+
+
+def test_of_two_that_delete_at_once_one_does(runs, run_id):
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(runs.deletion.delete, [run_id] * 4)) == [False, False, False, True]
+
+
+def test_deleting_or_restoring_what_is_not_there_changes_nothing(runs, run_id):
+    assert not runs.deletion.delete("never")
+    assert not runs.deletion.restore("never", "me")
+    assert not runs.deletion.restore(run_id, "me")
+    assert runs.report(run_id)
+
+
+def test_within_the_time_for_undoing_nothing_is_purged(runs, run_id, wait_long):
+    runs.deletion.delete(run_id)
+    wait_long(UNDO_SECONDS - 60)
+    assert runs.deletion.purge() == ()
+    assert runs.deletion.restore(run_id, "me")
+
+
+def test_after_it_a_run_is_purged_with_everything_that_was_its(runs, run_id, wait_long, sessions):
+    with sessions.begin() as session:
+        session.execute(insert(NoteRow).values(run_id=run_id, hop=0, text="Mine.", written_at=datetime.now(UTC)))
+        session.execute(insert(JournalRow).values(run_id=run_id, key="k", reply="r"))
+    runs.deletion.delete(run_id)
+    wait_long()
+    assert not runs.deletion.restore(run_id, "me")
+    assert runs.deletion.undoable("me") == ()
+    assert runs.deletion.purge() == (run_id,)
+    assert row_of(sessions, run_id) is None
+    assert [count(sessions, table, run_id) for table in (EventRow, JournalRow, NoteRow, RunCallRow)] == [0] * 4
+    assert runs.deletion.purge() == ()
+
+
+def test_a_child_outlives_its_parent(runs, run_id, wait_long):
+    child = runs.branch(run_id, 2, Question("Where was he born?"), RunOptions(), "me")
+    before = ended(runs, child)
+    runs.deletion.delete(run_id)
+    wait_long()
+    runs.deletion.purge()
+    assert runs.report(child).report == before
+    assert before.branch.parent == run_id
+
+
+def test_the_sweeper_purges(runs, run_id, wait_long, sessions, leases_with):
+    runs.deletion.delete(run_id)
+    wait_long()
+    sweeper = Sweeper(leases_with(), NoJobs(), every=0.02, purge=runs.deletion.purge)
+    sweeper.start()
+    wait_until(lambda: row_of(sessions, run_id) is None)
+    sweeper.stop()
+
+
+class NoJobs:
+    """Takes up nothing."""
+
+    def submit(self, run_id: str) -> None:
+        raise AssertionError(run_id)
+
+
+class AskingWiring:
+    """Every run makes the calls of `prompts`, which cost money, before it goes as scripted."""
+
+    def __init__(self, *prompts: str) -> None:
+        self.prompts = prompts
+        self.made: list[str] = []
+
+    def strategy_for(self, options: RunOptions):
+        prompts = iter(self.prompts)
+
+        def ask(step: str) -> None:
+            for prompt in prompts:
+                remembered(call(prompt), lambda prompt=prompt: self.made.append(prompt) or f"reply to {prompt}")
+
+        return scripted_wiring_before(ask).strategy_for(options)
+
+
+def scripted_wiring_before(before_step):
+    wiring = scripted_wiring()
+    wiring.before_step = before_step
+    return wiring
+
+
+def call(prompt: str) -> Call:
+    return Call("a model", {"prompt": prompt}, costly=True)
+
+
+@pytest.fixture
+def cache(sessions) -> CallCache:
+    return CallCache(sessions, 1)
+
+
+def asked(runs_with, cache, *prompts: str, fresh: bool = False) -> tuple[Runs, str]:
+    """A finished run that has made these calls."""
+    runs = runs_with(AskingWiring(*prompts), caches=(cache,))
+    run_id = runs.start(CLAIM, RunOptions(fresh=fresh), "me")
+    ended(runs, run_id)
+    return runs, run_id
+
+
+def purged(runs: Runs, run_id: str, wait_long) -> None:
+    runs.deletion.delete(run_id)
+    wait_long()
+    runs.deletion.purge()
+
+
+def test_replies_that_only_a_purged_run_has_used_leave_the_cache_and_no_others(runs_with, cache, wait_long):
+    runs, first = asked(runs_with, cache, "mine", "shared")
+    _, second = asked(runs_with, cache, "shared", "yours")
+    cache.keep(call("of no run"), "kept")
+    runs.deletion.delete(first)
+    assert cache.recall(call("mine")), "it could still be had back"
+    purged(runs, first, wait_long)
+    kept = [each for each in ("mine", "shared", "yours", "of no run") if cache.recall(call(each))]
+    assert kept == ["shared", "yours", "of no run"]
+    purged(runs, second, wait_long)
+    assert cache.size()[0] == 1
+
+
+def test_a_reply_of_two_deleted_runs_goes_with_the_second(runs_with, cache, wait_long):
+    runs, first = asked(runs_with, cache, "shared")
+    _, second = asked(runs_with, cache, "shared")
+    runs.deletion.delete(first)
+    wait_long()
+    runs.deletion.delete(second)
+    assert runs.deletion.purge() == (first,)
+    assert cache.recall(call("shared")), "the second can still be had back"
+    wait_long()
+    runs.deletion.purge()
+    assert cache.size() == (0, 0)
+
+
+def test_a_run_without_the_cache_keeps_no_account(runs_with, cache, sessions):
+    _, run_id = asked(runs_with, cache, "mine", fresh=True)
+    assert count(sessions, RunCallRow, run_id) == 0
+    assert cache.size() == (0, 0)
+
+
+def test_an_account_that_fails_fails_no_call_and_says_so_once(sessions, run_id, caplog):
+    RunCallRow.__table__.drop(sessions.kw["bind"])
+    with remembering(RunCalls(sessions, run_id)):
+        assert [remembered(call(each), lambda: "said") for each in "ab"] == ["said"] * 2
+    assert caplog.text.count("its calls cannot be noted") == 1
+
+
+def test_many_threads_note_one_call_at_once(sessions, run_id):
+    account, barrier = RunCalls(sessions, run_id), threading.Barrier(4)
+
+    def note() -> None:
+        barrier.wait()
+        account.keep(call("same"), "said")
+
+    threads = [threading.Thread(target=note) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(30)
+    assert count(sessions, RunCallRow, run_id) == 1

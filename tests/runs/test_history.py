@@ -1,0 +1,112 @@
+"""An owner's runs in a list: searched, filtered, some at a time, and never another's."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import insert
+from sqlalchemy.dialects import postgresql
+
+from app.reasoning.types import Claim, RunOptions
+from app.runs.codec import encode_options
+from app.runs.service import Runs, Wanted
+from app.runs.tables import RunRow
+from tests.fakes import scripted_wiring
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def runs(runs_with) -> Runs:
+    return runs_with(scripted_wiring())
+
+
+@pytest.fixture
+def stored(sessions):
+    """Store a run's row, each one a minute older than the one before."""
+    count = 0
+
+    def store(claim: str, owner: str = "me", answerer: str = "retriever-reader", **columns) -> str:
+        nonlocal count
+        count += 1
+        row = {
+            "id": f"run{count:03}",
+            "owner": owner,
+            "claim": claim,
+            "options": encode_options(RunOptions(answerer=answerer)),
+            "created_at": NOON - timedelta(minutes=count),
+            "state": "verdict",
+            "label": "SUPPORTED",
+        }
+        with sessions.begin() as session:
+            session.execute(insert(RunRow).values({**row, **columns}))
+        return row["id"]
+
+    return store
+
+
+def claims(found) -> list[str]:
+    return [each.claim for each in found]
+
+
+@pytest.mark.parametrize("words", ["hamlet", "PLAY ham", "", "  ", "amle", "is play"])
+def test_every_word_stands_somewhere_in_the_claim_whatever_its_case(runs, stored, words):
+    stored("Hamlet is a play.")
+    assert claims(runs.recent("me", wanted=Wanted(words))) == ["Hamlet is a play."]
+
+
+@pytest.mark.parametrize("words", ["hamlet opera", "%", "_amlet", "\\", "' OR 1=1 --", "Hamlet."])
+def test_a_word_that_is_missing_finds_nothing_and_signs_mean_themselves(runs, stored, words):
+    stored("Hamlet is a play.")
+    assert runs.recent("me", wanted=Wanted(words)) == ()
+
+
+def test_signs_are_found_where_they_stand(runs, stored):
+    stored("Prices rose by 5% in snake_case.")
+    assert runs.recent("me", wanted=Wanted("5% snake_"))
+
+
+@pytest.mark.parametrize("words", ["erdogan", "ERDOĞAN", "straße strasse", "ПЕТЕРБУРГ"])
+def test_case_and_accents_do_not_matter_beyond_ascii_either(runs, stored, words):
+    stored("Erdoğan lived in a Straße of Петербург.")
+    assert runs.recent("me", wanted=Wanted(words))
+
+
+def test_a_run_that_was_started_is_found_by_its_words(runs):
+    run_id = runs.start(Claim("Ödön von Horváth wrote plays."), RunOptions(), "me")
+    assert [each.id for each in runs.recent("me", wanted=Wanted("odon HORVATH"))] == [run_id]
+
+
+def test_runs_are_told_apart_by_label_state_and_answerer(runs, stored):
+    stored("one")
+    stored("two", label="REFUTED", answerer="reciter-reader")
+    stored("three", label=None, state="failed")
+    stored("four", label=None, state="running", answerer="reciter-reader")
+    assert claims(runs.recent("me", wanted=Wanted(outcome="SUPPORTED"))) == ["one"]
+    assert claims(runs.recent("me", wanted=Wanted(outcome="failed"))) == ["three"]
+    assert claims(runs.recent("me", wanted=Wanted(answerer="reciter-reader"))) == ["two", "four"]
+    assert claims(runs.recent("me", wanted=Wanted("t", "REFUTED", "reciter-reader"))) == ["two"]
+    assert runs.recent("me", wanted=Wanted(outcome="running", answerer="retriever-reader")) == ()
+
+
+def test_the_filter_by_answerer_is_sql_that_postgresql_knows_as_well():
+    condition = RunRow.options["answerer"].as_string() == "flan-t5"
+    assert "runs.options ->> 'answerer'" in str(
+        condition.compile(dialect=postgresql.dialect(), compile_kwargs={"literal_binds": True})
+    )
+
+
+def test_a_list_goes_on_behind_any_of_its_runs_with_the_same_filter(runs, stored):
+    for n in range(7):
+        stored(f"{'odd' if n % 2 else 'even'} {n}", created_at=NOON)
+    seen, after = [], None
+    while page := runs.recent("me", 2, after, Wanted("even")):
+        seen += claims(page)
+        after = (page[-1].created_at, page[-1].id)
+    assert seen == ["even 0", "even 2", "even 4", "even 6"]
+
+
+def test_anothers_runs_are_never_found(runs, stored):
+    stored("Hamlet is a play.", owner="another")
+    assert runs.recent("me", wanted=Wanted("hamlet")) == ()

@@ -122,6 +122,13 @@ CHOICE = whole(
         "needs_model": TRUTH,
     }
 )
+MESSAGE = {
+    "event": text("Left out in a message that is a stored event.", enum=["message", "place", "end"]),
+    "id": text("The number of a stored event."),
+    "data": text(
+        "JSON: a StoredEvent; a Place or null; or nothing to be read, in the last.", contentMediaType="application/json"
+    ),
+}
 PART = sent(
     {
         "name": text(),
@@ -160,6 +167,7 @@ def schemas() -> dict[str, Schema]:
                 "samples": listed(text(), "Claims to try."),
             }
         ),
+        "Message": sent(MESSAGE, ("data",), "A server-sent event."),
         "Readiness": whole({"ready": TRUTH, "parts": listed(PART, "The database, the corpora, each model.")}),
         "Problem": {
             "type": "object",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.web.api_input import MOST_LISTED, USUALLY_LISTED
-from app.web.api_schema_parts import text
+from app.web.api_schema_parts import ref, text
 from app.web.openapi_parts import (
     BY_ID,
     OWNED,
@@ -72,7 +72,9 @@ def _follow() -> Operation:
         in_query("after", SEEN, "The last seen."),
         {"name": "Last-Event-ID", "in": "header", "schema": text(), "description": "The same, and it goes first."},
     )
-    answers = {200: of_type("text/event-stream", "The events.", text())}
+    answers = {
+        200: of_type("text/event-stream", "Messages, each of this schema.", ref("Message"))
+    }
     return operation("follow", "Follow a run", answers, STREAM, BY_ID, parameters=parameters)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import get_args, get_type_hints
 
-
 from app import ROOT
 from app.reasoning.events import Event
 from app.web.api_input import BRANCH_FIELDS, RUN_FIELDS

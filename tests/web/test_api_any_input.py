@@ -1,0 +1,100 @@
+"""Whatever is sent to the JSON API, what comes back is an answer that its document describes, and never a server error.
+
+Requests are made up from the document by schemathesis, always the same ones: some as the document wants them, some not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from app import create_app
+from app.settings import Settings
+from app.web.api_problems import API
+from app.web.openapi import document
+from tests.conftest import sqlite_file
+from tests.fakes import scripted_wiring
+from tests.web.test_api import CLAIM, RUNS, ended, with_tokens
+
+REQUESTS_A_MODE = 8
+"""Of each operation."""
+
+MOST_SECONDS = 5.0
+"""A request that takes longer than this is a fault; the streams here are of runs that have ended."""
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+
+OPERATIONS = [
+    (method.upper(), path) for path, item in document()["paths"].items() for method in item if method != "parameters"
+]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Iterator[tuple[Flask, dict[str, str], list[str]]]:
+    """An application where somebody has runs, the headers with their token, and the ids of runs, some another's."""
+    folder = tmp_path_factory.mktemp("site")
+    app, mine, theirs = with_tokens(partial(site_in, folder), folder, "one", "two")
+    client = app.test_client()
+    started = [client.post(RUNS, json={"claim": CLAIM}, headers=each) for each in (mine, mine, theirs)]
+    yield app, mine, [ended(client, answer.headers["Location"])["id"] for answer in started]
+    app.extensions["hopcheck"].runs.stop()
+
+
+def site_in(folder: Path, wiring: None, **settings) -> Flask:
+    """An application whose runs take no time, and which lets anybody start as many as they like."""
+    url = sqlite_file(folder)
+    plenty = {"rate_limit": "9999 per second", "max_waiting": 9999}
+    return create_app(Settings(instance=folder, database_url=url, **plenty, **settings), scripted_wiring(), False)
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda part: part.removeprefix(API))
+@pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
+def test_no_answer_is_a_server_error_and_all_are_as_described(site, method, path, mode):
+    app, token, ids = site
+    operation = schemathesis.openapi.from_wsgi(f"{API}/openapi.json", app)[path][method]
+    if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query or operation.headers):
+        return  # nothing is sent here that could be wrong
+    send_some(operation.as_strategy(generation_mode=mode), st.sampled_from([*ids, None]), token)
+
+
+def send_some(cases, ids, token) -> None:
+    """Send made-up requests of one operation, most of them about a run that is there."""
+
+    @settings(
+        max_examples=REQUESTS_A_MODE,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases, ids)
+    def send(case, run_id):
+        if run_id and "run_id" in case.path_parameters:
+            case.path_parameters["run_id"] = run_id
+        answer = case.call(headers=token)
+        case.validate_response(answer, checks=CHECKS)
+        assert answer.elapsed < MOST_SECONDS
+
+    send()

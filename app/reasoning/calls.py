@@ -45,7 +45,17 @@ class Memory(Protocol):
     def keep(self, call: Call, reply: Any) -> None: ...
 
 
+class NotWanted(BaseException):
+    """A call was not begun, for nobody wants its reply any more. It is no failure, so whoever handles those lets it by.
+
+    Only work that is ahead of its turn meets it (ahead.py).
+    """
+
+
+Wanted = Callable[[], bool]
+
 _memories: ContextVar[tuple[Memory, ...]] = ContextVar("hopcheck_memories", default=())
+_wanted: ContextVar[Wanted] = ContextVar("hopcheck_wanted", default=lambda: True)
 
 
 @contextmanager
@@ -58,10 +68,28 @@ def remembering(*memories: Memory) -> Iterator[None]:
         _memories.reset(token)
 
 
+@contextmanager
+def only_while(wanted: Wanted) -> Iterator[None]:
+    """Inside the block, begin calls only while `wanted` says so, and whoever began the block is wanted, too."""
+    outside = _wanted.get()
+    token = _wanted.set(lambda: outside() and wanted())
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+def insist_wanted() -> None:
+    """Raise NotWanted where nobody wants what would be computed now."""
+    if not _wanted.get()():
+        raise NotWanted
+
+
 def remembered(call: Call, compute: Callable[[], Any]) -> Any:
     """The reply to `call`: one that was kept, or that of `compute`, which is kept unless it raises.
 
-    What was recalled is reported as one cached call, which costs nothing.
+    What was recalled is reported as one cached call, which costs nothing. Raises NotWanted in place of a call that
+    nobody wants any more.
     """
     memories = _memories.get()
     for at, memory in enumerate(memories):
@@ -71,6 +99,7 @@ def remembered(call: Call, compute: Callable[[], Any]) -> Any:
                 nearer.keep(call, reply)
             used(Usage(cached=1))
             return reply
+    insist_wanted()
     reply = compute()
     for memory in memories:
         memory.keep(call, reply)

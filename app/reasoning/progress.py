@@ -28,19 +28,24 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
+def listener() -> Listener | None:
+    """Who listens here, for work that goes on in another thread."""
+    return _listener.get()
+
+
 def entered(phase: str) -> None:
     """Say what is being done now, in words for the status line: "reading 8 passages"."""
-    if listener := _listener.get():
-        listener(PhaseEntered(phase))
+    if (hears := _listener.get()) is not None:
+        hears(PhaseEntered(phase))
 
 
 def used(usage: Usage) -> None:
     """Say what a finished model call cost."""
-    if listener := _listener.get():
-        listener(TokensUsed(usage))
+    if (hears := _listener.get()) is not None:
+        hears(TokensUsed(usage))
 
 
 def troubled(message: str) -> None:
     """Say what did not work although the run goes on, in a sentence for the report."""
-    if listener := _listener.get():
-        listener(TroubleMet(message))
+    if (hears := _listener.get()) is not None:
+        hears(TroubleMet(message))

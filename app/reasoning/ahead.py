@@ -1,0 +1,155 @@
+"""Head starts: what will probably be needed next is begun before that is sure, side by side with what is under way.
+
+    with Ahead(on=True) as ahead:
+        ahead.begin("next question", ask)          # in a thread of its own
+        ...                                        # meanwhile
+        question = ahead.take("next question", ask)
+
+What is taken is what the same call would have brought in its turn: its value, its error, and from then on its phases.
+What is never taken is never seen. It begins no further call once it is dropped, and its errors are nobody's; but what
+it cost is reported at once, so limits bind it like everything else.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, wait
+from contextvars import copy_context
+from typing import Any, Generic, Self, TypeVar
+
+from app.reasoning import progress
+from app.reasoning.calls import NotWanted, insist_wanted, only_while
+from app.reasoning.events import PhaseEntered, TokensUsed, TroubleMet
+from app.reasoning.roles import Control, Wish
+
+T = TypeVar("T")
+
+SETTLE_SECONDS = 2.0
+"""So long at most are calls waited for that nobody wants, so that the run's own sum has what they cost."""
+
+
+class Ahead:
+    """The head starts of one piece of work: a run, or one answer of it. `on` says whether there are any."""
+
+    def __init__(self, on: bool = True, control: Control | None = None) -> None:
+        """Work begins only while `control` wants nothing but to go on. Whoever listens and remembers here does so for
+        the work as well.
+        """
+        self.on = on
+        self._control = control
+        self._home = copy_context()
+        self._begun: dict[Hashable, HeadStart[Any]] = {}
+        self._dropped: list[HeadStart[Any]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.drop()
+
+    def begin(self, key: Hashable, work: Callable[[], T]) -> HeadStart[T]:
+        """Do `work` now, for whoever takes `key`. What was begun under this key before stands."""
+        if key not in self._begun:
+            self._begun[key] = HeadStart(work, self._may_go_on)
+            # No pool: the threads of the standard library's are joined when the interpreter ends, and a model call
+            # that takes minutes must not hold a shutdown up.
+            run = self._home.copy().run
+            threading.Thread(target=run, args=(self._begun[key].carry_out,), name="ahead", daemon=True).start()
+        return self._begun[key]
+
+    def take(self, key: Hashable, work: Callable[[], T]) -> T:
+        """What was begun under `key`, waited for; `work` done now where nothing was, or where it did not go on."""
+        begun = self._begun.pop(key, None)
+        if begun is not None:
+            try:
+                return begun.adopt()
+            except NotWanted:
+                pass
+        return work()
+
+    def drop(self) -> None:
+        """Nothing that was begun is wanted any more. Waits for nothing."""
+        self._dropped += self._begun.values()
+        for each in self._begun.values():
+            each.drop()
+        self._begun.clear()
+
+    def settle(self, seconds: float = SETTLE_SECONDS) -> None:
+        """Wait, not for long, until what was dropped has told what it cost; not at all where the run is in a hurry."""
+        if self._control is None or self._control.wish() not in (Wish.STOP, Wish.CONCLUDE_NOW):
+            wait([each.outcome for each in self._dropped], seconds)
+
+    def _may_go_on(self) -> bool:
+        return self._control is None or self._control.wish() is Wish.GO_ON
+
+
+class HeadStart(Generic[T]):
+    """One piece of work that is ahead of its turn, until it is adopted or dropped."""
+
+    def __init__(self, work: Callable[[], T], may_go_on: Callable[[], bool]) -> None:
+        self.outcome: Future[T] = Future()
+        self._work: Callable[[], T] | None = work
+        self._may_go_on = may_go_on
+        self._hears = progress.listener()
+        self._changed = threading.Lock()
+        self._adopted = self._dropped = False
+        self._phase: PhaseEntered | None = None
+        self._troubles: list[TroubleMet] = []
+
+    def carry_out(self) -> None:
+        """Do the work, in the thread that is to do it; what it raises is for whoever adopts it."""
+        work, self._work = self._work, None
+        assert work is not None, "a head start is carried out once"
+        try:
+            with progress.listening(self._listen), only_while(self._is_wanted):
+                insist_wanted()
+                value = work()
+        except BaseException as error:
+            self.outcome.set_exception(error)
+        else:
+            self.outcome.set_result(value)
+
+    def value(self) -> T:
+        """The value, for another head start that goes on from it. Raises NotWanted where either leads nowhere."""
+        if self.outcome.exception() is not None:
+            raise NotWanted
+        insist_wanted()
+        return self.outcome.result()
+
+    def adopt(self) -> T:
+        """The value or the error, waited for, and whatever it has to say; NotWanted where it did not go on."""
+        with self._changed:
+            self._adopted = True
+            for trouble in self._troubles:
+                self._tell(trouble)
+            if self._phase and not self.outcome.done():
+                self._tell(self._phase)
+        return self.outcome.result()
+
+    def drop(self) -> None:
+        """Begin no further call."""
+        with self._changed:
+            self._dropped = True
+
+    def _is_wanted(self) -> bool:
+        with self._changed:
+            if self._adopted or self._dropped:
+                return self._adopted
+        return self._may_go_on()
+
+    def _listen(self, event: PhaseEntered | TokensUsed | TroubleMet) -> None:
+        """Costs are told at once; the rest when the work's turn has come."""
+        if isinstance(event, TokensUsed):
+            return self._tell(event)
+        with self._changed:
+            if self._adopted:
+                self._tell(event)
+            elif isinstance(event, PhaseEntered):
+                self._phase = event
+            else:
+                self._troubles.append(event)
+
+    def _tell(self, event: PhaseEntered | TokensUsed | TroubleMet) -> None:
+        if self._hears is not None:
+            self._hears(event)

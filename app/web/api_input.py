@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
 from flask import request
@@ -15,9 +14,11 @@ from app.claims import whole_claim
 from app.pursuit_presets import usual_labels
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Claim, RunOptions
+from app.runs.catalogue import Position
 from app.settings import MOST_HOPS
 from app.web.claim_form import label_set
 from app.web.current import hopcheck
+from app.web.paging import place_of
 
 CLAIM_FIELDS = ("claim", "speaker", "date")
 NAME_FIELDS = ("strategy", "preset", "answerer", "search", "model", "labels")
@@ -30,8 +31,6 @@ HIGHEST_HOP = 999
 
 MOST_LISTED = 100
 USUALLY_LISTED = 20
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def sent_object(known: Collection[str]) -> dict[str, Any]:
@@ -96,20 +95,10 @@ def sent_limit() -> int:
     return int(text)
 
 
-def cursor_of(created_at: datetime, run_id: str) -> str:
-    """What stands for the place behind this run in a list."""
-    return f"{(created_at - _EPOCH) // _MICROSECOND}.{run_id}"
-
-
-def sent_cursor() -> tuple[datetime, str] | None:
+def sent_cursor() -> Position | None:
     """The time and id of the run behind which to go on; None for the beginning. Raises InvalidInput for other text."""
     text = request.args.get("cursor")
-    if text is None:
-        return None
-    at, _, run_id = text.partition(".")
-    if not (at.isascii() and at.isdigit() and len(at) < 18):  # so far a time can be told
-        raise InvalidInput("The cursor must be one that a list of runs gave as its next.", "cursor")
-    return _EPOCH + int(at) * _MICROSECOND, run_id
+    return None if text is None else place_of(text)
 
 
 def _fields(known: Collection[str]) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from flask.typing import ResponseReturnValue
 from app.web.api_answers import made, told, told_list
 from app.web.api_askers import asker, starter, stored_run
 from app.web.api_blueprint import api_blueprint
-from app.web.api_input import cursor_of, sent_cursor, sent_limit, sent_run
+from app.web.api_input import sent_cursor, sent_limit, sent_run
 from app.web.api_problems import API
 from app.web.api_stream import EventMessages
 from app.web.current import hopcheck
+from app.web.paging import cursor_of
 from app.web.stream import server_sent
 
 api_runs = api_blueprint("api_runs")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.evaluation.datasets import Row
 from app.evaluation.gold import context_of
 from app.evaluation.harness import Judge, Judged
+from app.evaluation.replies import Replies
 from app.modules.reasoner import JudgeReasoner
 from app.modules.weighing import weigh
-from app.reasoning.calls import Call, remembering
+from app.reasoning.calls import remembering
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Label, LabelSet
 
@@ -20,22 +19,9 @@ def gold_judge(judge: EntailmentModel, sufficient: float, labels: LabelSet) -> J
 
     def judged(row: Row) -> Judged:
         claim, context = Claim(row.claim), context_of(row)
-        with remembering(_Replies()):  # asked twice, computed once: a verdict does not say p(supported) of every label
+        with remembering(Replies()):  # asked twice, computed once: a verdict does not say p(supported) of every label
             weighed = weigh(judge, claim, context)
             verdict = reasoner.conclude(claim, context, labels.labels)
         return Judged(verdict.label, verdict.confidence, weighed.probabilities[Label.SUPPORTED])
 
     return judged
-
-
-class _Replies:
-    """A memory of calls for as long as one row takes."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Any] = {}
-
-    def recall(self, call: Call) -> Any | None:
-        return self._kept.get(call.key)
-
-    def keep(self, call: Call, reply: Any) -> None:
-        self._kept[call.key] = reply

@@ -6,25 +6,33 @@ the place of a search engine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from app.claims import clean_date, clean_speaker, today
 from app.evaluation.datasets import Row
 from app.evaluation.given_sentences import GivenSentences
 from app.evaluation.harness import Judge, Judged
+from app.evaluation.predictions import Piece, Spent
+from app.evaluation.replies import Replies
 from app.modules.answering.web_search import WebSearchAnswerer
+from app.modules.evidence import quoted_sentence
+from app.reasoning.calls import remembering
 from app.reasoning.errors import CallFailed, InvalidInput
-from app.reasoning.events import RunStarted
+from app.reasoning.events import Event, RunStarted
 from app.reasoning.evidence_pursuit import EvidencePursuit
+from app.reasoning.progress import listening
 from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.report import fold
+from app.reasoning.report import Report, fold
 from app.reasoning.roles import Strategy
-from app.reasoning.types import Claim, Origin, RunOptions
+from app.reasoning.types import Claim, Hop, HopStatus, Origin, RunOptions
+
+BARE = ("yes", "no")
+"""Answers that say nothing without what they rest on."""
 
 
 def run_judge(strategy: Strategy, options: RunOptions, given: Mapping[str, GivenSentences] | None = None) -> Judge:
-    """The verdict of a run with these options. A run that ends without one raises CallFailed, saying why.
+    """The verdict of a run with these options. A run that ends without one has no label and says why.
 
     Who made a claim, and when, goes into the run as far as the row tells: a search then finds nothing later. A row
     whose speaker or date cannot be read is a failed call.
@@ -35,21 +43,59 @@ def run_judge(strategy: Strategy, options: RunOptions, given: Mapping[str, Given
     """
 
     def judged(row: Row) -> Judged:
-        claim = _claim(row)
         used = strategy if given is None else _searching(strategy, given.get(row.id, GivenSentences(())))
-        report = fold((event, 0.0) for event in (RunStarted(claim, options), *used.run(claim, options)))
-        if report.verdict is None:
-            raise CallFailed(report.problem)
-        return Judged(report.verdict.label, report.verdict.confidence)
+        report = _report(used, claim_of(row), options)
+        return Judged(
+            report.verdict.label if report.verdict else None,
+            report.verdict.confidence if report.verdict else None,
+            problem=None if report.verdict else report.problem,
+            evidence=tuple(piece_of(hop) for hop in report.context),
+            pages=pages_of(report.hops),
+            troubles=(*report.failures, *(hop.reason for hop in report.hops if hop.status is HopStatus.FAILED)),
+            spent=spent_in(report),
+        )
 
     return judged
 
 
-def _claim(row: Row) -> Claim:
+def claim_of(row: Row) -> Claim:
+    """The claim as a person would hand it in. Raises CallFailed for a speaker or date that cannot be read."""
     try:
         return Claim(row.claim, clean_speaker(row.speaker), clean_date(row.date, today()))
     except InvalidInput as error:
         raise CallFailed(str(error)) from error
+
+
+def piece_of(hop: Hop) -> Piece:
+    """A kept hop as a pair of the shared task; a bare yes or no is explained by the sentence that it rests on."""
+    said = hop.answer.text if hop.answer and hop.answer.text else ""
+    cited = hop.answer.cited if hop.answer else None
+    if cited is None:
+        return Piece(hop.question.text, said)
+    if said.strip(" .").lower() in BARE:
+        said = f"{said.strip(' .')}. {quoted_sentence(cited)}"
+    return Piece(hop.question.text, said, cited.passage.url or "", cited.passage.text)
+
+
+def pages_of(hops: Iterable[Hop]) -> tuple[str, ...]:
+    """The titles of all passages that the hops looked at, each once, in order."""
+    looked_at = (passage for hop in hops if hop.answer for passage in hop.answer.retrieved)
+    return tuple(dict.fromkeys(passage.title for passage in looked_at))
+
+
+def spent_in(report: Report) -> Spent:
+    """What the run's model calls took; the harness adds the seconds."""
+    used = report.usage
+    return Spent(0.0, used.calls, used.prompt_tokens, used.completion_tokens, used.cost)
+
+
+def _report(strategy: Strategy, claim: Claim, options: RunOptions) -> Report:
+    """The folded events of a run, what its calls used among them: modules report that to whoever listens."""
+    events: list[Event] = [RunStarted(claim, options)]
+    with listening(events.append), remembering(Replies()):
+        for event in strategy.run(claim, options):
+            events.append(event)  # modules append to it in between
+    return fold((event, 0.0) for event in events)
 
 
 def _searching(strategy: Strategy, given: GivenSentences) -> Strategy:

@@ -5,13 +5,42 @@ evaluation.json beside it says what is being predicted; predictions of something
 
 from __future__ import annotations
 
+import errno
 import json
-from dataclasses import asdict, dataclass
+import os
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from pydantic import TypeAdapter
+
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Label
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One question with its answer, and what the answer stands in; `url` and `text` are "" where nothing is cited."""
+
+    question: str
+    answer: str
+    url: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one prediction took. `cost` is in the currency that prices are set in, None where none is set."""
+
+    seconds: float = 0.0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+
+
+NOTHING_SPENT = Spent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +48,9 @@ class Prediction:
     """What was said of the row `id`, and `gold`, what its set says.
 
     `confidence` is the label's, `supported` the probability of SUPPORTED before the label was chosen; both in [0, 1],
-    None where not known. A prediction that failed has no label and a `problem`.
+    None where not known. A prediction that failed has no label and a `problem`. `evidence` is what a run rests on,
+    `pages` the titles of all that it looked at, each once, in order (None: nothing is looked for), and `troubles` the
+    calls that failed although the run went on.
     """
 
     id: str
@@ -28,10 +59,20 @@ class Prediction:
     confidence: float | None = None
     supported: float | None = None
     problem: str | None = None
+    evidence: tuple[Piece, ...] = ()
+    pages: tuple[str, ...] | None = None
+    troubles: tuple[str, ...] = ()
+    spent: Spent = NOTHING_SPENT
+
+
+_line: TypeAdapter[Prediction] = TypeAdapter(Prediction)
 
 
 class Predictions:
-    """The predictions kept in a folder, by the id of their row. Close it, or use it in a `with`."""
+    """The predictions kept in a folder, by the id of their row. Close it, or use it in a `with`.
+
+    Threads may add at the same time.
+    """
 
     def __init__(self, folder: Path, about: dict[str, Any]) -> None:
         """`about` is all that decides a prediction, in values that JSON can write.
@@ -43,6 +84,7 @@ class Predictions:
         self._agree(folder / "evaluation.json", about)
         self.path = folder / "predictions.jsonl"
         self.made: dict[str, Prediction] = {}
+        self._writing = threading.Lock()
         self._file: BinaryIO = self.path.open("ab+", buffering=0)
         try:
             self._read()
@@ -51,10 +93,20 @@ class Predictions:
             raise
 
     def add(self, prediction: Prediction) -> None:
-        """Write it down at once. A later one of the same row counts instead of an earlier."""
-        line = json.dumps(asdict(prediction), ensure_ascii=False) + "\n"
-        self._file.write(line.encode())  # unbuffered: one call, one whole line
-        self.made[prediction.id] = prediction
+        """Write it down at once. A later one of the same row counts instead of an earlier.
+
+        Raises OSError when the disk takes no more; what had been written of the line is taken away again.
+        """
+        line = _line.dump_json(prediction) + b"\n"
+        with self._writing:
+            end = self._file.seek(0, os.SEEK_END)
+            try:
+                if self._file.write(line) < len(line):  # unbuffered: one call, which a full disk may cut short
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+            except OSError as error:
+                self._file.truncate(end)
+                raise OSError(error.errno, error.strerror, str(self.path)) from error
+            self.made[prediction.id] = prediction
 
     def __enter__(self) -> Predictions:
         return self
@@ -83,15 +135,19 @@ class Predictions:
             self._file.truncate(self._file.tell() - len(cut_off))
         for number, line in enumerate(lines, 1):
             try:
-                found = Prediction(**json.loads(line))
-                label = Label(found.label) if found.label else None
-            except (ValueError, TypeError):
+                found = _line.validate_json(line)
+            except ValueError:
                 raise InvalidInput(f"{self.path}, line {number}: no prediction; move the file away.", "out") from None
-            self.made[found.id] = Prediction(**(asdict(found) | {"label": label}))
+            self.made[found.id] = found
 
 
-def write_json(path: Path, value: dict[str, Any]) -> None:
+def write_json(path: Path, value: Any) -> None:
+    """Write the whole file or leave the old one."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
     """Write the whole file or leave the old one."""
     new = path.with_name(path.name + ".new")
-    new.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    new.write_text(text, encoding="utf-8")
     new.replace(path)

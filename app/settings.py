@@ -18,7 +18,7 @@ from typing import Any
 from dotenv import dotenv_values
 
 from app.reasoning.errors import SettingsError
-from app.setting_kinds import like, names, number, one_of, setting, switch, whole
+from app.setting_kinds import database, like, names, number, one_of, setting, switch, whole
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -55,7 +55,7 @@ class Settings:
         "DATABASE_URL",
         "",
         "Database, as SQLAlchemy writes it; a SQLite file in the instance folder when not set",
-        **like(r"[a-z][a-z0-9+]*://\S*", "a URL like sqlite:////path/to/file or postgresql+psycopg://host/name"),
+        **database(),
     )
     secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
     strategy: str = setting(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import create_engine
@@ -9,6 +12,7 @@ from sqlalchemy.orm import sessionmaker
 
 from app.extensions import db
 from app.runs import tables  # noqa: F401 - makes the tables known
+from tests.postgres import PostgreSQL, running
 from tests.requiring import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401 - hooks of pytest
 
 # A busy machine is no reason for a property to fail.
@@ -40,10 +44,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.xdist_group(HEAVY[place] if place < len(HEAVY) else item.path.as_posix()))
 
 
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgreSQL]:
+    """One PostgreSQL server for all tests of this process."""
+    with running() as server:
+        yield server
+
+
 @pytest.fixture
 def database_url(tmp_path) -> str:
     """A SQLite file with the tables in it."""
-    url = f"sqlite:///{tmp_path / 'hopcheck.sqlite3'}"
+    return sqlite_file(tmp_path)
+
+
+def sqlite_file(folder: Path) -> str:
+    """The address of a new SQLite file in `folder` with the tables in it."""
+    url = f"sqlite:///{folder / 'hopcheck.sqlite3'}"
     engine = create_engine(url)
     db.metadata.create_all(engine)
     engine.dispose()

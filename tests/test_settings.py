@@ -40,6 +40,12 @@ def test_the_database_is_a_file_in_the_instance_folder_unless_a_url_is_given(tmp
     assert Settings.from_env({"DATABASE_URL": url}).database_url == url
 
 
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
+def test_an_address_of_postgresql_without_a_driver_means_the_one_that_is_installed(scheme):
+    settings = Settings.from_env({"DATABASE_URL": f"{scheme}://me@localhost/hopcheck"})
+    assert settings.database_url == "postgresql+psycopg://me@localhost/hopcheck"
+
+
 def test_a_relative_path_starts_at_the_checkout():
     assert Settings.from_env({"QUESTION_MODEL": "models/other.gguf"}).question_model == ROOT / "models/other.gguf"
 

@@ -1,4 +1,4 @@
-"""Runs over scripted strategies on a real SQLite file."""
+"""Runs over scripted strategies, each on a real SQLite file and on a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ from app.runs.clock import database_now
 from app.runs.leases import Leases
 from app.runs.service import Runs, StoredEvent
 from app.runs.tables import RunRow
+from tests.conftest import sqlite_file
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request, tmp_path) -> str:
+    """A database of its own with the tables in it."""
+    if request.param == "postgresql":
+        return request.getfixturevalue("postgresql").fresh()
+    return sqlite_file(tmp_path)
+
+
+only_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""For what only SQLite has, or lets happen."""
 
 
 @pytest.fixture

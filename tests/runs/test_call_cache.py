@@ -15,6 +15,7 @@ from sqlalchemy.orm import sessionmaker
 from app import cli_cache
 from app.reasoning.calls import Call, remembered, remembering
 from app.runs.call_cache import MEGABYTE, TOUCH_AFTER, CallCache
+from tests.runs.conftest import only_sqlite
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -160,6 +161,7 @@ def test_a_cache_whose_table_is_gone_fails_no_call_and_says_so_once(sessions, ca
     assert len([line for line in caplog.messages if "the cache of calls failed" in line]) == 1
 
 
+@only_sqlite
 def test_a_damaged_reply_counts_as_none(cache, sessions):
     cache.keep(call(), "said")
     with sessions.begin() as session:

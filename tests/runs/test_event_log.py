@@ -23,7 +23,7 @@ from app.runs.spending import Spending
 from app.runs.tables import EventRow, RunRow
 from app.runs.trouble import DatabaseUnavailable
 from app.settings import ROOT
-from tests.runs.conftest import lapse
+from tests.runs.conftest import lapse, only_sqlite
 
 STARTED = RunStarted(Claim("Hamlet is a play."), RunOptions())
 
@@ -58,6 +58,7 @@ def test_seconds_count_from_the_runs_start(log, lease):
     assert 0.04 <= later.seconds < 30
 
 
+@only_sqlite
 def test_times_are_stored_as_utc_and_come_back_aware(log, sessions):
     with sessions() as session:
         at = session.get(EventRow, ("run", 1)).at
@@ -304,6 +305,7 @@ def test_a_follower_misses_nothing_between_two_looks(log, lease):
     assert seen == list(range(2, 64))
 
 
+@only_sqlite
 def test_every_connection_to_sqlite_is_tuned(sessions):
     engine = sessions.kw["bind"]
     with engine.connect() as one, engine.connect() as two:

@@ -17,11 +17,16 @@ from app.runs import call_cache, tables  # noqa: F401 - makes the tables known
 from app.runs.revisions import MIGRATIONS, newest_revision
 
 
-@pytest.fixture
-def fresh_app(tmp_path):
-    """An application whose database is not there yet."""
+@pytest.fixture(params=["sqlite", "postgresql"])
+def fresh_app(request, tmp_path):
+    """An application whose database is empty, or not there yet."""
     app = Flask("app")
-    app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{tmp_path / 'fresh.sqlite3'}"
+    on_postgresql = request.param == "postgresql"
+    app.config["SQLALCHEMY_DATABASE_URI"] = (
+        request.getfixturevalue("postgresql").fresh(tables=False)
+        if on_postgresql
+        else f"sqlite:///{tmp_path / 'fresh.sqlite3'}"
+    )
     db.init_app(app)
     Migrate(app, db, directory=str(MIGRATIONS))
     with app.app_context():

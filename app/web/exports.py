@@ -1,0 +1,88 @@
+"""A finished run as a file to keep or to share, for whoever has its link (docs/export.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from flask import Blueprint, Response, abort, jsonify, url_for
+from flask.typing import ResponseReturnValue
+
+from app.runs.export import run_as_dict
+from app.runs.service import StoredRun
+from app.web.claim_review import claim_review
+from app.web.current import hopcheck
+from app.web.export_schema import export_schema
+from app.web.markdown_report import report_as_markdown
+from app.web.pages import run_page
+
+exports = Blueprint("exports", __name__)
+
+NOT_YET = "This check still goes on, so there is nothing whole to export yet."
+NO_REVIEW = "There is no ClaimReview of this report: only a verdict that was reached here has one."
+LONGEST_NAME = 60
+"""Characters of the claim in a file's name."""
+
+
+@exports.get("/runs/<run_id>/export.json")
+def as_json(run_id: str) -> ResponseReturnValue:
+    """Everything that its page shows; what /import takes."""
+    run = _run(run_id)
+    return _file(run, _json(run_as_dict(run)), "application/json", "json") if run.report.ended else _not_yet(run)
+
+
+@exports.get("/runs/<run_id>/export.md")
+def as_markdown(run_id: str) -> ResponseReturnValue:
+    """The whole trail to read."""
+    run = _run(run_id)
+    if not run.report.ended:
+        return _not_yet(run)
+    return _file(run, report_as_markdown(run, _address(run)), "text/markdown", "md")
+
+
+@exports.get("/runs/<run_id>/claimreview.json")
+def as_claim_review(run_id: str) -> ResponseReturnValue:
+    """The verdict as schema.org's ClaimReview, in JSON-LD."""
+    run = _run(run_id)
+    if not run.report.ended:
+        return _not_yet(run)
+    review = review_of(run)
+    if review is None:
+        return run_page(run, NO_REVIEW), 409
+    return _file(run, _json(review), "application/ld+json", "claimreview.json")
+
+
+@exports.get("/export.schema.json")
+def schema() -> Response:
+    """The JSON Schema of export.json."""
+    return jsonify(export_schema())
+
+
+def review_of(run: StoredRun) -> dict[str, Any] | None:
+    """The run's ClaimReview, None where there is none."""
+    return claim_review(run, _address(run), url_for("pages.home", _external=True))
+
+
+def _run(run_id: str) -> StoredRun:
+    return hopcheck().runs.report(run_id) or abort(404)
+
+
+def _address(run: StoredRun) -> str:
+    return url_for("pages.run", run_id=run.id, _external=True)
+
+
+def _not_yet(run: StoredRun) -> ResponseReturnValue:
+    return run_page(run, NOT_YET), 409
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def _file(run: StoredRun, text: str, mimetype: str, ending: str) -> Response:
+    """A download, named after the claim as far as that has letters which every file system takes."""
+    words = "-".join(re.findall("[a-z0-9]+", run.report.claim.text.lower()))[:LONGEST_NAME].strip("-")
+    response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
+    response.headers.set("Content-Disposition", "attachment", filename=f"hopcheck-{words or 'report'}.{ending}")
+    return response

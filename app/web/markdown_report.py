@@ -1,0 +1,130 @@
+"""A run as Markdown for people: the claim, the verdict and why, and every hop with the evidence that was quoted.
+
+The JSON export is the one that holds everything; here a passage that nothing was quoted from is a link only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.language.fact_checkers import is_fact_check
+from app.reasoning.report import Report
+from app.reasoning.types import Answer, Hop, Origin, Passage, Span, Verdict
+from app.runs.service import StoredRun
+from app.web.markdown import bold, line, link, plain
+from app.web.presentation import FACES, claim_only, confidence_words, duration, moment, usage_words, web_link
+
+IMPORTED = "Imported, unverified: this report was not made here."
+"""At the top of every report that was read from a file, on every form of it."""
+
+MACHINE = "A machine made this verdict, and machines are often wrong."
+READ = "Read the evidence before you rely on it."
+CLAIM_ALONE = "It was given the claim alone and looked at no evidence."
+FROM_MEMORY = "from the model’s memory, not a source"
+
+
+def report_as_markdown(run: StoredRun, address: str) -> str:
+    """The report of a run that has ended; `address` is where its page is."""
+    report = run.report
+    blocks = [*_head(run, address), *_verdict(report)]
+    if not claim_only(report.options):
+        blocks += ["## The trail", *(block for hop in report.hops for block in _hop(hop, report))]
+    return "\n\n".join([*blocks, *_work(report)]) + "\n"
+
+
+def _head(run: StoredRun, address: str) -> Iterator[str]:
+    claim = run.report.claim
+    yield f"# {plain(claim.text)}"
+    if run.report.imported:
+        yield f"> **{IMPORTED}** The file says that its check began at {plain(run.report.imported.made_at)}."
+    said = [plain(each) for each in (claim.speaker, claim.date) if each]
+    if said:
+        yield f"Said by {', '.join(said)}" if claim.speaker else f"Said on {said[0]}"
+    kept = "Imported" if run.report.imported else "Checked"
+    yield f"{kept} {moment(run.created_at)}, {link('with Hopcheck', address)}."
+
+
+def _verdict(report: Report) -> Iterator[str]:
+    if report.verdict:
+        yield f"## Verdict: {FACES[report.verdict.label].word}"
+        yield from _reasons(report.verdict, report)
+    else:
+        yield f"## No verdict: the check {'failed' if report.ended == 'failed' else 'was interrupted'}"
+        yield line(report.problem)
+    yield from map(line, report.failures)
+    if report.stopped_because:
+        yield f"**Why it stopped asking.** {plain(report.stopped_because)}"
+    if report.verdict:
+        yield f"*{MACHINE} {CLAIM_ALONE if claim_only(report.options) else READ}*"
+
+
+def _reasons(verdict: Verdict, report: Report) -> Iterator[str]:
+    if verdict.confidence is not None:
+        yield f"{confidence_words(verdict.confidence)}, {100 * verdict.confidence:.0f}%"
+    recited = {hop.number for hop in report.hops if hop.from_memory}
+    sentences = []
+    for sentence in verdict.rationale:
+        hops = [f"[hop {hop}{f', {FROM_MEMORY}' if hop in recited else ''}](#hop-{hop})" for hop in sentence.hops]
+        sentences.append(line(sentence.text) + (f" ({', '.join(hops)})" if hops else ""))
+    if sentences:
+        yield " ".join(sentences)
+    if verdict.missing:
+        yield f"**What was missing.** {plain(verdict.missing)}"
+
+
+def _hop(hop: Hop, report: Report) -> Iterator[str]:
+    yield f"### Hop {hop.number}"
+    yield f"**{plain(hop.question.text).strip() or 'No question could be asked'}**"
+    if hop.answer:
+        yield (
+            "No answer was found in what was read." if hop.answer.text is None else f"Answer: {plain(hop.answer.text)}"
+        )
+    outcome = f"{FACES[hop.status].word}, {duration(report.seconds_of(hop))}"
+    if report.branch and hop.number <= report.branch.stood:
+        outcome = f"{FACES[hop.status].word}, from an earlier check"
+    yield f"{outcome}{f', {FROM_MEMORY}' if hop.from_memory else ''}. {plain(hop.reason)}".strip()
+    if hop.answer:
+        yield from _evidence(hop.answer)
+
+
+def _evidence(answer: Answer) -> Iterator[str]:
+    cited = answer.cited
+    if cited:
+        yield _quoted(cited)
+        yield _source(cited.passage)
+    others = [passage for passage in answer.retrieved if not cited or passage != cited.passage]
+    if others:
+        yield "Also read:" if cited else "Read:"
+        yield "\n".join(f"- {_source(passage)}" for passage in others)
+
+
+def _quoted(span: Span) -> str:
+    """The whole passage with the answer in bold."""
+    before, after = span.passage.text[: span.start].lstrip(), span.passage.text[span.end :]
+    return f"> {line(before) if before else ''}{bold(span.text)}{plain(after).rstrip()}"
+
+
+def _source(passage: Passage) -> str:
+    """Where a passage is from, as a link where it can be followed."""
+    title = passage.title or "A page without a title"
+    if passage.origin is Origin.RECITED:
+        return f"{plain(title)}, {FROM_MEMORY}"
+    told = [link(title, web_link(passage)), *(plain(each) for each in (passage.source, passage.published) if each)]
+    if passage.origin is Origin.WEB and is_fact_check(passage.url):
+        told.append("a fact-checker’s own article")
+    return ", ".join(told)
+
+
+def _work(report: Report) -> Iterator[str]:
+    options = report.options
+    roles = {role for role, _ in options.modules}
+    told: list[tuple[str, str | None]] = [("strategy", options.strategy)]
+    if not claim_only(options):
+        told += [
+            ("answerer", None if "answerer" in roles else options.answerer),
+            ("corpora", ", ".join(options.corpora)),
+        ]
+    told += [("search", options.search), ("language model", options.model), *options.modules]
+    told += [("calls of models", usage_words(report.usage)), ("time", duration(report.seconds))]
+    yield "## At work"
+    yield "\n".join(f"- {plain(name[:1].upper() + name[1:])}: {plain(value)}" for name, value in told if value)

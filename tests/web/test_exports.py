@@ -1,0 +1,181 @@
+"""A finished run as a file: JSON, Markdown and ClaimReview, for whoever has its link."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema_rs
+import pytest
+from markdown_it import MarkdownIt
+
+from app.reasoning.types import Label, Verdict
+from app.web.export_schema import export_schema
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.web.conftest import started, wait_for
+
+FORMS = ("export.json", "export.md", "claimreview.json")
+HOSTILE = '[click](https://evil.example) <script>alert(1)</script> "</script>"'
+
+
+@pytest.fixture
+def browse(make_app):
+    """A browser on an application that plays these scripts."""
+    return lambda *scripts, **fields: make_app(scripted_wiring(*scripts, **fields)).test_client()
+
+
+def export(client, **fields) -> str:
+    """The path of a finished run."""
+    path = started(client, **fields)
+    wait_for(client, path, 'id="verdict-heading"')
+    return path
+
+
+@pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING], ids=["verdict", "set-aside", "failed"])
+def test_the_json_export_is_as_its_schema_says(browse, script):
+    client = browse(script)
+    path = export(client, speaker="A teacher", date="2020-10-31")
+    answered = client.get(f"{path}/export.json")
+    assert answered.mimetype == "application/json"
+    schema = client.get("/export.schema.json").json
+    assert schema == export_schema()
+    jsonschema_rs.validate(schema, answered.json)
+    assert (answered.json["id"], answered.json["version"]) == (path.rpartition("/")[2], 1)
+
+
+def test_the_schema_refuses_what_is_no_export(browse):
+    client = browse()
+    told = client.get(f"{export(client)}/export.json").json
+    for wrong in ({**told, "version": 2}, {**told, "label": "TRUE"}, {**told, "extra": 1}, {**told, "hops": [{}]}):
+        assert not jsonschema_rs.is_valid(export_schema(), wrong)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whoever_has_the_link_gets_a_file_that_is_named_after_the_claim(browse, form):
+    client = browse()
+    path = export(client, claim="“Hamlet” was written in 1601, née Amleth.")
+    answered = client.application.test_client().get(f"{path}/{form}")
+    ending = {"export.json": "json", "export.md": "md"}.get(form, form)
+    expected = f"attachment; filename=hopcheck-hamlet-was-written-in-1601-n-e-amleth.{ending}"
+    assert (answered.status_code, answered.headers["Content-Disposition"]) == (200, expected)
+    assert answered.headers["X-Robots-Tag"] == "noindex"
+    assert "Set-Cookie" not in answered.headers
+
+
+def test_a_claim_without_latin_letters_makes_a_file_all_the_same(browse):
+    client = browse()
+    answered = client.get(f"{export(client, claim='地球是圆的')}/export.json")
+    assert answered.headers["Content-Disposition"].endswith("filename=hopcheck-report.json")
+    assert "地球是圆的" in answered.text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_that_goes_on_is_not_exported_and_its_page_says_why(browse, form):
+    gate = Gate("answer 2")
+    client = browse(gate=gate)
+    path = started(client)
+    assert gate.reached.wait(20)
+    answered = client.get(f"{path}/{form}")
+    gate.open()
+    assert answered.status_code == 409
+    assert "This check still goes on, so there is nothing whole to export yet." in answered.text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_that_is_not_there_has_no_export(client, form):
+    assert client.get(f"/runs/nothing/{form}").status_code == 404
+
+
+def test_the_markdown_tells_the_whole_trail(browse):
+    client = browse(ONE_SET_ASIDE)
+    path = export(client, speaker="A teacher", date="2020-10-31")
+    answered = client.get(f"{path}/export.md")
+    assert answered.mimetype == "text/markdown"
+    text = answered.text
+    for told in (
+        "# Hamlet's author was born in England.",
+        "Said by A teacher, 2020-10-31",
+        f"[with Hopcheck](<http://localhost{path}>)",
+        "## Verdict: Supported",
+        "High confidence, 91%",
+        "He was born in England. ([hop 2](#hop-2))",
+        "*A machine made this verdict, and machines are often wrong. Read the evidence before you rely on it.*",
+        "### Hop 1",
+        "**Is Hamlet a play?**",
+        "No answer was found in what was read.",
+        "Set aside, ",
+        "There was no answer.",
+        "Answer: William Shakespeare",
+        "> Hamlet is a play by **William Shakespeare**.",
+        "\n\n[Hamlet](<https://en.wikipedia.org/wiki/Hamlet>), Vital articles, CC BY-SA 4.0",
+        "- [Denmark](<https://en.wikipedia.org/wiki/Denmark>), Vital articles, CC BY-SA 4.0",
+        "- Reasoner: scripted",
+    ):
+        assert told in text, told
+
+
+def test_the_markdown_of_a_run_without_a_verdict_says_why_there_is_none(browse):
+    client = browse(FAILING)
+    text = client.get(f"{export(client)}/export.md").text
+    assert "## No verdict: the check failed" in text and "**Who wrote Hamlet?**" in text
+    assert "A machine made this verdict" not in text
+
+
+def test_nothing_that_people_or_pages_wrote_does_anything_in_the_markdown(browse):
+    found = answer("Shakespeare", f"{HOSTILE} Shakespeare {HOSTILE}", HOSTILE)
+    verdict = Verdict(Label.REFUTED, (), HOSTILE)
+    client = browse(Script((ScriptedHop(HOSTILE, found),), verdict))
+    text = client.get(f"{export(client, claim=HOSTILE, speaker=HOSTILE)}/export.md").text
+    page = MarkdownIt("commonmark").render(text)
+    assert "<script" not in page and 'href="https://evil.example' not in page
+    assert page.count("[click](https://evil.example)") >= 6
+
+
+def test_the_claim_review_has_a_software_author_and_the_ends_of_the_scale(browse):
+    client = browse()
+    path = export(client, claim="Hamlet is English.", speaker="A teacher", date="2020-10-31")
+    answered = client.get(f"{path}/claimreview.json")
+    assert answered.mimetype == "application/ld+json"
+    review = json.loads(answered.text)
+    assert (review["@context"], review["@type"], review["claimReviewed"]) == (
+        "https://schema.org",
+        "ClaimReview",
+        "Hamlet is English.",
+    )
+    assert review["url"] == f"http://localhost{path}"
+    assert (review["author"]["@type"], review["author"]["name"]) == ("SoftwareApplication", "Hopcheck")
+    assert "A machine made this verdict" in review["author"]["description"]
+    assert review["itemReviewed"] == {
+        "@type": "Claim",
+        "author": {"@type": "Thing", "name": "A teacher"},
+        "datePublished": "2020-10-31",
+    }
+    assert review["reviewRating"] == {
+        "@type": "Rating",
+        "alternateName": "Supported",
+        "ratingValue": 5,
+        "bestRating": 5,
+        "worstRating": 1,
+        "ratingExplanation": "Hamlet was written by William Shakespeare. He was born in England.",
+    }
+
+
+@pytest.mark.parametrize(
+    "label, rating",
+    [
+        (Label.REFUTED, {"alternateName": "Refuted", "ratingValue": 1, "bestRating": 5, "worstRating": 1}),
+        (Label.NOT_ENOUGH_EVIDENCE, {"alternateName": "Not enough evidence"}),
+        (Label.CONFLICTING_EVIDENCE, {"alternateName": "Conflicting evidence"}),
+    ],
+)
+def test_a_verdict_that_does_not_decide_has_a_name_and_no_number(browse, label, rating):
+    client = browse(Script(TWO_HOPS.hops, Verdict(label, ())))
+    review = json.loads(client.get(f"{export(client)}/claimreview.json").text)
+    assert review["reviewRating"] == {"@type": "Rating", **rating}
+    assert review["itemReviewed"] == {"@type": "Claim"}
+
+
+def test_a_run_without_a_verdict_has_no_claim_review(browse):
+    client = browse(FAILING)
+    answered = client.get(f"{export(client)}/claimreview.json")
+    assert answered.status_code == 409
+    assert "There is no ClaimReview of this report" in answered.text

@@ -13,7 +13,7 @@ from app.web.assets import keep_assets
 
 def test_a_page_names_files_that_are_there_and_may_be_kept(client):
     files = set(re.findall(r'"(/static/[^"]+)"', client.get("/").text))
-    assert len(files) == 5
+    assert len(files) == 6
     for file in files:
         answer = client.get(file)
         assert answer.status_code == 200 and "v=" in file

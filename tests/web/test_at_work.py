@@ -1,0 +1,93 @@
+"""Whose reply a run waits for, at every call that the strategies make: the diagram is right while they make it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.reasoning.events import (
+    AnswerFound,
+    HopKept,
+    PhaseEntered,
+    QuestionAsked,
+    QuestioningEnded,
+    RunResumed,
+    RunStarted,
+    StepFailed,
+    SufficiencyJudged,
+    VerdictReached,
+)
+from app.reasoning.report import Report, apply, fold
+from app.reasoning.types import Claim, Judgement, Question, RunOptions
+from app.runs.event_log import WAITING
+from app.web.at_work import at_work
+from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, answer, scripted_strategy
+
+CLAIM = Claim("Hamlet was written in England.")
+GUIDED = (RunStarted(CLAIM, RunOptions(max_hops=5)), WAITING, PhaseEntered("starting"))
+PURSUED = (RunStarted(CLAIM, RunOptions(strategy="evidence-pursuit", max_hops=5)), WAITING, PhaseEntered("starting"))
+ASKED, FOUND, KEPT = QuestionAsked(1, Question("Who?")), AnswerFound(1, answer("He")), HopKept(1, "It helps.")
+NOT_YET = SufficiencyJudged(Judgement(False, "Not yet."))
+
+BOXES = {
+    "question": "generator",
+    "answer": "answerer",
+    "validation": "validator",
+    "sufficiency": "verifier",
+    "conclusion": "reasoner",
+}
+
+
+def told(*events) -> Report:
+    return fold((event, 0.0) for event in events)
+
+
+def box(*events) -> str | None:
+    module = at_work(told(*events))
+    return module.box if module else None
+
+
+@pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING])
+def test_whenever_a_module_is_called_it_is_the_one_that_is_lit(script):
+    """The real loop over scripted modules: each says, as it is called, what the report so far shows at work."""
+    report, called, lit = told(*GUIDED), [], []
+
+    def before_step(step: str) -> None:
+        called.append(BOXES[step.split()[0]])
+        lit.append(at_work(report).box)
+
+    try:
+        for event in scripted_strategy(script, before_step).run(CLAIM, report.options):
+            report = apply(report, event, 0.0)
+    except RuntimeError:
+        assert script is FAILING
+    assert lit == called and len(called) > 4
+
+
+@pytest.mark.parametrize(
+    ("events", "lit"),
+    [
+        ((), "questioner"),
+        ((ASKED,), "answerer"),
+        ((ASKED, FOUND, KEPT), "questioner"),
+        ((ASKED, FOUND, KEPT, NOT_YET), "paraphraser"),
+        ((ASKED, FOUND, KEPT, NOT_YET, QuestionAsked(2, Question("Whoever?"))), "answerer"),
+        ((ASKED, FOUND, KEPT, NOT_YET, QuestioningEnded("There are enough.")), "reasoner"),
+    ],
+)
+def test_a_pursuit_lights_its_own_modules(events, lit):
+    assert box(*PURSUED, *events) == lit
+
+
+def test_nobody_is_at_work_before_a_runs_turn_and_after_its_end():
+    assert box(*GUIDED[:1]) is None
+    assert box(*GUIDED[:2]) is None
+    assert box(*GUIDED, ASKED, FOUND, KEPT, VerdictReached(SUPPORTED)) is None
+
+
+def test_a_verifier_that_failed_is_not_at_work_again():
+    assert box(*GUIDED, ASKED, FOUND, KEPT, StepFailed("claim verifier", "No reply.")) == "generator"
+
+
+def test_a_run_that_is_taken_up_again_lights_what_it_goes_on_with():
+    assert box(*GUIDED, ASKED, FOUND, KEPT, RunResumed("Cut off.")) == "verifier"
+    assert box(*GUIDED, ASKED, FOUND, RunResumed("Cut off.")) == "generator"

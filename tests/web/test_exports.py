@@ -179,3 +179,27 @@ def test_a_run_without_a_verdict_has_no_claim_review(browse):
     answered = client.get(f"{export(client)}/claimreview.json")
     assert answered.status_code == 409
     assert "There is no ClaimReview of this report" in answered.text
+
+
+def links(page: str) -> list[str]:
+    return [form for form in FORMS if f'/{form}" download' in page]
+
+
+@pytest.mark.parametrize("script, offered", [(TWO_HOPS, list(FORMS)), (FAILING, ["export.json", "export.md"])])
+def test_the_page_of_a_finished_run_offers_everybody_its_files(browse, script, offered):
+    client = browse(script)
+    path = export(client)
+    assert links(client.application.test_client().get(path).text) == offered
+
+
+def test_the_page_of_a_run_that_goes_on_gets_the_links_with_its_last_message(browse):
+    gate = Gate("answer 2")
+    client = browse(gate=gate)
+    path = started(client)
+    assert gate.reached.wait(20)
+    assert links(page := client.get(path).text) == []
+    assert '<section id="sharing" hidden></section>' in page
+    gate.open()
+    told = client.get(f"{path}/events?after=1").text
+    assert links(told) == list(FORMS)
+    assert 'id="sharing" class="sharing" aria-labelledby="sharing-heading" hx-swap-oob="true"' in told

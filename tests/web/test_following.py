@@ -82,7 +82,7 @@ def test_only_what_events_touched_is_drawn(reader, events, pieces):
 def test_the_end_closes_the_hop_that_was_open(reader):
     reader.happened(STORED[2:])
     html = reader.happened([after(STORED, RunInterrupted("It was stopped."))])
-    assert drawn(html) == ["hop-1", "hop-2", "status", "clock", "usage", "verdict"] and "Interrupted" in html
+    assert drawn(html) == ["hop-1", "hop-2", "status", "clock", "usage", "verdict", "sharing"] and "Interrupted" in html
 
 
 def test_a_run_that_is_taken_up_again_says_so_and_drops_the_hop_that_was_cut_off(reader):

@@ -36,6 +36,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     from app.web.access_log import log_requests
     from app.web.assets import keep_assets
     from app.web.blueprints import add_routes
+    from app.web.compression import compress
     from app.web.errors import show_errors
     from app.web.limits import limit_starts
     from app.web.security import protect
@@ -54,6 +55,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     limit_starts(app, settings.rate_limit)
     show_errors(app)
     keep_assets(app)
+    compress(app)
     add_routes(app)
     _connect(app, settings, wiring)
     if commands:

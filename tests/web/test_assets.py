@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 from flask import Flask, url_for
 
 from app.web.assets import keep_assets
+
+STATIC = Path(__file__).resolve().parents[2] / "static"
 
 
 def test_a_page_names_files_that_are_there_and_may_be_kept(client):
@@ -38,3 +41,15 @@ def address(tmp_path):
 def test_an_address_changes_with_what_is_in_the_file_and_only_then(address):
     first = address("a", 1)
     assert address("a", 2) == first != address("b", 3)
+
+
+def test_all_script_together_is_small():
+    scripts = list(STATIC.rglob("*.js"))
+    assert len(scripts) >= 4
+    assert sum(len(script.read_bytes()) for script in scripts) < 70_000
+
+
+def test_one_round_trip_brings_every_file():
+    """The page itself names all it needs: no style sheet or script of ours brings in another file."""
+    for file in (*STATIC.glob("*.css"), *STATIC.glob("*.js")):
+        assert not re.search(r"@import|url\(|\bimport\b|importScripts", file.read_text("utf-8")), file

@@ -15,6 +15,7 @@ from app.samples import SAMPLES
 from app.settings import MOST_HOPS
 from app.web import presentation
 from app.web.access_log import about_run
+from app.web.at_work import GUIDED_MODULES, PURSUIT_MODULES
 from app.web.claim_form import ClaimForm
 from app.web.current import hopcheck
 from app.web.security import owner
@@ -66,8 +67,8 @@ def parts() -> str:
 
 @pages.get("/how-it-works")
 def how_it_works() -> str:
-    """What a run does, in words."""
-    return render_template("how_it_works.html")
+    """What a run does, drawn and in words."""
+    return render_template("how_it_works.html", guided_modules=GUIDED_MODULES, pursuit_modules=PURSUIT_MODULES)
 
 
 @pages.get("/choices")

@@ -1,0 +1,35 @@
+"""The page that explains the method: its drawings, every module, every label."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.reasoning.types import Label
+from app.web.at_work import GUIDED_MODULES, PURSUIT_MODULES
+from app.web.presentation import FACES
+
+
+@pytest.fixture
+def page(client) -> str:
+    return client.get("/how-it-works").text
+
+
+def test_both_ways_are_drawn_with_a_text_in_place_of_the_drawing(page):
+    drawings = re.findall(r'<svg class="modules"[^>]*role="img" aria-label="([^"]+)"', page)
+    assert len(drawings) == 2
+    assert "QA validator" in drawings[0] and "paraphraser" in drawings[1] and ' lit"' not in page
+
+
+@pytest.mark.parametrize("modules", [GUIDED_MODULES, PURSUIT_MODULES])
+def test_every_module_is_explained_and_has_a_box(page, modules):
+    for module in modules:
+        assert f"<dt>{module.name}</dt><dd>{module.does}</dd>" in page
+        assert f'class="box {module.box}"' in page
+
+
+def test_every_label_is_explained(page):
+    meanings = page.partition('id="labels"')[2].partition("</dl>")[0]
+    for label in Label:
+        assert FACES[label].word in meanings

@@ -9,13 +9,28 @@ from app.web.api_runs import api_runs
 from app.web.api_steering import api_steering
 from app.web.branching import branching
 from app.web.comparing import comparing
+from app.web.deleting import deleting
 from app.web.exports import exports
 from app.web.health import health
+from app.web.history import history
 from app.web.pages import pages
 from app.web.steering import steering
 from app.web.stream import stream
 
-BLUEPRINTS = (pages, stream, steering, branching, exports, comparing, health, api, api_runs, api_steering)
+BLUEPRINTS = (
+    pages,
+    stream,
+    steering,
+    branching,
+    exports,
+    comparing,
+    history,
+    deleting,
+    health,
+    api,
+    api_runs,
+    api_steering,
+)
 
 
 def add_routes(app: Flask) -> None:

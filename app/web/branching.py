@@ -21,7 +21,8 @@ from app.web.access_log import about_run
 from app.web.current import hopcheck
 from app.web.pages import run_page
 from app.web.security import owner
-from app.web.steering import STALE, may_steer, owned
+from app.web.stale import STALE, when_stale
+from app.web.steering import may_steer, owned
 
 branching = Blueprint("branching", __name__)
 
@@ -68,7 +69,7 @@ def branches_of(run: StoredRun) -> tuple[RunSummary, ...]:
     return hopcheck().runs.branches(run.id) if may_steer(run) else ()
 
 
-@branching.errorhandler(CSRFError)
+@when_stale(branching)
 def _stale(error: CSRFError) -> ResponseReturnValue:
     """The form comes back as it was typed, with a token that works, to the one whose run it is."""
     run = owned((request.view_args or {})["run_id"])

@@ -13,13 +13,13 @@ from flask_wtf.csrf import CSRFError
 from app.runs.service import StoredRun
 from app.web.current import hopcheck
 from app.web.pages import run_page
+from app.web.stale import STALE, when_stale
 
 steering = Blueprint("steering", __name__)
 
 STOPPED = "Its owner stopped this check."
 ENDED = "This check had ended already, so nothing was changed."
 NOTHING_KEPT = "Nothing has been kept yet that a verdict could rest on. Wait for an answer, or stop the check."
-STALE = "This page had grown stale, so nothing was done. Please try again."
 
 
 @steering.post("/runs/<run_id>/stop")
@@ -50,9 +50,9 @@ def owned(run_id: str) -> StoredRun:
     return run if run and may_steer(run) else abort(404)
 
 
-@steering.errorhandler(CSRFError)
+@when_stale(steering)
 def _stale(error: CSRFError) -> ResponseReturnValue:
-    return _told((request.view_args or {})["run_id"], STALE, 400)
+    return _told(owned((request.view_args or {})["run_id"]).id, STALE, 400)
 
 
 def _done(run_id: str) -> ResponseReturnValue:

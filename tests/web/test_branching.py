@@ -125,6 +125,11 @@ def test_a_stale_form_comes_back_as_it_was_typed(client, path):
     assert "This page had grown stale, so nothing was done." in sent.text
 
 
+def test_a_stale_form_of_anybody_else_leads_nowhere(client, path):
+    for form in ("branch", "stop"):
+        assert client.application.test_client().post(f"{path}/{form}", data={"csrf_token": "old"}).status_code == 404
+
+
 def test_branches_count_as_started_runs(make_app):
     client = make_app(rate_limit="2 per minute").test_client()
     path = started(client)

@@ -1,0 +1,151 @@
+"""The history page: what this browser has checked, searched, filtered and paged by plain links and one form."""
+
+from __future__ import annotations
+
+import html
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import create_engine, insert
+
+from app.reasoning.types import Claim, RunOptions
+from app.runs.codec import encode_options
+from app.runs.tables import RunRow
+from tests.web.conftest import finished, started, wait_for
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def stored(client, database_url):
+    """Store rows of runs of this browser, each a minute older than the one before."""
+    client.get("/")
+    with client.session_transaction() as session:
+        owner = session["owner"]
+
+    def store(*claims: str, **columns) -> None:
+        engine = create_engine(database_url)
+        with engine.begin() as connection:
+            for n, claim in enumerate(claims):
+                row = {
+                    "id": f"{claim[:20].replace(' ', '-')}",
+                    "owner": owner,
+                    "claim": claim,
+                    "options": encode_options(RunOptions(answerer="retriever-reader")),
+                    "created_at": NOON - timedelta(minutes=n),
+                    "state": "verdict",
+                    "label": "SUPPORTED",
+                }
+                connection.execute(insert(RunRow).values({**row, **columns}))
+        engine.dispose()
+
+    return store
+
+
+def listed(page: str) -> list[str]:
+    """The claims in the list."""
+    return [html.unescape(each) for each in re.findall(r'<li><a [^>]*><span class="recent-claim">(.*?)</span>', page)]
+
+
+def link(page: str, name: str) -> str:
+    return html.unescape(re.search(rf'href="([^"]+)"[^>]*>{name}</a>', page)[1])
+
+
+def test_what_was_checked_is_listed_newest_first_with_how_it_came_out(client):
+    first = started(client, "Hamlet is a play.")
+    wait_for(client, first, 'id="verdict-heading"')
+    finished(client, "Hamlet is an opera.")
+    page = client.get("/history").text
+    assert listed(page) == ["Hamlet is an opera.", "Hamlet is a play."]
+    assert f'href="{first}"' in page and f'href="{first}/delete"' in page
+    assert page.count("Supported</span>") == 2
+    assert ">2 checks</p>" in page
+
+
+def test_the_home_page_leads_to_it_once_something_was_checked(client):
+    assert "/history" not in re.search(r"<main.*</main>", client.get("/").text, re.DOTALL)[0]
+    started(client)
+    assert 'href="/history"' in client.get("/").text
+
+
+def test_a_browser_without_a_history_is_told_so_and_gets_no_cookie(client):
+    answer = client.get("/history")
+    assert "Nothing has been checked in this browser yet." in answer.text
+    assert "Set-Cookie" not in answer.headers
+    assert "<form" not in answer.text
+
+
+def test_another_browser_sees_none_of_it(client: FlaskClient):
+    started(client)
+    assert listed(client.application.test_client().get("/history?q=hamlet").text) == []
+
+
+def test_words_labels_and_answerers_narrow_the_list_and_stay_in_the_form(client, stored):
+    stored("Erdoğan won.", "Hamlet is a play.")
+    stored("Hamlet is an opera.", label="REFUTED")
+    assert listed(client.get("/history?q=ERDOGAN").text) == ["Erdoğan won."]
+    page = client.get("/history?q=hamlet&label=REFUTED&answerer=retriever-reader").text
+    assert listed(page) == ["Hamlet is an opera."]
+    assert 'value="hamlet"' in page
+    assert re.findall(r'<option value="([^"]+)" selected', page) == ["REFUTED", "retriever-reader"]
+
+
+def test_where_nothing_fits_the_way_back_to_all_is_there(client, stored):
+    stored("Hamlet is a play.")
+    page = client.get("/history?q=macbeth").text
+    assert "No check fits." in page and ">No checks</p>" in page
+    assert link(page, "Show all") == "/history"
+
+
+def test_a_long_history_comes_some_at_a_time_under_the_same_filter(client, stored):
+    stored(*(f"Claim {n:02} & more" for n in range(45)))
+    page, seen = client.get("/history?q=CLAIM").text, []
+    assert "20 checks, and older ones behind them" in page
+    while True:
+        seen += listed(page)
+        if ">Older</a>" not in page:
+            break
+        page = client.get(link(page, "Older")).text
+        assert link(page, "Newest") == "/history?q=CLAIM"
+    assert seen == [f"Claim {n:02} & more" for n in range(45)]
+
+
+@pytest.mark.parametrize("after", ["", "never", "1e9.x", "9" * 30, "-1.x", "²."])
+def test_a_place_that_is_none_gives_the_beginning_and_says_so(client, stored, after):
+    stored("Hamlet is a play.")
+    page = client.get("/history", query_string={"after": after}).text
+    assert "here is its beginning" in page
+    assert listed(page) == ["Hamlet is a play."]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"q": "x" * 5000},
+        {"q": "%00\0'"},
+        {"q": "<script>"},
+        {"q": "a " * 250},
+        {"label": "TRUE"},
+        {"answerer": "oracle"},
+    ],
+)
+def test_whatever_is_asked_gets_a_page(client, stored, query):
+    stored("Hamlet is a play.")
+    answer = client.get("/history", query_string=query)
+    assert answer.status_code == 200
+    assert "<script>" not in re.search(r"<main.*</main>", answer.text, re.DOTALL)[0]
+    if "q" not in query:
+        assert listed(answer.text) == ["Hamlet is a play."], "a choice that is not known is none"
+
+
+def test_a_claim_is_shown_as_text(client, stored):
+    stored("<b>Hamlet</b>")
+    assert "&lt;b&gt;Hamlet&lt;/b&gt;" in client.get("/history").text
+
+
+def test_only_runs_of_a_browser_are_listed_not_those_of_a_token(client):
+    runs = client.application.extensions["hopcheck"].runs
+    runs.start(Claim("Hamlet is a play."), RunOptions(), "token:someone")
+    assert listed(client.get("/history").text) == []

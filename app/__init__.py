@@ -110,8 +110,22 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
         max_waiting=settings.max_waiting,
         limits=_limits(settings),
         caches=(cache,),
+        **_grown(settings),
     )
     app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, Followers(settings.threads), cache)
+
+
+def _grown(settings: Settings) -> dict[str, Any]:
+    """With REDIS_URL, who carries runs out and how processes wake each other; nothing, and no import, without."""
+    if not settings.redis_url:
+        return {}
+    from app.runs.bells import RedisBell
+    from app.runs.celery_jobs import CeleryJobs
+
+    def jobs(carry_out: Any, workers: int) -> CeleryJobs:
+        return CeleryJobs(carry_out, settings.redis_url)
+
+    return {"jobs": jobs, "bell": RedisBell(settings.redis_url)}
 
 
 def _add_commands(app: Flask) -> None:

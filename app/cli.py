@@ -12,7 +12,17 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app import cli_cache, cli_corpus, cli_doctor, cli_evaluate, cli_models, cli_setup, cli_tokens, cli_train
+from app import (
+    cli_cache,
+    cli_corpus,
+    cli_doctor,
+    cli_evaluate,
+    cli_models,
+    cli_setup,
+    cli_tokens,
+    cli_train,
+    cli_worker,
+)
 from app.claims import whole_claim
 from app.cli_errors import told_in_one_line
 from app.language.fact_checkers import is_fact_check
@@ -53,6 +63,7 @@ def register(app: Flask) -> None:
     cli_doctor.register(app)
     cli_evaluate.register(app)
     cli_tokens.register(app)
+    cli_worker.register(app)
 
 
 @click.command()

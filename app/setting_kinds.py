@@ -13,7 +13,7 @@ def setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = st
 
     What may hold a password stays out of the settings' repr, which could end up in a trace.
     """
-    secret = env in ("SECRET_KEY", "DATABASE_URL") or env.endswith("_API_KEY")
+    secret = env in ("SECRET_KEY", "DATABASE_URL", "REDIS_URL") or env.endswith("_API_KEY")
     about_it = {"env": env, "about": about, "parse": parse, "choices": choices}
     return field(default=default, repr=not secret, metadata=about_it)
 

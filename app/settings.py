@@ -57,6 +57,12 @@ class Settings:
         "Database, as SQLAlchemy writes it; a SQLite file in the instance folder when not set",
         **database(),
     )
+    redis_url: str = setting(
+        "REDIS_URL",
+        "",
+        "Redis that brings runs to workers and wakes followers; without it this process carries its runs out itself",
+        **like(r"rediss?://\S+", "a URL like redis://host:6379/0"),
+    )
     secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
     strategy: str = setting(
         "STRATEGY", "question-guided", "Strategy that is chosen when nobody chooses", **one_of(*STRATEGIES)

@@ -3,15 +3,15 @@
 Only the holder of a run's lease appends to it, which is checked in the transaction that appends. What belongs to an
 event is written with it: a terminal one frees the lease and empties the journal, a cost is added to the day's.
 
-A follower holds no session while it waits. Events of this process wake it at once; those of another process sharing
-the database are found by looking again every POLL_SECONDS.
+A follower holds no session while it waits. Events of this process wake it at once, those of another process when a
+bell is rung (bells.py), and at the latest when it looks again after POLL_SECONDS.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -32,6 +32,7 @@ from app.reasoning.events import (
     VerdictReached,
 )
 from app.reasoning.roles import Wish
+from app.runs.bells import Bell, SilentBell
 from app.runs.clock import database_now
 from app.runs.codec import decode, encode, encode_options
 from app.runs.journal import forget
@@ -68,9 +69,13 @@ class StoredEvent:
 class EventLog:
     """The log of all runs in one database. Safe to share between threads."""
 
-    def __init__(self, sessions: sessionmaker[Session], poll_seconds: float = POLL_SECONDS) -> None:
+    def __init__(
+        self, sessions: sessionmaker[Session], poll_seconds: float = POLL_SECONDS, bell: Bell | None = None
+    ) -> None:
+        """`bell` is how other processes are told; None where there are none."""
         self._sessions = sessions
         self._poll_seconds = poll_seconds
+        self._bell = bell or SilentBell()
         self._news = threading.Condition()
         self._appended = 0
         self._closed = False
@@ -156,16 +161,21 @@ class EventLog:
 
         Returns () early when nothing can come any more: the run has ended, is not there, or this log was closed.
         """
+        return self.follow_all({run_id: after}, wait).get(run_id, ())
+
+    def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
+        """As `follow`, for several runs, each from a number of its own: those in which something happened."""
         deadline = time.monotonic() + wait
+        self._bell.hear(self._wake)
         while True:
             with self._news:
                 seen, closed = self._appended, self._closed
             # In this order: what is committed between the two looks is then found by the second.
-            running = self._is_running(run_id)
-            events = self.read(run_id, after)
+            running = self._any_running(after)
+            happened = {run_id: events for run_id, seq in after.items() if (events := self.read(run_id, seq))}
             left = deadline - time.monotonic()
-            if events or closed or not running or left <= 0:
-                return events
+            if happened or closed or not running or left <= 0:
+                return happened
             with self._news:
                 if self._appended == seen:
                     self._news.wait(min(left, self._poll_seconds))
@@ -179,13 +189,19 @@ class EventLog:
     def close(self) -> None:
         """Let all who wait go: nothing more happens in this process. The log itself can still be read."""
         self._closed = True
-        self._announce()
+        self._bell.close()
+        self._wake()
 
-    def _is_running(self, run_id: str) -> bool:
+    def _any_running(self, ids: Iterable[str]) -> bool:
         with self._sessions() as session:
-            return session.scalar(select(RunRow.state).where(RunRow.id == run_id)) == RUNNING
+            running = select(RunRow.id).where(RunRow.id.in_(tuple(ids)), RunRow.state == RUNNING).limit(1)
+            return session.scalar(running) is not None
 
     def _announce(self) -> None:
+        self._wake()
+        self._bell.ring()
+
+    def _wake(self) -> None:
         with self._news:
             self._appended += 1
             self._news.notify_all()

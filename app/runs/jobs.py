@@ -21,6 +21,9 @@ class JobRunner(Protocol):
     def submit(self, run_id: str) -> None:
         """See to it that someone tries to take the run up soon. Naming a run again does no harm."""
 
+    def carry_out(self, run_id: str) -> None:
+        """Bring the run to its end here and now, if nobody else does."""
+
     def stop(self, wait: float = 0.0) -> None:
         """Begin nothing more; wait at most so many seconds for what is under way. What waits is in the database."""
 
@@ -33,7 +36,7 @@ class ThreadJobs:
     """
 
     def __init__(self, carry_out: Callable[[str], None], workers: int) -> None:
-        self._carry_out = carry_out
+        self.carry_out = carry_out
         self._workers = workers
         self._threads: list[threading.Thread] = []
         self._waiting: deque[str] = deque()
@@ -66,7 +69,7 @@ class ThreadJobs:
     def _work(self) -> None:
         while (run_id := self._next()) is not None:
             try:
-                self._carry_out(run_id)
+                self.carry_out(run_id)
             except BaseException:  # not even a library's sys.exit may take the thread from the other runs
                 log.exception("run %s was left", run_id)
             finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from sqlalchemy import update
@@ -16,6 +16,7 @@ from app.reasoning.report import fold
 from app.reasoning.roles import Strategy, Wish
 from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
+from app.runs.bells import Bell
 from app.runs.branching import branched
 from app.runs.catalogue import Catalogue, Position, RunSummary, StoredRun, Wanted
 from app.runs.control import Limits
@@ -56,9 +57,10 @@ class Runs:
         caches: Sequence[Memory] = (),
         jobs: Callable[[Callable[[str], None], int], JobRunner] = ThreadJobs,
         leases: Leases | None = None,
+        bell: Bell | None = None,
     ) -> None:
         self._sessions = sessions
-        self._events = EventLog(sessions)
+        self._events = EventLog(sessions, bell=bell)
         self._catalogue = Catalogue(sessions, self._events)
         self._leases = leases or Leases(sessions)
         self._admission = Admission(sessions, workers, max_waiting, limits)
@@ -99,8 +101,12 @@ class Runs:
         return self._admission.place(run_id)
 
     def wake(self, run_id: str) -> None:
-        """Carry the run out in this process, if it is unfinished and nobody does."""
+        """See to it that the run is carried out, if it is unfinished and nobody does."""
         self._jobs.submit(run_id)
+
+    def carry_out(self, run_id: str) -> None:
+        """Bring the run to its end here and now, if nobody else does: what a worker is for."""
+        self._jobs.carry_out(run_id)
 
     def report(self, run_id: str) -> StoredRun | None:
         """The run as it stands now, or None where there is none. Raises Unreadable for one of another version."""
@@ -131,6 +137,10 @@ class Runs:
         Returns () at once when no more can come.
         """
         return self._events.follow(run_id, after, wait)
+
+    def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
+        """As `follow`, for several runs at once: the events of those in which something happened."""
+        return self._events.follow_all(after, wait)
 
     def interrupt(self, run_id: str, message: str) -> bool:
         """End an unfinished run at once, with what it has; whoever carries it out stops at its next step.

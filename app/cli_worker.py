@@ -1,0 +1,75 @@
+"""flask worker: carry out runs that web processes stored, on this machine or on another.
+
+A worker reads the same settings as the web processes and needs their DATABASE_URL and REDIS_URL. Its models are loaded
+in the background once it is up, and shared by the WORKERS runs that it carries out at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import click
+from flask import Flask, current_app
+from flask.cli import with_appcontext
+
+from app.logs import set_up
+from app.parts import keep_warm
+from app.web.current import Hopcheck, hopcheck
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+LEAVE_SECONDS = 8.0
+"""A worker that was told to leave waits so long for a call at work, as a web process does."""
+
+
+def register(app: Flask) -> None:
+    """Add the command."""
+    app.cli.add_command(worker)
+
+
+@click.command()
+@click.option("--queues", default="people,batches", show_default=True, help="The queues to work on, the first first.")
+@with_appcontext
+def worker(queues: str) -> None:
+    """Carry out runs until told to leave (needs REDIS_URL)."""
+    here = hopcheck()
+    if not here.settings.redis_url:
+        raise click.UsageError("REDIS_URL is not set, so web processes carry out their runs themselves.")
+    set_up(here.settings.log_level)
+    app = celery_worker(current_app._get_current_object(), here)  # type: ignore[attr-defined] # a proxy
+    level = here.settings.log_level
+    app.worker_main(["worker", "--queues", queues, "--loglevel", level, "--without-gossip", "--without-mingle"])
+
+
+def celery_worker(flask_app: Flask, here: Hopcheck) -> Celery:
+    """The Celery application whose one task carries out a run of `here`."""
+    from celery.signals import worker_ready, worker_shutting_down
+
+    from app.runs.celery_jobs import CARRY_OUT, celery_app
+
+    app = celery_app(here.settings.redis_url, here.settings.workers)
+
+    @app.task(name=CARRY_OUT, shared=False)
+    def carry_out(run_id: str) -> None:
+        here.runs.carry_out(run_id)
+
+    @worker_ready.connect(weak=False)
+    def up(**_: object) -> None:
+        here.runs.serve()
+        threading.Thread(target=keep_warm, args=(here.wiring,), name="warm", daemon=True).start()
+
+    @worker_shutting_down.connect(weak=False)
+    def leave(**_: object) -> None:
+        threading.Thread(target=_leave, args=(here,), name="leave", daemon=True).start()
+
+    return app
+
+
+def _leave(here: Hopcheck) -> None:
+    """Let go of the runs, so that another worker takes them up at once; wait for no call that takes minutes."""
+    here.runs.stop()
+    threading.Event().wait(LEAVE_SECONDS)
+    os._exit(0)

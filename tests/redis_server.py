@@ -1,0 +1,83 @@
+"""A Redis of the tests' own: Debian's server on a free port of the loopback, which keeps nothing on disk."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from redis import Redis, RedisError
+
+
+class RedisServer:
+    """A server that tests stop, hold still, empty and start again, always at the same address."""
+
+    def __init__(self, program: str, port: int) -> None:
+        self._program = program
+        self._port = port
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self._port}/0"
+
+    @property
+    def client(self) -> Redis:
+        """A connection of the test's own."""
+        return Redis.from_url(self.url)
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        options = ("--port", str(self._port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
+        self._process = subprocess.Popen([self._program, *options], stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while not self._answers():
+            if time.monotonic() > deadline or self._process.poll() is not None:
+                raise RuntimeError("Redis did not start")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """End it; what it held is gone."""
+        if self._process:
+            self._process.kill()
+            self._process.wait(10)
+
+    def hold(self) -> None:
+        """Let it hang: connections stand, and nothing is answered."""
+        self._signal(signal.SIGSTOP)
+
+    def release(self) -> None:
+        """Let it go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, which: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(which)
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self.client.ping())
+        except RedisError:
+            return False
+
+
+@contextmanager
+def running() -> Iterator[RedisServer]:
+    """A server for the block. Skips the test that asks for it where Redis is not installed."""
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("Redis is not installed; on Debian: apt-get install redis-server")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = RedisServer(program, port)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,100 @@
+"""A run's message reaches a worker, comes once while it is on its way, and again when it was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.runs.celery_jobs import BATCHES, CARRY_OUT, PEOPLE, CeleryJobs, celery_app
+from tests.redis_server import RedisServer, running
+from tests.runs.conftest import wait_until
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with running() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def empty(redis) -> None:
+    redis.client.flushall()
+
+
+@pytest.fixture
+def jobs(redis) -> CeleryJobs:
+    return CeleryJobs(print, redis.url)
+
+
+def messages(redis: RedisServer, queue: str = PEOPLE) -> int:
+    return redis.client.llen(queue)
+
+
+def test_a_run_named_twice_is_sent_once_while_its_message_is_on_its_way(redis, jobs):
+    jobs.submit("run")
+    CeleryJobs(print, redis.url).submit("run")
+    jobs.submit("another")
+    assert messages(redis) == 2
+
+
+def test_a_run_that_was_taken_up_and_is_free_again_is_sent_again(redis, jobs):
+    jobs.submit("run")
+    redis.client.delete(PEOPLE)
+    jobs.submit("run")
+    assert messages(redis) == 0
+    jobs.carry_out("run")
+    jobs.submit("run")
+    assert messages(redis) == 1
+
+
+def test_a_redis_that_was_emptied_gets_every_message_again(redis, jobs):
+    jobs.submit("run")
+    redis.client.flushall()
+    jobs.submit("run")
+    assert messages(redis) == 1
+
+
+def test_a_batchs_run_waits_in_a_queue_of_its_own(redis):
+    jobs = CeleryJobs(print, redis.url, queue_of=lambda run_id: BATCHES if run_id == "batch" else PEOPLE)
+    jobs.submit("batch")
+    jobs.submit("person")
+    assert (messages(redis, BATCHES), messages(redis, PEOPLE)) == (1, 1)
+
+
+def test_nothing_is_sent_by_a_process_that_leaves(redis, jobs):
+    jobs.stop()
+    jobs.submit("run")
+    assert messages(redis) == 0
+
+
+def test_without_redis_naming_a_run_raises_nothing_and_is_said_once(redis, caplog):
+    with running() as gone:
+        jobs = CeleryJobs(print, gone.url)
+    for run_id in ("one", "two"):
+        jobs.submit(run_id)
+    assert [each.getMessage() for each in caplog.records if each.name == "app.runs.celery_jobs"] == [
+        "Redis does not answer (ConnectionError); runs wait until it does"
+    ]
+
+
+def test_a_worker_takes_peoples_runs_before_those_of_batches(redis):
+    jobs = CeleryJobs(print, redis.url, queue_of=lambda run_id: run_id.split()[0])
+    for run_id in ("batches 1", "batches 2", "people 1", "people 2"):
+        jobs.submit(run_id)
+    assert carried_out(redis, 4)[0].startswith("people")
+
+
+def carried_out(redis: RedisServer, number: int) -> list[str]:
+    """What a real worker carries out, one run at a time, until it has had so many."""
+    from celery.contrib.testing.worker import start_worker
+
+    app, taken = celery_app(redis.url), []
+
+    @app.task(name=CARRY_OUT, shared=False)
+    def carry_out(run_id: str) -> None:
+        taken.append(run_id)
+
+    with start_worker(app, queues=[PEOPLE, BATCHES], pool="threads", concurrency=1, perform_ping_check=False):
+        wait_until(lambda: len(taken) == number)
+    return taken

@@ -62,18 +62,4 @@
       setTimeout(() => { button.textContent = "Copy"; }, 2000);
     });
   }
-
-  // The clock ticks on between two messages, each of which brings a clock of its own.
-  let clock = null;
-  let began = 0;
-  setInterval(() => {
-    const now = document.querySelector("[data-elapsed]");
-    if (now !== clock) {
-      clock = now;
-      began = clock && performance.now() - 1000 * Number(clock.dataset.elapsed);
-    }
-    if (!clock) return;
-    const seconds = Math.floor((performance.now() - began) / 1000);
-    clock.textContent = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  }, 250);
 })();

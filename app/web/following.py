@@ -10,10 +10,19 @@ from dataclasses import replace
 
 from flask import render_template
 
-from app.reasoning.events import TERMINAL, HopKept, RunResumed
+from app.reasoning.events import TERMINAL, AnswerFound, HopKept, RunResumed
 from app.reasoning.report import apply
 from app.reasoning.types import Hop
 from app.runs.service import Place, StoredEvent, StoredRun
+from app.web.at_work import at_work
+
+
+def grown(run: StoredRun, events: Sequence[StoredEvent]) -> StoredRun:
+    """The run after these events; those that are folded into it already change nothing."""
+    for stored in events:
+        if stored.seq > run.last_seq:
+            run = replace(run, report=apply(run.report, stored.event, stored.seconds), last_seq=stored.seq)
+    return run
 
 
 class Following:
@@ -22,16 +31,13 @@ class Following:
     def __init__(self, run: StoredRun) -> None:
         self.run = run
         self.place: Place | None = None
+        self._lit: tuple[object, ...] = ()  # what the diagram showed when it was drawn last
 
     def happened(self, events: Sequence[StoredEvent]) -> str:
         """Fold these events, where they are new, and draw what they touched."""
-        for stored in events:
-            if stored.seq > self.run.last_seq:
-                report = apply(self.run.report, stored.event, stored.seconds)
-                self.run = replace(self.run, report=report, last_seq=stored.seq)
+        self.run = grown(self.run, events)
         self.place = None  # something happens, so it has its turn
-        hops_stand = all(not isinstance(each.event, RunResumed) for each in events)
-        return self._draw(self._touched(events), hops_stand, self._steers_otherwise(events))
+        return self._draw(self._touched(events), coming=True, steer=self._steers_otherwise(events))
 
     def moved_to(self, place: Place | None) -> str:
         """Note the place in the queue; draw the status when it has changed, else nothing."""
@@ -41,11 +47,15 @@ class Following:
         return self._draw(())
 
     def _touched(self, events: Sequence[StoredEvent]) -> tuple[Hop, ...]:
-        """The hops that these events changed. The end closes what was open, taking up again drops it: then all."""
+        """The hops that these events changed. The end closes what was open, taking up again drops it: then all.
+
+        A new answer folds the card before it.
+        """
         hops = self.run.report.hops
         if any(isinstance(stored.event, (*TERMINAL, RunResumed)) for stored in events):
             return hops
         numbers = {getattr(stored.event, "hop", None) for stored in events}
+        numbers |= {stored.event.hop - 1 for stored in events if isinstance(stored.event, AnswerFound)}
         return tuple(hop for hop in hops if hop.number in numbers)
 
     def _steers_otherwise(self, events: Sequence[StoredEvent]) -> bool:
@@ -57,9 +67,21 @@ class Following:
         kept = sum(isinstance(each.event, HopKept) for each in events)
         return bool(self.run.report.ended or (kept and kept == len(self.run.report.context)))
 
-    def _draw(self, hops: Sequence[Hop], hops_stand: bool = True, steer: bool = False) -> str:
+    def _draw(self, hops: Sequence[Hop], coming: bool = False, steer: bool = False) -> str:
+        """`hops`, and where `coming` what else moves on the trail: the next hop's place, and what the open one does."""
         report = self.run.report
-        empty = () if hops_stand else range(len(report.hops) + 1, report.options.max_hops + 1)
+        lit = (at_work(report), len(report.context), report.ended)
+        relit = coming and lit != self._lit
+        if relit:
+            self._lit = lit
         return render_template(
-            "update.html", run=self.run, report=report, hops=hops, empty=empty, place=self.place, steer=steer
+            "update.html",
+            run=self.run,
+            report=report,
+            hops=hops,
+            coming=range(len(report.hops) + 1, report.options.max_hops + 1)[:1] if coming else (),
+            busy=coming and report.open_hop and report.open_hop not in hops,
+            place=self.place,
+            steer=steer,
+            relit=relit,
         )

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from app.language.fact_checkers import is_fact_check
 from app.offers import BASELINES
 from app.reasoning.types import HopStatus, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
+from app.web.at_work import at_work, pursues
+from app.web.trail import asking, doing, looked_at, scored, unfolded
 
 if TYPE_CHECKING:
     from app.runs.service import Place
@@ -69,6 +71,21 @@ def excerpt(span: Span, around: int = EXCERPT) -> Excerpt:
     return Excerpt(before, span.text, after, cut_before, cut_after)
 
 
+class Opening(NamedTuple):
+    """What is shown of a text at once, and the rest of it, "" where there is none."""
+
+    shown: str
+    rest: str
+
+
+def opening(text: str, about: int = 2 * EXCERPT) -> Opening:
+    """The first words of a text, about `about` characters of them, never cutting a word that is no longer than that."""
+    if len(text) <= about + EXCERPT // 2:
+        return Opening(text, "")
+    shown = text[:about].rpartition(" ")[0] or text[:about]
+    return Opening(shown, text[len(shown) :].lstrip())
+
+
 def confidence_words(confidence: float) -> str:
     """What a confidence in [0, 1] means in words."""
     if confidence >= 0.85:
@@ -119,6 +136,11 @@ def usage_words(usage: Usage) -> str:
     return ", ".join(words)
 
 
+def cost_words(usage: Usage) -> str:
+    """What a hop's calls cost, in short: "1,210 tokens"; "" where no model was called, or none that counts tokens."""
+    return f"{usage.tokens:,} token{'' if usage.tokens == 1 else 's'}" if usage.tokens else ""
+
+
 def claim_only(options: RunOptions) -> bool:
     """Whether a run asks a language model about the claim alone, so that there are no hops and no evidence."""
     return options.strategy in BASELINES
@@ -150,16 +172,25 @@ def since(at: datetime) -> float:
 
 
 FILTERS: dict[str, Callable] = {
+    "at_work": at_work,
+    "asking": asking,
     "claim_only": claim_only,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
     "confidence_words": confidence_words,
+    "cost_words": cost_words,
+    "doing": doing,
     "duration": duration,
     "excerpt": excerpt,
     "face": FACES.__getitem__,
     "is_fact_check": is_fact_check,
+    "looked_at": looked_at,
     "moment": moment,
+    "opening": opening,
     "place_words": place_words,
+    "pursues": pursues,
+    "scored": scored,
     "since": since,
+    "unfolded": unfolded,
     "usage_words": usage_words,
     "web_link": web_link,
 }

@@ -70,19 +70,41 @@ def test_events_that_were_folded_before_are_drawn_and_not_folded_again(reader):
 @pytest.mark.parametrize(
     ("events", "pieces"),
     [
-        (STORED[2:3], ["hop-1", "status", "clock", "usage"]),
-        (STORED[2:6], ["hop-1", "hop-2", "status", "clock", "usage"]),
-        ([after(STORED[:2], PhaseEntered("reading"))], ["status", "clock", "usage"]),
+        (STORED[2:3], ["hop-1", "hop-2", "status", "clock", "usage", "diagram"]),
+        (STORED[2:6], ["hop-1", "hop-2", "hop-3", "status", "clock", "usage", "diagram"]),
+        ([after(STORED[:2], PhaseEntered("reading"))], ["hop-1", "status", "clock", "usage", "diagram"]),
     ],
 )
-def test_only_what_events_touched_is_drawn(reader, events, pieces):
+def test_only_what_events_touched_is_drawn_and_the_place_of_the_next_hop(reader, events, pieces):
     assert drawn(reader.happened(events)) == pieces
+
+
+def test_what_an_open_hop_does_is_drawn_without_its_card(reader):
+    reader.happened(STORED[2:])
+    html = reader.happened([after(STORED, PhaseEntered("reading 8 passages"))])
+    assert drawn(html)[:3] == ["hop-3", "at-work", "status"] and "Reading 8 passages" in html
+
+
+def test_a_new_answer_folds_the_card_before_it(reader):
+    first = reader.happened(STORED[2:])
+    html = reader.happened([after(STORED, AnswerFound(2, answer("England")))])
+    assert 'id="hop-1-fold" class="fold" open' in first and 'id="hop-1-fold" class="fold">' in html
+    assert 'id="hop-2-fold" class="fold" open' in html
 
 
 def test_the_end_closes_the_hop_that_was_open(reader):
     reader.happened(STORED[2:])
     html = reader.happened([after(STORED, RunInterrupted("It was stopped."))])
-    assert drawn(html) == ["hop-1", "hop-2", "status", "clock", "usage", "verdict", "sharing"] and "Interrupted" in html
+    pieces = ["hop-1", "hop-2", "hop-3", "status", "clock", "usage", "diagram", "verdict", "sharing"]
+    assert drawn(html) == pieces and "Interrupted" in html
+
+
+def test_the_diagram_is_drawn_when_another_module_is_at_work_and_not_before(reader):
+    """The hop is asked, something is searched for it, its answer comes: the second of these changes no module."""
+    asked, searching, found = STORED[2], after(STORED[:3], PhaseEntered("searching")), STORED[3]
+    found = StoredEvent(5, found.seconds, found.event)
+    lit = ["diagram" in drawn(reader.happened([each])) for each in (asked, searching, found)]
+    assert lit == [True, False, True]
 
 
 def test_a_run_that_is_taken_up_again_says_so_and_drops_the_hop_that_was_cut_off(reader):

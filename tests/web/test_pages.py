@@ -159,7 +159,7 @@ class TestStart:
         assert 'name="fresh" value="yes" checked' in page
 
     def test_a_samples_button_sends_its_own_claim(self, client):
-        assert "<h1>Mount Everest" in finished(client, "something typed before", sample=SAMPLES[0].claim)
+        assert '<h1 dir="auto">Mount Everest' in finished(client, "something typed before", sample=SAMPLES[0].claim)
 
     @pytest.mark.parametrize(
         ("fields", "sentence"),
@@ -199,7 +199,7 @@ class TestStart:
 
     def test_speaker_and_date_go_with_the_claim_and_stand_on_its_page(self, client):
         page = finished(client, speaker="  A minister ", date="31 October 2020")
-        assert 'A minister, <time datetime="2020-10-31">2020-10-31</time>' in page
+        assert '<bdi>A minister</bdi>, <time datetime="2020-10-31">2020-10-31</time>' in page
 
     def test_the_way_of_pursuing_evidence_is_the_preset_of_a_pursuit_and_of_nothing_else(self, make_app):
         wiring = scripted_wiring(language_models=(AWAY,))
@@ -321,14 +321,15 @@ class TestRun:
         recited = Passage("It is so.", "Recited", "a model", "https://example.org/x", origin=Origin.RECITED)
         script = hop_with(Answer("so", Span(recited, 6, 8), (recited,)))
         page = finished(make_app(scripted_wiring(script)).test_client())
-        assert page.count("From the model’s memory, not a source") == 2, "by the passage and by the outcome"
+        card = page.split('id="hop-1"')[1].split("</li>\n</ul>")[0]
+        assert card.count("From the model’s memory, not a source") == 3, "by outcome, evidence and passage"
         assert "hop 1, from the model’s memory, not a source</a>" in page
         assert "https://example.org/x" not in page
 
     def test_a_recited_passage_that_was_only_read_is_labelled_before_it_is_unfolded(self, make_app):
         recited = Passage("It is so.", "A model's memory", "a model", "https://example.org/x", origin=Origin.RECITED)
         page = finished(make_app(scripted_wiring(hop_with(Answer("yes", None, (recited,))))).test_client())
-        summary = page.split('<details class="retrieved"><summary>')[1].split("</summary>")[0]
+        summary = page.split('<summary id="hop-1-unfold">')[1].split("</summary>")[0]
         assert "1 passage recited" in summary and "From the model’s memory, not a source" in summary
         assert "https://example.org/x" not in page
 
@@ -336,13 +337,13 @@ class TestRun:
         assert "memory" not in finished(client)
 
     def test_the_site_and_the_date_of_a_page_stand_by_the_answer(self, make_app):
-        assert "Tower news, 2020-10-30</span>" in page_over(make_app, web(published="2020-10-30"))
-        assert "Tower news, date unknown</span>" in page_over(make_app, web())
+        assert "<bdi>Tower news</bdi>, 2020-10-30</span>" in page_over(make_app, web(published="2020-10-30"))
+        assert "<bdi>Tower news</bdi>, date unknown</span>" in page_over(make_app, web())
 
     def test_a_passage_of_a_corpus_is_undated_too_once_the_claim_has_a_date(self, make_app):
         corpus = replace(web(), origin=Origin.CORPUS)
         assert "date unknown" not in page_over(make_app, corpus)
-        assert "Tower news, date unknown</span>" in page_over(make_app, corpus, date="2020-10-31")
+        assert "<bdi>Tower news</bdi>, date unknown</span>" in page_over(make_app, corpus, date="2020-10-31")
 
     def test_a_fact_checkers_own_article_is_marked(self, make_app):
         assert "A fact-checker’s own article" in page_over(
@@ -351,7 +352,8 @@ class TestRun:
         assert "A fact-checker’s own article" not in page_over(make_app, web())
 
     def test_a_page_without_a_title_has_a_link_that_can_be_read(self, make_app):
-        assert ">A page without a title<svg" in page_over(make_app, replace(web(), title=""))
+        assert "A page without a title</cite>" in (page := page_over(make_app, replace(web(), title="")))
+        assert "Open it at its source" in page and ": a page without a title (opens in a new tab)" in page
 
     def test_an_answer_that_cites_nothing_has_the_sites_beside_it(self, make_app):
         script = hop_with(Answer("so", None, (web(), web(published="2020-10-30"), replace(web(), source="Others"))))

@@ -59,7 +59,7 @@ def test_every_piece_has_its_place_on_the_page_as_it_was_first_rendered(make_app
     gate = Gate("question 1")
     client = make_app(scripted_wiring(gate=gate)).test_client()
     path = started(client)
-    page = client.get(path).text
+    page = wait_for(client, path, 'id="at-work"')
     gate.open()
     assert all(page.count(f'id="{piece}"') == 1 for piece in set(swapped(read(client, path))))
 

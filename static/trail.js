@@ -1,0 +1,61 @@
+// The trail of a run. Without this script cards unfold and links lead to them all the same.
+(() => {
+  "use strict";
+
+  // What a reader has opened or folded stays so when the stream brings its card anew.
+  const chosen = new Map(); // id of a <details> -> whether its reader wants it open
+  let every = null; // the same for every card, once "Expand all" or "Collapse all" was pressed
+  const restore = (root) => {
+    for (const details of root.querySelectorAll("details[id]")) {
+      const open = chosen.get(details.id) ?? (details.matches(".fold") ? every : null);
+      if (open !== null) details.open = open;
+    }
+  };
+  document.addEventListener("click", (event) => {
+    const details = event.target.closest("summary")?.parentElement;
+    if (details?.id) chosen.set(details.id, !details.open);
+  });
+  document.addEventListener("htmx:oobBeforeSwap", (event) => restore(event.detail.fragment));
+
+  for (const button of document.querySelectorAll("button[name=cards]")) {
+    button.addEventListener("click", (event) => {
+      event.preventDefault();
+      every = button.value === "open";
+      for (const id of chosen.keys()) if (document.getElementById(id)?.matches(".fold")) chosen.delete(id);
+      restore(document);
+    });
+  }
+
+  // A link to a hop unfolds its card and takes the focus there.
+  const reveal = (hash) => {
+    const hop = /^#hop-\d+$/.test(hash) && document.getElementById(hash.slice(1));
+    if (!hop) return;
+    const fold = hop.querySelector("details.fold");
+    if (fold) {
+      fold.open = true;
+      chosen.set(fold.id, true);
+    }
+    hop.focus({ preventScroll: true });
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href*='#hop-']");
+    if (link?.pathname === location.pathname) reveal(link.hash);
+  });
+  addEventListener("hashchange", () => reveal(location.hash));
+  reveal(location.hash);
+
+  // The clock and what is waited for tick on between two messages, each of which brings them anew.
+  const PATIENCE = 3;
+  const began = new WeakMap();
+  const words = (seconds) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`);
+  const tick = () => {
+    for (const ticking of document.querySelectorAll("#clock [data-seconds]")) {
+      if (!began.has(ticking)) began.set(ticking, performance.now() - 1000 * Number(ticking.dataset.seconds));
+      const seconds = Math.floor((performance.now() - began.get(ticking)) / 1000);
+      const doing = ticking.dataset.doing;
+      ticking.textContent = doing ? `still ${doing}, ${words(seconds)}` : words(seconds);
+      ticking.hidden = Boolean(doing) && seconds < PATIENCE;
+    }
+  };
+  setInterval(tick, 250);
+})();

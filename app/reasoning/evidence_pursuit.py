@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from app.reasoning.errors import CallFailed
@@ -235,7 +236,8 @@ class _Pursuit:
         return self.wordings[hop.number]
 
     def _ask(self, question: Question, if_answered: str) -> Generator[Event, None, Hop]:
-        return self.trail.ask(self.parts.answerer, self.claim, question, if_answered, self.control)
+        find = partial(self.parts.answerer.answer, question, self.claim)
+        return self.trail.ask(question, find, if_answered, self.control)
 
     def _decided(self, holds: bool) -> Verdict:
         """The decision as a verdict; it rests on the pairs that were there when it was made."""

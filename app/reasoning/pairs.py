@@ -5,14 +5,14 @@ A question is never asked twice in the same words, so a kept hop that equals an 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from app.reasoning.errors import CallFailed
 from app.reasoning.events import AnswerFound, Event, HopKept, HopSetAside, QuestionAsked
-from app.reasoning.roles import Control, QuestionAnswerer
+from app.reasoning.roles import Control
 from app.reasoning.trail import Trail, answered, failed
-from app.reasoning.types import Claim, Context, Hop, HopStatus, Question
+from app.reasoning.types import Answer, Context, Hop, HopStatus, Question
 
 NO_ANSWER = "No answer was found."
 
@@ -36,17 +36,15 @@ class Pairs(Trail):
         return _folded(question) not in {"", *(_folded(hop.question) for hop in self.hops)}
 
     def ask(
-        self,
-        answerer: QuestionAnswerer,
-        claim: Claim,
-        question: Question,
-        if_answered: str,
-        control: Control | None = None,
+        self, question: Question, find: Callable[[], Answer], if_answered: str, control: Control | None = None
     ) -> Generator[Event, None, Hop]:
-        """One hop from question to keeping; returns it closed. `if_answered` is why it is kept if it has an answer."""
+        """One hop from question to keeping; returns it closed. `find` is to bring its answer.
+
+        `if_answered` is why it is kept if it has one.
+        """
         number = self.next_number
         try:
-            hop = yield from answered(answerer, number, question, claim, control)
+            hop = yield from answered(find, number, question, control)
         except CallFailed as error:
             return (yield from failed(Hop(number, question), "answerer", error))
         if hop.status is not HopStatus.OPEN:

@@ -6,13 +6,19 @@
 
 Every asked hop counts, kept or not. An empty C is never enough, so D is not asked then; D is asked again only when C
 has changed. Two hops in a row that bring nothing end the questioning; hops that a branch stands on are not among them.
+
+With head starts D, the next Q and the next A begin as soon as there is an answer, while V is asked about it: mostly it
+is kept and not enough yet. What is said, and in which order, is the same without them (docs/critical-path.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
+from app.reasoning.ahead import Ahead
+from app.reasoning.calls import NotWanted
 from app.reasoning.errors import CallFailed
 from app.reasoning.events import (
     Event,
@@ -45,7 +51,7 @@ from app.reasoning.trail import (
     limit_reached,
     wish_to_end,
 )
-from app.reasoning.types import Claim, Hop, HopStatus, Question, RunOptions
+from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Judgement, Question, RunOptions
 
 
 @dataclass(frozen=True)
@@ -57,58 +63,77 @@ class QuestionGuided:
     answerer: QuestionAnswerer
     validator: QAValidator
     reasoner: Reasoner
+    head_starts: bool = False
+    """Whether calls begin before it is sure that they are needed: worth it where D, Q or V wait for another machine."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield what happens; the last event is terminal. Of `so_far` stands every hop but one that was cut off."""
-        trail = Trail.of(so_far)
-        if not (so_far and so_far.stopped_because):
-            reason = yield from self._question(claim, trail, options, so_far, control)
-            if control and control.wish() is Wish.STOP:
-                yield RunInterrupted(control.reason())
-                return
-            yield QuestioningEnded(reason)
-        yield from conclude(self.reasoner, claim, trail, trail.context, options)
+        with Ahead(self.head_starts, control) as ahead:
+            trail = Trail.of(so_far)
+            if not (so_far and so_far.stopped_because):
+                reason = yield from _Questioning(self, claim, options, trail, control, ahead).whole(so_far)
+                ahead.drop()
+                if control and control.wish() is Wish.STOP:
+                    yield RunInterrupted(control.reason())
+                    return
+                yield QuestioningEnded(reason)
+            for event in conclude(self.reasoner, claim, trail, trail.context, options):
+                ahead.settle()
+                yield event
 
-    def _question(
-        self, claim: Claim, trail: Trail, options: RunOptions, so_far: Report | None, control: Control | None
-    ) -> Generator[Event, None, str]:
+
+@dataclass(frozen=True)
+class _Questioning:
+    """One run's questions. What `ahead` holds belongs to the last hop of `trail`, or to the one under way."""
+
+    parts: QuestionGuided
+    claim: Claim
+    options: RunOptions
+    trail: Trail
+    control: Control | None
+    ahead: Ahead
+
+    def whole(self, so_far: Report | None) -> Generator[Event, None, str]:
         """Hop after hop until there is a reason to end; returns the reason. A reply of D in `so_far` stands, too."""
-        if so_far and so_far.judged_after >= len(trail.hops):
+        if so_far and so_far.judged_after >= len(self.trail.hops):
             enough = bool(so_far.sufficiency and so_far.sufficiency.holds)
         else:
-            enough = yield from self._is_enough(claim, trail, options, control)
+            enough = yield from self._is_enough()
         while not enough:
-            if reason := self._reason_to_end(trail, options, control):
+            if reason := self._reason_to_end(self.trail):
                 return reason
-            hop = yield from self._ask(claim, trail, control)
+            hop = yield from self._ask()
             if hop is None:
                 return NOTHING_LEFT
-            trail.hops.append(hop)
-            enough = yield from self._is_enough(claim, trail, options, control)
+            self.trail.hops.append(hop)
+            if hop.status is not HopStatus.KEPT:
+                self.ahead.drop()
+            enough = yield from self._is_enough()
         return "The claim verifier was satisfied."
 
-    def _reason_to_end(self, trail: Trail, options: RunOptions, control: Control | None) -> str:
+    def _reason_to_end(self, trail: Trail) -> str:
         """Why no further question may be asked, or nothing."""
-        return wish_to_end(control) or limit_reached(trail.hops, options) or brought_nothing(trail.own)
+        return wish_to_end(self.control) or limit_reached(trail.hops, self.options) or brought_nothing(trail.own)
 
-    def _ask(self, claim: Claim, trail: Trail, control: Control | None) -> Generator[Event, None, Hop | None]:
+    def _ask(self) -> Generator[Event, None, Hop | None]:
         """One hop from question to keeping; returns it closed, or None when there is no question left."""
-        number, module = trail.next_number, "question generator"
+        number, module = self.trail.next_number, "question generator"
         hop = Hop(number, Question(""))
         try:
-            question = trail.given or self.generator.next_question(claim, trail.context, trail.set_aside)
+            question = self.ahead.take(("question", number), partial(self._next_question, self.trail))
             if question is None:
                 return None
             hop, module = Hop(number, question), "answerer"
-            hop = yield from answered(self.answerer, number, question, claim, control)
+            hop = yield from answered(partial(self._answer, number, question), number, question, self.control)
             if hop.status is not HopStatus.OPEN:
                 return hop
-            if hurried(control):
+            if hurried(self.control):
                 return (yield from interrupted(hop))
             module = "QA validator"
-            judgement = self.validator.is_useful(claim, trail.context, hop)
+            self._look_ahead(hop)
+            judgement = self.parts.validator.is_useful(self.claim, self.trail.context, hop)
         except CallFailed as error:
             return (yield from failed(hop, module, error))
         if judgement.holds:
@@ -117,20 +142,49 @@ class QuestionGuided:
         yield HopSetAside(number, judgement.reason)
         return hop.closed(HopStatus.SET_ASIDE, judgement.reason)
 
-    def _is_enough(
-        self, claim: Claim, trail: Trail, options: RunOptions, control: Control | None
-    ) -> Generator[Event, None, bool]:
+    def _look_ahead(self, hop: Hop) -> None:
+        """Begin what comes next if the hop is kept and not enough yet.
+
+        A hop without an answer is not kept, and where the questioning ends in any case nothing comes next.
+        """
+        if not (self.ahead.on and hop.answer and hop.answer.text):
+            return
+        trail = replace(self.trail, hops=[*self.trail.hops, hop.closed(HopStatus.KEPT, "")])
+        if self._reason_to_end(trail):
+            return
+        number = trail.next_number
+        self.ahead.begin(("enough", hop.number), partial(self._sufficiency, trail.context))
+        asked = self.ahead.begin(("question", number), partial(self._next_question, trail))
+        self.ahead.begin(("answer", number), lambda: self._found(asked.value()))
+
+    def _is_enough(self) -> Generator[Event, None, bool]:
         """Ask D after a kept hop, unless the questioning ends in any case.
 
         A call that fails is shown and decides nothing, so the loop goes on.
         """
-        changed = bool(trail.hops) and trail.hops[-1].status is HopStatus.KEPT
-        if not changed or self._reason_to_end(trail, options, control):
+        hops = self.trail.hops
+        changed = bool(hops) and hops[-1].status is HopStatus.KEPT
+        if not changed or self._reason_to_end(self.trail):
             return False
         try:
-            judgement = self.verifier.is_sufficient(claim, trail.context)
+            judgement = self.ahead.take(("enough", len(hops)), partial(self._sufficiency, self.trail.context))
         except CallFailed as error:
             yield StepFailed("claim verifier", str(error))
             return False
         yield SufficiencyJudged(judgement)
         return judgement.holds
+
+    def _next_question(self, trail: Trail) -> Question | None:
+        return trail.given or self.parts.generator.next_question(self.claim, trail.context, trail.set_aside)
+
+    def _sufficiency(self, context: Context) -> Judgement:
+        return self.parts.verifier.is_sufficient(self.claim, context)
+
+    def _answer(self, number: int, question: Question) -> Answer:
+        return self.ahead.take(("answer", number), partial(self._found, question))
+
+    def _found(self, question: Question | None) -> Answer:
+        """The answer; there is none to begin with where no question is left."""
+        if question is None:
+            raise NotWanted
+        return self.parts.answerer.answer(question, self.claim)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -17,8 +17,8 @@ from app.reasoning.events import (
     VerdictReached,
 )
 from app.reasoning.report import Report
-from app.reasoning.roles import Control, QuestionAnswerer, Reasoner, Wish
-from app.reasoning.types import Branch, Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
+from app.reasoning.roles import Control, Reasoner, Wish
+from app.reasoning.types import Answer, Branch, Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
 
 FRUITLESS_HOPS = 2
 """So many hops in a row without a kept one, and no further question follows from them."""
@@ -93,16 +93,16 @@ def hurried(control: Control | None) -> bool:
 
 
 def answered(
-    answerer: QuestionAnswerer, number: int, question: Question, claim: Claim, control: Control | None
+    find: Callable[[], Answer], number: int, question: Question, control: Control | None
 ) -> Generator[Event, None, Hop]:
     """Ask `question` as hop `number`; returns the hop with its answer, still open, or interrupted where it is hurried.
 
-    Raises what the answerer raises.
+    Raises what `find`, which is to bring the answer, raises.
     """
     yield QuestionAsked(number, question)
     if hurried(control):
         return (yield from interrupted(Hop(number, question)))
-    answer = answerer.answer(question, claim)
+    answer = find()
     yield AnswerFound(number, answer)
     return Hop(number, question, answer)
 

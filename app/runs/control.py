@@ -7,6 +7,7 @@ is carried out, and after a take-over.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -59,14 +60,16 @@ class RunControl:
         self._limits = limits
         self._today = today
         self._used = used
+        self._counting = threading.Lock()
         self._clock = clock
         self._began = clock() - worked
         self._reason = ""
         self._asked = asked
 
     def count(self, usage: Usage) -> None:
-        """A call of this run was made."""
-        self._used += usage
+        """A call of this run was made, in whichever thread."""
+        with self._counting:
+            self._used += usage
 
     def wish(self) -> Wish:
         """CONCLUDE from the moment a limit is reached, CONCLUDE_NOW when the owner asks for it."""

@@ -15,7 +15,7 @@ from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.types import Answer, Claim, Context, Hop, Judgement, Label, Question, RunOptions, Usage, Verdict
-from tests.fakes import TWO_HOPS, BeforeStep, FakeWiring, Script
+from tests.fakes import TWO_HOPS, BeforeStep, FakeWiring, Script, ScriptedHop, answer
 
 
 @dataclass
@@ -85,3 +85,20 @@ class SteadyWiring(FakeWiring):
 
 
 FAILED = CallFailed("the model did not answer in 60 s")
+
+
+def scripted(names: list[str], enough: int, verdict) -> Script:
+    """A script of such hops, where the verifier is satisfied after hop number `enough`."""
+    made = {"answerless": answer(None), "failed": FAILED}
+    return Script(
+        tuple(
+            ScriptedHop(
+                f"Question {n}?",
+                made.get(name, answer(f"answer {n}")),
+                Judgement(name == "kept", f"{name}, as scripted"),
+                FAILED if n == enough + 1 else Judgement(n == enough, f"judged after {n}"),
+            )
+            for n, name in enumerate(names, 1)
+        ),
+        verdict,
+    )

@@ -18,7 +18,7 @@ from app.extensions import db
 from app.reasoning.errors import InvalidInput
 from app.reasoning.events import TERMINAL, Event, RunResumed, RunStarted
 from app.reasoning.report import Report, fold
-from app.reasoning.types import Claim, HopStatus, Judgement, RunOptions, Usage
+from app.reasoning.types import Claim, HopStatus, RunOptions, Usage
 from app.runs.branching import branched
 from app.runs.event_log import EventLog
 from app.runs.leases import Leases
@@ -27,9 +27,9 @@ from app.runs.spending import Spending
 from app.runs.sweeper import Sweeper
 from app.runs.tables import EventRow, RunRow
 from app.settings import ROOT
-from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer
+from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate
 from tests.runs.conftest import ended, events_until_end, lapse, wait_until
-from tests.runs.steady import FAILED, Steady, SteadyWiring
+from tests.runs.steady import FAILED, Steady, SteadyWiring, scripted
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
@@ -208,23 +208,6 @@ def test_a_call_that_comes_back_after_the_lease_was_let_go_of_is_paid_for_and_re
 outcomes = st.sampled_from(["kept", "set aside", "answerless", "failed"])
 
 
-def scripted(names: list[str], enough: int, verdict) -> Script:
-    """A script of such hops, where the verifier is satisfied after hop number `enough`."""
-    made = {"answerless": answer(None), "failed": FAILED}
-    return Script(
-        tuple(
-            ScriptedHop(
-                f"Question {n}?",
-                made.get(name, answer(f"answer {n}")),
-                Judgement(name == "kept", f"{name}, as scripted"),
-                FAILED if n == enough + 1 else Judgement(n == enough, f"judged after {n}"),
-            )
-            for n, name in enumerate(names, 1)
-        ),
-        verdict,
-    )
-
-
 @pytest.fixture(scope="module")
 def one_database(tmp_path_factory):
     """Sessions on a database that all examples share: each has a run of its own."""
@@ -286,7 +269,8 @@ def carried_out(
 
 def timeless(report: Report) -> Report:
     """The report without what a cut-off may change: how long it took, what it cost, and that it was cut off."""
-    return replace(report, times=(), seconds=0.0, usage=Usage(), resumed=0)
+    nothing = Usage()
+    return replace(report, times=(), since=0.0, seconds=0.0, costs=(), unclaimed=nothing, usage=nothing, resumed=0)
 
 
 numbers = iter(range(1_000_000))

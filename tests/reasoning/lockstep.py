@@ -1,0 +1,94 @@
+"""Modules whose calls come back round by round: those of one round only once all of them are under way.
+
+So as many rounds as there are, so long is the longest chain of calls that wait for each other, whatever the machine
+does meanwhile; and where two calls of a round are not made side by side, the run stands still and the test fails.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.reasoning import progress
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.types import Answer, Claim, Context, Hop, Judgement, Label, Question, Usage, Verdict
+from tests.fakes import SUPPORTED, answer
+
+
+class Lockstep:
+    """Holds each call until its round is complete. What is in no round comes back at once, and is kept in `others`."""
+
+    def __init__(self, rounds: Sequence[set[str]]) -> None:
+        self._rounds = list(rounds)
+        self._here: set[str] = set()
+        self._changed = threading.Condition()
+        self.done = 0
+        self.others: list[str] = []
+
+    def __call__(self, name: str) -> None:
+        with self._changed:
+            mine = next((at for at, names in enumerate(self._rounds) if name in names), None)
+            if mine is None:
+                self.others.append(name)
+                return
+            self._wait(lambda: self.done == mine, name)
+            self._here.add(name)
+            if self._here == self._rounds[mine]:
+                self.done, self._here = mine + 1, set()
+                self._changed.notify_all()
+            self._wait(lambda: self.done > mine, name)
+
+    def _wait(self, until, name: str) -> None:
+        if not self._changed.wait_for(until, 30):
+            raise TimeoutError(f"{name} waits for the others of its round")
+
+
+@dataclass
+class Modules:
+    """The five modules: hop N becomes what `outcomes` says ("kept", "set aside", "answerless"), `enough` ends them.
+
+    An answer takes the model calls that `answering` names; `before` is told of each call and holds it. A question's
+    text tells how many pairs were known when it was asked, and what was asked in vain.
+    """
+
+    outcomes: Sequence[str]
+    enough: int = 0
+    answering: Sequence[str] = ()
+    before: object = staticmethod(lambda name: None)
+    calls: list[str] = field(default_factory=list)
+
+    def strategy(self, head_starts: bool = True) -> QuestionGuided:
+        return QuestionGuided(self, self, self, self, self, head_starts)
+
+    def _call(self, name: str) -> None:
+        progress.entered(name)
+        self.calls.append(name)
+        self.before(name)
+        progress.used(Usage(1, 10, 2))
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
+        history = f"{len(context)}+{len(set_aside)}"
+        self._call(f"question {history}")
+        number = len(context) + len(set_aside) + 1
+        return Question(f"Question {number} after {history}?") if number <= len(self.outcomes) else None
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        _, number, _, history = question.text.rstrip("?").split()
+        for each in self.answering:
+            self._call(f"{each} {history}")
+        return answer(None if self.outcomes[int(number) - 1] == "answerless" else f"answer {number}")
+
+    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
+        if hop.answer is None or hop.answer.text is None:
+            return Judgement(False, "There is no answer.")
+        self._call(f"validation {hop.number}")
+        return Judgement(self.outcomes[hop.number - 1] == "kept", "as scripted")
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        self._call(f"sufficiency {context[-1].number}")
+        return Judgement(context[-1].number == self.enough, "as scripted")
+
+    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
+        self._call("conclusion")
+        return SUPPORTED

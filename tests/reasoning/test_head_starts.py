@@ -1,0 +1,242 @@
+"""QACheck's loop with head starts: how long its longest chain of model calls is, and that nothing else changes."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.reasoning.events import (
+    Event,
+    HopFailed,
+    HopSetAside,
+    PhaseEntered,
+    QuestionAsked,
+    RunInterrupted,
+    StepFailed,
+    TokensUsed,
+    VerdictReached,
+)
+from app.reasoning.progress import listening
+from app.reasoning.roles import Wish
+from app.reasoning.types import Claim, RunOptions, Usage
+from tests.fakes import SUPPORTED, Gate
+from tests.reasoning.lockstep import Lockstep, Modules
+from tests.runs.conftest import wait_until
+from tests.runs.steady import FAILED, Steady, scripted
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+ANSWERING = {"reciter, read by the model": ("recite", "read"), "reciter": ("recite",), "retriever-reader": ()}
+
+
+def followed(strategy, options: RunOptions = RunOptions(), **doors) -> list[Event]:  # noqa: B008 - it is frozen
+    """All that a run says, in order."""
+    events: list[Event] = []
+    with listening(events.append):
+        for event in strategy.run(CLAIM, options, **doors):
+            events.append(event)
+    return events
+
+
+def told(events: list[Event]) -> list[Event]:
+    """What a run says, without what it costs and the status line."""
+    return [event for event in events if not isinstance(event, TokensUsed | PhaseEntered)]
+
+
+def rounds(outcomes: list[str], answering: tuple[str, ...], last: bool) -> list[set[str]]:
+    """What is asked side by side, round by round, when each hop becomes that; `last`: the limit of hops is reached."""
+    kept = aside = 0
+    planned = [{"question 0+0"}]
+    for number, outcome in enumerate(outcomes, 1):
+        planned += [{f"{each} {kept}+{aside}"} for each in answering]
+        if last and number == len(outcomes):
+            planned.append({f"validation {number}"})
+        else:
+            ahead = {f"validation {number}", f"sufficiency {number}", f"question {kept + 1}+{aside}"}
+            planned.append(ahead if outcome != "answerless" else {f"question {kept}+{aside + 1}"})
+        kept, aside = kept + (outcome == "kept"), aside + (outcome != "kept")
+        if outcome == "set aside":
+            planned.append({f"question {kept}+{aside}"})
+    return [*planned, {"conclusion"}]
+
+
+@pytest.mark.parametrize("answerer", ANSWERING)
+@pytest.mark.parametrize("kept", [1, 2, 3, 5])
+@pytest.mark.parametrize("last", [False, True])
+def test_n_kept_hops_take_one_call_each_besides_those_of_the_answerer_and_two_more(answerer, kept, last):
+    answering = ANSWERING[answerer]
+    plan = Lockstep(rounds(["kept"] * kept, answering, last))
+    modules = Modules(["kept"] * (kept + 1), 0 if last else kept, answering, plan)
+    events = followed(modules.strategy(), RunOptions(max_hops=kept if last else 10))
+    assert plan.done == (len(answering) + 1) * kept + 2
+    assert sum(isinstance(event, QuestionAsked) for event in events) == kept
+    assert set(plan.others) <= {f"{each} {kept}+0" for each in answering}, "all that is made in vain, with one question"
+
+
+@pytest.mark.parametrize("answerer", ANSWERING)
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_hop_that_is_set_aside_takes_one_call_more_than_a_kept_one(answerer, at):
+    answering = ANSWERING[answerer]
+    outcomes = ["kept", "kept"]
+    outcomes.insert(at, "set aside")
+    if at == 2:
+        outcomes.append("kept")
+    kept = outcomes.count("kept")
+    plan = Lockstep(rounds(outcomes, answering, False))
+    events = followed(Modules([*outcomes, "kept"], len(outcomes), answering, plan).strategy(), RunOptions(max_hops=10))
+    assert plan.done == (len(answering) + 1) * (kept + 1) + 2 + 1
+    assert [event.hop for event in events if isinstance(event, HopSetAside)] == [at + 1]
+
+
+def test_after_no_answer_nothing_is_asked_in_vain_and_no_call_is_lost():
+    plan = Lockstep(rounds(["kept", "answerless", "kept"], ("recite",), False))
+    modules = Modules(["kept", "answerless", "kept", "kept"], 3, ("recite",), plan)
+    followed(modules.strategy())
+    assert plan.done == 2 * 3 + 2
+    assert {"question 2+0", "sufficiency 2"}.isdisjoint(modules.calls)
+
+
+def test_without_head_starts_one_call_is_made_at_a_time():
+    modules = Modules(["kept"] * 3, 2, ("recite", "read"))
+    followed(modules.strategy(head_starts=False))
+    whole_hop = ["question {0}+0", "recite {0}+0", "read {0}+0", "validation {1}", "sufficiency {1}"]
+    assert modules.calls == [call.format(n, n + 1) for n in range(2) for call in whole_hop] + ["conclusion"]
+
+
+def test_the_next_answer_is_begun_while_usefulness_and_sufficiency_are_still_out():
+    plan = Lockstep(
+        [{"question 0+0"}, {"recite 0+0"}, {"question 1+0"}, {"recite 1+0", "validation 1", "sufficiency 1"}]
+    )
+    followed(Modules(["kept"] * 3, 2, ("recite",), plan).strategy())
+    assert plan.done == 4
+
+
+def test_no_further_hop_is_begun_before_its_turn():
+    modules, at_last = Modules(["kept"] * 4, 3, ("recite",)), []
+
+    def before(name: str) -> None:
+        """The validation of hop 1 takes until the whole of hop 2 is there, and a little longer."""
+        if name == "validation 1":
+            wait_until(lambda: "recite 1+0" in modules.calls)
+            time.sleep(0.05)
+            at_last.extend(modules.calls)
+
+    modules.before = before
+    followed(modules.strategy())
+    one_hop = {"question 0+0", "recite 0+0", "validation 1"}
+    assert set(at_last) == one_hop | {"sufficiency 1", "question 1+0", "recite 1+0"}
+
+
+outcomes = st.lists(st.sampled_from(["kept", "set aside", "answerless", "failed"]), max_size=6)
+
+
+@settings(max_examples=60)
+@given(outcomes, st.integers(0, 6), st.integers(1, 7), st.sampled_from([SUPPORTED, FAILED]), st.randoms())
+def test_whatever_the_modules_say_and_how_long_they_take_the_same_happens_as_without(
+    names, enough, most, verdict, chance: random.Random
+):
+    script, options = scripted(names, enough, verdict), RunOptions(max_hops=most)
+    slowly = Steady(script, lambda step: time.sleep(chance.choice([0, 0, 0.001, 0.003])))
+    in_turn = followed(Steady(script).strategy_for(options), options)
+    assert told(followed(replace(slowly.strategy_for(options), head_starts=True), options)) == told(in_turn)
+
+
+class FailsOn(Modules):
+    """Modules one of whose calls fails, after the other calls that are named have begun."""
+
+    def failing(self, name: str, *after: str) -> FailsOn:
+        def before(call: str) -> None:
+            if call == name:
+                wait_until(lambda: set(after) <= set(self.calls))
+                raise FAILED
+
+        self.before = before
+        return self
+
+
+def test_what_fails_ahead_and_is_not_needed_is_not_told():
+    modules = FailsOn(["kept"] * 2, 1).failing("question 1+0")
+    assert told(followed(modules.strategy())) == told(followed(Modules(["kept"] * 2, 1).strategy(False)))
+    assert "question 1+0" in modules.calls
+
+
+@pytest.mark.parametrize(
+    "name, told_as",
+    [
+        ("question 1+0", HopFailed(2, "question generator", str(FAILED))),
+        ("recite 1+0", HopFailed(2, "answerer", str(FAILED))),
+        ("sufficiency 1", StepFailed("claim verifier", str(FAILED))),
+        ("validation 1", HopFailed(1, "QA validator", str(FAILED))),
+    ],
+)
+def test_what_fails_ahead_and_is_needed_fails_as_it_would_in_its_turn(name, told_as):
+    made = [FailsOn(["kept"] * 4, 0, ("recite",)).failing(name) for _ in range(2)]
+    ahead, in_turn = (told(followed(each.strategy(way))) for each, way in zip(made, (True, False), strict=True))
+    assert told_as in ahead
+    assert ahead == in_turn
+
+
+def test_the_status_line_never_tells_of_what_is_made_in_vain():
+    modules = FailsOn(["set aside", "kept", "kept"], 2, ("recite",))
+    events = followed(modules.strategy())
+    phases = [event.phase for event in events if isinstance(event, PhaseEntered)]
+    assert {"sufficiency 1", "question 1+0", "recite 1+0"}.isdisjoint(phases)
+    assert "conclusion" in phases
+
+
+def test_what_is_made_in_vain_is_paid_for_before_the_last_word():
+    modules = Modules(["set aside", "kept", "kept"], 2, ("recite",))
+    events = followed(modules.strategy())
+    assert sum((event.usage for event in events if isinstance(event, TokensUsed)), Usage()).calls == len(modules.calls)
+    assert "sufficiency 1" in modules.calls
+    assert isinstance(events[-1], VerdictReached)
+
+
+class Until:
+    """A Control that wants to go on until `wish` is said."""
+
+    def __init__(self) -> None:
+        self.now = Wish.GO_ON
+
+    def wish(self) -> Wish:
+        return self.now
+
+    def reason(self) -> str:
+        return "Somebody wished so."
+
+
+@pytest.mark.parametrize(
+    "wish, last", [(Wish.STOP, RunInterrupted), (Wish.CONCLUDE, VerdictReached), (Wish.CONCLUDE_NOW, VerdictReached)]
+)
+def test_whoever_wants_an_end_does_not_wait_for_what_is_made_in_vain(wish, last):
+    gate, control = Gate("sufficiency 1"), Until()
+    modules = Modules(["kept"] * 3, 2)
+
+    def before(name: str) -> None:
+        if name == "validation 1":
+            assert gate.reached.wait(30)
+            control.now = wish
+        gate(name)
+
+    modules.before = before
+    events = told(followed(modules.strategy(), control=control))
+    assert isinstance(events[-1], last)
+    assert [event.hop for event in events if isinstance(event, QuestionAsked)] == [1]
+    gate.open()
+
+
+def test_once_a_run_is_to_end_no_call_is_begun_ahead():
+    control = Until()
+    modules = Modules(["kept"] * 3, 2, ("recite",))
+
+    def before(name: str) -> None:
+        if name == "recite 0+0":
+            control.now = Wish.CONCLUDE
+
+    modules.before = before
+    followed(modules.strategy(), control=control)
+    assert modules.calls == ["question 0+0", "recite 0+0", "validation 1", "conclusion"]

@@ -1,0 +1,126 @@
+"""Calls that a run makes ahead of their turn: stored, limited, paid for and taken up again like all others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.reasoning.events import HopKept, PhaseEntered
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.types import Claim, RunOptions, Usage
+from app.runs.control import Limits
+from app.runs.spending import Spending
+from tests.fakes import SUPPORTED, TWO_HOPS, Gate
+from tests.runs.conftest import ended, events_until_end, wait_until
+from tests.runs.steady import Steady, SteadyWiring, scripted
+from tests.runs.test_taking_up import carried_out, numbers, one_database, outcomes, timeless
+
+__all__ = ["one_database"]
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+
+
+class Ahead(Steady):
+    """Steady modules whose runs make calls ahead."""
+
+    def strategy_for(self, options: RunOptions) -> QuestionGuided:
+        return replace(super().strategy_for(options), head_starts=True)
+
+
+class AheadWiring(SteadyWiring):
+    """A wiring over them."""
+
+    def __init__(self, script=TWO_HOPS, before_step: Callable[[str], None] = lambda step: None) -> None:
+        super().__init__(script, before_step)
+        self.steady = Ahead(script, before_step)
+
+
+THREE = scripted(["kept", "kept", "kept"], 2, SUPPORTED)
+"""The verifier is satisfied after the second hop, so a third question is asked in vain."""
+
+
+def test_a_run_stores_what_it_would_store_without(runs_with):
+    reports = []
+    for wiring in (AheadWiring(THREE), SteadyWiring(THREE)):
+        runs = runs_with(wiring)
+        reports.append(timeless(ended(runs, runs.start(CLAIM, RunOptions(), "me"))))
+    assert reports[0] == reports[1]
+
+
+def test_what_was_made_in_vain_is_in_the_runs_sum_and_the_days(runs_with, sessions):
+    both = threading.Barrier(2, timeout=30)
+    wiring = AheadWiring(THREE, lambda step: both.wait() if step in ("question 3", "sufficiency 2") else None)
+    runs = runs_with(wiring)
+    report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
+    assert "question 3" in wiring.steady.calls
+    assert report.usage.calls == len(wiring.steady.calls) == Spending(sessions).today().calls
+
+
+def test_a_call_in_vain_that_comes_back_after_the_last_word_changes_nothing_but_the_days_sum(runs_with, sessions):
+    gate = Gate("question 3")
+    wiring = AheadWiring(THREE, lambda step: gate(step) if step != "sufficiency 2" else wait_until(gate.reached.is_set))
+    runs = runs_with(wiring)
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    events = events_until_end(runs, run_id)
+    before = Spending(sessions).today()
+    gate.open()
+    wait_until(lambda: Spending(sessions).today() == before + Usage(1, 10, 2))
+    assert runs.follow(run_id, 0, 0) == tuple(events)
+    assert "question 3" not in {each.event.phase for each in events if isinstance(each.event, PhaseEntered)}
+
+
+def test_the_page_hears_of_a_hop_as_soon_as_it_is_kept_whatever_is_still_out(runs_with):
+    gate = Gate("sufficiency 1")
+    runs = runs_with(AheadWiring(before_step=gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    wait_until(lambda: any(isinstance(each.event, HopKept) for each in runs.follow(run_id, 0, 0)))
+    gate.open()
+    assert ended(runs, run_id).verdict == TWO_HOPS.verdict
+
+
+def test_the_limit_of_calls_binds_those_made_ahead(runs_with):
+    """Three calls are allowed, and the third is under way with two others when the limit is reached."""
+    together = threading.Barrier(3, timeout=30)
+    at_once = ("validation 1", "sufficiency 1", "question 2")
+    wiring = AheadWiring(THREE, lambda step: together.wait() if step in at_once else None)
+    runs = runs_with(wiring, limits=Limits(calls=3))
+    report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
+    assert (report.stopped_because, len(report.hops)) == ("The limit of 3 calls for one check was reached.", 1)
+    assert sorted(wiring.steady.calls) == sorted(["question 1", "answer 1", *at_once, "conclusion 1"])
+
+
+def test_a_run_that_is_taken_up_again_finds_what_was_made_ahead(runs_with):
+    gate = Gate("validation 1")
+    wiring = AheadWiring(before_step=gate)
+    runs = runs_with(wiring)
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    wait_until(lambda: {"sufficiency 1", "answer 2"} <= set(wiring.steady.calls))
+    runs.stop()
+    gate.open()
+    runs.stop(wait=20)
+    made = set(wiring.steady.calls)
+    others_wiring = AheadWiring()
+    others = runs_with(others_wiring)
+    others.wake(run_id)
+    assert ended(others, run_id).verdict == TWO_HOPS.verdict
+    assert made.isdisjoint(others_wiring.steady.calls)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(outcomes, max_size=5),
+    st.integers(0, 5),
+    st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.booleans()), max_size=3),
+)
+def test_however_often_a_run_is_cut_off_its_report_is_that_of_one_without_head_starts(
+    one_database, names, enough, deaths
+):
+    script = scripted(names, enough, SUPPORTED)
+    expected = carried_out(one_database, f"in turn {next(numbers)}", Steady(script), [])
+    report = carried_out(one_database, f"ahead {next(numbers)}", Ahead(script), deaths)
+    assert timeless(report) == timeless(expected)
+    assert report.usage.calls >= len([hop for hop in report.hops if hop.answer])

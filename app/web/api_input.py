@@ -14,11 +14,9 @@ from app.claims import whole_claim
 from app.pursuit_presets import usual_labels
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Claim, RunOptions
-from app.runs.catalogue import Position
 from app.settings import MOST_HOPS
 from app.web.claim_form import label_set
 from app.web.current import hopcheck
-from app.web.paging import place_of
 
 CLAIM_FIELDS = ("claim", "speaker", "date")
 NAME_FIELDS = ("strategy", "preset", "answerer", "search", "model", "labels")
@@ -28,9 +26,6 @@ RUN_FIELDS = (*CLAIM_FIELDS, *NAME_FIELDS, "corpora", "max_hops", *SWITCHES)
 
 HIGHEST_HOP = 999
 """No run has so many; a longer number is not worth reading."""
-
-MOST_LISTED = 100
-USUALLY_LISTED = 20
 
 
 def sent_object(known: Collection[str]) -> dict[str, Any]:
@@ -85,20 +80,6 @@ def sent_branch() -> SentBranch:
     if "hop" not in sent:
         raise InvalidInput("Choose the hop to go on from.", "hop")
     return SentBranch(**sent)
-
-
-def sent_limit() -> int:
-    """How many runs to list. Raises InvalidInput for anything but a number from 1 to 100."""
-    text = request.args.get("limit", str(USUALLY_LISTED))
-    if text not in {str(number) for number in range(1, MOST_LISTED + 1)}:
-        raise InvalidInput(f"The limit must be a whole number from 1 to {MOST_LISTED}.", "limit")
-    return int(text)
-
-
-def sent_cursor() -> Position | None:
-    """The time and id of the run behind which to go on; None for the beginning. Raises InvalidInput for other text."""
-    text = request.args.get("cursor")
-    return None if text is None else place_of(text)
 
 
 def _fields(known: Collection[str]) -> dict[str, Any]:

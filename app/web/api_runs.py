@@ -5,14 +5,14 @@ from __future__ import annotations
 from flask import Response
 from flask.typing import ResponseReturnValue
 
-from app.web.api_answers import made, told, told_list
+from app.web.api_answers import made, told
 from app.web.api_askers import asker, starter, stored_run
 from app.web.api_blueprint import api_blueprint
-from app.web.api_input import sent_cursor, sent_limit, sent_run
+from app.web.api_input import sent_run
+from app.web.api_lists import sent_cursor, sent_limit, sent_wishes, told_page
 from app.web.api_problems import API
 from app.web.api_stream import EventMessages
 from app.web.current import hopcheck
-from app.web.paging import cursor_of
 from app.web.stream import server_sent
 
 api_runs = api_blueprint("api_runs")
@@ -27,11 +27,9 @@ def start() -> ResponseReturnValue:
 
 @api_runs.get(f"{API}/runs")
 def list_runs() -> Response:
-    """The asker's runs, newest first, some at a time."""
-    limit, after = sent_limit(), sent_cursor()
-    found = hopcheck().runs.recent(asker(), limit + 1, after)
-    page = found[:limit]
-    return told_list(page, cursor_of(page[-1].created_at, page[-1].id) if len(found) > limit else None)
+    """The asker's runs that fit, newest first, some at a time."""
+    limit = sent_limit()
+    return told_page(hopcheck().runs.recent(asker(), limit + 1, sent_cursor(), sent_wishes()), limit)
 
 
 @api_runs.get(f"{API}/runs/<run_id>")

@@ -125,9 +125,7 @@ CHOICE = whole(
 MESSAGE = {
     "event": text("Left out in a message that is a stored event.", enum=["message", "place", "end"]),
     "id": text("The number of a stored event."),
-    "data": text(
-        "JSON: a StoredEvent; a Place or null; or nothing to be read, in the last.", contentMediaType="application/json"
-    ),
+    "data": text("JSON: a StoredEvent, or a Place or null. In the last message nothing that needs reading."),
 }
 PART = sent(
     {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Flask
 
 from app.web.api import api
+from app.web.api_keeping import api_keeping
 from app.web.api_runs import api_runs
 from app.web.api_steering import api_steering
 from app.web.branching import branching
@@ -29,6 +30,7 @@ BLUEPRINTS = (
     health,
     api,
     api_runs,
+    api_keeping,
     api_steering,
 )
 

@@ -8,7 +8,8 @@ from typing import Any
 from app.web.api_problems import API
 from app.web.api_schema_parts import text
 from app.web.api_schemas import schemas
-from app.web.openapi_parts import Operation, of_type, operation, told
+from app.web.openapi_keeping import keeping_paths
+from app.web.openapi_parts import Operation, PathItem, of_type, operation, told
 from app.web.openapi_runs import run_paths
 
 ABOUT = (
@@ -26,11 +27,7 @@ def document() -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Hopcheck", "version": "1", "description": ABOUT, "license": {"name": "Apache-2.0"}},
         "servers": [{"url": "/"}],
-        "paths": {
-            **{API + path: item for path, item in run_paths().items()},
-            "/healthz": {"get": _alive()},
-            "/readyz": {"get": _ready()},
-        },
+        "paths": {**_api_paths(), "/healthz": {"get": _alive()}, "/readyz": {"get": _ready()}},
         "components": {
             "schemas": schemas(),
             "securitySchemes": {
@@ -39,6 +36,14 @@ def document() -> dict[str, Any]:
             },
         },
     }
+
+
+def _api_paths() -> dict[str, PathItem]:
+    """The API's own addresses; one that several topics know has the methods of all."""
+    paths: dict[str, PathItem] = {}
+    for path, item in (*run_paths().items(), *keeping_paths().items()):
+        paths.setdefault(API + path, {}).update(item)
+    return paths
 
 
 def _alive() -> Operation:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from app.web.api_input import MOST_LISTED, USUALLY_LISTED
+from app.web.api_lists import MOST_LISTED, USUALLY_LISTED
 from app.web.api_schema_parts import ref, text
+from app.web.history import LONGEST_SEARCH, OUTCOMES
 from app.web.openapi_parts import (
     BY_ID,
     OWNED,
@@ -58,8 +59,13 @@ def _list() -> Operation:
     parameters = (
         in_query("limit", LIMIT, "How many at most."),
         in_query("cursor", text(), "The next of the list before."),
+        in_query(
+            "q", text(maxLength=LONGEST_SEARCH), "Words that stand in the claim, whatever their case."
+        ),
+        in_query("label", text(enum=list(OUTCOMES)), "The label of the verdict, or how a run stands that has none."),
+        in_query("answerer", text(), "Who answered."),
     )
-    answers = {200: told("The runs, newest first.", "RunList")}
+    answers = {200: told("The runs that fit, newest first.", "RunList")}
     return operation("list", "List your runs", answers, "", (401, 422, 503), owned=True, parameters=parameters)
 
 
@@ -72,9 +78,7 @@ def _follow() -> Operation:
         in_query("after", SEEN, "The last seen."),
         {"name": "Last-Event-ID", "in": "header", "schema": text(), "description": "The same, and it goes first."},
     )
-    answers = {
-        200: of_type("text/event-stream", "Messages, each of this schema.", ref("Message"))
-    }
+    answers = {200: of_type("text/event-stream", "Messages, each of this schema.", ref("Message"))}
     return operation("follow", "Follow a run", answers, STREAM, BY_ID, parameters=parameters)
 
 

@@ -152,6 +152,26 @@ class TestList:
         at = datetime(2026, 3, 1, 12, 30, 0, 123456, tzinfo=UTC)
         assert cursor_of(at, "ab-_") == "1772368200123456.ab-_"
 
+    def test_it_is_searched_and_filtered_as_the_history_is(self, client):
+        fits, other = start(client, "Hamlet was written in 1600."), start(client, "Everest is a mountain.")
+        ended(client, fits), ended(client, other)
+        for query, expected in (
+            ({"q": "HAMLET"}, [fits]),
+            ({"q": "hamlet 1601"}, []),
+            ({"label": "SUPPORTED", "q": "everest"}, [other]),
+            ({"label": "REFUTED"}, []),
+            ({"answerer": "retriever-reader", "limit": 1, "q": "hamlet"}, [fits]),
+            ({"answerer": "flan-t5"}, []),
+        ):
+            told = held_to("RunList", client.get(RUNS, query_string=query).json)
+            assert [f"{RUNS}/{run['id']}" for run in told["runs"]] == expected, query
+
+    @pytest.mark.parametrize(
+        ("field", "value"), [("label", "MAYBE"), ("label", ""), ("answerer", "nobody"), ("q", "x" * 501)]
+    )
+    def test_a_filter_that_is_none_is_named(self, client, field, value):
+        assert problem(client.get(RUNS, query_string={field: value}), 422)["field"] == field
+
     @pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "limit=", "limit=01"])
     def test_a_limit_that_cannot_be_is_named(self, client, query):
         assert problem(client.get(f"{RUNS}?{query}"), 422)["field"] == "limit"

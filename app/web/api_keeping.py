@@ -1,0 +1,38 @@
+"""What a run's owner keeps, by the JSON API: deleting a run, and having it back for a while."""
+
+from __future__ import annotations
+
+from flask import Response
+from flask.typing import ResponseReturnValue
+
+from app.web.api_answers import told
+from app.web.api_askers import asker, owned, stored_run
+from app.web.api_blueprint import api_blueprint
+from app.web.api_input import sent_object
+from app.web.api_lists import told_list
+from app.web.api_problems import API
+from app.web.current import hopcheck
+
+api_keeping = api_blueprint("api_keeping")
+
+
+@api_keeping.delete(f"{API}/runs/<run_id>")
+def delete(run_id: str) -> ResponseReturnValue:
+    """Delete the asker's run, stopping it first where it goes on."""
+    hopcheck().runs.deletion.delete(owned(run_id).id)
+    return "", 204
+
+
+@api_keeping.get(f"{API}/deleted")
+def deleted() -> Response:
+    """The asker's runs that were deleted and can still be had back."""
+    return told_list(hopcheck().runs.deletion.undoable(asker()))
+
+
+@api_keeping.post(f"{API}/runs/<run_id>/restore")
+def restore(run_id: str) -> Response:
+    """Give the asker's deleted run back."""
+    sent_object(())
+    if not hopcheck().runs.deletion.restore(run_id, asker()):
+        owned(run_id)  # is there already, or there is nothing
+    return told(stored_run(run_id))

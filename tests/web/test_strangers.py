@@ -1,0 +1,230 @@
+"""Two owners cannot touch each other's runs by any route: every route of the application is in a table here, and tried.
+
+A new route belongs into ROUTES; a test fails until it is there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from app.extensions import db
+from app.web.api_problems import API
+from tests.fakes import Gate, scripted_wiring
+from tests.web.conftest import token
+from tests.web.test_api import CLAIM, RUNS, with_tokens
+
+OPEN = "the same for everybody"
+LIST = "what is in it are the visitor's own runs"
+MAKES = "makes a run of the visitor's own"
+
+
+@dataclass(frozen=True)
+class Link:
+    """Open to whoever has the run's id; `query` is where the id is, when it is not in the path."""
+
+    query: str = ""
+
+
+@dataclass(frozen=True)
+class Owned:
+    """For the owner of a run alone. It is tried on a run in that state, with these fields, and succeeds so."""
+
+    state: str = "ended"
+    fields: dict[str, Any] = field(default_factory=dict)
+    code: int = 200
+
+
+CARRYING_OUT = ("epoch", "holder", "leased_until", "cut_offs", "began_at")
+"""Columns of a run that change while nobody does anything to it."""
+
+WITHOUT_A_COOKIE = (400, 404)
+"""A form without a token may be called stale, as long as that shows nothing of the run."""
+
+BRANCH = {"hop": 2, "question": "In which country was he born?"}
+
+ROUTES: dict[str, str | Link | Owned] = {
+    "GET /static/<path:filename>": OPEN,
+    "GET /": LIST,
+    "GET /parts": OPEN,
+    "GET /how-it-works": OPEN,
+    "GET /choices": OPEN,
+    "GET /export.schema.json": OPEN,
+    "GET /healthz": OPEN,
+    "GET /readyz": OPEN,
+    "POST /runs": MAKES,
+    "GET /history": LIST,
+    "GET /compare": Link("run={0}&run={1}"),
+    "GET /compare/events": Link("run={0}&run={1}"),
+    "GET /runs/<run_id>": Link(),
+    "GET /runs/<run_id>/events": Link(),
+    "GET /runs/<run_id>/export.json": Link(),
+    "GET /runs/<run_id>/export.md": Link(),
+    "GET /runs/<run_id>/claimreview.json": Link(),
+    "POST /runs/<run_id>/stop": Owned("running", code=303),
+    "POST /runs/<run_id>/conclude": Owned("running", code=303),
+    "GET /runs/<run_id>/branch": Owned(fields={"hop": 2}),
+    "POST /runs/<run_id>/branch": Owned(fields=BRANCH, code=303),
+    "GET /runs/<run_id>/delete": Owned(),
+    "POST /runs/<run_id>/delete": Owned(code=303),
+    "POST /runs/<run_id>/restore": Owned("deleted", code=303),
+    "GET /api": OPEN,
+    f"GET {API}/openapi.json": OPEN,
+    f"GET {API}/choices": OPEN,
+    f"GET {API}/runs": LIST,
+    f"POST {API}/runs": MAKES,
+    f"GET {API}/runs/<run_id>": Link(),
+    f"GET {API}/runs/<run_id>/events": Link(),
+    f"POST {API}/runs/<run_id>/stop": Owned("running"),
+    f"POST {API}/runs/<run_id>/conclude": Owned("running"),
+    f"POST {API}/runs/<run_id>/branch": Owned(fields=BRANCH, code=201),
+    f"GET {API}/runs/<run_id>/branches": Owned(),
+    f"DELETE {API}/runs/<run_id>": Owned(code=204),
+    f"POST {API}/runs/<run_id>/restore": Owned("deleted"),
+    f"GET {API}/deleted": LIST,
+}
+
+OWNED = sorted(route for route, kind in ROUTES.items() if isinstance(kind, Owned))
+LINKS = sorted(route for route, kind in ROUTES.items() if isinstance(kind, Link))
+SHOWN = sorted(route for route, kind in ROUTES.items() if kind in (OPEN, LIST) and "<" not in route)
+
+
+@dataclass(frozen=True)
+class Site:
+    """An application with runs of one owner, who uses a browser, or a token where `tokens` are asked for."""
+
+    app: Flask
+    owner: FlaskClient
+    ids: tuple[str, ...]
+    tokens: tuple[dict[str, str], ...] = ()
+
+    def ask(self, client: FlaskClient, route: str, ids: tuple[str, ...] = (), headers: dict | None = None):
+        """The answer to this route about the site's runs or those of `ids`, asked as a page or a program asks it."""
+        kind, (method, rule) = ROUTES[route], route.split()
+        ids = ids or self.ids
+        path = rule.replace("<run_id>", ids[0]).replace("<int:hop>", "1")
+        fields = kind.fields if isinstance(kind, Owned) else {}
+        if method == "GET":
+            query = kind.query.format(*ids) if isinstance(kind, Link) else fields
+            return client.get(path, query_string=query, headers=headers, buffered=True)
+        if path.startswith("/api/"):
+            return client.open(path, method=method, json=fields, headers=headers)
+        sent = {"csrf_token": token(client), **fields} if client.get_cookie("hopcheck") else fields
+        return client.open(path, method=method, data=sent)
+
+    def stored(self) -> dict[str, list]:
+        """Everything that the database holds of runs, but for what says who carries them out and until when."""
+        tables = db.metadata.tables
+        chosen = {name: list(tables[name].columns) for name in ("events", "notes")}
+        chosen["runs"] = [each for each in tables["runs"].columns if each.name not in CARRYING_OUT]
+        with self.app.app_context():
+            return {name: db.session.execute(select(*columns)).all() for name, columns in chosen.items()}
+
+    def browser(self) -> FlaskClient:
+        """Another browser, with a cookie of its own."""
+        client = self.app.test_client()
+        token(client)
+        return client
+
+
+@pytest.fixture
+def site(make_app, tmp_path, request) -> Callable[..., Site]:
+    """Makes the site with one run that is "running", or with two that are "ended" or "deleted"."""
+
+    def make(state: str, with_a_token: bool = False) -> Site:
+        gate = Gate("answer 2")
+        request.addfinalizer(gate.open)
+        wiring = scripted_wiring(gate=gate)
+        if with_a_token:
+            app, *tokens = with_tokens(make_app, tmp_path, "one", "two", wiring=wiring)
+        else:
+            app, tokens = make_app(wiring), []
+        owner, runs = app.test_client(), app.extensions["hopcheck"].runs
+        number, mine = (1 if state == "running" else 2), next(iter(tokens), None)
+        made = [owner.post(RUNS, json={"claim": CLAIM}, headers=mine) for _ in range(number)]
+        ids = tuple(answer.json["id"] for answer in made)
+        if state == "running":
+            assert gate.reached.wait(30)
+        else:
+            gate.open()
+            wait_until(lambda: all(runs.report(each).report.ended for each in ids))
+        if state == "deleted":
+            assert all(runs.deletion.delete(each) for each in ids)
+        return Site(app, owner, ids, tuple(tokens))
+
+    return make
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_every_route_is_classified(make_app):
+    routes = {
+        f"{method} {rule.rule}"
+        for rule in make_app().url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+    assert routes - set(ROUTES) == set(), "classify these in ROUTES"
+    assert set(ROUTES) - routes == set(), "these are gone"
+
+
+@pytest.mark.parametrize("route", OWNED)
+def test_to_another_browser_there_is_no_such_run_nothing_changes_and_its_owner_is_let_in(site, route):
+    place = site(ROUTES[route].state)
+    before = place.stored()
+    assert place.ask(place.browser(), route).status_code == 404
+    assert place.ask(place.app.test_client(), route).status_code in WITHOUT_A_COOKIE
+    assert place.stored() == before
+    answer = place.ask(place.owner, route)
+    assert answer.status_code == ROUTES[route].code, answer.text
+
+
+@pytest.mark.parametrize("route", [route for route in OWNED if API in route])
+def test_to_another_token_there_is_no_such_run_nothing_changes_and_its_own_is_let_in(site, route):
+    place = site(ROUTES[route].state, with_a_token=True)
+    (mine, another), before = place.tokens, place.stored()
+    visits = [(place.browser(), {}), (place.browser(), {"Authorization": "Bearer wrong"}), (place.owner, another)]
+    assert [place.ask(client, route, headers=sent).status_code for client, sent in visits] == [401, 401, 404]
+    assert place.stored() == before
+    answer = place.ask(place.owner, route, headers=mine)
+    assert answer.status_code == ROUTES[route].code, answer.text
+
+
+@pytest.mark.parametrize("route", [route for route in OWNED if API not in route])
+def test_no_browser_touches_the_run_of_a_token(site, route):
+    place = site(ROUTES[route].state, with_a_token=True)
+    before = place.stored()
+    assert place.ask(place.browser(), route).status_code == 404
+    assert place.ask(place.app.test_client(), route).status_code in WITHOUT_A_COOKIE
+    assert place.stored() == before
+
+
+def test_a_link_opens_its_run_for_everybody_and_a_made_up_one_or_one_of_a_deleted_run_opens_nothing(site):
+    place = site("ended")
+    visitor, gone = place.app.test_client(), ("x" * 22, "y" * 22)
+    assert {route: place.ask(visitor, route).status_code for route in LINKS} == dict.fromkeys(LINKS, 200)
+    visitor = place.browser()
+    for route in (*LINKS, *OWNED):
+        assert place.ask(visitor, route, gone).status_code == 404, route
+    for run_id in place.ids:
+        place.app.extensions["hopcheck"].runs.deletion.delete(run_id)
+    assert {route: place.ask(visitor, route).status_code for route in LINKS} == dict.fromkeys(LINKS, 404)
+
+
+def test_no_page_and_no_list_names_the_run_of_somebody_else(site):
+    place = site("ended")
+    for route in SHOWN:
+        assert not any(run_id in place.ask(place.browser(), route).text for run_id in place.ids), route
+    for route in [route for route in SHOWN if ROUTES[route] == LIST and "deleted" not in route]:
+        assert all(run_id in place.ask(place.owner, route).text for run_id in place.ids), route

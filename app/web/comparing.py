@@ -1,23 +1,29 @@
-"""Two to four runs of one claim side by side, each a column (`/compare?run=A&run=B`), as they stand.
+"""Two to four runs of one claim side by side, each a column (`/compare?run=A&run=B`), and one stream for all of them.
 
 Whoever has the links may compare: a run's page is open to them too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, Response, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from app.reasoning.errors import HopcheckError, InvalidInput
+from app.reasoning.events import PhaseEntered, TokensUsed
 from app.reasoning.side_by_side import PageUsed, Row, pages, rows
 from app.runs.comparing import MOST, NoSuchRun, compared
-from app.runs.service import StoredRun
+from app.runs.service import StoredEvent, StoredRun
 from app.web.current import hopcheck
+from app.web.following import grown
+from app.web.stream import last_seen, message, told
 
 comparing = Blueprint("comparing", __name__)
+
+QUIET = (PhaseEntered, TokensUsed)
+"""What changes no hop and no source."""
 
 LETTERS = "ABCD"
 """What the runs are called on the page, in their order: a hop has a number already."""
@@ -45,6 +51,11 @@ class Comparison:
         return tuple(run.report.verdict.label if run.report.verdict else None for run in self.runs)
 
     @property
+    def seen(self) -> tuple[int, ...]:
+        """The number of the last event of each."""
+        return tuple(run.last_seq for run in self.runs)
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         """Their hops, one row a question."""
         return rows([run.report for run in self.runs])
@@ -68,6 +79,55 @@ def compare() -> ResponseReturnValue:
     side = Comparison(runs)
     moving = "follow" if hopcheck().followers.room else "refresh"
     return render_template("compare.html", side=side, mode=moving if side.running else "static")
+
+
+@comparing.get("/compare/events")
+def events() -> Response:
+    """What happens in the runs that still go on. An `id:` is the number of the last event of each: "12-7"."""
+    try:
+        runs = compared(hopcheck().runs.report, request.args.getlist("run"))
+    except NoSuchRun:
+        abort(404)
+    except InvalidInput:
+        abort(422)
+    return told(Beside(Comparison(runs), last_seen(len(runs))), "a comparison")
+
+
+class Beside:
+    """Tells a browser of all the runs beside each other (stream.Teller): in pieces that are whole, as these now stand.
+
+    So it does not matter how far the browser's page was behind: it then gets every piece once, and what happens next.
+    """
+
+    def __init__(self, side: Comparison, seen: tuple[int, ...]) -> None:
+        self._side = side
+        self._behind = seen != side.seen
+
+    @property
+    def ended(self) -> bool:
+        return not self._behind and not self._side.running
+
+    def news(self, wait: float) -> str:
+        if self._behind:
+            self._behind = False
+            return self._drawn(hops=True, agreement=True)
+        open_runs = {run.id: run.last_seq for run in self._side.runs if not run.report.ended}
+        happened = hopcheck().runs.follow_all(open_runs, wait)
+        return self._grown(happened) if happened else ""
+
+    def moved(self) -> str:
+        return ""  # that a run waits for its turn is among its events
+
+    def _grown(self, happened: Mapping[str, Sequence[StoredEvent]]) -> str:
+        before = self._side.running
+        self._side = Comparison(tuple(grown(run, happened.get(run.id, ())) for run in self._side.runs))
+        told_hops = any(not isinstance(each.event, QUIET) for events in happened.values() for each in events)
+        return self._drawn(told_hops, agreement=before != self._side.running)
+
+    def _drawn(self, hops: bool, agreement: bool) -> str:
+        """The agreement only where it is another one: a screen reader says it each time that it is put there."""
+        pieces = render_template("compare_update.html", side=self._side, hops=hops, agreed=agreement)
+        return message(pieces, "-".join(map(str, self._side.seen)))
 
 
 def _choose(ids: Sequence[str], problem: HopcheckError) -> str:

@@ -1,4 +1,4 @@
-"""A running check as server-sent events: whole pieces of the page, rendered from the fold, each replaced by its id.
+"""Running checks as server-sent events: whole pieces of the page, rendered from the fold, each replaced by its id.
 
 So a message that arrives twice does no harm. That matters: after a fatal error htmx's extension opens a new
 EventSource without Last-Event-ID, and the stream starts again where the page began (`?after=`). Nothing is computed
@@ -73,49 +73,92 @@ class Pieces:
         return message(drawn) if drawn else ""
 
 
+class Teller(Protocol):
+    """Who finds out what happens, in one run or in several, and says it in messages of a stream."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether all has been said that will ever happen."""
+
+    def news(self, wait: float) -> str:
+        """What has happened since the last time; waits up to `wait` seconds for it. "" when there is nothing."""
+
+    def moved(self) -> str:
+        """What has changed where nothing happens: places in the queue. "" when there is nothing."""
+
+
+class _OfOneRun:
+    """Tells one reader of one run, from the event behind `after` on."""
+
+    def __init__(self, run_id: str, reader: Reader, after: int) -> None:
+        self._run_id = run_id
+        self._reader = reader
+        self._after = after
+
+    @property
+    def ended(self) -> bool:
+        return self._reader.ended
+
+    def news(self, wait: float) -> str:
+        happened = hopcheck().runs.follow(self._run_id, self._after, wait)
+        if not happened:
+            return ""
+        self._after = happened[-1].seq
+        return self._reader.happened(happened)
+
+    def moved(self) -> str:
+        return self._reader.moved_to(hopcheck().runs.place(self._run_id))
+
+
 def server_sent(run_id: str, reader: Reader) -> Response:
     """What happened after the event that the sender of this request last saw, and what happens, told by `reader`."""
-    body = stream_with_context(_while_it_works(run_id, _messages(run_id, reader, _last_seen())))
+    (after,) = last_seen()
+    return told(_OfOneRun(run_id, reader, after), f"run {run_id}")
+
+
+def told(teller: Teller, subject: str) -> Response:
+    """What `teller` says as a stream, which has one seat among the followers; `subject` is for the log."""
+    body = stream_with_context(_while_it_works(subject, _messages(teller)))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return Response(body, mimetype="text/event-stream", headers=headers)
 
 
-def _while_it_works(run_id: str, messages: Iterator[str]) -> Iterator[str]:
+def last_seen(runs: int = 1) -> tuple[int, ...]:
+    """The number of the last event of each run that the sender of this request has seen, joined by "-" as `id:` is."""
+    for text in (request.headers.get("Last-Event-ID", ""), request.args.get("after", "")):
+        numbers = text.split("-")
+        if len(numbers) == runs and all(number.isascii() and number.isdigit() for number in numbers):
+            return tuple(int(number[:18]) for number in numbers)
+    return (0,) * runs
+
+
+def _while_it_works(subject: str, messages: Iterator[str]) -> Iterator[str]:
     """The same messages; trouble ends them with a line in the log, and the browser asks again by itself."""
     try:
         yield from messages
     except HopcheckError as error:
-        log.warning("a reader of run %s was let go: %s", run_id, error)
+        log.warning("a reader of %s was let go: %s", subject, error)
 
 
-def _last_seen() -> int:
-    for text in (request.headers.get("Last-Event-ID", ""), request.args.get("after", "")):
-        if text.isascii() and text.isdigit():
-            return int(text[:18])
-    return 0
-
-
-def _messages(run_id: str, reader: Reader, after: int) -> Iterator[str]:
-    """Updates until the run has ended. Without a free seat: what there is, once; the browser comes back by itself."""
-    runs = hopcheck().runs
+def _messages(teller: Teller) -> Iterator[str]:
+    """Updates until all has ended. Without a free seat: what there is, once; the browser comes back by itself."""
     yield f"retry: {RETRY_MILLISECONDS}\n\n"
     with hopcheck().followers.seat() as seated:
         while True:
             asked = time.monotonic()
-            happened = runs.follow(run_id, after, TICK_SECONDS if seated else 0.0)
-            if happened:
-                after = happened[-1].seq
-                yield reader.happened(happened)
-            if reader.ended:
+            news = teller.news(TICK_SECONDS if seated else 0.0)
+            if news:
+                yield news
+            if teller.ended:
                 yield END
                 return
-            if not seated or (not happened and time.monotonic() - asked < TICK_SECONDS / 2):
+            if not seated or (not news and time.monotonic() - asked < TICK_SECONDS / 2):
                 return  # nothing can come to this reader here: the run is gone, or this process leaves
-            if not happened:
-                yield reader.moved_to(runs.place(run_id)) or HEARTBEAT
+            if not news:
+                yield teller.moved() or HEARTBEAT
 
 
-def message(html: str, seq: int | None = None) -> str:
+def message(html: str, seq: int | str | None = None) -> str:
     """One SSE message named "update". Its id is the number of the event it tells; what is not stored has none."""
     lines = re.split(r"\r\n|\r|\n", html)  # the three line ends that the format knows; str.splitlines knows more
     head = "" if seq is None else f"id: {seq}\n"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 import pytest
 
 from app.reasoning.types import Judgement, Label, Sentence, Verdict
-from tests.fakes import TWO_HOPS, Script, ScriptedHop, answer, scripted_wiring
+from app.web.followers import THREADS_FOR_PAGES
+from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
 from tests.web.conftest import started, wait_for
+from tests.web.test_stream import chunks_until, swapped
 
 CLAIM = "Hamlet's author was born in England."
 
@@ -161,3 +164,98 @@ def test_runs_of_different_claims_are_not_compared_and_case_and_spaces_make_no_d
     assert compare(client, one, same).status_code == 200
     answered = compare(client, one, other)
     assert (answered.status_code, "These checks are of different claims" in answered.text) == (422, True)
+
+
+def stream(client, *ids: str, after: str = "", **headers):
+    return client.get("/compare/events", query_string={"run": ids, "after": after}, headers=headers)
+
+
+def told(answer) -> list[str]:
+    """The ids of a stream's messages."""
+    return re.findall(r"^id: (\S+)$", answer.text, re.MULTILINE)
+
+
+@pytest.fixture
+def running(make_app):
+    """A browser, and two runs of which the first has ended and the second waits before its second answer."""
+    gates = []
+
+    def start(**settings):
+        gates.append(Gate("answer 3"))
+        client = make_app(scripted_wiring(TWO_HOPS, OTHERWISE, gate=gates[-1]), **settings).test_client()
+        one = ended(client)
+        other = started(client).removeprefix("/runs/")
+        assert gates[-1].reached.wait(30)
+        return client, one, other, gates[-1]
+
+    yield start
+    for gate in gates:
+        gate.open()
+
+
+def test_while_a_run_goes_on_the_page_shows_what_there_is_and_follows(running):
+    client, one, other, _ = running()
+    page = compare(client, one, other).text
+    assert "1 of 2 is still running." in page and 'sse-connect="/compare/events?run=' in page
+    assert row(page, "Where was William Shakespeare born?")[1].startswith("B Hop 3 In progress")
+    assert row(page, "Verdict")[1].startswith("B Running")
+
+
+def test_one_stream_tells_of_all_of_them_and_ends_with_the_last(running):
+    client, one, other, gate = running()
+    gate.open()
+    answered = stream(client, one, other)
+    assert answered.mimetype == "text/event-stream" and answered.text.endswith("event: end\ndata: end\n\n")
+    assert all(re.fullmatch(r"\d+-\d+", each) for each in told(answered))
+    assert {"glance", "questions", "sources", "agreement"} <= set(swapped(answered.text))
+    assert "They do not say the same" in answered.text
+
+
+def test_who_has_seen_all_is_told_the_end_alone_and_who_comes_from_anywhere_else_gets_everything(two):
+    everything = stream(*two)
+    (last,) = told(everything)
+    for headers in ({"after": last}, {"after": "1-1", "Last-Event-ID": last}):
+        answered = stream(*two, **headers)
+        assert told(answered) == [] and "event: end" in answered.text
+    for after in ("1-1", "7", "x-y", "9999-9999", f"{last}-3"):
+        assert told(stream(*two, after=after)) == [last]
+
+
+def test_a_reader_that_was_cut_off_anywhere_has_the_same_pieces_in_the_end(running):
+    client, one, other, gate = running()
+    first = stream(client, one, other)
+    chunks_until(first, "event: update")
+    first.close()
+    gate.open()
+    wait_for(client, f"/runs/{other}", 'id="verdict-heading"')
+    again = stream(client, one, other, after="2-2").text
+    page = compare(client, one, other).text
+    assert row(again, "Verdict") == row(page, "Verdict") and row(again, "Ur-Hamlet") == row(page, "Ur-Hamlet")
+
+
+@pytest.mark.parametrize("seats", [1, 2])
+def test_a_comparison_takes_one_seat_however_many_runs_it_follows(make_app, seats):
+    gate = Gate("answer 1")
+    app = make_app(scripted_wiring(gate=gate), threads=THREADS_FOR_PAGES + seats, workers=3)
+    client, followers = app.test_client(), app.extensions["hopcheck"].followers
+    ids = [started(client).removeprefix("/runs/") for _ in range(3)]
+    following = stream(client, *ids)
+    chunks_until(following, "event: update")
+    assert followers.room is (seats == 2)
+    following.close()
+    assert followers.room
+    gate.open()
+
+
+def test_without_a_free_seat_the_page_loads_itself_again(running):
+    client, one, other, _ = running(threads=1)
+    with client.application.extensions["hopcheck"].followers.seat():
+        page = compare(client, one, other).text
+        assert '<meta http-equiv="refresh"' in page and "sse-connect" not in page
+        answered = stream(client, one, other)
+        assert len(told(answered)) == 1 and "event: end" not in answered.text
+
+
+def test_what_cannot_be_compared_has_no_stream(two):
+    client, one, _ = two
+    assert [stream(client, one, "never").status_code, stream(client, one).status_code] == [404, 422]

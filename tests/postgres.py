@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import URL, create_engine, text
 
 from app.extensions import db
+from app.runs import call_cache, tables  # noqa: F401 - makes the tables known
 
 USER = "postgres"
 """Debian's user of that name, because PostgreSQL does not run as root."""

@@ -36,6 +36,7 @@ def celery_app(url: str, workers: int = 1) -> Celery:
     app = Celery("hopcheck", broker=url, set_as_current=False)
     setup_logging.connect(_leave_the_log_alone)
     app.conf.update(
+        broker_connection_max_retries=None,
         broker_connection_retry_on_startup=True,
         broker_transport_options={
             "queue_order_strategy": "priority",

@@ -1,10 +1,8 @@
-"""`flask --app app evaluate FILE ...`: the local judge and its reasoner or whole runs, measured on a data set."""
+"""`flask --app app evaluate FILE ...`: the local judge, whole runs, a baseline or a paper's table, on a data set."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +11,16 @@ from flask import Flask, current_app
 from flask.cli import with_appcontext
 
 from app.cli_errors import told_in_one_line
-from app.evaluation.datasets import FORMATS, Row, read_rows
-from app.evaluation.given_sentences import NAME as GIVEN
-from app.evaluation.given_sentences import given_sentences as sentences_given
-from app.evaluation.harness import Judge, chosen, is_right, predict
-from app.evaluation.predictions import Prediction, Predictions, write_json
-from app.gold_judging import gold_judge
-from app.offers import SEARCHES
+from app.evaluation.baselines import BASELINES
+from app.evaluation.datasets import FORMATS, Row
+from app.evaluation.harness import is_right
+from app.evaluation.predictions import Prediction, write_text
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import LabelSet
-from app.run_judging import run_judge
-from app.runs.codec import encode_options
-from app.training.pairs import row_is_held_out
 
+TABLES = ("qacheck-1", "papelo-2", "papelo-3")
 TOLD_EVERY = 10
 """Rows between two lines of progress."""
-NOT_MEASURED = ("long documents", "metadata", "dates")
-"""What given sentences cannot show: they have no page behind them, no title and no date."""
 STOPPED = 130
 """What a shell expects of a command that Ctrl-C has ended."""
 
@@ -41,102 +32,74 @@ def register(app: Flask) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--format", "format_name", required=True, type=click.Choice(list(FORMATS)), help="Data set of FILE.")
+@click.option("--format", "format", required=True, type=click.Choice(list(FORMATS)), help="Data set of FILE.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
+@click.option("--evidence", type=click.Choice(["gold", "run"]), help="Judge FILE's own evidence, or whole runs.")
+@click.option("--baseline", type=click.Choice(BASELINES), help="In the place of --evidence: what is to be beaten.")
+@click.option("--table", type=click.Choice(TABLES), help="In the place of --evidence: every row of a paper's table.")
 @click.option(
     "--labels",
     default=LabelSet.THREE.value,
     show_default=True,
     type=click.Choice([each.value for each in LabelSet]),
-    help="Labels to choose from.",
+    help="Labels to choose from; a table's rows have their own.",
 )
+@click.option("--strategy", help="Of runs: how to check; STRATEGY when not given.")
+@click.option("--preset", help="Of runs: mix of modules.")
+@click.option("--answerer", help="Of runs: what answers; ANSWERER when not given.")
+@click.option("--model", help="Of runs: language model.")
 @click.option(
-    "--evidence",
-    required=True,
-    type=click.Choice(["gold", "run"]),
-    help="What is judged by: the data set's own evidence, or what a whole run finds.",
+    "--corpus", "corpora", multiple=True, help="Of runs: corpus to search, once for each; CORPORA when not given."
 )
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
-@click.option("--strategy", help="With --evidence run: how to check; STRATEGY when not given.")
-@click.option("--given-sentences", is_flag=True, help="With --evidence run: search finds what FILE has as `web`.")
+@click.option("--given-sentences", is_flag=True, help="Of runs: search finds what FILE has as `web`.")
 @click.option("--held-out", is_flag=True, help="Only rows that the judge that ships was not trained on.")
+@click.option("--all-rows", is_flag=True, help="Keep rows whose label cannot be said with --labels, as wrong ones.")
 @click.option("--limit", type=click.IntRange(1), help="Only so many rows, the first after shuffling.")
-@click.option("--seed", default=7, show_default=True, help="Seeds the shuffling.")
+@click.option("--seed", default=7, show_default=True, help="Seeds the shuffling and the intervals.")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Rows at work at once.")
 @with_appcontext
-def evaluate(
-    file: Path,
-    format_name: str,
-    labels: str,
-    evidence: str,
-    strategy: str | None,
-    given_sentences: bool,
-    out: Path,
-    held_out: bool,
-    limit: int | None,
-    seed: int,
-) -> None:
-    """Measure the judge, or whole runs, on the claims of FILE; OUT gets predictions.jsonl and metrics.json.
+def evaluate(table: str | None, labels: str, evidence: str | None, **ordered: Any) -> None:
+    """Measure the judge, whole runs, a baseline or a paper's table on the claims of FILE; OUT gets the results.
 
     The same command goes on where it was stopped. Exits 0 when all is measured, 2 on bad input, 1 on failure.
     """
-    from app.evaluation.figures import measured  # scipy: no server that starts should wait for it
+    from app.measuring import Order  # scipy: no server that starts should wait for it
 
-    label_set = LabelSet(labels)
     with told_in_one_line():
-        rows, left_out = _rows(file, format_name, label_set, held_out, seed, limit, evidence == "gold")
-        judge, judged_by = _judge(evidence, label_set, strategy, file if given_sentences else None)
-        about = {"data": _hash(file), "format": format_name, "labels": labels, "evidence": evidence} | judged_by
-        with Predictions(out, about) as predictions:
-            made = predict(rows, judge, predictions)
-            found = _followed(made, rows, label_set, predictions.path)
-        figures = measured(rows, found, label_set)
-        settings = {"file": file.name, "held_out": held_out, "seed": seed, "limit": limit, "left_out": left_out}
-        notes = {"not_measured": NOT_MEASURED} if given_sentences else {}
-        write_json(out / "metrics.json", about | settings | notes | figures)
-    _tell(figures, out)
+        if sum(map(bool, (table, evidence, ordered["baseline"]))) != 1:
+            raise InvalidInput("Say one of --evidence, --baseline and --table.", "evidence")
+        order = Order(labels=LabelSet(labels), evidence=evidence or "run", **ordered)
+        if table:
+            _tell_table(table, order)
+        else:
+            _tell(_measured(order), order.out)
 
 
-def _judge(evidence: str, labels: LabelSet, strategy: str | None, given: Path | None) -> tuple[Judge, dict[str, Any]]:
-    """Who says a label for each row, and what its predictions depend on.
+def _measured(order: Any) -> dict[str, Any]:
+    from app.measuring import measure
 
-    Raises InvalidInput for what cannot run here, and for a file of given sentences without any.
-    """
-    wiring = current_app.extensions["hopcheck"].wiring
-    judged_by: dict[str, Any] = {"judge": wiring.judge_name()}
-    if evidence == "gold":
-        return gold_judge(wiring.weigher(), wiring.sufficient, labels), judged_by
-    options = replace(wiring.defaults(strategy), labels=labels)
-    if given:
-        options = replace(options, answerer=SEARCHES)
-    options = wiring.offers().at_work(options)
-    found = sentences_given(given) if given else None
-    used = replace(options, search=GIVEN, corpora=()) if given else options
-    used = replace(used, modules=wiring.modules(used))
-    judged_by |= {"options": encode_options(used), "given_sentences": given is not None}
-    return run_judge(wiring.strategy_for(options), used, found), judged_by
+    hopcheck = current_app.extensions["hopcheck"]
+
+    def follow(made: Iterable[Prediction], rows: Sequence[Row]) -> list[Prediction]:
+        return _followed(made, rows, order.labels, order.out, order.workers)
+
+    return measure(order, hopcheck.wiring, hopcheck.settings, _say, follow).figures
 
 
-def _rows(
-    file: Path, format_name: str, labels: LabelSet, held_out: bool, seed: int, limit: int | None, gold: bool
-) -> tuple[list[Row], dict[str, int]]:
-    """The rows to measure and how many were left out, by why. Raises InvalidInput when none is left."""
-    read = read_rows(file, format_name)
-    rows = [row for row in read if not held_out or row_is_held_out(row.id, row.group, row.hops)]
-    kept, left_out = chosen(rows, labels, seed, limit, gold)
-    if len(rows) < len(read):
-        left_out["not held out"] = len(read) - len(rows)
-    told = ", ".join(f"{count} {why}" for why, count in left_out.items())
-    if not kept:
-        raise InvalidInput(f"{file.name} has no row that can be measured so; left out: {told}.", "file")
-    click.echo(f"{len(kept)} of {len(read)} rows{f', left out: {told}' if told else ''}", err=True)
-    return kept, left_out
+def _tell_table(name: str, order: Any) -> None:
+    from app.paper_tables import TABLES as papers
+    from app.paper_tables import run_table, told
+
+    outcomes = run_table(papers[name], order, current_app.extensions["hopcheck"].wiring, _measured)
+    written = told(papers[name], outcomes, order.format)
+    order.out.mkdir(parents=True, exist_ok=True)
+    write_text(order.out / "table.md", written)
+    click.echo(written)
 
 
-def _hash(file: Path) -> str:
-    with file.open("rb") as data:
-        return hashlib.file_digest(data, "sha256").hexdigest()[:16]
-
-
-def _followed(made: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet, path: Path) -> list[Prediction]:
+def _followed(
+    made: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet, out: Path, workers: int
+) -> list[Prediction]:
     """The predictions, told of as they come. Ctrl-C leaves whole lines and says how to go on."""
     found: list[Prediction] = []
     right = failed = 0
@@ -146,19 +109,31 @@ def _followed(made: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet,
             right += is_right(row, prediction, labels)
             failed += prediction.label is None
             if len(found) % TOLD_EVERY == 0 or len(found) == len(rows):
-                click.echo(f"{len(found)} of {len(rows)}: accuracy {right / len(found):.3f}, {failed} failed", err=True)
+                score = f"accuracy {right / len(found):.3f}, {failed} failed"
+                _say(f"{len(found)} of {len(rows)}: {score}, {_pace(found, len(rows), workers)}")
     except KeyboardInterrupt:
-        click.echo(f"\nStopped after {len(found)} of {len(rows)}; {path} has them.", err=True)
-        click.echo("The same command goes on from there.", err=True)
+        _say(f"\nStopped after {len(found)} of {len(rows)}; {out / 'predictions.jsonl'} has them.")
+        _say("The same command goes on from there.")
         raise SystemExit(STOPPED) from None
     return found
+
+
+def _pace(found: Sequence[Prediction], rows: int, workers: int) -> str:
+    """The mean time of a row, those of earlier starts among them, and how long the rest takes at that pace."""
+    seconds = sum(each.spent.seconds for each in found) / len(found)
+    left = seconds * (rows - len(found)) / workers / 60
+    return f"{seconds:.1f} s a row" + (f", about {left:.0f} min left" if rows > len(found) else "")
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
 
 
 def _tell(figures: dict[str, Any], out: Path) -> None:
     def line(name: str, row: dict[str, Any]) -> str:
         auc = "none" if row["auc"] is None else f"{row['auc']:.3f}"
-        figures = f"accuracy {row['accuracy']:.3f}  macro-F1 {row['macro_f1']:.3f}  AUC {auc}"
-        return f"{name:7} n {row['n']:5}  failed {row['failed']:4}  {figures}"
+        told = f"accuracy {row['accuracy']:.3f}  macro-F1 {row['macro_f1']:.3f}  AUC {auc}"
+        return f"{name:7} n {row['n']:5}  failed {row['failed']:4}  {told}"
 
     click.echo(line("all", figures))
     for hops, row in figures["by_hops"].items():
@@ -166,4 +141,6 @@ def _tell(figures: dict[str, Any], out: Path) -> None:
     for label, row in figures["per_class"].items():
         told = "  ".join(f"{name} {row[name]:.3f}" for name in ("precision", "recall", "f1"))
         click.echo(f"{label:21} n {row['n']:5}  {told}")
+    for problem, count in figures["problems"].items():
+        click.echo(f"failed {count} times: {problem}")
     click.echo(f"written to {out / 'metrics.json'}")

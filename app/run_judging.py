@@ -6,7 +6,7 @@ the place of a search engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from app.claims import clean_date, clean_speaker, today
@@ -15,6 +15,7 @@ from app.evaluation.given_sentences import GivenSentences
 from app.evaluation.harness import Judge, Judged
 from app.evaluation.predictions import Piece, Spent
 from app.evaluation.replies import Replies
+from app.modules.answering import retriever_reader, web_search
 from app.modules.answering.web_search import WebSearchAnswerer
 from app.modules.evidence import quoted_sentence
 from app.reasoning.calls import remembering
@@ -24,9 +25,11 @@ from app.reasoning.evidence_pursuit import EvidencePursuit
 from app.reasoning.progress import listening
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.report import Report, fold
-from app.reasoning.roles import Strategy
+from app.reasoning.roles import QuestionAnswerer, Strategy
 from app.reasoning.types import Claim, Hop, HopStatus, Origin, RunOptions
 
+SEARCHING = (retriever_reader.NAME, web_search.NAME)
+"""Answerers that look at pages; the others answer out of a model's memory."""
 BARE = ("yes", "no")
 """Answers that say nothing without what they rest on."""
 
@@ -50,12 +53,23 @@ def run_judge(strategy: Strategy, options: RunOptions, given: Mapping[str, Given
             report.verdict.confidence if report.verdict else None,
             problem=None if report.verdict else report.problem,
             evidence=tuple(piece_of(hop) for hop in report.context),
-            pages=pages_of(report.hops),
+            pages=pages_of(report.hops) if options.answerer in SEARCHING else None,
             troubles=(*report.failures, *(hop.reason for hop in report.hops if hop.status is HopStatus.FAILED)),
             spent=spent_in(report),
         )
 
     return judged
+
+
+def answerer_for(
+    strategy: Strategy, given: Mapping[str, GivenSentences] | None = None
+) -> Callable[[Row], QuestionAnswerer]:
+    """Who answers for a row in runs of this strategy. Raises InvalidInput, then and there, when nobody does."""
+    if not isinstance(strategy, EvidencePursuit | QuestionGuided):
+        raise InvalidInput("This strategy asks no question, so nothing is retrieved in it.", "strategy")
+    if given is None:
+        return lambda row: strategy.answerer
+    return lambda row: _searching(strategy, given.get(row.id, GivenSentences(()))).answerer
 
 
 def claim_of(row: Row) -> Claim:
@@ -98,7 +112,7 @@ def _report(strategy: Strategy, claim: Claim, options: RunOptions) -> Report:
     return fold((event, 0.0) for event in events)
 
 
-def _searching(strategy: Strategy, given: GivenSentences) -> Strategy:
+def _searching(strategy: Strategy, given: GivenSentences) -> EvidencePursuit | QuestionGuided:
     """The strategy with `given` for its search engine. Raises InvalidInput when it searches nothing."""
     answerer = getattr(strategy, "answerer", None)
     if not isinstance(strategy, EvidencePursuit | QuestionGuided) or not isinstance(answerer, WebSearchAnswerer):

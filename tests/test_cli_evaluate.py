@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -12,7 +13,7 @@ from app.reasoning.types import LabelSet
 from app.settings import Settings, load_settings
 from app.training.pairs import row_is_held_out
 from tests.evaluation.rows import averitec, hover, written
-from tests.fakes import scripted_wiring
+from tests.fakes import AWAY, TWO_HOPS, Script, scripted_wiring
 
 
 class FakeJudge:
@@ -39,11 +40,12 @@ class FakeJudge:
 def command(tmp_path):
     """Carries out `evaluate` with this judge, on FILE as HoVer's unless told otherwise."""
 
-    def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold"):
-        wiring, scripted = scripted_wiring(), judge or FakeJudge()
+    def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold", wiring=None, env=None):
+        wiring, scripted = wiring or scripted_wiring(), judge or FakeJudge()
         wiring.weigher, wiring.judge_name, wiring.sufficient = lambda: scripted, scripted.told_name, 0.6
-        app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")}), wiring)
-        options = ["--format", form, "--evidence", evidence, "--out", str(tmp_path / "out"), *more]
+        app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")} | (env or {})), wiring)
+        measured = ["--evidence", evidence] if evidence else []
+        options = ["--format", form, *measured, "--out", str(tmp_path / "out"), *more]
         return app.test_cli_runner().invoke(args=["evaluate", str(file), *options])
 
     return invoke
@@ -55,8 +57,12 @@ def hover_file(tmp_path):
     return written(tmp_path / "hover.jsonl", *rows)
 
 
+def metrics_in(folder) -> dict:
+    return json.loads((folder / "metrics.json").read_text())
+
+
 def metrics(tmp_path) -> dict:
-    return json.loads((tmp_path / "out" / "metrics.json").read_text())
+    return metrics_in(tmp_path / "out")
 
 
 def told_in_one_line(done) -> str:
@@ -176,8 +182,8 @@ def test_the_judge_that_ships_tells_a_true_claim_from_a_false_one(tmp_path):
     options = ["--format", "claims", "--labels", LabelSet.TWO.value, "--evidence", "gold", "--out", str(tmp_path)]
     done = app.test_cli_runner().invoke(args=["evaluate", str(file), *options])
     assert done.exit_code == 0, done.stderr
-    assert (metrics_in := json.loads((tmp_path / "metrics.json").read_text()))["n"] == 3
-    assert metrics_in["auc"] == 1.0 and metrics_in["judge"].startswith("judge ")
+    found = metrics_in(tmp_path)
+    assert (found["n"], found["auc"]) == (3, 1.0) and found["judge"].startswith("judge ")
 
 
 def test_whole_runs_are_measured_by_their_verdicts_without_the_rows_own_evidence(command, hover_file, tmp_path):
@@ -194,3 +200,76 @@ def test_a_strategy_that_searches_nothing_cannot_be_given_sentences(command, tmp
     file = written(tmp_path / "a.jsonl", averitec() | {"web": [{"sentence": "It was so.", "url": ""}]})
     result = command(file, "--given-sentences", form="averitec", evidence="run")
     assert "web-search" in told_in_one_line(result)
+
+
+def test_a_second_start_of_the_same_runs_is_free(command, hover_file, tmp_path):
+    command(hover_file, "--workers", "3", evidence="run")
+    wiring = scripted_wiring(Script((), RuntimeError("nothing may be asked again")))
+    again = command(hover_file, "--workers", "2", evidence="run", wiring=wiring)
+    assert again.exit_code == 0 and metrics(tmp_path)["failed"] == 0
+    assert len((tmp_path / "out" / "predictions.jsonl").read_text().splitlines()) == 12
+
+
+def test_a_running_score_is_told_with_the_time_of_a_row(command, hover_file):
+    done = command(hover_file, evidence="run")
+    assert re.search(r"10 of 12: accuracy 0\.\d+, 0 failed, \d+\.\d s a row, about 0 min left", done.stderr)
+
+
+def test_what_a_run_rests_on_and_took_is_kept_with_its_prediction(command, hover_file, tmp_path):
+    command(hover_file, "--limit", "1", evidence="run")
+    (line,) = (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()
+    kept = json.loads(line)
+    asked = [hop.question for hop in TWO_HOPS.hops]
+    assert [piece["question"] for piece in kept["evidence"]] == asked and kept["evidence"][0]["text"]
+    assert "Hamlet" in kept["pages"] and kept["spent"]["calls"] > 0
+
+
+def test_runs_that_end_without_a_verdict_are_failed_and_named_and_counted(command, hover_file, tmp_path):
+    wiring = scripted_wiring(Script((), CallFailed("The model is away.")), language_models=(AWAY,))
+    done = command(hover_file, "--strategy", "direct", "--model", "big", evidence="run", wiring=wiring)
+    assert done.exit_code == 0 and "failed 12 times: " in done.stdout and "The model is away." in done.stdout
+    assert (metrics(tmp_path)["failed"], metrics(tmp_path)["accuracy"]) == (12, 0)
+    assert "| all | 12 | 12 | 0.000" in (tmp_path / "out" / "table.md").read_text()
+
+
+@pytest.mark.parametrize("baseline", ["majority", "claim-only", "single-retrieval"])
+def test_each_baseline_is_measured_like_anything_else(command, hover_file, tmp_path, baseline):
+    judge = FakeJudge()
+    done = command(hover_file, "--baseline", baseline, judge=judge, evidence="")
+    assert done.exit_code == 0, done.output
+    assert (metrics(tmp_path)["evidence"], metrics(tmp_path)["n"]) == (baseline, 12)
+    shown = {len(evidence) for _, evidence in judge.shown}
+    assert shown == {"majority": set(), "claim-only": {0}, "single-retrieval": {2}}[baseline]
+
+
+@pytest.mark.parametrize("more", [(), ("--evidence", "run", "--baseline", "majority")])
+def test_exactly_one_thing_is_measured_at_a_time(command, hover_file, more):
+    done = command(hover_file, *more, evidence="")
+    assert "Say one of --evidence, --baseline and --table." in told_in_one_line(done)
+
+
+def test_the_manifest_has_the_settings_that_were_set_and_no_secret(command, hover_file, tmp_path):
+    env = {"OPENAI_API_KEY": "sk-very-secret", "OPENAI_MODEL": "some-model", "DATABASE_URL": "sqlite:///s3cr3t.sqlite3"}
+    command(hover_file, "--limit", "2", "--workers", "2", env=env | {"TORCH_THREADS": "1"})
+    written = (tmp_path / "out" / "manifest.json").read_text()
+    found = json.loads(written)
+    assert (found["settings"]["TORCH_THREADS"], found["settings"]["OPENAI_MODEL"]) == ("1", "some-model")
+    assert (found["judge"], found["workers"], found["seed"], found["limit"]) == ("fake judge 1", 2, 7, 2)
+    assert "secret" not in written and "s3cr3t" not in written
+
+
+def test_a_whole_table_runs_what_can_be_run_and_says_why_the_rest_was_not(command, hover_file, tmp_path):
+    done = command(hover_file, "--table", "qacheck-1", "--limit", "4", evidence="")
+    assert done.exit_code == 0, done.output
+    lines = {line.split(" | ")[0].strip("| "): line for line in done.stdout.splitlines() if line.startswith("| ")}
+    assert "the paper's alone" in lines["Codex"] and "not looked up" in lines["Codex"]
+    assert "not run: Asked directly needs a language model; choose one." in lines["Language model, asked directly"]
+    assert "0.5567 (QACheck, section 4 and Table 1)" in lines["QACheck, reciter-reader"]
+    assert lines["This project's local models"].startswith("| This project's local models | 4 | 0 | ")
+    assert metrics_in(tmp_path / "out" / "local")["labels"] == "two"
+    assert (tmp_path / "out" / "table.md").read_text() == done.stdout[:-1]
+
+
+def test_a_table_of_another_format_is_refused(command, hover_file):
+    done = command(hover_file, "--table", "papelo-2", evidence="")
+    assert "This table is for the formats averitec." in told_in_one_line(done)

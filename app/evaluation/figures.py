@@ -39,7 +39,7 @@ def measured(rows: Sequence[Row], predictions: Sequence[Prediction], labels: Lab
     return over(range(len(pairs))) | {
         "per_class": {label.value: _of_class(label.value, told, gold) for label in classes},
         "by_hops": {str(count): over([at for at, row in enumerate(rows) if row.hops == count]) for count in hops},
-        "confusion": {label.value: _said_of(label, pairs) for label in classes},
+        "confusion": {label.value: _said_of(label, pairs) for label in Gold if label in classes},
         "problems": dict(Counter(prediction.problem for _, prediction in pairs if prediction.problem)),
         "troubles": sum(len(prediction.troubles) for _, prediction in pairs),
     }

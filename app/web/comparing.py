@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, abort, render_template, request
+from flask import Blueprint, Response, abort, render_template, request, session
 from flask.typing import ResponseReturnValue
 
 from app.reasoning.errors import HopcheckError, InvalidInput
 from app.reasoning.events import PhaseEntered, TokensUsed
 from app.reasoning.side_by_side import PageUsed, Row, pages, rows
-from app.runs.comparing import MOST, NoSuchRun, compared
-from app.runs.service import StoredEvent, StoredRun
+from app.runs.comparing import MOST, NoSuchRun, compared, same_claim
+from app.runs.service import RunSummary, StoredEvent, StoredRun, Wanted
 from app.web.current import hopcheck
 from app.web.following import grown
 from app.web.stream import last_seen, message, told
@@ -24,6 +24,10 @@ comparing = Blueprint("comparing", __name__)
 
 QUIET = (PhaseEntered, TokensUsed)
 """What changes no hop and no source."""
+
+MOST_OTHERS = 8
+LOOKED_AT = 40
+"""Runs whose claims have all the words of a claim, of which some may be of longer claims."""
 
 LETTERS = "ABCD"
 """What the runs are called on the page, in their order: a hop has a number already."""
@@ -128,6 +132,20 @@ class Beside:
         """The agreement only where it is another one: a screen reader says it each time that it is put there."""
         pieces = render_template("compare_update.html", side=self._side, hops=hops, agreed=agreement)
         return message(pieces, "-".join(map(str, self._side.seen)))
+
+
+@comparing.app_template_global("others_of")
+def others_of(run: StoredRun) -> tuple[RunSummary, ...]:
+    """The other checks of its claim that this browser began, newest first, whoever began this one.
+
+    A check that was asked again keeps no link to the first; the claim is what they have in common.
+    """
+    if "owner" not in session:
+        return ()
+    claim = run.report.claim.text
+    found = hopcheck().runs.recent(session["owner"], LOOKED_AT, wanted=Wanted(words=claim))
+    others = [each for each in found if each.id != run.id and same_claim(each.claim) == same_claim(claim)]
+    return tuple(others[:MOST_OTHERS])
 
 
 def _choose(ids: Sequence[str], problem: HopcheckError) -> str:

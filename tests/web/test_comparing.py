@@ -259,3 +259,43 @@ def test_without_a_free_seat_the_page_loads_itself_again(running):
 def test_what_cannot_be_compared_has_no_stream(two):
     client, one, _ = two
     assert [stream(client, one, "never").status_code, stream(client, one).status_code] == [404, 422]
+
+
+def test_a_runs_page_offers_the_other_checks_of_its_claim_to_compare_with(two):
+    client, one, other = two
+    ended(client, "Something else.")
+    page = client.get(f"/runs/{other}").text
+    offered = page[page.index('id="others-heading"') :]
+    assert re.findall(r'name="run" value="([^"]+)"', offered) == [other, one]
+    assert 'action="/compare"' in offered and "Supported" in offered
+
+
+def test_a_check_that_is_asked_again_is_offered_the_one_before_it_at_once(running):
+    client, one, other, _ = running()
+    assert f'name="run" value="{one}" checked' in client.get(f"/runs/{other}").text
+
+
+def test_another_browser_is_offered_its_own_checks_alone(two):
+    client, one, _ = two
+    stranger = client.application.test_client()
+    assert "others-heading" not in stranger.get(f"/runs/{one}").text
+    own = ended(stranger)
+    assert f'name="run" value="{own}"' in stranger.get(f"/runs/{one}").text
+    assert "others-heading" not in stranger.get(f"/runs/{own}").text
+
+
+def test_where_nothing_can_be_compared_yet_others_are_offered(two):
+    client, one, other = two
+    assert f'name="run" value="{other}"' in compare(client, one).text
+
+
+def test_in_the_history_runs_are_ticked_and_compared(two):
+    client, one, other = two
+    page = client.get("/history").text
+    form = page[page.index('action="/compare"') :]
+    assert set(re.findall(r'<input type="checkbox" name="run" value="([^"]+)"', form)) == {one, other}
+
+
+def test_a_single_check_in_the_history_has_nothing_to_be_compared_with(client):
+    ended(client)
+    assert 'type="checkbox"' not in client.get("/history").text

@@ -62,4 +62,18 @@
       setTimeout(() => { button.textContent = "Copy"; }, 2000);
     });
   }
+
+  // The system's share sheet, where there is one. Whoever closes it again has decided so.
+  for (const button of document.querySelectorAll("[data-share]")) {
+    if (!navigator.share) continue;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const url = document.getElementById(button.dataset.share).href;
+      try {
+        await navigator.share({ title: document.title, url });
+      } catch (error) {
+        if (error.name !== "AbortError") throw error;
+      }
+    });
+  }
 })();

@@ -1,0 +1,74 @@
+"""What others see of a link before they follow it: title, description and one address for each page."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from app.reasoning.types import Label, Verdict
+from tests.fakes import FAILING, TWO_HOPS, Gate, Script, scripted_wiring
+from tests.web.conftest import finished, started, wait_for
+
+CLAIM = 'The "author" of Hamlet & Macbeth was <b>born</b> in England.'
+
+
+def tags(page: str) -> dict[str, str]:
+    """The head's title, meta tags and canonical address, as a machine reads them."""
+    head = page.partition("</head>")[0]
+    found = {"title": re.search(r"<title>(.*?)</title>", head, re.DOTALL)[1].strip()}
+    found |= dict(re.findall(r'<meta (?:name|property)="([\w:]+)" content="([^"]*)"', head))
+    found |= dict(re.findall(r'<link rel="(canonical)" href="([^"]+)"', head))
+    return {name: html.unescape(value) for name, value in found.items()}
+
+
+def test_a_finished_run_tells_its_claim_and_verdict(client):
+    path = started(client, CLAIM)
+    told = tags(wait_for(client, path, 'id="verdict-heading"'))
+    assert told["og:title"] == told["title"] and told["title"].startswith('Supported: The "author" of Hamlet')
+    assert (
+        told["description"]
+        == told["og:description"]
+        == (f"Supported, high confidence: {CLAIM} 2 questions asked, 2 answers kept, with the evidence for each.")
+    )
+    assert told["canonical"] == told["og:url"] == f"http://localhost{path}"
+    assert told["og:type"] == "article" and told["robots"] == "noindex"
+
+
+def test_the_address_is_the_same_whatever_is_added_to_it(client):
+    path = started(client)
+    assert tags(client.get(f"{path}?cards=open&utm_source=x").text)["canonical"] == f"http://localhost{path}"
+
+
+def test_a_run_that_goes_on_is_told_as_one(make_app):
+    gate = Gate("answer 1")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    path = started(client, CLAIM)
+    assert gate.reached.wait(10)
+    assert tags(client.get(path).text)["og:description"] == f"Being checked: {CLAIM}"
+    gate.open()
+
+
+@pytest.mark.parametrize(
+    ("script", "begins"),
+    [
+        (FAILING, "No verdict, the check failed: "),
+        (
+            Script(TWO_HOPS.hops, Verdict(Label.NOT_ENOUGH_EVIDENCE, ())),
+            "Not enough evidence: ",
+        ),
+    ],
+)
+def test_other_ends_are_told_in_words_as_well(make_app, script, begins):
+    client = make_app(scripted_wiring(script)).test_client()
+    assert tags(finished(client, CLAIM))["og:description"].startswith(begins + CLAIM)
+
+
+def test_every_other_page_describes_itself_and_an_error_is_no_page_to_link_to(client):
+    pages = {path: tags(client.get(path).text) for path in ("/", "/how-it-works", "/choices", "/api")}
+    assert len({told["description"] for told in pages.values()}) == len(pages)
+    assert all(told["canonical"] == f"http://localhost{path}" for path, told in pages.items())
+    assert not any("robots" in told for told in pages.values())
+    lost = tags(client.get("/nowhere").text)
+    assert "canonical" not in lost and "og:url" not in lost and lost["robots"] == "noindex"

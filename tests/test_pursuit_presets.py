@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 import pytest
 
 from app.pursuit_presets import PURSUIT_PRESETS
-from app.reasoning.evidence_pursuit import Variant
 from app.reasoning.types import LabelSet
+from app.reasoning.variant import Variant
 
 PAPER = PURSUIT_PRESETS["seq+llm"]
 ROWS = {

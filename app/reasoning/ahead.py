@@ -13,14 +13,14 @@ it cost is reported at once, so limits bind it like everything else.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import Any, Generic, Self, TypeVar
 
 from app.reasoning import progress
 from app.reasoning.calls import NotWanted, insist_wanted, only_while
-from app.reasoning.events import PhaseEntered, TokensUsed, TroubleMet
+from app.reasoning.events import Event, PhaseEntered, TokensUsed, TroubleMet
 from app.reasoning.roles import Control, Wish
 
 T = TypeVar("T")
@@ -79,6 +79,12 @@ class Ahead:
         """Wait, not for long, until what was dropped has told what it cost; not at all where the run is in a hurry."""
         if self._control is None or self._control.wish() not in (Wish.STOP, Wish.CONCLUDE_NOW):
             wait([each.outcome for each in self._dropped], seconds)
+
+    def settled(self, events: Iterator[Event]) -> Iterator[Event]:
+        """The same events, each once it has settled."""
+        for event in events:
+            self.settle()
+            yield event
 
     def _may_go_on(self) -> bool:
         return self._control is None or self._control.wish() is Wish.GO_ON

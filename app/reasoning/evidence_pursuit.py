@@ -7,15 +7,17 @@
 A pair is a question with its answer: an answered question is kept, an unanswered one is set aside. Every asked
 question counts against max_hops. Which stage a run is in follows from its hops and from the reply that ended the
 pursuer's own questions, which is shown as `SufficiencyJudged`; so a run goes on exactly where it was cut off.
+
+With head starts, questions that do not follow from each other are answered side by side (docs/critical-path.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
+from app.reasoning.ahead import Ahead
 from app.reasoning.errors import CallFailed
 from app.reasoning.events import (
     Event,
@@ -27,12 +29,14 @@ from app.reasoning.events import (
 )
 from app.reasoning.pairs import Pairs, answer_text
 from app.reasoning.report import Report
+from app.reasoning.rewording import Rewordings
 from app.reasoning.roles import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, Wish
 from app.reasoning.trail import NOTHING_LEFT, Trail, brought_nothing, conclude, failed, limit_reached, wish_to_end
-from app.reasoning.types import Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
+from app.reasoning.variant import Variant
 
-PARAPHRASES = 4
-"""So many other wordings of a question are asked for at once (section 3.1)."""
+SIDE_BY_SIDE = 4
+"""So many questions are answered at the same time."""
 
 DECIDED = {
     True: "The questioner holds that the answers show the claim to be true.",
@@ -43,23 +47,6 @@ UNFOUNDED = "The questioner decided without any answer, which does not count."
 REPEATED = "The questioner had nothing to ask but what had been asked."
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One row of the paper's Table 2: what a run does differently.
-
-    `pairs` are wanted in all. `all_at_once`: the questions are asked for in one list, at most `pairs`, and none follows
-    from an answer. `padding` makes up the missing pairs: other wordings with fresh answers, the kept pairs once more
-    as they are, or nothing. Without `late_verdict` a decided next step is the verdict. `inflate_to` repeats kept pairs
-    up to that number, in which the verdict takes no part.
-    """
-
-    pairs: int = 5
-    all_at_once: bool = False
-    padding: Literal["paraphrase", "repeat", "none"] = "paraphrase"
-    late_verdict: bool = True
-    inflate_to: int = 0
-
-
 @dataclass(frozen=True)
 class EvidencePursuit:
     """Algorithm 1 over four modules, each replaceable alone. Holds no state of any run."""
@@ -68,22 +55,27 @@ class EvidencePursuit:
     paraphraser: Paraphraser
     answerer: QuestionAnswerer
     reasoner: Reasoner
-    variant: Variant = Variant()
+    variant: Variant = Variant()  # noqa: RUF009 - it is frozen
+    head_starts: bool = False
+    """Whether questions are answered side by side: worth it where answers wait for another machine."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield what happens; the last event is terminal. Of `so_far` stands every hop but one that was cut off."""
-        pursuit = _Pursuit(self, claim, options, Pairs.of(so_far), control)
-        if so_far:
-            pursuit.recall(so_far)
-        if not (so_far and so_far.stopped_because):
-            reason = yield from pursuit.question()
-            if control and control.wish() is Wish.STOP:
-                yield RunInterrupted(control.reason())
-                return
-            yield QuestioningEnded(reason)
-        yield from pursuit.conclude()
+        with Ahead(self.head_starts, control) as ahead:
+            words = Rewordings(self.paraphraser, claim, ahead)
+            pursuit = _Pursuit(self, claim, options, Pairs.of(so_far), ahead, words, control)
+            if so_far:
+                pursuit.recall(so_far)
+            if not (so_far and so_far.stopped_because):
+                reason = yield from pursuit.question()
+                ahead.drop()
+                if control and control.wish() is Wish.STOP:
+                    yield RunInterrupted(control.reason())
+                    return
+                yield QuestioningEnded(reason)
+            yield from ahead.settled(pursuit.conclude())
 
 
 @dataclass
@@ -94,11 +86,12 @@ class _Pursuit:
     claim: Claim
     options: RunOptions
     trail: Pairs
+    ahead: Ahead
+    words: Rewordings
     control: Control | None = None
     ended: str = ""
     own: int = 0
     opening: tuple[Question, ...] | None = None
-    wordings: dict[int, tuple[Question, ...]] = field(default_factory=dict)
 
     @property
     def variant(self) -> Variant:
@@ -165,7 +158,9 @@ class _Pursuit:
         if self.variant.all_at_once:
             if self.opening is None:
                 self.opening = pursuer.first_questions(self.claim, self.variant.pairs)[: self.variant.pairs]
-            return next((Ask(question) for question in self.opening if self.trail.is_new(question)), None)
+            left = [question for question in self.opening if self.trail.is_new(question)]
+            self._begin(lambda count: left[:count])
+            return Ask(left[0]) if left else None
         if any(hop.question.text for hop in asked.hops):
             return pursuer.next_step(self.claim, asked.context, asked.set_aside)
         return next((Ask(question) for question in pursuer.first_questions(self.claim, 1)), None)
@@ -220,24 +215,30 @@ class _Pursuit:
         broken = len(done) > 1 and all(hop.status is HopStatus.FAILED for hop in done[-2:])
         if self._full() or broken:
             return None
-        for turn in range(len(done), len(done) + len(base)):
-            hop = base[turn % len(base)]
-            try:
-                words = self._wordings(hop)
-            except CallFailed as error:
-                return (yield from failed(Hop(self.trail.next_number, Question("")), "paraphraser", error))
-            if question := next((each for each in words if self.trail.is_new(each)), None):
-                return (yield from self._ask(question, f"The question of hop {hop.number}, in other words."))
-        return None
+        self._begin(partial(self.words.foreseen, base, len(done), self.trail))
+        try:
+            found = self.words.next(base, len(done), self.trail)
+        except CallFailed as error:
+            return (yield from failed(Hop(self.trail.next_number, Question("")), "paraphraser", error))
+        if found is None:
+            return None
+        hop, question = found
+        return (yield from self._ask(question, f"The question of hop {hop.number}, in other words."))
 
-    def _wordings(self, hop: Hop) -> tuple[Question, ...]:
-        if hop.number not in self.wordings:
-            self.wordings[hop.number] = self.parts.paraphraser.paraphrase(self.claim, hop.question, PARAPHRASES)
-        return self.wordings[hop.number]
+    def _begin(self, next_ones: Callable[[int], Iterable[Question]]) -> None:
+        """Answer so many as are asked in any case, unless the run is told to end or can get no answers at all."""
+        if self.ahead.on:
+            asked, answered = len(self.trail.asked), len(self.trail.answered)
+            room = min(self.variant.pairs - answered, self.options.max_hops - asked, SIDE_BY_SIDE)
+            for question in next_ones(room):
+                self.ahead.begin(("answer", question), partial(self._answer, question))
 
     def _ask(self, question: Question, if_answered: str) -> Generator[Event, None, Hop]:
-        find = partial(self.parts.answerer.answer, question, self.claim)
+        find = partial(self.ahead.take, ("answer", question), partial(self._answer, question))
         return self.trail.ask(question, find, if_answered, self.control)
+
+    def _answer(self, question: Question) -> Answer:
+        return self.parts.answerer.answer(question, self.claim)
 
     def _decided(self, holds: bool) -> Verdict:
         """The decision as a verdict; it rests on the pairs that were there when it was made."""

@@ -79,9 +79,7 @@ class QuestionGuided:
                     yield RunInterrupted(control.reason())
                     return
                 yield QuestioningEnded(reason)
-            for event in conclude(self.reasoner, claim, trail, trail.context, options):
-                ahead.settle()
-                yield event
+            yield from ahead.settled(conclude(self.reasoner, claim, trail, trail.context, options))
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.reasoning.errors import CallFailed
-from app.reasoning.evidence_pursuit import EvidencePursuit, Variant
+from app.reasoning.evidence_pursuit import EvidencePursuit
 from app.reasoning.roles import Ask, Decide
 from app.reasoning.types import Answer, Claim, Context, Hop, Label, Question, Verdict
+from app.reasoning.variant import Variant
 from tests.fakes import SUPPORTED, answer
 
 CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")
@@ -34,8 +35,8 @@ class Script:
     verdict: Any = LATE
     calls: list[tuple] = field(default_factory=list)
 
-    def strategy(self, variant: Variant = Variant()) -> EvidencePursuit:  # noqa: B008 - it is frozen
-        return EvidencePursuit(self, self, self, self, variant)
+    def strategy(self, variant: Variant = Variant(), head_starts: bool = False) -> EvidencePursuit:  # noqa: B008 - it is frozen
+        return EvidencePursuit(self, self, self, self, variant, head_starts)
 
     def named(self, name: str) -> list[tuple]:
         """The calls of one module, without the name."""

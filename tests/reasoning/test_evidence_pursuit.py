@@ -26,10 +26,12 @@ from app.reasoning.events import (
     SufficiencyJudged,
     VerdictReached,
 )
-from app.reasoning.evidence_pursuit import DECIDED, PARAPHRASES, REPEATED, UNFOUNDED, Variant
+from app.reasoning.evidence_pursuit import DECIDED, REPEATED, UNFOUNDED
 from app.reasoning.report import Report, apply, fold
+from app.reasoning.rewording import PARAPHRASES
 from app.reasoning.roles import Wish
 from app.reasoning.types import Answer, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
+from app.reasoning.variant import Variant
 from tests.fakes import answer
 from tests.reasoning.pursuit import CLAIM, FAILED, LATE, Script
 from tests.reasoning.test_question_guided import Wishes

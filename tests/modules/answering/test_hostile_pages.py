@@ -17,11 +17,12 @@ from app.modules.prompted.questioner import PromptedQuestioner
 from app.modules.prompted.reasoner import PromptedReasoner
 from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
 from app.reasoning.events import RunFailed, RunStarted, VerdictReached
-from app.reasoning.evidence_pursuit import EvidencePursuit, Variant
+from app.reasoning.evidence_pursuit import EvidencePursuit
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.report import Report, fold
 from app.reasoning.roles import QuestionAnswerer, Strategy, TextGenerator
 from app.reasoning.types import Claim, Label, Origin, Page, RunOptions, SearchHit
+from app.reasoning.variant import Variant
 from tests.modules.answering.hostile_pages import HOSTILE, Prompt, careful, obedient_to
 from tests.modules.answering.web_fakes import QUESTION, TablePages, TableSearch, hit, page
 from tests.text_generators import PlayedModel

@@ -1,0 +1,123 @@
+"""A pursuit with head starts: what does not follow from each other is answered side by side; all else is the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.reasoning.errors import CallFailed
+from app.reasoning.roles import Wish
+from app.reasoning.types import Answer, Claim, Question, RunOptions
+from app.reasoning.variant import Variant
+from tests.reasoning.lockstep import Lockstep
+from tests.reasoning.pursuit import CLAIM, FAILED, Script
+from tests.reasoning.test_evidence_pursuit import scripts, variants
+
+OPTIONS = RunOptions(strategy="evidence-pursuit", max_hops=10)
+
+
+class Timed(Script):
+    """A script whose calls are named after what is asked, and held by `before`."""
+
+    before = staticmethod(lambda name: None)
+
+    def next_step(self, claim, context, set_aside):
+        self.before(f"step {len(context) + len(set_aside)}")
+        return super().next_step(claim, context, set_aside)
+
+    def first_questions(self, claim, n):
+        self.before("step 0")
+        return super().first_questions(claim, n)
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        self.before(question.text)
+        return super().answer(question, claim)
+
+    def paraphrase(self, claim, question, n):
+        self.before(f"reword {question.text}")
+        return super().paraphrase(claim, question, n)
+
+
+def whole(script: Script, variant: Variant = Variant(), head_starts: bool = True, **doors) -> list:  # noqa: B008 - it is frozen
+    return list(script.strategy(variant, head_starts).run(CLAIM, OPTIONS, **doors))
+
+
+def test_other_wordings_are_asked_for_side_by_side_and_answered_side_by_side():
+    rewordings = {"reword First?", "reword Second?"}
+    answers = {"First, 1?", "Second, 1?", "First, 2?"}
+    script = Timed(("First?", "Second?", True))
+    script.before = plan = Lockstep([{"step 0"}, {"First?"}, {"step 1"}, {"Second?"}, {"step 2"}, rewordings, answers])
+    events = whole(script)
+    assert (plan.done, plan.others) == (7, [])
+    assert events == whole(Script(("First?", "Second?", True)), head_starts=False)
+
+
+def test_questions_of_one_list_are_answered_side_by_side_four_at_a_time():
+    asked = [f"Question {n}?" for n in range(1, 6)]
+    script = Timed(opening=asked)
+    script.before = plan = Lockstep([{"step 0"}, set(asked[:4])])
+    events = whole(script, Variant(all_at_once=True))
+    assert (plan.done, plan.others) == (2, asked[4:])
+    assert events == whole(Script(opening=asked), Variant(all_at_once=True), head_starts=False)
+
+
+def test_where_every_question_has_an_answer_none_is_asked_in_vain():
+    ahead, in_turn = Script(("First?", True)), Script(("First?", True))
+    assert whole(ahead) == whole(in_turn, head_starts=False)
+    assert sorted(ahead.calls, key=str) == sorted(in_turn.calls, key=str)
+
+
+def test_one_without_an_answer_is_made_up_for_and_the_others_are_not_asked_again():
+    script = Script(("First?", True), answers={"First, 2?": None})
+    whole(script)
+    asked = [text for text, _ in script.named("answer")]
+    assert sorted(asked) == ["First, 1?", "First, 2?", "First, 3?", "First, 4?", "First?"]
+
+
+def test_a_wording_that_cannot_be_had_is_a_failed_hop_in_its_turn_and_its_call_is_not_repeated():
+    made = [Script(("First?", "Second?", True), wordings={"Second?": FAILED}) for _ in range(2)]
+    assert whole(made[0]) == whole(made[1], head_starts=False)
+    assert sorted(made[0].named("paraphrase")) == sorted(made[1].named("paraphrase"))
+
+
+@settings(max_examples=200)
+@given(scripts, variants, st.integers(1, 8))
+def test_whatever_the_modules_say_the_same_happens_as_without(script, variant, most):
+    options = replace(OPTIONS, max_hops=most)
+    again = replace(script, calls=[])
+    ahead = list(script.strategy(variant, True).run(CLAIM, options))
+    assert ahead == list(again.strategy(variant).run(CLAIM, options))
+
+
+class Stops:
+    """A Control that wants to stop once so many questions are answered."""
+
+    def __init__(self, script: Script, after: int) -> None:
+        self._script, self._after = script, after
+
+    def wish(self) -> Wish:
+        return Wish.STOP if len(self._script.named("answer")) >= self._after else Wish.GO_ON
+
+    def reason(self) -> str:
+        return "Somebody wished so."
+
+
+def test_whoever_stops_a_pursuit_begins_no_further_answer():
+    script = Script(("First?", True))
+    events = whole(script, control=Stops(script, 1))
+    assert [event.kind for event in events][-1] == "run_interrupted"
+    assert [text for text, _ in script.named("answer")] == ["First?"]
+
+
+@pytest.mark.parametrize("error", [CallFailed("the search is down"), RuntimeError("a bug")])
+def test_what_goes_wrong_side_by_side_goes_wrong_as_it_would_in_turn(error):
+    def outcome(head_starts: bool) -> list | str:
+        try:
+            return whole(Script(("First?", True), answers={"First, 1?": error}), head_starts=head_starts)
+        except RuntimeError as bug:
+            return str(bug)
+
+    assert outcome(True) == outcome(False)

@@ -12,8 +12,8 @@ from typing import Any
 
 from app.language.fact_checkers import is_fact_check
 from app.reasoning.report import Report
-from app.reasoning.types import Answer, Branch, Hop, Origin, Passage, RunOptions, Sentence, Span
-from app.runs.service import StoredRun
+from app.reasoning.types import Answer, Branch, Hop, Origin, Passage, RunOptions, Sentence, Span, Usage
+from app.runs.catalogue import StoredRun
 
 VERSION = 1
 
@@ -46,7 +46,7 @@ def run_as_dict(run: StoredRun) -> dict[str, Any]:
         "branch": _branch(report.branch) if report.branch else None,
         "imported": asdict(report.imported) if report.imported else None,
         "seconds": round(report.seconds, 3),
-        "usage": asdict(report.usage),
+        "usage": _usage(report.usage),
         "options": options_as_dict(report.options),
         "modules": [{"role": role, "implementation": name} for role, name in report.options.modules],
         "hops": [_hop(hop, report) for hop in report.hops],
@@ -57,6 +57,11 @@ def options_as_dict(options: RunOptions) -> dict[str, Any]:
     """What was chosen, under the names by which it is chosen; the modules stand by themselves."""
     told = {name: value for name, value in asdict(options).items() if name != "modules"}
     return {**told, "labels": options.labels.value, "corpora": list(options.corpora)}
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    """Money to the ninth place, so that what was added up in another order is the same."""
+    return {**asdict(usage), "cost": None if usage.cost is None else round(usage.cost, 9)}
 
 
 def _branch(branch: Branch) -> dict[str, Any]:
@@ -83,6 +88,7 @@ def _hop(hop: Hop, report: Report) -> dict[str, Any]:
         "answerer": hop.answer.answerer if hop.answer else None,
         "began": round(report.times[hop.number - 1][0], 3),
         "seconds": round(report.seconds_of(hop), 3),
+        "usage": _usage(report.usage_of(hop)),
         "evidence": _evidence(hop.answer) if hop.answer else [],
     }
 

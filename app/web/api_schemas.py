@@ -70,6 +70,7 @@ HOP = {
     "answerer": maybe(text()),
     "began": {**SECONDS, "description": "Seconds after the run's start."},
     "seconds": SECONDS,
+    "usage": ref("RunUsage"),
     "evidence": listed(whole(EVIDENCE), "Everything that was looked at, best first."),
 }
 

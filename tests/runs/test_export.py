@@ -113,6 +113,7 @@ def test_a_run_with_a_verdict_is_told_whole():
                 "answerer": "retriever-reader",
                 "began": 1.0,
                 "seconds": 3.0,
+                "usage": {"calls": 1, "prompt_tokens": 10, "completion_tokens": 2, "cached": 0, "cost": None},
                 "evidence": [
                     {
                         "title": "Hamlet",

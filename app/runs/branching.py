@@ -51,6 +51,8 @@ def branched(
 
 def hop_to_change(report: Report, number: int) -> Hop:
     """That hop of an ended run. Raises InvalidInput where there is none, or the run still goes on."""
+    if report.imported:
+        raise InvalidInput("An imported report cannot be gone on from; ask its claim again instead.", "hop")
     if not report.ended:
         raise InvalidInput("This check still goes on; stop it first, or wait for its end.", "hop")
     found = next((hop for hop in report.hops if hop.number == number and hop.status is not HopStatus.OPEN), None)

@@ -37,13 +37,14 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in a list. `state` is "running", "verdict", "failed" or "interrupted"."""
+    """A run in a list. `state` is "running", "verdict", "failed" or "interrupted"; `imported` ones come from a file."""
 
     id: str
     claim: str
     label: Label | None
     state: str
     created_at: datetime
+    imported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,8 @@ class Catalogue:
 
 def summary(row: RunRow) -> RunSummary:
     """What a list says of a run."""
-    return RunSummary(row.id, row.claim, Label(row.label) if row.label else None, row.state, row.created_at)
+    label = Label(row.label) if row.label else None
+    return RunSummary(row.id, row.claim, label, row.state, row.created_at, row.imported)
 
 
 def _fitting(wanted: Wanted) -> list[ColumnElement[bool]]:

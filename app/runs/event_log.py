@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -93,23 +93,26 @@ class EventLog:
         `admit` looks at the database with the run in it and the write lock held; what it raises takes the run back.
         """
         with self._sessions.begin() as session:
-            now = session.execute(
-                insert(RunRow)
-                .values(
-                    id=run_id,
-                    owner=owner,
-                    claim=started.claim.text,
-                    options=encode_options(started.options),
-                    created_at=database_now(),
-                    last_seq=len(standing) + 2,
-                    parent=next((each.branch.parent for each in standing if isinstance(each, RunBranched)), None),
-                )
-                .returning(RunRow.created_at)
-            ).scalar_one()
+            parent = next((each.branch.parent for each in standing if isinstance(each, RunBranched)), None)
+            now = _create(session, run_id, owner, started, last_seq=len(standing) + 2, parent=parent)
             admit(session)
             for seq, event in enumerate((started, *standing, WAITING), 1):
                 _insert(session, run_id, seq, now, event)
         self._announce()
+
+    def keep(self, run_id: str, owner: str, told: Sequence[tuple[Event, float]]) -> None:
+        """Commit a run that was read from a file, whole: RunStarted first and a terminal event last.
+
+        `told` are its events with the seconds after its start. It has ended: nobody carries it out. Where it branched
+        off is told and makes it no branch of a run here.
+        """
+        (started, _), (ended, _) = told[0], told[-1]
+        if not isinstance(started, RunStarted):
+            raise ValueError(f"a run begins with run_started, not {started.kind}")
+        with self._sessions.begin() as session:
+            now = _create(session, run_id, owner, started, last_seq=len(told), imported=True, **_summary(ended))
+            for seq, (event, seconds) in enumerate(told, 1):
+                _insert(session, run_id, seq, now + timedelta(seconds=seconds), event)
 
     def append(self, lease: Lease, event: Event) -> int:
         """Commit one more event and return its number.
@@ -205,6 +208,19 @@ class EventLog:
         with self._news:
             self._appended += 1
             self._news.notify_all()
+
+
+def _create(session: Session, run_id: str, owner: str, started: RunStarted, **more: Any) -> datetime:
+    """Insert a run's row and return when that was."""
+    row = insert(RunRow).values(
+        id=run_id,
+        owner=owner,
+        claim=started.claim.text,
+        options=encode_options(started.options),
+        created_at=database_now(),
+        **more,
+    )
+    return session.execute(row.returning(RunRow.created_at)).scalar_one()
 
 
 def _insert(session: Session, run_id: str, seq: int, at: datetime, event: Event) -> None:

@@ -146,7 +146,14 @@ def schemas() -> dict[str, Schema]:
     event = event_schema(REF)
     parts = event.pop("$defs")
     now = {"place": maybe(ref("Place")), "concluding": {**TRUTH, "description": "Whether its owner asked for an end."}}
-    summary = {"id": text(), "claim": text(), "label": RUN["label"], "state": STATE, "created_at": MOMENT}
+    summary = {
+        "id": text(),
+        "claim": text(),
+        "label": RUN["label"],
+        "state": STATE,
+        "created_at": MOMENT,
+        "imported": TRUTH,
+    }
     return {
         **parts,
         "Event": event,

@@ -1,0 +1,211 @@
+"""A JSON export -> the events of a run that tells the same: what `export` makes of it again equals what was read.
+
+Nobody here has seen the check, so its first event after the start says that it was imported (docs/export.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC
+
+from pydantic import ValidationError
+
+from app.claims import whole_claim
+from app.reasoning.errors import InvalidInput
+from app.reasoning.events import (
+    AnswerFound,
+    Event,
+    HopFailed,
+    HopInterrupted,
+    HopKept,
+    HopSetAside,
+    QuestionAsked,
+    QuestioningEnded,
+    RunBranched,
+    RunFailed,
+    RunImported,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+    StepFailed,
+    TokensUsed,
+    TroubleMet,
+    VerdictReached,
+)
+from app.reasoning.types import (
+    Answer,
+    Branch,
+    Claim,
+    HopStatus,
+    Imported,
+    Passage,
+    Question,
+    RunOptions,
+    Sentence,
+    Span,
+    Usage,
+    Verdict,
+)
+from app.runs.export import VERSION
+from app.runs.exported import Evidence, Exported, ExportedHop
+
+LARGEST = 2 * 1024 * 1024
+"""Bytes of a file that is read; ten hops with ten pages of 2,000 words each are 1.4 MB."""
+
+NO_EXPORT = "This is no report as Hopcheck exports it"
+_FAILED = re.compile(r"The (?P<module>.*?) failed: (?P<message>.*)", re.DOTALL)
+"""How the fold words a failure (app/reasoning/report.py)."""
+
+Told = tuple[Event, float]
+"""An event and the seconds after the run's start."""
+
+
+def read_export(text: bytes) -> tuple[Told, ...]:
+    """The events of the report in the file, the last of them terminal.
+
+    Raises InvalidInput, for the field "report", with one sentence on what is wrong with it.
+    """
+    if len(text) > LARGEST:
+        raise refused(f"The report is larger than {LARGEST // 1024**2} MB, which is the most that is read")
+    try:
+        exported = Exported.model_validate_json(text.removeprefix(b"\xef\xbb\xbf"))
+    except ValidationError as error:
+        raise refused(_first_fault(error)) from None
+    _check(exported)
+    return tuple(_events(exported, _claim(exported)))
+
+
+def refused(reason: str) -> InvalidInput:
+    """The error of a report that is not taken."""
+    return InvalidInput(f"{reason}.", "report")
+
+
+def _first_fault(error: ValidationError) -> str:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    fault = next((each for each in faults if each["loc"] == ("version",)), faults[0])
+    if fault["type"] == "json_invalid":
+        return "This is no JSON in UTF-8"
+    if fault["loc"] == ("version",) and fault["type"] == "literal_error":
+        return f"This report is of another version of the export; only version {VERSION} can be read here"
+    where = " ".join(str(each + 1 if isinstance(each, int) else each) for each in fault["loc"])
+    if fault["type"] == "missing":
+        return f"{NO_EXPORT}: {where} is missing"
+    what = fault["msg"].removeprefix("Value error, ")
+    return f"{NO_EXPORT}: {f'in {where}, ' if where else ''}{what[:1].lower()}{what[1:]}"
+
+
+def _check(exported: Exported) -> None:
+    """Raise InvalidInput where parts that are well in themselves do not fit together."""
+    numbers = [hop.number for hop in exported.hops]
+    if numbers != list(range(1, len(numbers) + 1)):
+        raise refused(f"{NO_EXPORT}: its hops are not numbered in order from 1")
+    if any(hop not in numbers for sentence in exported.rationale for hop in sentence.hops):
+        raise refused(f"{NO_EXPORT}: its rationale cites a hop that is not there")
+    if (exported.state == "verdict") != (exported.label is not None):
+        raise refused(f"{NO_EXPORT}: a label goes with a verdict, and only with one")
+    if any(len({each for each in hop.evidence if each.cited}) > 1 for hop in exported.hops):
+        raise refused(f"{NO_EXPORT}: an answer cites more than one passage")
+    if any(hop.answerer is None and (hop.evidence or hop.answer is not None) for hop in exported.hops):
+        raise refused(f"{NO_EXPORT}: an answer is from nobody")
+
+
+def _claim(exported: Exported) -> Claim:
+    """The claim, to which everything applies that applies to a typed one."""
+    try:
+        return whole_claim(exported.claim, exported.speaker or "", exported.date or "")
+    except InvalidInput as error:
+        raise InvalidInput(str(error), "report") from None
+
+
+def _events(exported: Exported, claim: Claim) -> Iterator[Told]:
+    made_at = exported.imported.made_at if exported.imported else exported.created_at
+    yield RunStarted(claim, _options(exported)), 0.0
+    yield RunImported(Imported(made_at.astimezone(UTC).isoformat())), 0.0
+    if exported.branch:
+        question = None if exported.branch.question is None else Question(exported.branch.question)
+        yield RunBranched(Branch(exported.branch.parent, exported.branch.hop, question)), 0.0
+    for hop in exported.hops:
+        yield from _hop(hop)
+    last = exported.seconds
+    yield TokensUsed(_left(exported)), last
+    for _ in range(exported.resumed):
+        yield RunResumed("It was cut off."), last
+    for failure in exported.failures:
+        yield _trouble(failure), last
+    if exported.stopped_because:
+        yield QuestioningEnded(exported.stopped_because), last
+    yield _end(exported), last
+
+
+def _options(exported: Exported) -> RunOptions:
+    modules = tuple((module.role, module.implementation) for module in exported.modules)
+    return RunOptions(**dict(exported.options), modules=modules)
+
+
+def _hop(hop: ExportedHop) -> Iterator[Told]:
+    ended = hop.began + hop.seconds
+    yield QuestionAsked(hop.number, Question(hop.question)), hop.began
+    yield TokensUsed(Usage(**dict(hop.usage))), hop.began
+    if hop.answerer is not None:
+        yield AnswerFound(hop.number, _answer(hop, hop.answerer)), ended
+    yield _outcome(hop), ended
+
+
+def _answer(hop: ExportedHop, answerer: str) -> Answer:
+    cited = next((_span(each) for each in hop.evidence if each.cited), None)
+    return Answer(hop.answer, cited, tuple(map(_passage, hop.evidence)), answerer)
+
+
+def _passage(told: Evidence) -> Passage:
+    return Passage(told.text, told.title, told.source, told.url, told.published, told.origin, told.score)
+
+
+def _span(told: Evidence) -> Span:
+    return Span(_passage(told), told.start or 0, told.end or 0)
+
+
+def _outcome(hop: ExportedHop) -> Event:
+    match hop.status:
+        case HopStatus.KEPT:
+            return HopKept(hop.number, hop.reason)
+        case HopStatus.SET_ASIDE:
+            return HopSetAside(hop.number, hop.reason)
+        case HopStatus.INTERRUPTED:
+            return HopInterrupted(hop.number, hop.reason)
+    return HopFailed(hop.number, *_failed(hop.reason))
+
+
+def _failed(sentence: str) -> tuple[str, str]:
+    """The module that failed, and how. Raises InvalidInput for a sentence of another kind."""
+    found = _FAILED.fullmatch(sentence)
+    if found is None:
+        raise refused(f"{NO_EXPORT}: a failed hop does not say what failed")
+    return found["module"], found["message"]
+
+
+def _trouble(sentence: str) -> Event:
+    """The same failure may befall a step twice; what else did not work is told once."""
+    return StepFailed(*_failed(sentence)) if _FAILED.fullmatch(sentence) else TroubleMet(sentence)
+
+
+def _left(exported: Exported) -> Usage:
+    """What the run cost beyond its hops. Raises InvalidInput where the hops made more calls than the run."""
+    total, hops = exported.usage, sum((Usage(**dict(hop.usage)) for hop in exported.hops), Usage())
+    left = Usage(
+        total.calls - hops.calls,
+        total.prompt_tokens - hops.prompt_tokens,
+        total.completion_tokens - hops.completion_tokens,
+        total.cached - hops.cached,
+        None if total.cost is None else total.cost - (hops.cost or 0.0),
+    )
+    if min(left.calls, left.prompt_tokens, left.completion_tokens, left.cached) < 0:
+        raise refused(f"{NO_EXPORT}: its hops have more calls and tokens than the whole of it")
+    return left
+
+
+def _end(exported: Exported) -> Event:
+    if exported.label is not None:
+        rationale = tuple(Sentence(each.text, each.hops) for each in exported.rationale)
+        return VerdictReached(Verdict(exported.label, rationale, exported.missing, exported.confidence))
+    return (RunFailed if exported.state == "failed" else RunInterrupted)(exported.problem or "")

@@ -1,0 +1,341 @@
+"""A JSON export read again: it tells the same, is marked as imported, and whatever else a file holds is refused."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.reasoning.errors import InvalidInput
+from app.reasoning.events import (
+    AnswerFound,
+    HopFailed,
+    HopInterrupted,
+    HopKept,
+    HopSetAside,
+    PhaseEntered,
+    QuestionAsked,
+    QuestioningEnded,
+    RunBranched,
+    RunFailed,
+    RunInterrupted,
+    RunStarted,
+    StepFailed,
+    TokensUsed,
+    TroubleMet,
+    VerdictReached,
+)
+from app.reasoning.report import fold
+from app.reasoning.types import (
+    Answer,
+    Branch,
+    Claim,
+    Label,
+    Passage,
+    Question,
+    RunOptions,
+    Sentence,
+    Span,
+    Usage,
+    Verdict,
+)
+from app.runs.catalogue import StoredRun
+from app.runs.export import run_as_dict
+from app.runs.importing import LARGEST, read_export
+from app.runs.spending import Spending
+from tests.fakes import answer, scripted_wiring
+from tests.runs.conftest import row_of
+
+CREATED = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+OWN = ("id", "created_at", "imported")
+"""What an imported report has of its own."""
+
+
+def exported(events) -> dict:
+    """The export of a run of these (event, seconds), by way of JSON text."""
+    return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), fold(events)))))
+
+
+def again(told: dict) -> dict:
+    """What is exported of this export once it was imported."""
+    return exported(read_export(json.dumps(told).encode()))
+
+
+def without_own(told: dict) -> dict:
+    return {name: value for name, value in told.items() if name not in OWN}
+
+
+# Texts as they are stored: control characters are replaced at the import, lone surrogates are no UTF-8.
+words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"]), max_size=30)
+claims = st.text(st.characters(categories=["L", "N"]), min_size=3, max_size=30)
+seconds = st.floats(0, 1000)
+passages = st.builds(Passage, words, words, words, st.none() | words, st.none() | words, score=st.floats(-1e6, 1e6))
+costs = st.none() | st.floats(0, 10)
+usages = st.builds(Usage, *[st.integers(0, 1000)] * 4, costs)
+
+
+@st.composite
+def answers(draw) -> Answer:
+    found = tuple(draw(st.lists(passages, max_size=3)))
+    cited = None
+    if found and draw(st.booleans()):
+        passage = draw(st.sampled_from(found) | passages)
+        start, end = sorted(draw(st.tuples(*[st.integers(0, len(passage.text))] * 2)))
+        cited = Span(passage, start, end)
+    return Answer(draw(st.none() | words), cited, found, draw(words))
+
+
+@st.composite
+def hops(draw, number: int) -> list:
+    """The events of one hop, closed in any way or left open."""
+    told = [PhaseEntered("asking"), TokensUsed(draw(usages))]
+    closing = draw(st.sampled_from([HopKept, HopSetAside, HopFailed, HopInterrupted, None]))
+    if closing is HopFailed and draw(st.booleans()):
+        return [*told, HopFailed(number, "question generator", draw(words))]
+    told.append(QuestionAsked(number, Question(draw(words))))
+    if draw(st.booleans()):
+        told += [TokensUsed(draw(usages)), AnswerFound(number, draw(answers()))]
+    if closing is HopFailed:
+        return [*told, HopFailed(number, "answerer", draw(words))]
+    return [*told, closing(number, draw(words))] if closing else told
+
+
+@st.composite
+def runs(draw) -> list:
+    """The events of a run that has ended, with the seconds at which they happened."""
+    options = st.builds(
+        RunOptions,
+        words,
+        words,
+        max_hops=st.integers(0, 50),
+        modules=st.lists(st.tuples(words, words), max_size=3).map(tuple),
+    )
+    told = [
+        RunStarted(
+            Claim(draw(claims), draw(st.none() | claims), draw(st.none() | st.just("2020-10-31"))), draw(options)
+        )
+    ]
+    if draw(st.booleans()):
+        told.append(
+            RunBranched(
+                Branch("a_parent-of-it", draw(st.integers(1, 50)), draw(st.none() | st.builds(Question, words)))
+            )
+        )
+    count = draw(st.integers(0, 3))
+    for number in range(1, count + 1):
+        told += draw(hops(number))
+        troubles = st.builds(TroubleMet, words) | st.builds(StepFailed, st.just("claim verifier"), words)
+        told += draw(st.lists(troubles | st.builds(TokensUsed, usages), max_size=2))
+    if draw(st.booleans()):
+        told.append(QuestioningEnded(draw(words)))
+    rationale = st.lists(
+        st.builds(Sentence, words, st.lists(st.integers(1, max(count, 1)), max_size=2 if count else 0).map(tuple)),
+        max_size=3,
+    )
+    verdict = st.builds(
+        Verdict, st.sampled_from(Label), rationale.map(tuple), st.none() | words, st.none() | st.floats(0, 1)
+    )
+    told.append(
+        draw(st.builds(VerdictReached, verdict) | st.builds(RunFailed, words) | st.builds(RunInterrupted, words))
+    )
+    return list(zip(told, sorted(draw(st.lists(seconds, min_size=len(told), max_size=len(told)))), strict=True))
+
+
+@settings(max_examples=150)
+@given(runs())
+def test_what_is_imported_exports_the_same(events):
+    told = exported(events)
+    assert without_own(again(told)) == without_own(told)
+
+
+STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(modules=(("reasoner", "scripted"),)))
+FOUND = answer("Shakespeare", "Hamlet is by Shakespeare.")
+ENDED = VerdictReached(Verdict(Label.SUPPORTED, (Sentence("It is.", (1,)),), None, 0.9))
+RUN = (
+    (STARTED, 0.0),
+    (QuestionAsked(1, Question("Who wrote Hamlet?")), 1.0),
+    (TokensUsed(Usage(2, 10, 2)), 1.5),
+    (AnswerFound(1, FOUND), 2.0),
+    (HopKept(1, "tied"), 3.0),
+    (ENDED, 4.0),
+)
+
+
+def refusal(told: object) -> str:
+    """What is said of this file."""
+    with pytest.raises(InvalidInput) as raised:
+        read_export(told if isinstance(told, bytes) else json.dumps(told).encode())
+    assert raised.value.field == "report"
+    return str(raised.value)
+
+
+def changed(**fields) -> dict:
+    """A good export with other fields."""
+    return {**exported(RUN), **fields}
+
+
+def with_hop(**fields) -> dict:
+    told = exported(RUN)
+    return {**told, "hops": [{**told["hops"][0], **fields}]}
+
+
+def with_evidence(**fields) -> dict:
+    first, second = exported(RUN)["hops"][0]["evidence"]
+    return with_hop(evidence=[{**first, **fields}, second])
+
+
+def test_the_file_is_said_to_be_the_source_and_when_its_check_was():
+    told = again(exported(RUN))
+    assert told["imported"] == {"made_at": "2026-03-01T12:30:00+00:00"}
+    assert again(told)["imported"] == told["imported"], "also of a file that was made of an import"
+
+
+def test_what_a_later_version_1_adds_is_passed_over_and_what_an_earlier_lacks_is_not_missed():
+    told = changed(mood="good")
+    del told["branch"], told["imported"], told["hops"][0]["usage"]
+    assert fold(read_export(json.dumps(told).encode())).ended == "verdict"
+
+
+def test_a_byte_order_mark_does_no_harm():
+    assert read_export(b"\xef\xbb\xbf" + json.dumps(exported(RUN)).encode())
+
+
+@pytest.mark.parametrize(
+    "told, said",
+    [
+        (b"", "This is no JSON in UTF-8."),
+        (b"\xff\xfe", "This is no JSON in UTF-8."),
+        (b'{"version": 1, "claim": "\\ud800"}', "This is no JSON in UTF-8."),
+        (b"[" * 1_000_000, "This is no JSON in UTF-8."),
+        (b'{"version": ' + b"9" * 5000 + b"}", "This is no JSON in UTF-8."),
+        (b"[1, 2]", "This is no report as Hopcheck exports it: input should be an object."),
+        ({}, "This is no report as Hopcheck exports it: version is missing."),
+        (b"x" * (LARGEST + 1), "The report is larger than 2 MB, which is the most that is read."),
+        (changed(version=2), "This report is of another version of the export; only version 1 can be read here."),
+    ],
+    ids=range(9),
+)
+def test_what_is_no_export_of_this_version_is_refused_in_a_sentence(told, said):
+    assert refusal(told) == said
+
+
+@pytest.mark.parametrize(
+    "told, said",
+    [
+        (changed(state="running"), "in state, input should be"),
+        (changed(label="TRUE"), "in label, input should be"),
+        (changed(label=None), "a label goes with a verdict, and only with one"),
+        (changed(state="failed"), "a label goes with a verdict, and only with one"),
+        (changed(confidence=1.1), "in confidence, input should be less than or equal to 1"),
+        (changed(seconds=-1), "in seconds, input should be greater than or equal to 0"),
+        (changed(seconds=1e12), "in seconds, input should be less than or equal to"),
+        (changed(created_at="yesterday"), "in created_at, input should be a valid datetime"),
+        (changed(created_at="9999-12-31T23:59:59-23:00"), "in created_at, input should be less than or equal to"),
+        (changed(rationale=[{"text": "So.", "hops": [2]}]), "its rationale cites a hop that is not there"),
+        (changed(branch={"parent": "../x", "hop": 1, "question": None}), "in branch parent, string should match"),
+        (changed(hops=exported(RUN)["hops"] * 2), "its hops are not numbered in order from 1"),
+        (changed(hops=exported(RUN)["hops"] * 51), "in hops, tuple should have at most 50 items"),
+        (changed(options={**exported(RUN)["options"], "max_hops": 10**9}), "in options max_hops, input should be less"),
+        (changed(options={**exported(RUN)["options"], "model": "m" * 301}), "in options model, string should have at"),
+        (changed(usage={**exported(RUN)["usage"], "calls": 1}), "its hops have more calls and tokens than the whole"),
+        (changed(usage={**exported(RUN)["usage"], "cost": "1"}), "in usage cost, input should be a valid number"),
+        (with_hop(number=2), "its hops are not numbered in order from 1"),
+        (with_hop(status="open"), "in hops 1 status, input should be"),
+        (with_hop(status="failed", reason="Bad luck."), "a failed hop does not say what failed"),
+        (with_hop(answerer=None), "an answer is from nobody"),
+        (with_hop(question="q" * 10_001), "in hops 1 question, string should have at most"),
+        (with_hop(usage={"calls": -1}), "in hops 1 usage calls, input should be greater"),
+        (with_evidence(end=None), "in hops 1 evidence 1, the answer must stand inside its passage"),
+        (with_evidence(end=26), "in hops 1 evidence 1, the answer must stand inside its passage"),
+        (with_evidence(start=25), "in hops 1 evidence 1, the answer must stand inside its passage"),
+        (with_evidence(start=-1), "in hops 1 evidence 1 start, input should be greater"),
+        (with_evidence(score=float("inf")), "in hops 1 evidence 1 score, input should be"),
+        (with_evidence(score=float("nan")), "in hops 1 evidence 1 score, input should be"),
+        (with_evidence(origin="heaven"), "in hops 1 evidence 1 origin, input should be"),
+        (with_evidence(url=["https://x"]), "in hops 1 evidence 1 url, input should be a valid string"),
+        (with_evidence(text="t" * 200_001), "in hops 1 evidence 1 text, string should have at most"),
+    ],
+)
+def test_a_part_that_is_not_as_it_should_be_is_named(told, said):
+    assert refusal(told).startswith(f"This is no report as Hopcheck exports it: {said}")
+
+
+def test_an_answer_cites_one_passage():
+    told = exported(RUN)
+    evidence = told["hops"][0]["evidence"]
+    evidence[1] |= {"cited": True, "start": 0, "end": 1}
+    assert refusal(told) == "This is no report as Hopcheck exports it: an answer cites more than one passage."
+
+
+@pytest.mark.parametrize("claim", ["", "x" * 501, "Ham\0let"])
+def test_the_claim_is_one_that_could_have_been_typed(claim):
+    assert "claim" in refusal(changed(claim=claim))
+
+
+def test_the_day_of_the_claim_is_one():
+    assert "Please write the date of the claim like" in refusal(changed(date="<b>soon</b>"))
+
+
+def test_characters_that_show_nothing_or_turn_a_line_round_are_replaced_and_the_answer_keeps_its_place():
+    told = with_evidence(text="A\0B\u202eC😀 by Shakespeare.", start=10, end=21, title="T\x1b[31m")
+    (hop,) = again(told)["hops"]
+    evidence = hop["evidence"][0]
+    assert evidence["text"][evidence["start"] : evidence["end"]] == "Shakespeare"
+    assert (evidence["text"][:5], evidence["title"]) == ("A\ufffdB\ufffdC", "T\ufffd[31m")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def places(value: object, at: tuple = ()) -> list[tuple]:
+    """The paths to every value within."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [at, *(place for key, each in inner for place in places(each, (*at, key)))]
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(places(exported(RUN))[1:]), json_values)
+def test_whatever_stands_in_the_place_of_a_part_it_is_taken_or_refused_in_a_sentence(place, value):
+    told = exported(RUN)
+    inner = told
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    try:
+        assert exported(read_export(json.dumps(told).encode()))["claim"]
+    except InvalidInput as error:
+        assert str(error).endswith(".") and len(str(error)) < 500
+
+
+def test_an_imported_run_has_ended_belongs_to_its_importer_and_is_nobodys_branch(runs_with, sessions):
+    runs = runs_with(scripted_wiring())
+    told = changed(branch={"parent": "some-parent", "hop": 1, "question": None})
+    run_id = runs.import_report(json.dumps(told).encode(), "me")
+    row = row_of(sessions, run_id)
+    assert (row.owner, row.state, row.label, row.imported) == ("me", "verdict", "SUPPORTED", True)
+    assert (row.parent, row.began_at, row.ended_at is None) == (None, None, False)
+    assert without_own(run_as_dict(runs.report(run_id))) == without_own(told)
+    (listed,) = runs.recent("me")
+    assert (listed.id, listed.imported) == (run_id, True)
+    assert not runs.interrupt(run_id, "no") and not runs.conclude(run_id)
+    assert runs.follow(run_id, row.last_seq, 5) == ()
+
+
+def test_an_imported_report_is_gone_on_from_by_nobody(runs_with):
+    runs = runs_with(scripted_wiring())
+    run_id = runs.import_report(json.dumps(exported(RUN)).encode(), "me")
+    with pytest.raises(InvalidInput, match="An imported report cannot be gone on from"):
+        runs.branch(run_id, 1, None, RunOptions(), "me")
+
+
+def test_importing_costs_the_site_no_calls_and_waits_for_nobody(runs_with, sessions):
+    runs = runs_with(scripted_wiring(), workers=0, max_waiting=0)
+    runs.import_report(json.dumps(exported(RUN)).encode(), "me")
+    assert Spending(sessions).today().calls == 0

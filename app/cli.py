@@ -18,6 +18,7 @@ from app import (
     cli_doctor,
     cli_evaluate,
     cli_models,
+    cli_runs,
     cli_setup,
     cli_tokens,
     cli_train,
@@ -55,6 +56,7 @@ Say = Callable[[str], None]
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
     app.cli.add_command(check)
+    cli_runs.register(app)
     cli_setup.register(app)
     cli_corpus.register(app)
     cli_train.register(app)

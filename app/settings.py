@@ -100,6 +100,9 @@ class Settings:
         _path,
         "a path",
     )
+    publishing: bool = setting(
+        "PUBLISHING", False, "Whether people may publish reports, which then stand in a gallery", **switch()
+    )
     threads: int = setting("THREADS", 16, "Server threads; each open run page takes one", **whole(1, 512))
     torch_threads: int = setting("TORCH_THREADS", 2, "CPU threads of one model call", **whole(1, 128))
     question_model: Path | None = setting(

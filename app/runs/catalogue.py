@@ -25,7 +25,10 @@ Position = tuple[datetime, str]
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as it stands: its report folds the events up to number `last_seq`; `wish` is what its owner wants of it."""
+    """A run as it stands: its report folds the events up to number `last_seq`; `wish` is what its owner wants of it.
+
+    Its owner published it at `published_at`; the operator took it down at `taken_down_at`.
+    """
 
     id: str
     owner: str
@@ -33,6 +36,8 @@ class StoredRun:
     last_seq: int
     report: Report
     wish: Wish = Wish.GO_ON
+    published_at: datetime | None = None
+    taken_down_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +74,16 @@ class Catalogue:
 
     def report(self, run_id: str) -> StoredRun | None:
         """The run as it stands now, or None where there is none. Raises Unreadable for one of another version."""
+        if "\0" in run_id:  # no id has it, and PostgreSQL refuses to look for it
+            return None
         with self._sessions() as session:
             row = session.get(RunRow, run_id)
         events = self._events.read(run_id)
         if row is None or not events:
             return None
         report = fold((stored.event, stored.seconds) for stored in events)
-        return StoredRun(run_id, row.owner, row.created_at, events[-1].seq, report, Wish(row.wish or Wish.GO_ON))
+        stands = (row.created_at, events[-1].seq, report, Wish(row.wish or Wish.GO_ON))
+        return StoredRun(run_id, row.owner, *stands, row.published_at, row.taken_down_at)
 
     def of_owner(
         self, owner: str, wanted: Wanted = Wanted(), limit: int = 20, after: Position | None = None

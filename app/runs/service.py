@@ -25,6 +25,7 @@ from app.runs.event_log import EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.importing import read_export
 from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
+from app.runs.publishing import Publishing
 from app.runs.runner import Runner
 from app.runs.sweeper import Sweeper
 from app.runs.tables import RUNNING, RunRow
@@ -45,7 +46,7 @@ __all__ = [
 
 
 class Runs:
-    """The runs of one database, and those of them that this process carries out. `deletion` deletes them."""
+    """The runs of one database, what deletes and publishes them, and those that this process carries out."""
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class Runs:
         runner = Runner(sessions, self._events, self._leases, strategy_for, limits, caches)
         self._jobs = jobs(runner.carry_out, workers)
         self.deletion = Deletion(sessions, self.interrupt)
+        self.publishing = Publishing(sessions)
         self._sweeper = Sweeper(self._leases, self._jobs, purge=self.deletion.purge)
 
     def start(self, claim: Claim, options: RunOptions, owner: str) -> str:

@@ -15,6 +15,7 @@ from app.web.exports import exports
 from app.web.health import health
 from app.web.history import history
 from app.web.pages import pages
+from app.web.publishing import publishing
 from app.web.steering import steering
 from app.web.stream import stream
 
@@ -27,6 +28,7 @@ BLUEPRINTS = (
     comparing,
     history,
     deleting,
+    publishing,
     health,
     api,
     api_runs,

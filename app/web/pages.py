@@ -18,7 +18,7 @@ from app.web.access_log import about_run
 from app.web.at_work import GUIDED_MODULES, PURSUIT_MODULES
 from app.web.claim_form import ClaimForm
 from app.web.current import hopcheck
-from app.web.security import owner
+from app.web.security import let_search_engines_list, owner
 
 pages = Blueprint("pages", __name__)
 
@@ -56,7 +56,12 @@ def run_page(stored: StoredRun, notice: str = "") -> str:
     moving = "follow" if hopcheck().followers.room else "refresh"
     mode = "static" if stored.report.ended else moving
     place = None if stored.report.ended else hopcheck().runs.place(stored.id)
-    return render_template("run.html", run=stored, report=stored.report, mode=mode, place=place, notice=notice)
+    published = stored.published_at is not None and hopcheck().settings.publishing
+    if published:
+        let_search_engines_list()
+    return render_template(
+        "run.html", run=stored, report=stored.report, mode=mode, place=place, notice=notice, published=published
+    )
 
 
 @pages.get("/parts")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
-from flask import Flask, Response, request, session
+from flask import Flask, Response, g, request, session
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -72,6 +72,11 @@ def owner() -> str:
     return session["owner"]
 
 
+def let_search_engines_list() -> None:
+    """Leave out the header that keeps search engines from listing this page: its report was published."""
+    g.published = True
+
+
 def _refuse_other_than_utf8() -> None:
     """A form in another encoding is bad input. Werkzeug would replace bad bytes silently, hence the raw body.
 
@@ -91,6 +96,6 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
         response.headers.setdefault(name, value)
     if response.mimetype == "text/html":
         response.headers.setdefault("Cache-Control", "private, no-cache")
-    if request.path.startswith(("/runs", "/compare", "/api/")):
+    if request.path.startswith(("/runs", "/compare", "/api/")) and not g.get("published"):
         response.headers["X-Robots-Tag"] = "noindex"
     return response

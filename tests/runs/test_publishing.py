@@ -1,0 +1,154 @@
+"""Published by its owner a report stands in the gallery, until it is taken back, taken down or deleted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import insert, update
+
+from app import cli_runs
+from app.reasoning.errors import InvalidInput
+from app.reasoning.types import Claim, Label, RunOptions
+from app.runs.codec import encode_options
+from app.runs.service import Runs
+from app.runs.tables import RunRow
+from tests.fakes import FAILING, Gate, scripted_wiring
+from tests.runs.conftest import ended
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def runs(runs_with) -> Runs:
+    return runs_with(scripted_wiring())
+
+
+@pytest.fixture
+def run_id(runs) -> str:
+    """A run with a verdict."""
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    ended(runs, run_id)
+    return run_id
+
+
+def listed(runs: Runs, *wishes) -> list[str]:
+    return [each.id for each in runs.publishing.listed(*wishes)]
+
+
+def test_a_published_report_is_listed_and_says_since_when(runs, run_id):
+    assert listed(runs) == [] and runs.report(run_id).published_at is None
+    runs.publishing.publish(run_id)
+    (found,) = runs.publishing.listed()
+    assert (found.claim, found.label) == (CLAIM.text, Label.SUPPORTED)
+    assert found.published_at == runs.report(run_id).published_at
+    runs.publishing.publish(run_id)
+    assert runs.publishing.listed() == (found,), "once more changes nothing"
+
+
+def test_what_is_taken_back_is_listed_no_more_and_may_come_again(runs, run_id):
+    runs.publishing.publish(run_id)
+    assert runs.publishing.unpublish(run_id) and not runs.publishing.unpublish(run_id)
+    assert listed(runs) == []
+    runs.publishing.publish(run_id)
+    assert listed(runs) == [run_id]
+
+
+def test_what_the_operator_takes_down_cannot_be_published_again_but_read(runs, run_id):
+    runs.publishing.publish(run_id)
+    assert runs.publishing.take_down(run_id) and not runs.publishing.take_down(run_id)
+    assert listed(runs) == []
+    with pytest.raises(InvalidInput, match="taken this report down"):
+        runs.publishing.publish(run_id)
+    assert runs.report(run_id).taken_down_at
+    assert runs.publishing.allow(run_id) and not runs.publishing.allow(run_id)
+    runs.publishing.publish(run_id)
+    assert listed(runs) == [run_id]
+
+
+def test_a_report_may_be_taken_down_before_it_is_published(runs, run_id):
+    runs.publishing.take_down(run_id)
+    with pytest.raises(InvalidInput, match="taken this report down"):
+        runs.publishing.publish(run_id)
+
+
+@pytest.mark.parametrize("columns, told", [({"imported": True}, "imported"), ({"state": "failed"}, "verdict")])
+def test_only_verdicts_that_were_reached_here_are_published(runs, run_id, sessions, columns, told):
+    with sessions.begin() as session:
+        session.execute(update(RunRow).values(**columns))
+    with pytest.raises(InvalidInput, match=told):
+        runs.publishing.publish(run_id)
+    assert listed(runs) == []
+
+
+def test_a_run_that_failed_or_goes_on_is_not_published(runs_with):
+    gate = Gate("answer 2")
+    runs = runs_with(scripted_wiring(FAILING))
+    failed = runs.start(CLAIM, RunOptions(), "me")
+    ended(runs, failed)
+    running = runs_with(scripted_wiring(gate=gate)).start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    for each in (failed, running):
+        with pytest.raises(InvalidInput, match="verdict"):
+            runs.publishing.publish(each)
+    gate.open()
+
+
+def test_what_is_not_there_is_not_published(runs):
+    with pytest.raises(InvalidInput, match="not there any more"):
+        runs.publishing.publish("never")
+    assert not any(change("never") for change in (runs.publishing.unpublish, runs.publishing.take_down))
+
+
+def test_a_deleted_report_leaves_the_gallery_and_comes_back_with_its_run(runs, run_id):
+    runs.publishing.publish(run_id)
+    runs.deletion.delete(run_id)
+    assert listed(runs) == []
+    with pytest.raises(InvalidInput, match="not there any more"):
+        runs.publishing.publish(run_id)
+    runs.deletion.restore(run_id, "me")
+    assert listed(runs) == [run_id]
+
+
+def test_the_gallery_shows_the_last_published_first_by_label_and_some_at_a_time(runs, sessions):
+    with sessions.begin() as session:
+        for n in range(6):
+            row = {
+                "id": f"run{n}",
+                "owner": "me",
+                "claim": f"Claim {n}.",
+                "options": encode_options(RunOptions()),
+                "created_at": NOON - timedelta(days=n),
+                "state": "verdict",
+                "label": "REFUTED" if n % 2 else "SUPPORTED",
+                "published_at": NOON + timedelta(minutes=n // 2),
+            }
+            session.execute(insert(RunRow).values(row))
+    assert listed(runs) == ["run4", "run5", "run2", "run3", "run0", "run1"]
+    assert listed(runs, "REFUTED") == ["run5", "run3", "run1"]
+    assert listed(runs, "", 2, (NOON + timedelta(minutes=2), "run4")) == ["run5", "run2"]
+    assert listed(runs, "SUPPORTED", 9, (NOON + timedelta(minutes=1), "run2")) == ["run0"]
+
+
+@pytest.fixture
+def terminal(runs):
+    app = Flask("app")
+    app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
+    cli_runs.register(app)
+    return lambda *words: app.test_cli_runner().invoke(args=["runs", *words])
+
+
+def test_the_operator_sees_what_is_published_and_takes_it_down_from_the_command_line(runs, run_id, terminal):
+    runs.publishing.publish(run_id)
+    line = terminal("published").output
+    assert f"{run_id}  SUPPORTED  {CLAIM.text}" in line and line.count("\n") == 1
+    assert terminal("take-down", run_id).output == "Taken down. Whoever has its link can still read it.\n"
+    assert terminal("published").output == ""
+    again = terminal("take-down", run_id)
+    assert (again.exit_code, again.output) == (1, "Error: There is no such report, or it was taken down already.\n")
+    assert terminal("allow", run_id).exit_code == 0
+    assert terminal("allow", run_id).exit_code == 1
+    runs.publishing.publish(run_id)
+    assert listed(runs) == [run_id]

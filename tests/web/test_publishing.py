@@ -1,0 +1,165 @@
+"""Publishing from the page where the operator allows it, the gallery, and what search engines are told."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from tests.fakes import FAILING, Gate, scripted_wiring
+from tests.web.conftest import started, token, wait_for
+
+NOINDEX = '<meta name="robots" content="noindex">'
+
+
+@pytest.fixture
+def client(make_app):
+    """A browser on an application whose operator lets people publish."""
+    return make_app(publishing=True).test_client()
+
+
+@pytest.fixture
+def path(client) -> str:
+    """The path of a run with a verdict."""
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    return path
+
+
+def press(client, path: str, button: str, **fields):
+    return client.post(f"{path}/{button}", data={"csrf_token": token(client), **fields})
+
+
+def publishing_of(client):
+    return client.application.extensions["hopcheck"].runs.publishing
+
+
+def test_publishing_puts_a_report_in_the_gallery_and_says_what_that_means(client, path):
+    assert "anybody can find it, and search engines may list it" in client.get(path).text
+    pressed = press(client, path, "publish")
+    assert (pressed.status_code, pressed.location) == (303, f"{path}#keeping")
+    gallery = client.application.test_client().get("/gallery").text
+    assert f'href="{path}"' in gallery and "Supported</span>" in gallery
+    assert "Unpublish</button>" in client.get(path).text
+    press(client, path, "unpublish")
+    assert path not in client.get("/gallery").text
+
+
+def test_search_engines_are_kept_off_unless_a_report_is_published(client, path):
+    def kept_off(address: str) -> tuple[bool, bool]:
+        answer = client.get(address)
+        return "noindex" in answer.headers.get("X-Robots-Tag", ""), NOINDEX in answer.text
+
+    assert kept_off(path) == (True, True)
+    press(client, path, "publish")
+    assert kept_off(path) == (False, False)
+    assert "noindex" in client.get(f"/api/v1{path}").headers["X-Robots-Tag"]
+    assert kept_off("/gallery") == (False, False)
+    press(client, path, "unpublish")
+    assert kept_off(path) == (True, True)
+
+
+def test_where_the_operator_does_not_allow_it_there_is_nothing_of_it(make_app):
+    client = make_app().test_client()
+    path = started(client)
+    page = wait_for(client, path, 'id="verdict-heading"')
+    assert "Publish" not in page and "/gallery" not in page
+    assert press(client, path, "publish").status_code == 404
+    gallery = client.get("/gallery")
+    assert (gallery.status_code, "its operator has not allowed it" in gallery.text) == (404, True)
+
+
+def test_what_was_published_is_as_if_it_were_not_once_the_operator_allows_it_no_more(make_app):
+    client = make_app(publishing=True).test_client()
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    press(client, path, "publish")
+    later = make_app().test_client()
+    answer = later.get(path)
+    assert answer.headers["X-Robots-Tag"] == "noindex" and NOINDEX in answer.text
+    assert later.get("/gallery").status_code == 404
+
+
+def test_two_tabs_that_publish_or_take_back_get_the_page(client, path):
+    for button in ("publish", "publish", "unpublish", "unpublish"):
+        assert press(client, path, button).status_code == 303
+
+
+def test_what_was_taken_down_is_told_to_its_owner_who_cannot_publish_it(client, path):
+    press(client, path, "publish")
+    publishing_of(client).take_down(path.rsplit("/", 1)[-1])
+    page = client.get(path)
+    assert "The operator of this site has taken this report down" in page.text
+    assert "/publish" not in page.text and page.headers["X-Robots-Tag"] == "noindex"
+    assert path not in client.get("/gallery").text
+    pressed = press(client, path, "publish")
+    assert pressed.status_code == 409
+    assert re.search(r'role="alert">The operator of this site has taken this report down', pressed.text)
+    assert client.application.test_client().get(path).status_code == 200
+
+
+@pytest.mark.parametrize("wiring, text", [(scripted_wiring(FAILING), "the check failed"), (None, "Running")])
+def test_without_a_verdict_there_is_no_button_and_pressing_it_is_answered(make_app, wiring, text):
+    gate = Gate("answer 2")
+    client = make_app(wiring or scripted_wiring(gate=gate), publishing=True).test_client()
+    path = started(client)
+    page = wait_for(client, path, text) if wiring else client.get(path).text
+    assert "/publish" not in page
+    pressed = press(client, path, "publish")
+    assert (pressed.status_code, "Only a check that has come to a verdict" in pressed.text) == (409, True)
+    gate.open()
+
+
+def test_the_stream_brings_the_owner_the_button_with_the_verdict_and_nobody_else(make_app):
+    gate = Gate("conclusion 1")
+    client = make_app(scripted_wiring(gate=gate), publishing=True).test_client()
+    path = started(client)
+    assert gate.reached.wait(30)
+    gate.open()
+    told = client.get(f"{path}/events").text
+    assert f'action="{path}/publish"' in told
+    assert f'action="{path}/publish"' not in client.application.test_client().get(f"{path}/events?after=1").text
+
+
+@pytest.mark.parametrize("button", ["publish", "unpublish"])
+def test_to_anybody_else_there_is_no_such_page(client, path, button):
+    other = client.application.test_client()
+    press(client, path, "publish")
+    assert "Unpublish" not in other.get(path).text
+    assert press(other, path, button).status_code == 404
+    assert other.post(f"{path}/{button}", data={"csrf_token": "old"}).status_code == 404
+    assert press(client, "/runs/never", button).status_code == 404
+    assert path in client.get("/gallery").text
+
+
+def test_a_stale_form_changes_nothing_and_says_so(client, path):
+    answer = client.post(f"{path}/publish", data={"csrf_token": "old"})
+    assert (answer.status_code, "This page had grown stale" in answer.text) == (400, True)
+    assert path not in client.get("/gallery").text
+
+
+def test_the_gallery_comes_by_label_and_some_at_a_time(make_app):
+    client = make_app(publishing=True, rate_limit="100 per minute").test_client()
+    paths = []
+    for n in range(22):
+        paths.insert(0, started(client, f"Claim number {n}."))
+        wait_for(client, paths[0], 'id="verdict-heading"')
+        press(client, paths[0], "publish")
+    page, seen = client.get("/gallery?label=SUPPORTED").text, []
+    while True:
+        seen += re.findall(r'<li><a href="(/runs/[^"]+)"', page)
+        older = re.search(r'href="([^"]+)"[^>]*>Older</a>', page)
+        if not older:
+            break
+        page = client.get(html.unescape(older[1])).text
+    assert seen == paths
+    assert "No published report has this verdict." in client.get("/gallery?label=REFUTED").text
+    assert paths[0] in client.get("/gallery?label=nonsense").text
+    assert "here is its beginning" in client.get("/gallery?after=nowhere").text
+
+
+def test_an_empty_gallery_says_so_and_makes_no_cookie(client):
+    answer = client.get("/gallery")
+    assert "Nothing has been published yet." in answer.text
+    assert "Set-Cookie" not in answer.headers

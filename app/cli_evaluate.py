@@ -55,6 +55,7 @@ def register(app: Flask) -> None:
 @click.option("--held-out", is_flag=True, help="Only rows that the judge that ships was not trained on.")
 @click.option("--all-rows", is_flag=True, help="Keep rows whose label cannot be said with --labels, as wrong ones.")
 @click.option("--limit", type=click.IntRange(1), help="Only so many rows, the first after shuffling.")
+@click.option("--per-hops", type=click.IntRange(1), help="Only so many rows of each number of hops.")
 @click.option("--seed", default=7, show_default=True, help="Seeds the shuffling and the intervals.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Rows at work at once.")
 @with_appcontext

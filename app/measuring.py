@@ -53,6 +53,7 @@ class Order:
     held_out: bool = False
     all_rows: bool = False
     limit: int | None = None
+    per_hops: int | None = None
     seed: int = 7
     workers: int = 1
 
@@ -83,7 +84,7 @@ def _rows(order: Order, say: Callable[[str], None]) -> tuple[list[Row], dict[str
     read = read_rows(order.file, order.format)
     rows = [row for row in read if not order.held_out or row_is_held_out(row.id, row.group, row.hops)]
     gold = order.evidence == "gold" and not order.baseline
-    kept, left_out = chosen(rows, order.labels, order.seed, order.limit, gold, order.all_rows)
+    kept, left_out = chosen(rows, order.labels, order.seed, order.limit, gold, order.all_rows, order.per_hops)
     if len(rows) < len(read):
         left_out["not held out"] = len(read) - len(rows)
     told = ", ".join(f"{count} {why}" for why, count in left_out.items())
@@ -163,6 +164,7 @@ def _notes(order: Order, settings: Settings, left_out: dict[str, int]) -> dict[s
         "all_rows": order.all_rows,
         "seed": order.seed,
         "limit": order.limit,
+        "per_hops": order.per_hops,
         "left_out": left_out,
         "settings": {each.metadata["env"]: str(getattr(settings, each.name)) for each in told},
         **({"not_measured": NOT_MEASURED} if order.given_sentences else {}),

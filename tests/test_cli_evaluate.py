@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 
 import pytest
 
@@ -162,6 +163,20 @@ def test_a_folder_that_cannot_be_made_is_one_line(command, hover_file, tmp_path)
     (tmp_path / "file").write_text("")
     done = command(hover_file, "--out", str(tmp_path / "file" / "out"))
     assert done.exit_code == 1 and done.stderr.splitlines()[-1].startswith("Error: Not a directory: ")
+
+
+def test_a_full_disk_is_one_line_and_the_same_command_goes_on_when_there_is_room(command, hover_file, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1500, hard))
+    try:
+        full = command(hover_file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert full.exit_code == 1 and full.stderr.splitlines()[-1].startswith("Error: ")
+    assert "predictions.jsonl" in full.stderr and not (tmp_path / "out" / "metrics.json").exists()
+    kept = (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()
+    assert 0 < len(kept) < 12 and all(json.loads(line)["label"] for line in kept)
+    assert command(hover_file).exit_code == 0 and metrics(tmp_path)["n"] == 12
 
 
 @pytest.mark.models

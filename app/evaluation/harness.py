@@ -41,14 +41,21 @@ Judge = Callable[[Row], Judged]
 
 
 def chosen(
-    rows: Sequence[Row], labels: LabelSet, seed: int, limit: int | None, gold: bool = True, all_rows: bool = False
+    rows: Sequence[Row],
+    labels: LabelSet,
+    seed: int,
+    limit: int | None,
+    gold: bool = True,
+    all_rows: bool = False,
+    per_hops: int | None = None,
 ) -> tuple[list[Row], dict[str, int]]:
     """The rows to measure, and how many were left out, by why: no label of `labels` is right, or nothing to judge by.
 
     `gold` says that a row's own evidence is what is judged by; with `all_rows` those stay that no label can be right
     for, and count as wrong.
 
-    Shuffled by `seed`, then the first `limit`: a larger limit has the rows of a smaller one, and more.
+    Shuffled by `seed`, then the first `per_hops` of each number of hops, of these the first `limit`: a larger limit has
+    the rows of a smaller one, and more.
     """
     kept: list[Row] = []
     left_out: Counter[str] = Counter()
@@ -60,7 +67,17 @@ def chosen(
         else:
             kept.append(row)
     random.Random(seed).shuffle(kept)
+    if per_hops is not None:
+        kept = [row for row, place in zip(kept, _places(kept), strict=True) if place < per_hops]
     return kept[:limit], dict(left_out)
+
+
+def _places(rows: Sequence[Row]) -> Iterator[int]:
+    """For each row how many of its number of hops stand before it."""
+    before: Counter[int | None] = Counter()
+    for row in rows:
+        yield before[row.hops]
+        before[row.hops] += 1
 
 
 def predict(rows: Sequence[Row], judge: Judge, predictions: Predictions, workers: int = 1) -> Iterator[Prediction]:

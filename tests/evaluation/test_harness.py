@@ -186,6 +186,15 @@ def test_a_larger_limit_has_the_rows_of_a_smaller_one_and_another_seed_has_other
     assert len(set(more)) == 20
 
 
+def test_so_many_of_each_number_of_hops_are_the_first_of_them_after_shuffling():
+    rows = [row(number, Gold.SUPPORTED, 2 + number % 3 // 2) for number in range(60)]
+    all_of_them, _ = chosen(rows, LabelSet.THREE, 7, None)
+    kept, _ = chosen(rows, LabelSet.THREE, 7, None, per_hops=5)
+    for hops in (2, 3):
+        assert [each for each in kept if each.hops == hops] == [each for each in all_of_them if each.hops == hops][:5]
+    assert chosen(rows, LabelSet.THREE, 7, 3, per_hops=5)[0] == kept[:3]
+
+
 def test_rows_that_nothing_can_match_or_judge_are_left_out_and_counted():
     conflict, unsure = row(1, Gold.CONFLICTING_EVIDENCE), row(2, Gold.NOT_ENOUGH_EVIDENCE)
     bare = type(conflict)("r3", "Claim 3.", Gold.SUPPORTED)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.backends.inference import Inference
+from app.backends.seq2seq import Seq2Seq
 from app.modules.pursuit.local import LocalPursuer
 from app.modules.pursuit.local_paraphraser import LocalParaphraser
 from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
@@ -30,12 +32,26 @@ class PursuitParts:
     local: Callable[[], LocalPursuer]
 
 
+def fine_tuned(inference: Inference, threads: int, **names: str | None) -> dict[str, Seq2Seq]:
+    """The models that are fine-tuned to ask in a pursuit, by the setting that names each; of `names` those not None."""
+    return {
+        setting: Seq2Seq(name, inference, threads, mend=f"{setting} with the folder of a model")
+        for setting, name in names.items()
+        if name
+    }
+
+
 def pursuit(
-    preset: PursuitPreset, parts: PursuitParts, answerer: QuestionAnswerer, reasoner: Reasoner
+    preset: PursuitPreset,
+    parts: PursuitParts,
+    answerer: QuestionAnswerer,
+    reasoner: Reasoner,
+    side_by_side: bool = False,
 ) -> EvidencePursuit:
-    """The strategy that `preset` describes."""
+    """The strategy that `preset` describes; `side_by_side` says whether it answers questions so."""
     paraphraser = PromptedParaphraser(parts.model()) if preset.others == "llm" else LocalParaphraser(parts.completer())
-    return EvidencePursuit(_pursuer(preset, parts), paraphraser, answerer, reasoner, preset.variant)
+    pursuer = _pursuer(preset, parts)
+    return EvidencePursuit(pursuer, paraphraser, answerer, reasoner, preset.variant, side_by_side)
 
 
 def _pursuer(preset: PursuitPreset, parts: PursuitParts) -> Pursuer:

@@ -156,6 +156,12 @@ class Settings:
     day_cost: float | None = setting(
         "DAY_COST", None, "Money that the whole site spends in a day, where prices are set", **number(0)
     )
+    overlap: str = setting(
+        "OVERLAP",
+        "remote",
+        "Whose calls may begin before they are needed for certain: remote models', all servers', or off",
+        **one_of("remote", "all", "off"),
+    )
     cache_mb: int = setting(
         "CACHE_MB", 100, "Megabytes of replies of language models that are kept; 0 keeps none", **whole(0, 100_000)
     )

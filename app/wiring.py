@@ -24,6 +24,7 @@ from app.backends.reader import SpanReader
 from app.backends.reranker import CrossEncoderReranker
 from app.backends.seq2seq import Seq2Seq
 from app.backends.web_search import configured as searches
+from app.head_starts import HeadStarts
 from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader, web_search
 from app.modules.answering.document_choosing import PromptedChooser, ReaderChooser
@@ -43,7 +44,7 @@ from app.modules.question_generator import LocalQuestionGenerator
 from app.modules.reasoner import JudgeReasoner
 from app.offers import BASELINES, PURSUIT, Group, Offers
 from app.parts import Part, Parts
-from app.pursuing import PursuitParts, pursuit
+from app.pursuing import PursuitParts, fine_tuned, pursuit
 from app.pursuit_presets import PURSUIT_PRESETS
 from app.reasoning.claim_only import ClaimOnly
 from app.reasoning.question_guided import QuestionGuided
@@ -76,6 +77,7 @@ class Wiring:
     def __init__(self, settings: Settings) -> None:
         """Raises SettingsError for a MODELS_FILE that cannot be used."""
         inference, threads = Inference(settings.call_seconds), settings.torch_threads
+        self._head_starts = HeadStarts(settings.overlap)
         base = settings.instance / "models" / "smollm2-135m"
         self._settings = settings
         self._shelf = Shelf(settings.instance, Java(settings.java_home, settings.java_memory))
@@ -86,7 +88,12 @@ class Wiring:
         self._hub_judge = HubJudge(settings.judge, inference, threads) if settings.judge else None
         self._completer = LocalLM(settings.question_model, threads, inference)
         self.generator = LocalQuestionGenerator(self._completer)
-        self._questioners = _questioners(settings, inference)
+        self._questioners = fine_tuned(
+            inference,
+            threads,
+            QUESTION_SEQ2SEQ=settings.question_seq2seq,
+            NEXT_QUESTION_SEQ2SEQ=settings.next_question_seq2seq,
+        )
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
         models = configured(
             settings.openai_api_key,
@@ -177,7 +184,8 @@ class Wiring:
         if options.strategy == PURSUIT:
             preset = PURSUIT_PRESETS[options.preset]
             reasoner = self._reasoner("prompted" if preset.others == "llm" else "local", options)
-            return pursuit(preset, self._pursuit_parts(options), self._answerer(options), reasoner)
+            side_by_side = self._head_starts.among_answers(options, self._model_at_work(options))
+            return pursuit(preset, self._pursuit_parts(options), self._answerer(options), reasoner, side_by_side)
         mix = self._availability.mixes()[options.preset]
         return QuestionGuided(
             verifier=self._verifier(mix.claim_verifier, options),
@@ -185,6 +193,7 @@ class Wiring:
             answerer=self._answerer(options),
             validator=self._validator(mix.qa_validator, options),
             reasoner=self._reasoner(mix.reasoner, options),
+            head_starts=self._head_starts.among_modules(mix, self._model_at_work(options)),
         )
 
     def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
@@ -199,6 +208,10 @@ class Wiring:
     def _model(self, options: RunOptions) -> TextGenerator:
         """The language model of a run that was found to have one."""
         return self._models[options.model or ""]
+
+    def _model_at_work(self, options: RunOptions) -> TextGenerator | None:
+        """The same; None of a run that asks none."""
+        return self._model(options) if options.model and self.offers().needs_model(options) else None
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
         if kind == "prompted":
@@ -233,28 +246,16 @@ class Wiring:
     def _web_search(self, options: RunOptions) -> QuestionAnswerer:
         """Chosen and read by the run's language model where its preset asks one, else by the local reader."""
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
-        prompted = options.model is not None and self.offers().needs_model(options)
-        chooser = PromptedChooser(self._model(options)) if prompted else ReaderChooser(self._reader)
-        reader = PromptedReader(self._model(options)) if prompted else self._reader
+        model = self._model_at_work(options)
+        chooser = PromptedChooser(model) if model else ReaderChooser(self._reader)
+        reader = PromptedReader(model) if model else self._reader
         search, pages, origin = self._engines.of(options)
         how = web_search.DocumentSettings(
             preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
         )
-        return web_search.WebSearchAnswerer(search, pages, chooser, reader, how, origin)
+        opened_ahead = self._head_starts.pages(options)
+        return web_search.WebSearchAnswerer(search, pages, chooser, reader, how, origin, opened_ahead)
 
     def _open_corpora(self) -> None:
         for name in self._settings.corpora:
             self._shelf.retriever(name).open()
-
-
-def _questioners(settings: Settings, inference: Inference) -> dict[str, Seq2Seq]:
-    """The models that are fine-tuned to ask in a pursuit, by the setting that names each."""
-    named = {
-        "QUESTION_SEQ2SEQ": settings.question_seq2seq,
-        "NEXT_QUESTION_SEQ2SEQ": settings.next_question_seq2seq,
-    }
-    return {
-        setting: Seq2Seq(name, inference, settings.torch_threads, mend=f"{setting} with the folder of a model")
-        for setting, name in named.items()
-        if name
-    }

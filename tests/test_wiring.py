@@ -45,6 +45,19 @@ def test_a_prompted_run_over_http_asks_recites_and_concludes(wiring):
     assert {sentence.hops for sentence in report.verdict.rationale} >= {(1,), (2,)}
 
 
+def test_calls_that_begin_ahead_change_nothing_but_their_number_and_each_is_paid_for(tmp_path):
+    reports = []
+    for overlap in ("off", "all"):
+        with OpenAIServer(play()) as server:
+            settings = {"INSTANCE": tmp_path, "OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted"}
+            settings |= {"READ_WITH": "model", "OVERLAP": overlap}
+            wiring = Wiring(Settings.from_env({name: str(value) for name, value in settings.items()}))
+            reports.append(checked(wiring, PROMPTED))
+            assert reports[-1].usage.calls == len(server.asked)
+    in_turn, ahead = reports
+    assert (ahead.hops, ahead.verdict) == (in_turn.hops, in_turn.verdict)
+
+
 def test_a_reader_by_name_reads_what_is_recited_and_the_model_does_not(tmp_path):
     with OpenAIServer(play()) as server:
         settings = {"INSTANCE": tmp_path, "OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted"}

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from app.reasoning.calls import insist_wanted
 from app.reasoning.errors import CallFailed
 
 AT_ONCE = 4
@@ -23,10 +24,14 @@ class Turns:
 
     @contextmanager
     def taken(self, site: str) -> Iterator[None]:
-        """Wait for the site and for a place, and hold both inside the block. Raises CallFailed after a minute."""
+        """Wait for the site and for a place, and hold both inside the block. Raises CallFailed after a minute.
+
+        A page that nobody wants any more when its turn has come is left.
+        """
         with self._changed:
             if not self._changed.wait_for(lambda: self._free(site), self._wait_seconds):
                 raise CallFailed(f"{site} was not asked: other pages were still being fetched.")
+            insist_wanted()
             self._busy.add(site)
         try:
             yield

@@ -17,6 +17,7 @@ import trustme
 from app.backends.fetch_turns import Turns
 from app.backends.guarded_http import Budget, GuardedHttp
 from app.backends.public_addresses import is_public, system_resolve
+from app.reasoning.calls import NotWanted, only_while
 from app.reasoning.errors import CallFailed
 from tests.web_server import ELSEWHERE, HERE, Sent, WebServer, client, moved
 
@@ -342,6 +343,13 @@ class TestTurns:
         with WebServer({"/": Sent(delay=0.3)}) as site:
             failed = self.fetch_all(client(site, turns=Turns(wait_seconds=0.1)), [site.url()] * 2)
         assert failed == ["good.test was not asked: other pages were still being fetched."]
+
+    def test_a_page_that_nobody_wants_when_its_turn_has_come_is_left(self):
+        turns = Turns()
+        with only_while(lambda: False), pytest.raises(NotWanted), turns.taken("good.test"):
+            pytest.fail("it was fetched")
+        with turns.taken("good.test"):
+            pass
 
     def test_waiting_for_a_turn_takes_none_of_a_pages_own_time(self):
         with WebServer({"/": Sent(delay=0.5)}) as site:

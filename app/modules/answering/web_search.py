@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.modules.answering.web_documents import (
     Admission,
@@ -24,6 +25,7 @@ from app.modules.answering.web_documents import (
 from app.modules.answering.web_queries import names_query, whole_query
 from app.modules.answering.web_windows import window_for
 from app.modules.parsing import declines
+from app.reasoning.ahead import Ahead
 from app.reasoning.errors import CallFailed
 from app.reasoning.progress import entered, troubled
 from app.reasoning.roles import DocumentChooser, FreeAnswer, PageReader, Reader, WebSearch
@@ -62,6 +64,8 @@ class WebSearchAnswerer:
     reader: Reader
     settings: DocumentSettings = DocumentSettings()
     origin: Origin = Origin.WEB
+    opened_ahead: int = 0
+    """Pages of so many of the best hits, no two of one site, are opened while one is being chosen."""
 
     def answer(self, question: Question, claim: Claim) -> Answer:
         """An answer from one document, or from several; text None where none was found that answers.
@@ -89,14 +93,24 @@ class WebSearchAnswerer:
 
     def _from_the_best(self, question: Question, hits: list[SearchHit], admission: Admission) -> Answer:
         left = list(hits)
-        for _ in range(min(TRIES, len(hits))):
-            chosen = self._chosen(question, left)
-            if isinstance(chosen, FreeAnswer):
-                return self._free(chosen, left, admission)
-            left.remove(chosen)
-            if passage := self._document(question, chosen, admission):
-                return self._read(question, (passage,), self._listed(left, admission))
+        with self._opening(hits) as opening:
+            for _ in range(min(TRIES, len(hits))):
+                chosen = self._chosen(question, left)
+                if isinstance(chosen, FreeAnswer):
+                    return self._free(chosen, left, admission)
+                left.remove(chosen)
+                if passage := self._document(question, chosen, admission, opening):
+                    return self._read(question, (passage,), self._listed(left, admission))
         return Answer(None, retrieved=self._listed(left, admission), answerer=NAME)
+
+    def _opening(self, hits: Sequence[SearchHit]) -> Ahead:
+        """The pages that are probably chosen, being opened. A site is asked for one page at a time, so for one here."""
+        ahead = Ahead()
+        if self.settings.long_document:
+            best_of_site = {hit.site: hit for hit in reversed(hits)}
+            for hit in [hit for hit in hits if best_of_site[hit.site] is hit][: self.opened_ahead]:
+                ahead.begin(hit, partial(self.pages.read, hit))
+        return ahead
 
     def _from_several(self, question: Question, hits: Sequence[SearchHit], admission: Admission) -> Answer:
         passages = self._listed([hit for hit in hits if hit.snippet], admission)
@@ -118,9 +132,9 @@ class WebSearchAnswerer:
         usable = len(listed) == len(hits) and not declines(said.text)
         return Answer(said.text if usable else None, retrieved=listed, answerer=NAME)
 
-    def _document(self, question: Question, hit: SearchHit, admission: Admission) -> Passage | None:
+    def _document(self, question: Question, hit: SearchHit, admission: Admission, opening: Ahead) -> Passage | None:
         """What of the hit's document is read; None where it turns out to be no evidence, or to have no text."""
-        page = self._page(hit) if self.settings.long_document else None
+        page = self._page(hit, opening) if self.settings.long_document else None
         if page is None:
             return (
                 passage_of_hit(hit, self.origin) if hit.snippet and admission.admits(hit.url, hit.published) else None
@@ -130,11 +144,11 @@ class WebSearchAnswerer:
         text = window_for(page.text, hit.snippet, question.text) or hit.snippet
         return passage_of_page(page, text, self.origin) if text else None
 
-    def _page(self, hit: SearchHit) -> Page | None:
+    def _page(self, hit: SearchHit, opening: Ahead) -> Page | None:
         """The hit's page; None where it cannot be had, and the status line says why."""
         entered(f"reading {hit.site or 'a page'}")
         try:
-            return cleaned_page(self.pages.read(hit), hit)
+            return cleaned_page(opening.take(hit, partial(self.pages.read, hit)), hit)
         except CallFailed as error:
             entered("reading what the search shows of it")
             troubled(f"{error} What the search shows of it was read instead.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from app.modules.answering.document_choosing import PromptedChooser
@@ -282,3 +284,56 @@ class TestVariants:
             said = answerer.answer(QUESTION, CLAIM)
         assert {passage.origin for passage in said.retrieved} == {Origin.CORPUS}
         assert told[0] == PhaseEntered("searching the corpus")
+
+
+THREE = tuple(hit(number, SNIPPET) for number in (1, 2, 3))
+THEIR_PAGES = dict(at(each, TEXT) for each in THREE)
+
+
+class TestOpeningAhead:
+    """Pages that are opened while a document is chosen."""
+
+    def answerer(self, pages, chooser, opened_ahead: int = 2, **settings) -> WebSearchAnswerer:
+        how = DocumentSettings(**settings)
+        return WebSearchAnswerer(TableSearch(THREE), pages, chooser, FindsWord(), how, opened_ahead=opened_ahead)
+
+    def test_the_chosen_page_is_under_way_while_it_is_chosen_and_opened_once(self) -> None:
+        opening = threading.Event()
+
+        class Waits(Takes):
+            def choose(self, question, hits):
+                assert opening.wait(30)
+                return super().choose(question, hits)
+
+        class Tells(TablePages):
+            def read(self, hit):
+                opening.set()
+                return super().read(hit)
+
+        pages = Tells(THEIR_PAGES)
+        answer = self.answerer(pages, Waits()).answer(QUESTION, CLAIM)
+        assert answer == self.answerer(TablePages(THEIR_PAGES), Takes(), opened_ahead=0).answer(QUESTION, CLAIM)
+        assert pages.asked.count(THREE[0].url) == 1
+
+    def test_one_that_was_not_opened_ahead_is_opened_when_it_is_chosen(self) -> None:
+        pages = TablePages(THEIR_PAGES)
+        answer = self.answerer(pages, Takes(3)).answer(QUESTION, CLAIM)
+        assert answer.cited.passage.url == THREE[2].url
+        assert THREE[2].url in pages.asked
+
+    def test_of_one_site_one_page_is_opened(self) -> None:
+        pages, same = TablePages(), [hit(n, SNIPPET, site="one.example") for n in (1, 2)]
+        with WebSearchAnswerer(TableSearch(), pages, Takes(), FindsWord(), opened_ahead=2)._opening(same) as opening:
+            assert list(opening._begun) == same[:1]
+
+    def test_a_page_that_cannot_be_had_and_was_not_chosen_is_no_trouble(self) -> None:
+        said: list = []
+        with listening(said.append):
+            pages = TablePages({THREE[1].url: THEIR_PAGES[THREE[1].url]})
+            self.answerer(pages, Takes(2)).answer(QUESTION, CLAIM)
+        assert not [event for event in said if isinstance(event, TroubleMet)]
+
+    def test_without_long_documents_none_is_opened(self) -> None:
+        pages = TablePages(THEIR_PAGES)
+        self.answerer(pages, Takes(), long_document=False).answer(QUESTION, CLAIM)
+        assert pages.asked == []

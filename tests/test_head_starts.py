@@ -1,0 +1,108 @@
+"""Calls begin ahead of their turn where others compute them, as far as OVERLAP goes, and never among local models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from app.backends.inference import Inference
+from app.backends.seq2seq import Seq2Seq
+from app.head_starts import PAGES, HeadStarts
+from app.offers import MIXES
+from app.reasoning.types import RunOptions
+from app.settings import Settings
+from app.wiring import Wiring
+
+PURSUIT = RunOptions(strategy="evidence-pursuit")
+
+
+@dataclass
+class Model:
+    """As much of a language model as says where it is."""
+
+    destination: str | None
+    name: str = "big"
+
+
+REMOTE, HERE = Model("api.example.org"), Model(None)
+
+
+@pytest.mark.parametrize(
+    "overlap, model, begins",
+    [
+        ("remote", REMOTE, True),
+        ("remote", HERE, False),
+        ("all", REMOTE, True),
+        ("all", HERE, True),
+        ("off", REMOTE, False),
+        ("remote", None, False),
+        ("all", None, False),
+    ],
+)
+def test_prompted_modules_go_ahead_where_their_model_is(overlap, model, begins):
+    assert HeadStarts(overlap).among_modules(MIXES["prompted"], model) is begins
+
+
+@pytest.mark.parametrize("overlap", ["remote", "all"])
+def test_local_models_never_do(overlap):
+    in_process = Seq2Seq("some/flan-t5", Inference(), 1)
+    head_starts = HeadStarts(overlap)
+    assert not head_starts.among_modules(MIXES["prompted"], in_process)
+    assert not head_starts.among_modules(MIXES["local"], REMOTE)
+    assert not head_starts.among_modules(MIXES["local"], None)
+    assert not head_starts.among_answers(PURSUIT, REMOTE), "the local reader answers"
+
+
+@pytest.mark.parametrize(
+    "overlap, answerer, search, model, begins",
+    [
+        ("remote", "web-search", "brave", None, True),
+        ("remote", "web-search", "corpus", REMOTE, True),
+        ("remote", "web-search", "corpus", None, False),
+        ("remote", "reciter-reader", None, REMOTE, True),
+        ("remote", "reciter-reader", None, HERE, False),
+        ("all", "reciter-reader", None, HERE, True),
+        ("remote", "flan-t5", None, REMOTE, False),
+        ("off", "web-search", "brave", REMOTE, False),
+    ],
+)
+def test_questions_of_a_pursuit_are_answered_side_by_side_where_the_answers_come_from(
+    overlap, answerer, search, model, begins
+):
+    options = RunOptions(strategy="evidence-pursuit", answerer=answerer, search=search)
+    assert HeadStarts(overlap).among_answers(options, model) is begins
+
+
+@pytest.mark.parametrize(
+    "overlap, search, pages", [("remote", "brave", PAGES), ("remote", "corpus", 0), ("off", "brave", 0)]
+)
+def test_pages_of_the_web_are_opened_ahead_and_those_of_a_corpus_are_at_hand(overlap, search, pages):
+    assert HeadStarts(overlap).pages(RunOptions(answerer="web-search", search=search)) == pages
+
+
+@pytest.mark.parametrize(
+    "settings, preset, begins",
+    [
+        ({}, "prompted", True),
+        ({}, "local", False),
+        ({"overlap": "off"}, "prompted", False),
+        ({"openai_base_url": "http://127.0.0.1:9/v1"}, "prompted", False),
+        ({"openai_base_url": "http://127.0.0.1:9/v1", "overlap": "all"}, "prompted", True),
+    ],
+)
+def test_the_wiring_tells_the_strategy(tmp_path, settings, preset, begins):
+    model = {"openai_api_key": "k", "openai_model": "big", "openai_base_url": "https://api.example.org/v1"}
+    wiring = Wiring(Settings(instance=tmp_path, **model | settings))
+    options = RunOptions(preset=preset, answerer="reciter-reader", model="big")
+    assert wiring.strategy_for(options).head_starts is begins
+    pursuit = RunOptions(strategy="evidence-pursuit", preset="llm+llm", answerer="reciter-reader", model="big")
+    among_answers = settings.get("overlap") != "off" and ("openai_base_url" not in settings or "overlap" in settings)
+    assert wiring.strategy_for(pursuit).head_starts is among_answers
+
+
+def test_pages_are_opened_ahead_of_the_choice_where_the_wiring_searches_the_web(tmp_path):
+    for overlap, pages in (("remote", PAGES), ("off", 0)):
+        wiring = Wiring(Settings(instance=tmp_path, brave_api_key="k", overlap=overlap))
+        options = RunOptions(strategy="evidence-pursuit", preset="local", answerer="web-search", search="brave")
+        assert wiring.strategy_for(options).answerer.opened_ahead == pages

@@ -38,7 +38,8 @@ def post_worker_init(worker):
     set_up(_settings.log_level)
     here = worker.wsgi.extensions["hopcheck"]
     here.runs.serve()
-    threading.Thread(target=keep_warm, args=(here.wiring,), name="warm", daemon=True).start()
+    if not _settings.redis_url:  # else workers carry the runs out, and they alone need the models
+        threading.Thread(target=keep_warm, args=(here.wiring,), name="warm", daemon=True).start()
     threading.Thread(target=_leave_with, args=(worker, here.runs), name="leave", daemon=True).start()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.doctor import keeping, machine, parts
+from app.doctor import grown, keeping, machine, parts
 from app.doctor.findings import Check
 
 CHECKS: tuple[tuple[str, Check], ...] = (
@@ -15,6 +15,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("instance folder", keeping.instance),
     ("signing key", keeping.signing_key),
     ("database", keeping.database),
+    ("Redis and workers", grown.workers),
     ("port", machine.port),
     ("Java", machine.java),
     ("corpora", parts.corpora),

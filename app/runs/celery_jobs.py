@@ -15,6 +15,8 @@ from celery.signals import setup_logging
 from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
+from app.reasoning.errors import HopcheckError
+
 log = logging.getLogger(__name__)
 
 CARRY_OUT = "hopcheck.carry_out"
@@ -94,6 +96,16 @@ class CeleryJobs:
     def stop(self, wait: float = 0.0) -> None:
         """Send nothing more. What is under way here ends when it finds that its lease is gone."""
         self._stopped = True
+
+
+def answering_workers(url: str, wait: float = PATIENCE_SECONDS) -> tuple[str, ...]:
+    """The names of the workers that answer within `wait` seconds. Raises HopcheckError where Redis does not."""
+    try:
+        Redis.from_url(url, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS).ping()
+        answers = celery_app(url).control.ping(timeout=wait) or []
+    except (RedisError, OperationalError) as error:
+        raise HopcheckError(f"Redis does not answer ({type(error).__name__}).") from error
+    return tuple(sorted(name for answer in answers for name in answer))
 
 
 def _leave_the_log_alone(**_: object) -> None:

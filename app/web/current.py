@@ -10,6 +10,7 @@ from flask import current_app
 from app.web.followers import Followers
 
 if TYPE_CHECKING:
+    from app.parts import Part
     from app.runs.call_cache import CallCache
     from app.runs.service import Runs
     from app.settings import Settings
@@ -24,6 +25,10 @@ class Hopcheck:
     runs: Runs
     followers: Followers
     cache: CallCache
+
+    def parts(self) -> tuple[Part, ...]:
+        """How the heavy parts of this process stand; none where workers carry the runs out."""
+        return () if self.settings.redis_url else self.wiring.parts()
 
 
 def hopcheck() -> Hopcheck:

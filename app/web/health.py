@@ -23,8 +23,7 @@ def readyz() -> tuple[Response, int]:
     `parts` names each: state is "ready", "waiting", "loading" or "failed"; a failed one has a message and, in `mend`,
     what makes it right.
     """
-    wiring = hopcheck().wiring
-    parts = [_database(), *(_told(part.name, part.state, part.message, part.mend) for part in wiring.parts())]
+    parts = [_database(), *(_told(part.name, part.state, part.message, part.mend) for part in hopcheck().parts())]
     ready = all(part["state"] == "ready" for part in parts)
     answer = jsonify(ready=ready, parts=parts)
     answer.headers["Cache-Control"] = "no-store"

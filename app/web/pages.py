@@ -40,7 +40,7 @@ def start() -> ResponseReturnValue:
     claim, options = sent_form().read(hopcheck().wiring.offers())
     wiring.check(options)
     options = replace(options, modules=wiring.modules(options))
-    run_id = hopcheck().runs.start(claim, options, owner())
+    run_id = hopcheck().runs.start(claim, options, owner(), request.form.get("form", ""))
     about_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
@@ -67,7 +67,7 @@ def run_page(stored: StoredRun, notice: str = "") -> str:
 @pages.get("/parts")
 def parts() -> str:
     """What is still warming or missing; the home page asks again until everything is settled."""
-    return render_template("parts.html", parts=hopcheck().wiring.parts())
+    return render_template("parts.html", parts=hopcheck().parts())
 
 
 @pages.get("/how-it-works")
@@ -108,5 +108,5 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str
 
 def home_page(form: ClaimForm, error: InvalidInput | None = None) -> str:
     """The home page with `form` filled in, and `error` by its field."""
-    recent, parts = hopcheck().runs.recent(owner()), hopcheck().wiring.parts()
+    recent, parts = hopcheck().runs.recent(owner()), hopcheck().parts()
     return render_template("home.html", samples=SAMPLES, recent=recent, parts=parts, **form_context(form, error))

@@ -1,0 +1,52 @@
+"""compose.yaml: what it starts is there, every part says how it is, and no secret has a default."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from app import create_app
+from app.settings import settings_fields
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "compose.yaml").read_text()
+SERVICES = yaml.safe_load(TEXT)["services"]
+SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "SECRET_KEY")
+
+
+def test_web_worker_redis_postgres_and_searxng_are_there():
+    assert set(SERVICES) == {"web", "worker", "redis", "postgres", "searxng"}
+    assert SERVICES["searxng"]["profiles"] == ["web-search"]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_no_secret_has_a_default_and_the_example_leaves_each_one_open(secret):
+    uses = re.findall(r"\$\{" + secret + r"([^}]*)\}", TEXT)
+    assert uses and all(each.startswith(":?") for each in uses)
+    assert re.search(rf"^{secret}=$", (ROOT / ".env.compose.example").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["worker", "redis", "postgres", "searxng"])
+def test_every_server_says_whether_it_is_well(name):
+    """The web process has the image's own check."""
+    assert SERVICES[name]["healthcheck"]["test"]
+
+
+def test_what_must_outlast_a_container_is_in_a_volume():
+    kept = {volume.partition(":")[2] for each in SERVICES.values() for volume in each.get("volumes", ())}
+    assert {"/srv/hopcheck/instance", "/var/lib/postgresql/data"} <= kept
+
+
+def test_every_variable_of_ours_is_a_setting():
+    known = {each.metadata["env"] for each in settings_fields()}
+    assert set(SERVICES["web"]["environment"]) <= known
+    assert SERVICES["worker"]["environment"] == SERVICES["web"]["environment"]
+
+
+def test_the_worker_starts_by_a_command_that_is_there():
+    *program, command = SERVICES["worker"]["command"]
+    assert program == [".venv/bin/flask", "--app", "app"]
+    assert command in create_app().cli.list_commands(None)

@@ -49,13 +49,14 @@ class Following:
     def _touched(self, events: Sequence[StoredEvent]) -> tuple[Hop, ...]:
         """The hops that these events changed. The end closes what was open, taking up again drops it: then all.
 
-        A new answer folds the card before it.
+        A new answer folds the card of the answer before it.
         """
         hops = self.run.report.hops
         if any(isinstance(stored.event, (*TERMINAL, RunResumed)) for stored in events):
             return hops
         numbers = {getattr(stored.event, "hop", None) for stored in events}
-        numbers |= {stored.event.hop - 1 for stored in events if isinstance(stored.event, AnswerFound)}
+        for new in [stored.event.hop for stored in events if isinstance(stored.event, AnswerFound)]:
+            numbers.add(max((hop.number for hop in hops[: new - 1] if hop.answer), default=None))
         return tuple(hop for hop in hops if hop.number in numbers)
 
     def _steers_otherwise(self, events: Sequence[StoredEvent]) -> bool:

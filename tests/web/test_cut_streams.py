@@ -1,0 +1,139 @@
+"""A stream that is cut anywhere and taken up again: no hop is lost, none is there twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from datetime import UTC, datetime
+from itertools import combinations
+
+import pytest
+from lxml import html
+
+from app.reasoning.events import (
+    AnswerFound,
+    HopFailed,
+    HopKept,
+    HopSetAside,
+    PhaseEntered,
+    QuestionAsked,
+    QuestioningEnded,
+    RunResumed,
+    RunStarted,
+    SufficiencyJudged,
+    TokensUsed,
+    TroubleMet,
+    VerdictReached,
+)
+from app.reasoning.report import fold
+from app.reasoning.types import Claim, Judgement, Question, RunOptions, Usage
+from app.runs.event_log import WAITING
+from app.runs.service import StoredEvent, StoredRun
+from app.web.following import Following
+from app.web.pages import run_page
+from tests.fakes import SUPPORTED, answer
+
+SPENT = TokensUsed(Usage(1, 10, 2))
+STORED = tuple(
+    StoredEvent(number, number / 8, event)
+    for number, event in enumerate(
+        (
+            RunStarted(Claim("Hamlet was written in England."), RunOptions(max_hops=4)),
+            WAITING,
+            PhaseEntered("starting"),
+            PhaseEntered("thinking of a question"),
+            QuestionAsked(1, Question("Who wrote Hamlet?")),
+            PhaseEntered("searching 13,652 passages"),
+            SPENT,
+            AnswerFound(1, answer("William Shakespeare")),
+            HopKept(1, "It is tied to the claim."),
+            SPENT,
+            SufficiencyJudged(Judgement(False, "More is needed.")),
+            PhaseEntered("thinking of a question"),
+            QuestionAsked(2, Question("Is it a play?")),
+            AnswerFound(2, answer(None)),
+            HopSetAside(2, "There was no answer."),
+            PhaseEntered("thinking of a question"),
+            QuestionAsked(3, Question("Where was he?")),
+            PhaseEntered("reading 8 passages"),
+            RunResumed("The check was cut off."),
+            PhaseEntered("thinking of a question"),
+            QuestionAsked(3, Question("Where was he born?")),
+            TroubleMet("The search engine failed. Another one was asked."),
+            HopFailed(3, "answerer", "The reader took too long."),
+            QuestionAsked(4, Question("Where did he live?")),
+            AnswerFound(4, answer("England")),
+            HopKept(4, "It is tied to the claim."),
+            QuestioningEnded("The limit of 4 hops was reached."),
+            PhaseEntered("weighing the evidence"),
+            SPENT,
+            VerdictReached(SUPPORTED),
+        ),
+        1,
+    )
+)
+NUMBERS = range(2, len(STORED) + 1)
+"""After so many events somebody may look: a run begins with two."""
+
+
+def run_after(events: int) -> StoredRun:
+    report = fold((each.event, each.seconds) for each in STORED[:events])
+    return StoredRun("r", "somebody", datetime.now(UTC), events, report)
+
+
+def told(seen: int, now: int, reader: Following | None = None) -> str:
+    """What whoever has seen so many events is sent after so many; a new reader's run is read as it stands by then."""
+    return (reader or Following(run_after(now))).happened(STORED[seen:now])
+
+
+def take_in(page: html.HtmlElement, message: str) -> None:
+    """Put the pieces of a message where the page has their ids, as htmx does."""
+    pieces = html.document_fromstring(f"<body>{message}</body>")
+    page.find(".//title").text = pieces.find(".//title").text
+    for piece in pieces.xpath("//*[@hx-swap-oob]"):
+        del piece.attrib["hx-swap-oob"]
+        (place,) = page.xpath("//*[@id=$name]", name=piece.get("id"))
+        piece.tail = place.tail
+        place.getparent().replace(place, piece)
+
+
+def shown(page: html.HtmlElement) -> Sequence[str]:
+    """What a reader sees of a run, without the clock; two of the same id are an error."""
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
+    seen = page.xpath("//title | //*[@id='status' or @id='verdict' or @id='diagram' or @id='usage'] | //ol/li")
+    return [html.tostring(each, with_tail=False).decode() for each in seen if each.get("hidden") is None]
+
+
+@pytest.fixture
+def loaded(make_app) -> Iterator[dict[int, html.HtmlElement]]:
+    """The page as somebody who only reads has it after so many events."""
+    with make_app().test_request_context("/runs/r"):
+        yield {number: html.document_fromstring(run_page(run_after(number))) for number in NUMBERS}
+
+
+def test_wherever_a_reader_was_cut_off_the_next_message_makes_the_page_as_it_is_loaded_then(loaded):
+    for seen, now in combinations(NUMBERS, 2):
+        page = deepcopy(loaded[seen])
+        take_in(page, told(seen, now))
+        assert shown(page) == shown(loaded[now]), f"events {seen + 1} to {now}"
+
+
+def test_event_by_event_the_page_is_always_as_it_is_loaded_then(loaded):
+    page, reader = loaded[2], Following(run_after(2))
+    for seen in NUMBERS[:-1]:
+        take_in(page, told(seen, seen + 1, reader))
+        assert shown(page) == shown(loaded[seen + 1]), f"event {seen + 1}"
+
+
+def test_a_message_that_comes_twice_changes_nothing(loaded):
+    page, reader = loaded[2], Following(run_after(2))
+    for seen in NUMBERS[:-1]:
+        take_in(page, told(seen, seen + 1, reader))
+        take_in(page, told(2, seen + 1))
+        assert shown(page) == shown(loaded[seen + 1]), f"event {seen + 1}"
+
+
+def test_the_pages_differ_so_that_their_being_alike_says_something(loaded):
+    assert len({tuple(shown(page)) for page in loaded.values()}) > 20
+    assert sum('id="hop-' in piece[:30] for piece in shown(loaded[len(STORED)])) == 4

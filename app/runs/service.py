@@ -25,6 +25,7 @@ from app.runs.event_log import EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.importing import read_export
 from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
+from app.runs.notes import Notes
 from app.runs.publishing import Publishing
 from app.runs.runner import Runner
 from app.runs.sweeper import Sweeper
@@ -68,6 +69,7 @@ class Runs:
         self._admission = Admission(sessions, workers, max_waiting, limits)
         runner = Runner(sessions, self._events, self._leases, strategy_for, limits, caches)
         self._jobs = jobs(runner.carry_out, workers)
+        self.notes = Notes(sessions)
         self.deletion = Deletion(sessions, self.interrupt)
         self.publishing = Publishing(sessions)
         self._sweeper = Sweeper(self._leases, self._jobs, purge=self.deletion.purge)

@@ -14,6 +14,7 @@ from app.web.deleting import deleting
 from app.web.exports import exports
 from app.web.health import health
 from app.web.history import history
+from app.web.notes import notes
 from app.web.pages import pages
 from app.web.publishing import publishing
 from app.web.steering import steering
@@ -25,7 +26,7 @@ BLUEPRINTS = (
     steering,
     branching,
     exports,
-    comparing,
+    comparing, notes,
     history,
     deleting,
     publishing,

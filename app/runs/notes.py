@@ -1,0 +1,109 @@
+"""What a run's owner thinks of its hops and its verdict: a note each, kept apart from the log, which nobody changes."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.reasoning.errors import HopcheckError, InvalidInput
+from app.reasoning.report import Report
+from app.runs.clock import database_now
+from app.runs.tables import NoteRow
+
+VERDICT = 0
+"""The verdict's number among the hops of a run, or that of whatever ended it instead."""
+
+LONGEST_NOTE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note on hop `hop`, 0 for the verdict. `agrees` is None where the owner takes no side; `text` may be ""."""
+
+    hop: int
+    agrees: bool | None
+    text: str
+    written_at: datetime
+
+
+class NoteChanged(HopcheckError):
+    """The note is no longer what its writer saw: another tab wrote or removed it."""
+
+
+class Notes:
+    """The notes of one database. Whoever calls sees to it that only a run's owner reads and writes them."""
+
+    def __init__(self, sessions: sessionmaker[Session]) -> None:
+        self._sessions = sessions
+
+    def of(self, run_id: str) -> tuple[Note, ...]:
+        """The notes on a run: that on its verdict first, then by hop."""
+        with self._sessions() as session:
+            found = session.scalars(select(NoteRow).where(NoteRow.run_id == run_id).order_by(NoteRow.hop))
+            return tuple(Note(row.hop, row.agrees, row.text, row.written_at) for row in found)
+
+    def write(self, run_id: str, hop: int, agrees: bool | None, text: str, seen: datetime | None) -> None:
+        """Put a note on a hop, or change the one that was written at `seen`; None where there was none to see.
+
+        Raises NoteChanged when there is another one by now, and then changes nothing. One that says the same already
+        is as good as written: a form may be sent twice.
+        """
+        if not self._wrote(run_id, hop, seen, agrees=agrees, text=text):
+            there = next((note for note in self.of(run_id) if note.hop == hop), None)
+            if there is None or (there.agrees, there.text) != (agrees, text):
+                raise NoteChanged
+
+    def remove(self, run_id: str, hop: int, seen: datetime | None) -> None:
+        """Take away the note that was written at `seen`; one that is gone already stays gone.
+
+        Raises NoteChanged when it is another one by now.
+        """
+        with self._sessions.begin() as session:
+            removed = delete(NoteRow).where(*_that(run_id, hop, seen)).returning(NoteRow.hop)
+            if session.execute(removed).one_or_none() is None and session.get(NoteRow, (run_id, hop)):
+                raise NoteChanged
+
+    def _wrote(self, run_id: str, hop: int, seen: datetime | None, **said) -> bool:
+        """Whether it was written: the note that was seen is there, or none is where none was seen."""
+        if seen is not None:
+            changed = update(NoteRow).where(*_that(run_id, hop, seen)).values(**said, written_at=database_now())
+            with self._sessions.begin() as session:
+                return session.execute(changed.returning(NoteRow.hop)).one_or_none() is not None
+        try:
+            with self._sessions.begin() as session:
+                session.execute(insert(NoteRow).values(run_id=run_id, hop=hop, **said, written_at=database_now()))
+        except IntegrityError:
+            return False
+        return True
+
+
+def clean_note(raw: str) -> str:
+    """A note's text: trimmed, any script, lines as typed, at most 2,000 code points; "" for nothing to be seen.
+
+    Raises InvalidInput for the field "text".
+    """
+    text = raw.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if any(unicodedata.category(each) in ("Cc", "Cs") and each not in "\n\t" for each in text):
+        raise InvalidInput("The note holds control characters; please take them out.", "text")
+    if len(text) > LONGEST_NOTE:
+        raise InvalidInput(f"The note has {len(text):,} characters; at most {LONGEST_NOTE:,} are allowed.", "text")
+    return text
+
+
+def hop_to_note(report: Report, number: int) -> int:
+    """The number, where it is that of a hop of this ended run, or the verdict's. Raises InvalidInput otherwise."""
+    if not report.ended:
+        raise InvalidInput("This check still goes on; notes can be written once it has ended.", "hop")
+    if number != VERDICT and number not in {hop.number for hop in report.hops}:
+        raise InvalidInput(f"This check has no hop {number}.", "hop")
+    return number
+
+
+def _that(run_id: str, hop: int, seen: datetime | None) -> tuple[ColumnElement[bool], ...]:
+    """The conditions of that very note; of none where none was seen."""
+    return NoteRow.run_id == run_id, NoteRow.hop == hop, NoteRow.written_at == seen

@@ -1,0 +1,156 @@
+"""Notes on hops and verdicts: to agree or disagree, and say why. Their owner alone sees and writes them.
+
+A note stands in the card of what it is about. With script it takes its own place there; without, the run's page comes
+back. A note that could not be kept comes back as it was typed, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from flask import Blueprint, g, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+
+from app.reasoning.errors import InvalidInput
+from app.runs.notes import LONGEST_NOTE, Note, NoteChanged, clean_note, hop_to_note
+from app.runs.service import StoredRun
+from app.web.current import hopcheck
+from app.web.pages import run_page
+from app.web.stale import STALE, when_stale
+from app.web.steering import may_steer, owned
+
+notes = Blueprint("notes", __name__)
+
+SIDES = {"yes": True, "no": False, "": None}
+
+CHANGED = "This note was changed in another tab meanwhile. What you typed is still here: save it to replace that one."
+NOTHING_SAID = "Say whether you agree, or write something."
+
+
+@dataclass(frozen=True)
+class NoteForm:
+    """The fields as typed. `seen` is when the note was written that the form came with, "" where there was none."""
+
+    agrees: str = ""
+    text: str = ""
+    seen: str = ""
+
+    @classmethod
+    def of(cls, note: Note | None) -> NoteForm:
+        """The form of the note that is there."""
+        if note is None:
+            return cls()
+        side = next(name for name, agrees in SIDES.items() if agrees is note.agrees)
+        return cls(side, note.text, note.written_at.isoformat())
+
+    @property
+    def seen_at(self) -> datetime | None:
+        """`seen` as a time; None where no note was seen. What is no time was seen by nobody."""
+        try:
+            return datetime.fromisoformat(self.seen) if self.seen else None
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True)
+class NotePlace:
+    """The place of a note on the page: the note that is there, the form for it, and what was wrong with it."""
+
+    run_id: str
+    hop: int
+    note: Note | None
+    form: NoteForm
+    problem: str = ""
+    longest: int = LONGEST_NOTE
+
+
+@notes.post("/runs/<run_id>/notes")
+def write(run_id: str) -> ResponseReturnValue:
+    """Write the note on a hop, change it, or (`remove`) take it away."""
+    run = owned(run_id)
+    try:
+        hop = _hop(run)
+    except InvalidInput as error:
+        return run_page(run, str(error)), 409
+    sent = _sent()
+    try:
+        _keep(run_id, hop, sent)
+    except InvalidInput as error:
+        return _again(run, hop, sent, str(error), 422)
+    except NoteChanged:
+        return _again(run, hop, sent, CHANGED, 409)
+    return _drawn(_place(run_id, hop)) if _scripted() else redirect(_address(run_id, hop), 303)
+
+
+@notes.app_template_global("notes_of")
+def notes_of(run: StoredRun) -> dict[int, NotePlace]:
+    """For its owner the place of a note by each hop of a run that has ended, and by its verdict (0); else none."""
+    if not (run.report.ended and may_steer(run)):
+        return {}
+    written = {note.hop: note for note in hopcheck().runs.notes.of(run.id)}
+    places = {
+        hop: NotePlace(run.id, hop, written.get(hop), NoteForm.of(written.get(hop)))
+        for hop in (0, *(hop.number for hop in run.report.hops))
+    }
+    return {**places, **g.get("notes_sent_back", {})}
+
+
+@when_stale(notes)
+def _stale(error: CSRFError) -> ResponseReturnValue:
+    """The note comes back as it was typed, with a token that works."""
+    run = owned((request.view_args or {})["run_id"])
+    try:
+        return _again(run, _hop(run), _sent(), STALE, 400)
+    except InvalidInput:
+        return run_page(run, STALE), 400
+
+
+def _hop(run: StoredRun) -> int:
+    number = request.form.get("hop", "")
+    if not (number.isascii() and number.isdigit() and len(number) < 4):
+        raise InvalidInput("Choose the hop that the note is about.", "hop")
+    return hop_to_note(run.report, int(number))
+
+
+def _sent() -> NoteForm:
+    return NoteForm(*(request.form.get(name, "") for name in ("agrees", "text", "seen")))
+
+
+def _keep(run_id: str, hop: int, sent: NoteForm) -> None:
+    """Store what was sent. Raises InvalidInput, and NoteChanged where another tab was quicker."""
+    if "remove" in request.form:
+        return hopcheck().runs.notes.remove(run_id, hop, sent.seen_at)
+    text, agrees = clean_note(sent.text), SIDES.get(sent.agrees)
+    if agrees is None and not text:
+        raise InvalidInput(NOTHING_SAID, "text")
+    return hopcheck().runs.notes.write(run_id, hop, agrees, text, sent.seen_at)
+
+
+def _place(run_id: str, hop: int) -> NotePlace:
+    note = next((note for note in hopcheck().runs.notes.of(run_id) if note.hop == hop), None)
+    return NotePlace(run_id, hop, note, NoteForm.of(note))
+
+
+def _again(run: StoredRun, hop: int, sent: NoteForm, problem: str, code: int) -> ResponseReturnValue:
+    """What was typed and why it was not kept, beside the note that is there, which the next sending replaces."""
+    there = _place(run.id, hop)
+    form = NoteForm(sent.agrees, sent.text, there.form.seen)
+    place = NotePlace(run.id, hop, there.note, form, problem)
+    if _scripted():
+        return _drawn(place)
+    g.notes_sent_back = {hop: place}
+    return run_page(run), code
+
+
+def _drawn(place: NotePlace) -> str:
+    return render_template("noted.html", place=place)
+
+
+def _address(run_id: str, hop: int) -> str:
+    return url_for("pages.run", run_id=run_id, _anchor=f"note-{hop}")
+
+
+def _scripted() -> bool:
+    return "HX-Request" in request.headers

@@ -1,0 +1,107 @@
+"""Notes on hops and verdicts: one each, changed only by who saw what stands there, gone with their run."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import delete, func, select
+
+from app.reasoning.errors import InvalidInput
+from app.reasoning.events import RunStarted
+from app.reasoning.report import Report
+from app.reasoning.types import Claim, Hop, Question, RunOptions
+from app.runs.event_log import EventLog
+from app.runs.notes import LONGEST_NOTE, NoteChanged, Notes, clean_note, hop_to_note
+from app.runs.tables import NoteRow, RunRow
+
+
+@pytest.fixture
+def notes(sessions) -> Notes:
+    """Notes of a database that holds the run "r"."""
+    EventLog(sessions).begin("r", "somebody", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    return Notes(sessions)
+
+
+def told(notes: Notes) -> list[tuple]:
+    return [(note.hop, note.agrees, note.text) for note in notes.of("r")]
+
+
+def test_a_note_is_there_as_it_was_written_and_those_of_a_run_come_in_order(notes):
+    notes.write("r", 2, False, "The page is a forgery.\nSee its date.", None)
+    notes.write("r", 0, True, "", None)
+    notes.write("r", 1, None, "Γειά 🌍", None)
+    assert told(notes) == [(0, True, ""), (1, None, "Γειά 🌍"), (2, False, "The page is a forgery.\nSee its date.")]
+    assert notes.of("another") == ()
+
+
+def test_a_note_is_changed_and_removed_by_who_saw_it(notes):
+    notes.write("r", 1, True, "Yes.", None)
+    notes.write("r", 1, False, "No.", notes.of("r")[0].written_at)
+    assert told(notes) == [(1, False, "No.")]
+    notes.remove("r", 1, notes.of("r")[0].written_at)
+    assert told(notes) == []
+
+
+def test_who_saw_no_note_does_not_write_over_one(notes):
+    notes.write("r", 1, True, "First.", None)
+    with pytest.raises(NoteChanged):
+        notes.write("r", 1, False, "Second.", None)
+    assert told(notes) == [(1, True, "First.")]
+
+
+def test_the_same_note_sent_twice_is_one_note(notes):
+    for _ in range(2):
+        notes.write("r", 1, True, "Once.", None)
+    assert told(notes) == [(1, True, "Once.")]
+
+
+def test_who_saw_an_older_note_neither_writes_over_the_newer_one_nor_removes_it(notes):
+    notes.write("r", 1, True, "First.", None)
+    seen = notes.of("r")[0].written_at
+    notes.remove("r", 1, seen)
+    notes.write("r", 1, True, "Second.", None)
+    while notes.of("r")[0].written_at == seen:  # the clock counts milliseconds
+        notes.write("r", 1, True, "Second.", seen)
+    for change in (lambda: notes.write("r", 1, False, "Third.", seen), lambda: notes.remove("r", 1, seen)):
+        with pytest.raises(NoteChanged):
+            change()
+    assert told(notes) == [(1, True, "Second.")]
+
+
+def test_a_note_that_was_removed_is_not_changed_and_removing_it_again_is_no_error(notes):
+    notes.write("r", 1, True, "First.", None)
+    seen = notes.of("r")[0].written_at
+    notes.remove("r", 1, seen)
+    notes.remove("r", 1, seen)
+    with pytest.raises(NoteChanged):
+        notes.write("r", 1, True, "Again.", seen)
+
+
+def test_a_run_takes_its_notes_with_it(notes, sessions):
+    notes.write("r", 1, True, "First.", None)
+    with sessions.begin() as session:
+        session.execute(delete(RunRow).where(RunRow.id == "r"))
+        assert session.scalar(select(func.count()).select_from(NoteRow)) == 0
+
+
+def test_a_text_keeps_its_lines_and_loses_the_space_around_it():
+    assert clean_note("  One.\r\nTwo.\rThree.\n\n") == "One.\nTwo.\nThree."
+    assert clean_note(" \n ") == ""
+    assert clean_note("🌍" * LONGEST_NOTE) == "🌍" * LONGEST_NOTE
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"), [("x" * 2001, "The note has 2,001 characters"), ("a\x00b", "holds control characters")]
+)
+def test_a_text_that_cannot_be_kept_is_refused_in_a_sentence(raw, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        clean_note(raw)
+
+
+def test_a_hop_is_noted_once_its_run_has_ended_and_where_it_is_there():
+    hops = (Hop(1, Question("Who?")),)
+    ended = Report(Claim("Hamlet is a play."), RunOptions(), hops, ended="failed")
+    assert [hop_to_note(ended, number) for number in (0, 1)] == [0, 1]
+    with pytest.raises(InvalidInput, match="no hop 2"):
+        hop_to_note(ended, 2)
+    with pytest.raises(InvalidInput, match="still goes on"):
+        hop_to_note(Report(Claim("Hamlet is a play."), RunOptions(), hops), 1)

@@ -1,0 +1,145 @@
+"""Notes on hops and the verdict: their owner's alone, never written over unseen, and nothing that was typed is lost."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from tests.fakes import Gate, scripted_wiring
+from tests.web.conftest import started, token, wait_for
+
+SCRIPT = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def path(client) -> str:
+    """The page of a run that has ended."""
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    return path
+
+
+def place(page: str, hop: int) -> str:
+    """The place of the note on a hop."""
+    start = page.index(f'<div id="note-{hop}" class="note">')
+    return page[start : page.index("</details>", start)]
+
+
+def write(client, path: str, hop="1", headers=None, **fields):
+    """Send the form of a hop's note as the page of the run has it now; `fields` are what was changed in it."""
+    seen = (
+        re.search(r'name="seen" value="([^"]*)"', page[page.index(f'id="note-{hop}"') :])
+        if (f'id="note-{hop}"' in (page := client.get(path).text))
+        else None
+    )
+    form = {"csrf_token": token(client), "hop": hop, "seen": seen[1] if seen else "", "agrees": "no", **fields}
+    return client.post(f"{path}/notes", data=form, headers=headers)
+
+
+def typed(page: str, hop: int) -> str:
+    """What stands in the text box of a hop's note."""
+    return html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", place(page, hop), re.DOTALL)[1])
+
+
+def test_a_note_is_written_changed_and_removed(client, path):
+    written = write(client, path, text="The page is\n<b>forged</b>.")
+    assert (written.status_code, written.location) == (303, f"{path}#note-1")
+    noted = place(client.get(path).text, 1)
+    assert "You disagree" in noted and "The page is\n&lt;b&gt;forged&lt;/b&gt;." in noted
+    write(client, path, agrees="", text="On second thought.")
+    assert "Your note" in (noted := place(client.get(path).text, 1)) and "On second thought." in noted
+    write(client, path, remove="yes")
+    assert "On second thought." not in client.get(path).text
+
+
+def test_the_verdict_takes_a_note_too_and_agreeing_needs_no_words(client, path):
+    write(client, path, hop="0", agrees="yes")
+    assert "You agree" in place(client.get(path).text, 0)
+
+
+def test_with_script_a_note_takes_its_own_place_alone(client, path):
+    answer = write(client, path, text="Forged.", headers=SCRIPT)
+    assert answer.status_code == 200 and answer.text.strip().startswith('<div id="note-1" class="note">')
+    assert "Forged." in answer.text and "<html" not in answer.text
+
+
+@pytest.mark.parametrize("headers", [{}, SCRIPT])
+@pytest.mark.parametrize(
+    ("text", "agrees", "sentence"),
+    [
+        ("x" * 2001, "no", "The note has 2,001 characters; at most 2,000 are allowed."),
+        ("a\x07b", "yes", "The note holds control characters; please take them out."),
+        ("  ", "", "Say whether you agree, or write something."),
+    ],
+)
+def test_a_note_that_cannot_be_kept_comes_back_as_it_was_typed(client, path, text, agrees, sentence, headers):
+    answer = write(client, path, hop="2", text=text, agrees=agrees, headers=headers)
+    assert answer.status_code == (200 if headers else 422)
+    sent_back = place(answer.text, 2)
+    assert sentence in sent_back and f'value="{agrees}" checked' in sent_back and typed(answer.text, 2) == text
+    assert "<details open>" in sent_back
+    assert sentence not in client.get(path).text
+
+
+@pytest.mark.parametrize("headers", [{}, SCRIPT])
+def test_a_stale_form_comes_back_as_it_was_typed_and_can_be_sent_again(client, path, headers):
+    answer = write(client, path, text="Long thoughts.", csrf_token="old", headers=headers)
+    assert answer.status_code == (200 if headers else 400)
+    assert "This page had grown stale" in place(answer.text, 1) and typed(answer.text, 1) == "Long thoughts."
+    fresh = re.search(r'name="csrf_token" value="([^"]+)"', place(answer.text, 1))[1]
+    assert write(client, path, text="Long thoughts.", csrf_token=fresh).status_code == 303
+
+
+def test_a_second_tab_does_not_write_over_the_note_of_the_first(client, path):
+    write(client, path, text="From the first tab.")
+    answer = write(client, path, text="From the second.", seen="")
+    assert answer.status_code == 409
+    both = place(answer.text, 1)
+    assert "changed in another tab" in both and "From the first tab." in both
+    assert typed(answer.text, 1) == "From the second."
+    seen = re.search(r'name="seen" value="([^"]+)"', both)[1]
+    assert write(client, path, text="From the second.", seen=seen).status_code == 303
+    assert "From the second." in client.get(path).text and "From the first tab." not in client.get(path).text
+
+
+def test_a_second_tab_does_not_remove_what_it_has_not_seen_and_removing_twice_is_no_error(client, path):
+    write(client, path, text="New.")
+    assert write(client, path, remove="yes", seen="2020-01-01T00:00:00+00:00").status_code == 409
+    assert write(client, path, remove="yes").status_code == 303
+    assert write(client, path, remove="yes", seen="2020-01-01T00:00:00+00:00").status_code == 303
+
+
+def test_a_form_that_was_sent_twice_writes_one_note(client, path):
+    assert [write(client, path, text="Once.", seen="").status_code for _ in range(2)] == [303, 303]
+
+
+@pytest.mark.parametrize("hop", ["3", "-1", "x", "", "99999"])
+def test_a_hop_that_is_not_there_takes_no_note_and_the_page_says_so(client, path, hop):
+    answer = write(client, path, hop=hop, text="Hm.")
+    assert answer.status_code == 409 and 'role="alert"' in answer.text
+
+
+def test_notes_are_offered_once_the_run_has_ended(make_app):
+    gate = Gate("answer 2")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    path = started(client)
+    assert gate.reached.wait(30)
+    assert 'class="note"' not in client.get(path).text
+    refused = write(client, path, text="Too early.")
+    assert refused.status_code == 409 and "This check still goes on" in refused.text
+    gate.open()
+    stream = client.get(f"{path}/events").text
+    assert all(f'id="note-{hop}"' in stream for hop in (0, 1, 2))
+    assert all(f'id="note-{hop}"' in client.get(path).text for hop in (0, 1, 2))
+
+
+def test_nobody_else_sees_or_writes_notes(client, path):
+    write(client, path, text="For me alone.")
+    stranger = client.application.test_client()
+    assert "For me alone." not in (page := stranger.get(path).text) and 'class="note"' not in page
+    assert 'class="note"' not in stranger.get(f"{path}/events").text
+    assert write(stranger, path, text="Mine.").status_code == 404
+    assert write(client, "/runs/never", text="Mine.").status_code == 404
+    assert stranger.post(f"{path}/notes", data={"hop": "1", "csrf_token": "old"}).status_code == 404

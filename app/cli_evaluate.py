@@ -1,7 +1,8 @@
-"""`flask --app app evaluate FILE ...`: the local judge, whole runs, a baseline or a paper's table, on a data set."""
+"""`flask --app app evaluate FILE ...` measures on a data set, `flask --app app results FOLDER ...` compares."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,9 @@ STOPPED = 130
 
 
 def register(app: Flask) -> None:
-    """Make the command known to `flask --app app`."""
+    """Make the commands known to `flask --app app`."""
     app.cli.add_command(evaluate)
+    app.cli.add_command(results)
 
 
 @click.command()
@@ -74,6 +76,27 @@ def evaluate(table: str | None, labels: str, evidence: str | None, **ordered: An
             _tell_table(table, order)
         else:
             _tell(_measured(order), order.out)
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+def results(folders: tuple[Path, ...]) -> None:
+    """Print the evaluations in FOLDERS side by side as a Markdown table, by the names of their folders."""
+    from app.evaluation.markdown import side_by_side
+
+    with told_in_one_line():
+        click.echo(side_by_side({folder.name: _figures_in(folder) for folder in folders}), nl=False)
+
+
+def _figures_in(folder: Path) -> dict[str, Any]:
+    """Raises InvalidInput for a folder without figures, or with those of a version that knew no intervals."""
+    try:
+        found = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        if "intervals" in found:
+            return found
+    except (FileNotFoundError, ValueError):
+        pass
+    raise InvalidInput(f"{folder} holds no whole figures; give its evaluation's command once more.", "folders")
 
 
 def _measured(order: Any) -> dict[str, Any]:

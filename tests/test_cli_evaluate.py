@@ -288,3 +288,14 @@ def test_a_whole_table_runs_what_can_be_run_and_says_why_the_rest_was_not(comman
 def test_a_table_of_another_format_is_refused(command, hover_file):
     done = command(hover_file, "--table", "papelo-2", evidence="")
     assert "This table is for the formats averitec." in told_in_one_line(done)
+
+
+def test_evaluations_are_told_side_by_side_by_their_folders(command, hover_file, tmp_path):
+    command(hover_file, "--out", str(tmp_path / "runs"), evidence="run")
+    command(hover_file, "--baseline", "majority", "--out", str(tmp_path / "majority"), evidence="")
+    runner = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "i")}), scripted_wiring()).test_cli_runner()
+    done = runner.invoke(args=["results", str(tmp_path / "runs"), str(tmp_path / "majority")])
+    head, _, runs, majority = done.stdout.splitlines()
+    assert "2-hop: macro-F1 | 2-hop: gold pages found | 3-hop: n" in head
+    assert runs.startswith("| runs | 12 | 0 | ") and majority.startswith("| majority | 12 | 0 | 0.750 (")
+    assert "holds no whole figures" in told_in_one_line(runner.invoke(args=["results", str(tmp_path)]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 COLUMNS = ("rows", "n", "failed", "accuracy", "macro-F1", "AUC", "gold pages found")
@@ -18,6 +18,25 @@ def figures_table(figures: dict[str, Any]) -> str:
         cells = [scores["questions"], scores["pairs"], *scores["scores"].values()]
         parts.append(table(("questions", "questions and answers", *levels), [[share(each) for each in cells]]))
     return "\n".join(parts)
+
+
+def side_by_side(evaluations: Mapping[str, dict[str, Any]]) -> str:
+    """Several evaluations by their names: macro-F1 and accuracy of all rows, macro-F1 and gold pages by hops."""
+    hops = sorted({depth for figures in evaluations.values() for depth in figures["by_hops"]})
+    head = ["evaluation", "n", "failed", "accuracy", "macro-F1"]
+    head += [f"{depth}-hop: {what}" for depth in hops for what in ("n", "macro-F1", "gold pages found")]
+    return table(head, [[name, *_beside(figures, hops)] for name, figures in evaluations.items()])
+
+
+def _beside(figures: dict[str, Any], hops: Sequence[str]) -> Iterable[str]:
+    yield from (str(figures["n"]), str(figures["failed"]))
+    yield from (share(figures[name], figures["intervals"][name]) for name in ("accuracy", "macro_f1"))
+    for depth in hops:
+        row = figures["by_hops"].get(depth)
+        found = row and row.get("retrieval")
+        yield str(row["n"]) if row else "0"
+        yield share(row["macro_f1"], row["intervals"]["macro_f1"]) if row else "none"
+        yield share(found["recall"]) if found else "none"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -16,6 +16,7 @@ from app.evaluation.harness import is_right
 from app.evaluation.manifest import manifest
 from app.evaluation.markdown import figures_table
 from app.evaluation.metrics import risk_against_coverage
+from app.evaluation.mistakes import mistakes
 from app.evaluation.predictions import Prediction, write_json, write_text
 from app.reasoning.types import LabelSet
 
@@ -54,13 +55,14 @@ class Evaluation:
 
 
 def write_outputs(evaluation: Evaluation, folder: Path, workers: int) -> None:
-    """Write metrics.json, table.md, manifest.json and the plots, and for AVeriTeC submission.json."""
+    """Write metrics.json, manifest.json, table.md, mistakes.md and the plots, and for AVeriTeC submission.json."""
     told = evaluation.about | evaluation.notes
     risk = evaluation.risk
     curve = {"risk_against_coverage": risk} if risk else {}
     write_json(folder / "metrics.json", told | evaluation.figures | curve)
     write_json(folder / "manifest.json", manifest(told, evaluation.predictions, workers))
     write_text(folder / "table.md", figures_table(evaluation.figures))
+    write_text(folder / "mistakes.md", mistakes(evaluation.rows, evaluation.predictions, evaluation.labels))
     draw_confusion(evaluation.figures["confusion"], folder / "confusion.svg")
     if risk:
         draw_risk(risk, folder / "risk.svg")

@@ -26,6 +26,14 @@ def page_recall(rows: Sequence[Row], predictions: Sequence[Prediction]) -> dict[
     }
 
 
+def pages_missed(row: Row, prediction: Prediction) -> tuple[str, ...]:
+    """The titles of the gold pages that were not looked at; none where nothing was searched for."""
+    if prediction.pages is None:
+        return ()
+    seen = set(map(_page, prediction.pages))
+    return tuple(dict.fromkeys(title for title, _ in row.passages if title and _page(title) not in seen))
+
+
 def _gold(row: Row) -> set[str]:
     return {_page(title) for title, _ in row.passages if title}
 

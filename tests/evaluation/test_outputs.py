@@ -47,6 +47,14 @@ def test_failed_rows_stand_in_the_table_and_in_the_matrix(tmp_path):
     assert "failed" in drawn_text(tmp_path / "confusion.svg")
 
 
+def test_the_wrong_rows_are_told_in_full_with_the_gold_pages_that_were_missed(tmp_path):
+    write_outputs(hover_evaluation(), tmp_path, workers=1)
+    told = (tmp_path / "mistakes.md").read_text()
+    assert told.startswith("# 2 of 2 rows that are wrong") and "## r1" not in told
+    assert "the set says NOT_SUPPORTED, said SUPPORTED (0.60)" in told and "- not looked at: Title" in told
+    assert "the set says SUPPORTED, failed: It took too long." in told
+
+
 def test_the_risk_counts_a_failed_row_as_the_least_sure(tmp_path):
     evaluation = hover_evaluation()
     # Sure in this order: 0.9 right, 0.7 right, 0.6 wrong, failed: of the first half none is wrong, of all two are.

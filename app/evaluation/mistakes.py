@@ -14,7 +14,7 @@ MOST = 30
 
 
 def mistakes(rows: Sequence[Row], predictions: Sequence[Prediction], labels: LabelSet) -> str:
-    """Markdown: of the first wrong rows, in the seed's order, the claim, both labels, the pairs, and missed gold pages."""
+    """Markdown: of the first wrong rows, in the seed's order, claim, labels, pairs, and missed gold pages."""
     both = zip(rows, predictions, strict=True)
     wrong = [(row, prediction) for row, prediction in both if not is_right(row, prediction, labels)]
     head = f"# {min(MOST, len(wrong))} of {len(wrong)} rows that are wrong\n"

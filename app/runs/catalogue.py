@@ -85,6 +85,11 @@ class Catalogue:
         stands = (row.created_at, events[-1].seq, report, Wish(row.wish or Wish.GO_ON))
         return StoredRun(run_id, row.owner, *stands, row.published_at, row.taken_down_at)
 
+    def has(self, run_id: str) -> bool:
+        """Whether the run is there."""
+        with self._sessions() as session:
+            return session.scalar(select(RunRow.id).where(RunRow.id == run_id, is_there())) is not None
+
     def of_owner(
         self, owner: str, wanted: Wanted = Wanted(), limit: int = 20, after: Position | None = None
     ) -> tuple[RunSummary, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from sqlalchemy import update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Memory
@@ -26,6 +26,7 @@ from app.runs.importing import read_export
 from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
 from app.runs.notes import Notes
+from app.runs.once import id_of_form, new_id
 from app.runs.publishing import Publishing
 from app.runs.runner import Runner
 from app.runs.sweeper import Sweeper
@@ -74,36 +75,44 @@ class Runs:
         self.publishing = Publishing(sessions)
         self._sweeper = Sweeper(self._leases, self._jobs, purge=self.deletion.purge)
 
-    def start(self, claim: Claim, options: RunOptions, owner: str) -> str:
+    def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "") -> str:
         """Store a new run, wake whoever carries it out, and return its id: 128 random bits, safe in a URL.
 
+        `form` is the random name of the form that was sent, if any: sent again as it was, it leads to the same run.
         Raises TurnedAway, as TooManyWaiting or DaySpent, when no run may be started now.
         """
-        return self._begin(RunStarted(claim, options), owner)
+        return self._begin(RunStarted(claim, options), owner, form=form)
 
-    def branch(self, parent: str, hop: int, question: Question | None, options: RunOptions, owner: str) -> str:
+    def branch(
+        self, parent: str, hop: int, question: Question | None, options: RunOptions, owner: str, form: str = ""
+    ) -> str:
         """Start a run that goes on from `parent`, which must be there, with other options or the same; return its id.
 
         The hops before `hop` stand. `question` is asked in its place; None leaves it out. Raises InvalidInput for a run
-        that has not ended, has no such hop or is gone, and what `start` raises.
+        that has not ended, has no such hop or is gone, and what `start` raises; `form` is as there.
         """
         stored = self._events.read(parent)
         if not stored:  # it was deleted a moment ago
             raise InvalidInput("The check to go on from is not there any more.", "hop")
         report = fold((each.event, each.seconds) for each in stored)
         standing = branched((each.event for each in stored), report, parent, hop, question)
-        return self._begin(RunStarted(report.claim, options), owner, standing)
+        return self._begin(RunStarted(report.claim, options), owner, standing, form)
 
-    def _begin(self, started: RunStarted, owner: str, standing: Sequence[Event] = ()) -> str:
+    def _begin(self, started: RunStarted, owner: str, standing: Sequence[Event] = (), form: str = "") -> str:
+        run_id = id_of_form(owner, form, (started, *standing)) if form else new_id()
+        if form and self._catalogue.has(run_id):
+            return run_id
         self._admission.check_day()
-        run_id = secrets.token_urlsafe(16)
-        self._events.begin(run_id, owner, started, self._admission.admit, standing)
+        try:
+            self._events.begin(run_id, owner, started, self._admission.admit, standing)
+        except IntegrityError:  # the same was sent at the same moment, or its run was deleted
+            return run_id if self._catalogue.has(run_id) else self._begin(started, owner, standing)
         self._jobs.submit(run_id)
         return run_id
 
     def import_report(self, exported: bytes, owner: str) -> str:
         """Store a JSON export as an ended run of `owner`, marked as imported; return its id. Raises InvalidInput."""
-        told, run_id = read_export(exported), secrets.token_urlsafe(16)
+        told, run_id = read_export(exported), new_id()
         self._events.keep(run_id, owner, told)
         return run_id
 

@@ -29,10 +29,11 @@ branching = Blueprint("branching", __name__)
 
 @dataclass(frozen=True)
 class BranchForm:
-    """The fields as typed; `answerer` is "" where the run is to keep its own."""
+    """The fields as typed; `answerer` is "" where the run is to keep its own. `name` is the form's, a random one."""
 
     question: str
     answerer: str = ""
+    name: str = ""
 
 
 @branching.get("/runs/<run_id>/branch")
@@ -54,7 +55,7 @@ def branch(run_id: str) -> ResponseReturnValue:
         hop = _hop(run, request.form.get("hop", ""))
     except InvalidInput as error:
         return run_page(run, str(error)), 409
-    sent = BranchForm(request.form.get("question", ""), request.form.get("answerer", ""))
+    sent = BranchForm(*(request.form.get(name, "") for name in ("question", "answerer", "form_name")))
     try:
         child = branch_off(run, hop, sent, "leave_out" in request.form, owner())
     except InvalidInput as error:
@@ -97,7 +98,7 @@ def branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, owne
     options = _options(run.report.options, sent.answerer)
     if question is None:  # a hop that is left out still counts, and another is to be asked in its place
         options = replace(options, max_hops=min(options.max_hops + 1, MOST_HOPS))
-    return hopcheck().runs.branch(run.id, hop.number, question, options, owner)
+    return hopcheck().runs.branch(run.id, hop.number, question, options, owner, sent.name)
 
 
 def _options(options: RunOptions, answerer: str) -> RunOptions:

@@ -40,7 +40,7 @@ def start() -> ResponseReturnValue:
     claim, options = sent_form().read(hopcheck().wiring.offers())
     wiring.check(options)
     options = replace(options, modules=wiring.modules(options))
-    run_id = hopcheck().runs.start(claim, options, owner(), request.form.get("form", ""))
+    run_id = hopcheck().runs.start(claim, options, owner(), request.form.get("form_name", ""))
     about_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 

@@ -54,6 +54,7 @@ def protect(app: Flask, settings: Settings) -> None:
     )
     app.before_request(_refuse_other_than_utf8)  # before CSRF, which parses the form and lets the raw bytes go
     csrf.init_app(app)
+    app.jinja_env.globals["form_name"] = form_name
     headers = {**HEADERS, **ONLY_HTTPS} if settings.https else HEADERS
     app.after_request(lambda response: _add_headers(response, headers))
 
@@ -70,6 +71,11 @@ def owner() -> str:
         session["owner"] = secrets.token_urlsafe(16)
         session.permanent = True
     return session["owner"]
+
+
+def form_name() -> str:
+    """A random name for one form on one page (128 bits), so that sending it twice starts one run."""
+    return secrets.token_urlsafe(16)
 
 
 def let_search_engines_list() -> None:

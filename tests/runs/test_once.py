@@ -1,0 +1,92 @@
+"""One form, one run: what is sent twice leads to the same run, what was changed to another."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from app.reasoning.types import Claim, Question, RunOptions
+from app.runs.service import Runs, TooManyWaiting
+from tests.fakes import Gate, scripted_wiring
+from tests.runs.conftest import ended
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+FORM = "a-form's-random-name"
+
+
+@pytest.fixture
+def runs(runs_with) -> Runs:
+    return runs_with(scripted_wiring())
+
+
+def ids(runs: Runs, owner: str = "me") -> list[str]:
+    return [each.id for each in runs.recent(owner)]
+
+
+def test_a_form_that_is_sent_twice_starts_one_run(runs):
+    first = runs.start(CLAIM, RunOptions(), "me", FORM)
+    ended(runs, first)
+    assert runs.start(CLAIM, RunOptions(), "me", FORM) == first
+    assert ids(runs) == [first]
+    assert len(first) == 22
+
+
+def test_so_does_one_that_is_sent_many_times_at_once(runs):
+    with ThreadPoolExecutor(6) as pool:
+        started = set(pool.map(lambda _: runs.start(CLAIM, RunOptions(), "me", FORM), range(6)))
+    assert ids(runs) == list(started)
+    assert len(ended(runs, started.pop()).hops) == 2
+
+
+def test_a_form_that_was_changed_and_another_form_start_other_runs(runs):
+    started = {
+        runs.start(CLAIM, RunOptions(), "me", FORM),
+        runs.start(CLAIM, RunOptions(), "me", "another form"),
+        runs.start(Claim(f"{CLAIM.text}!"), RunOptions(), "me", FORM),
+        runs.start(replace(CLAIM, date="2020-10-31"), RunOptions(), "me", FORM),
+        runs.start(CLAIM, RunOptions(max_hops=2), "me", FORM),
+    }
+    assert sorted(started) == sorted(ids(runs)) and len(started) == 5
+
+
+def test_anothers_form_of_the_same_name_is_anothers(runs):
+    assert runs.start(CLAIM, RunOptions(), "me", FORM) != runs.start(CLAIM, RunOptions(), "another", FORM)
+
+
+def test_without_a_form_every_start_is_a_run_of_its_own(runs):
+    assert runs.start(CLAIM, RunOptions(), "me") != runs.start(CLAIM, RunOptions(), "me")
+
+
+def test_a_branch_that_is_sent_twice_starts_one_run_too(runs):
+    parent = runs.start(CLAIM, RunOptions(), "me")
+    ended(runs, parent)
+
+    def branch(question: str) -> str:
+        return runs.branch(parent, 2, Question(question), RunOptions(), "me", FORM)
+
+    first = branch("Where was he born?")
+    assert branch("Where was he born?") == first
+    assert branch("In which town was he born?") != first
+    assert len(runs.branches(parent)) == 2
+
+
+def test_when_its_run_was_deleted_the_form_starts_another(runs):
+    first = runs.start(CLAIM, RunOptions(), "me", FORM)
+    ended(runs, first)
+    runs.deletion.delete(first)
+    second = runs.start(CLAIM, RunOptions(), "me", FORM)
+    assert ids(runs) == [second] and second != first
+    ended(runs, second)
+
+
+def test_a_form_whose_run_waits_leads_to_it_though_no_other_gets_in(runs_with):
+    gate = Gate("answer 1")
+    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=0)
+    first = runs.start(CLAIM, RunOptions(), "me", FORM)
+    assert gate.reached.wait(30)
+    assert runs.start(CLAIM, RunOptions(), "me", FORM) == first
+    with pytest.raises(TooManyWaiting):
+        runs.start(CLAIM, RunOptions(), "me", "another form")
+    gate.open()

@@ -82,6 +82,13 @@ def sent_branch() -> SentBranch:
     return SentBranch(**sent)
 
 
+def check_after() -> None:
+    """Raise InvalidInput where `?after=` is no event's number; whoever reads the stream takes that for the start."""
+    text = request.args.get("after")
+    if text is not None and not (text.isascii() and text.isdigit()):
+        raise InvalidInput("after must be the number of an event.", "after")
+
+
 def _fields(known: Collection[str]) -> dict[str, Any]:
     """The fields that were sent, each of its kind. Raises what `sent_object` raises, and InvalidInput."""
     sent = sent_object(known)

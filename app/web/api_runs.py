@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from app.web.api_answers import made, told
 from app.web.api_askers import asker, starter, stored_run
 from app.web.api_blueprint import api_blueprint
-from app.web.api_input import sent_run
+from app.web.api_input import check_after, sent_run
 from app.web.api_lists import sent_cursor, sent_limit, sent_wishes, told_page
 from app.web.api_problems import API
 from app.web.api_stream import EventMessages
@@ -41,4 +41,5 @@ def read(run_id: str) -> Response:
 @api_runs.get(f"{API}/runs/<run_id>/events")
 def follow(run_id: str) -> Response:
     """A run's stored events, and those that come."""
+    check_after()
     return server_sent(run_id, EventMessages(stored_run(run_id)))

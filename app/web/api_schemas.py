@@ -26,6 +26,7 @@ from app.web.api_schema_parts import (
     text,
     whole,
 )
+from app.web.api_schemas_reports import report_schemas
 from app.web.api_schemas_sent import sent_schemas
 
 OPTIONS = {
@@ -159,6 +160,7 @@ def schemas() -> dict[str, Schema]:
         "Event": event,
         "StoredEvent": {"allOf": [ref("Event"), {"properties": {"seq": COUNT, "seconds": SECONDS}}]},
         **sent_schemas(),
+        **report_schemas(),
         "Options": whole(OPTIONS),
         "RunUsage": whole(USAGE),
         "Place": PLACE,

@@ -6,6 +6,7 @@ from flask import Flask
 
 from app.web.api import api
 from app.web.api_keeping import api_keeping
+from app.web.api_reports import api_reports
 from app.web.api_runs import api_runs
 from app.web.api_steering import api_steering
 from app.web.branching import branching
@@ -34,6 +35,7 @@ BLUEPRINTS = (
     api,
     api_runs,
     api_keeping,
+    api_reports,
     api_steering,
 )
 

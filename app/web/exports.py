@@ -38,7 +38,7 @@ def as_markdown(run_id: str) -> ResponseReturnValue:
     run = _run(run_id)
     if not run.report.ended:
         return _not_yet(run)
-    return _file(run, report_as_markdown(run, _address(run)), "text/markdown", "md")
+    return _file(run, markdown_of(run), "text/markdown", "md")
 
 
 @exports.get("/runs/<run_id>/claimreview.json")
@@ -57,6 +57,11 @@ def as_claim_review(run_id: str) -> ResponseReturnValue:
 def schema() -> Response:
     """The JSON Schema of export.json."""
     return jsonify(export_schema())
+
+
+def markdown_of(run: StoredRun) -> str:
+    """The run's whole trail in Markdown."""
+    return report_as_markdown(run, _address(run))
 
 
 def review_of(run: StoredRun) -> dict[str, Any] | None:

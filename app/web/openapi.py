@@ -10,6 +10,7 @@ from app.web.api_schema_parts import text
 from app.web.api_schemas import schemas
 from app.web.openapi_keeping import keeping_paths
 from app.web.openapi_parts import Operation, PathItem, of_type, operation, told
+from app.web.openapi_reports import report_paths
 from app.web.openapi_runs import run_paths
 
 ABOUT = (
@@ -41,7 +42,7 @@ def document() -> dict[str, Any]:
 def _api_paths() -> dict[str, PathItem]:
     """The API's own addresses; one that several topics know has the methods of all."""
     paths: dict[str, PathItem] = {}
-    for path, item in (*run_paths().items(), *keeping_paths().items()):
+    for path, item in (*run_paths().items(), *keeping_paths().items(), *report_paths().items()):
         paths.setdefault(API + path, {}).update(item)
     return paths
 

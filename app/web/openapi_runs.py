@@ -59,9 +59,7 @@ def _list() -> Operation:
     parameters = (
         in_query("limit", LIMIT, "How many at most."),
         in_query("cursor", text(), "The next of the list before."),
-        in_query(
-            "q", text(maxLength=LONGEST_SEARCH), "Words that stand in the claim, whatever their case."
-        ),
+        in_query("q", text(maxLength=LONGEST_SEARCH), "Words that stand in the claim, whatever their case."),
         in_query("label", text(enum=list(OUTCOMES)), "The label of the verdict, or how a run stands that has none."),
         in_query("answerer", text(), "Who answered."),
     )
@@ -79,7 +77,7 @@ def _follow() -> Operation:
         {"name": "Last-Event-ID", "in": "header", "schema": text(), "description": "The same, and it goes first."},
     )
     answers = {200: of_type("text/event-stream", "Messages, each of this schema.", ref("Message"))}
-    return operation("follow", "Follow a run", answers, STREAM, BY_ID, parameters=parameters)
+    return operation("follow", "Follow a run", answers, STREAM, (422, *BY_ID), parameters=parameters)
 
 
 def _stop() -> Operation:

@@ -61,6 +61,7 @@ ROUTES: dict[str, str | Link | Owned] = {
     "GET /readyz": OPEN,
     "POST /runs": MAKES,
     "GET /history": LIST,
+    "GET /gallery": OPEN,
     "GET /compare": Link("run={0}&run={1}"),
     "GET /compare/events": Link("run={0}&run={1}"),
     "GET /runs/<run_id>": Link(),
@@ -72,9 +73,12 @@ ROUTES: dict[str, str | Link | Owned] = {
     "POST /runs/<run_id>/conclude": Owned("running", code=303),
     "GET /runs/<run_id>/branch": Owned(fields={"hop": 2}),
     "POST /runs/<run_id>/branch": Owned(fields=BRANCH, code=303),
+    "POST /runs/<run_id>/notes": Owned(fields={"hop": 1, "agrees": "yes"}, code=303),
     "GET /runs/<run_id>/delete": Owned(),
     "POST /runs/<run_id>/delete": Owned(code=303),
     "POST /runs/<run_id>/restore": Owned("deleted", code=303),
+    "POST /runs/<run_id>/publish": Owned(code=303),
+    "POST /runs/<run_id>/unpublish": Owned("published", code=303),
     "GET /api": OPEN,
     f"GET {API}/openapi.json": OPEN,
     f"GET {API}/choices": OPEN,
@@ -82,6 +86,9 @@ ROUTES: dict[str, str | Link | Owned] = {
     f"POST {API}/runs": MAKES,
     f"GET {API}/runs/<run_id>": Link(),
     f"GET {API}/runs/<run_id>/events": Link(),
+    f"GET {API}/compare": Link("run={0}&run={1}"),
+    f"GET {API}/runs/<run_id>/export.md": Link(),
+    f"GET {API}/runs/<run_id>/claimreview.json": Link(),
     f"POST {API}/runs/<run_id>/stop": Owned("running"),
     f"POST {API}/runs/<run_id>/conclude": Owned("running"),
     f"POST {API}/runs/<run_id>/branch": Owned(fields=BRANCH, code=201),
@@ -136,16 +143,16 @@ class Site:
 
 @pytest.fixture
 def site(make_app, tmp_path, request) -> Callable[..., Site]:
-    """Makes the site with one run that is "running", or with two that are "ended" or "deleted"."""
+    """Makes the site with one run that is "running", or with two that are "ended", "deleted" or "published"."""
 
     def make(state: str, with_a_token: bool = False) -> Site:
         gate = Gate("answer 2")
         request.addfinalizer(gate.open)
         wiring = scripted_wiring(gate=gate)
         if with_a_token:
-            app, *tokens = with_tokens(make_app, tmp_path, "one", "two", wiring=wiring)
+            app, *tokens = with_tokens(make_app, tmp_path, "one", "two", wiring=wiring, publishing=True)
         else:
-            app, tokens = make_app(wiring), []
+            app, tokens = make_app(wiring, publishing=True), []
         owner, runs = app.test_client(), app.extensions["hopcheck"].runs
         number, mine = (1 if state == "running" else 2), next(iter(tokens), None)
         made = [owner.post(RUNS, json={"claim": CLAIM}, headers=mine) for _ in range(number)]
@@ -155,8 +162,11 @@ def site(make_app, tmp_path, request) -> Callable[..., Site]:
         else:
             gate.open()
             wait_until(lambda: all(runs.report(each).report.ended for each in ids))
-        if state == "deleted":
-            assert all(runs.deletion.delete(each) for each in ids)
+        for run_id in ids:
+            if state == "deleted":
+                runs.deletion.delete(run_id)
+            if state == "published":
+                runs.publishing.publish(run_id)
         return Site(app, owner, ids, tuple(tokens))
 
     return make

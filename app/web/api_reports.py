@@ -1,0 +1,92 @@
+"""Reports by the JSON API: taken away in other forms than the run itself, and put side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from flask import Response, json, jsonify, request
+from werkzeug.exceptions import Conflict, NotFound
+
+from app.reasoning.side_by_side import PageUsed, Row, pages, rows
+from app.runs.comparing import NoSuchRun, compared
+from app.runs.service import StoredRun
+from app.web.api_askers import stored_run
+from app.web.api_blueprint import api_blueprint
+from app.web.api_problems import API
+from app.web.current import hopcheck
+from app.web.exports import NO_REVIEW, NOT_YET, markdown_of, review_of
+
+api_reports = api_blueprint("api_reports")
+
+
+@api_reports.get(f"{API}/runs/<run_id>/export.md")
+def as_markdown(run_id: str) -> Response:
+    """The whole trail of a run that has ended, to read."""
+    return Response(markdown_of(_ended(run_id)), mimetype="text/markdown")
+
+
+@api_reports.get(f"{API}/runs/<run_id>/claimreview.json")
+def as_claim_review(run_id: str) -> Response:
+    """The verdict of a run as schema.org's ClaimReview."""
+    review = review_of(_ended(run_id))
+    if review is None:
+        raise Conflict(NO_REVIEW)
+    return Response(json.dumps(review), mimetype="application/ld+json")
+
+
+@api_reports.get(f"{API}/compare")
+def compare() -> Response:
+    """Two to four runs of one claim side by side, as they stand."""
+    try:
+        runs = compared(hopcheck().runs.report, request.args.getlist("run"))
+    except NoSuchRun as error:
+        raise NotFound(str(error)) from None
+    reports = [run.report for run in runs]
+    return jsonify(
+        runs=[_column(run) for run in runs],
+        rows=[_row(row) for row in rows(reports)],
+        pages=[_page(page) for page in pages(reports)],
+    )
+
+
+def _ended(run_id: str) -> StoredRun:
+    """The run. Raises NotFound, and Conflict for one that still goes on."""
+    run = stored_run(run_id)
+    if not run.report.ended:
+        raise Conflict(NOT_YET)
+    return run
+
+
+def _column(run: StoredRun) -> dict[str, Any]:
+    """How a run stands and what it took, in figures."""
+    report = run.report
+    return {
+        "id": run.id,
+        "state": report.ended or "running",
+        "label": report.verdict.label.value if report.verdict else None,
+        "seconds": round(report.seconds, 3),
+        "usage": asdict(report.usage),
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    """A question, and the number of the hop that asked it in each run."""
+    return {"question": row.question, "agree": row.agree, "hops": _numbers(row.hops)}
+
+
+def _numbers(hops: Sequence) -> list[int | None]:
+    return [hop.number if hop else None for hop in hops]
+
+
+def _page(page: PageUsed) -> dict[str, Any]:
+    """A page that some run met, and what each did with it."""
+    passage = page.passage
+    return {
+        "title": passage.title,
+        "source": passage.source,
+        "url": passage.url,
+        "alike": page.alike,
+        "uses": [asdict(use) for use in page.uses],
+    }

@@ -1,0 +1,44 @@
+"""The JSON Schemas of what is told of several reports."""
+
+from __future__ import annotations
+
+from app.reasoning.types import Label
+from app.web.api_schema_parts import COUNT, LABEL, SECONDS, STATE, TRUTH, Schema, listed, maybe, ref, text, whole
+
+COLUMN = {
+    "id": text(),
+    "state": STATE,
+    "label": maybe({**LABEL, "enum": [*Label, None]}),
+    "seconds": SECONDS,
+    "usage": ref("RunUsage"),
+}
+
+ROW = {
+    "question": text("In the words of the first run that asked it."),
+    "agree": {"type": ["boolean", "null"], "description": "Whether the answers are the same; null for fewer than two."},
+    "hops": listed(maybe(COUNT), "For each run the number of the hop that asked it, or null."),
+}
+
+PAGE = {
+    "title": text(),
+    "source": text(),
+    "url": maybe(text("As it was found: follow nothing but http and https.")),
+    "alike": {**TRUTH, "description": "Whether the runs that cite it share a passage of it."},
+    "uses": listed(
+        whole({"cited": listed(COUNT), "read": listed(COUNT)}),
+        "For each run the hops whose answers cite it, and those that only looked at it.",
+    ),
+}
+
+
+def report_schemas() -> dict[str, Schema]:
+    """The schemas by name."""
+    return {
+        "Comparison": whole(
+            {
+                "runs": listed(whole(COLUMN), "In the order in which they were named."),
+                "rows": listed(whole(ROW), "The hops, one row a question."),
+                "pages": listed(whole(PAGE), "The pages that a hop cites or looked at, the most cited first."),
+            }
+        )
+    }

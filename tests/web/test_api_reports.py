@@ -1,0 +1,77 @@
+"""Reports by the JSON API: in Markdown, as ClaimReview and side by side, as the pages give them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.web.test_api import ended, held_to, problem, start
+
+COMPARE = "/api/v1/compare"
+
+
+def two_runs(client) -> list[str]:
+    """The ids of two finished runs of one claim."""
+    return [ended(client, start(client))["id"] for _ in range(2)]
+
+
+class TestExports:
+    @pytest.mark.parametrize(
+        ("form", "kind"), [("export.md", "text/markdown"), ("claimreview.json", "application/ld+json")]
+    )
+    def test_it_is_what_the_page_gives_as_a_file(self, client, form, kind):
+        address = start(client)
+        ended(client, address)
+        told, file = client.get(f"{address}/{form}"), client.get(f"{address.removeprefix('/api/v1')}/{form}")
+        assert (told.status_code, told.mimetype) == (200, kind)
+        assert (told.json == file.get_json(force=True)) if "json" in kind else (told.text == file.text)
+
+    @pytest.mark.parametrize("form", ["export.md", "claimreview.json"])
+    def test_a_run_that_goes_on_is_not_whole_yet(self, make_app, form):
+        gate = Gate("answer 2")
+        client = make_app(scripted_wiring(gate=gate)).test_client()
+        address = start(client)
+        problem(client.get(f"{address}/{form}"), 409)
+        gate.open()
+
+    def test_a_run_without_a_verdict_has_no_claim_review(self, make_app):
+        client = make_app(scripted_wiring(FAILING)).test_client()
+        address = start(client)
+        ended(client, address)
+        problem(client.get(f"{address}/claimreview.json"), 409)
+
+
+class TestComparing:
+    def test_the_runs_stand_in_the_order_named_with_hops_by_question_and_the_pages_they_used(self, client):
+        first, second = two_runs(client)
+        told = held_to("Comparison", client.get(f"{COMPARE}?run={second}&run={first}").json)
+        assert [run["id"] for run in told["runs"]] == [second, first]
+        assert {run["label"] for run in told["runs"]} == {"SUPPORTED"}
+        assert [(row["hops"], row["agree"]) for row in told["rows"]] == [([1, 1], True), ([2, 2], True)]
+        cited = [page for page in told["pages"] if page["uses"][0]["cited"]]
+        assert cited and all(page["alike"] for page in cited)
+
+    def test_a_question_that_one_run_asked_has_nothing_in_the_others_place(self, make_app):
+        client = make_app(scripted_wiring(TWO_HOPS, FAILING)).test_client()
+        told = held_to("Comparison", client.get(f"{COMPARE}?run={'&run='.join(two_runs(client))}").json)
+        assert None in [hop for row in told["rows"] for hop in row["hops"]]
+        assert [run["label"] for run in told["runs"]] == ["SUPPORTED", None]
+
+    def test_what_cannot_be_compared_is_said_in_the_pages_words(self, client):
+        first = ended(client, start(client))["id"]
+        other = ended(client, start(client, "Everest is a mountain."))["id"]
+        for code, runs in (
+            (422, []),
+            (422, [first]),
+            (422, [first, first]),
+            (422, [first, other]),
+            (422, [f"{number:02}" for number in range(20)]),
+            (404, [first, "never"]),
+        ):
+            asked = {"run": runs}
+            page = client.get("/compare", query_string=asked)
+            told = problem(client.get(COMPARE, query_string=asked), code)
+            assert page.status_code == code and told["detail"] in re.sub(r"&#39;", "'", page.text)
+            assert told.get("field") == ("run" if code == 422 else None)

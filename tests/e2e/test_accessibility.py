@@ -1,0 +1,157 @@
+"""Every page in every state, in both colours and from a phone to a wide screen: axe-core finds nothing, nothing scrolls
+sideways, nothing moves for those who asked that it should not, and the headings make an outline.
+
+Each test is one state of the site; what it finds wrong is told by page, colours and rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from app.reasoning.types import Judgement, Label, Verdict
+from tests.e2e.test_browser import check, expect_verdict
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+
+Axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="run make setup").Axe
+
+LOOKS = {360: ("light", "dark"), 768: (), 1920: ("dark",)}
+"""The widths of a window, from a small phone to a wide screen, and in which colours axe looks at a page there."""
+
+LONG_CLAIM = ("Supercalifragilisticexpialidocious" * 4 + " is longer than שלום and 地球. ") * 3
+
+UNDECIDED = Script(
+    (ScriptedHop("Did he keep a parrot?", answer(None), Judgement(False, "No passage answers this question.")),),
+    Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="Nothing that was found speaks of a parrot."),
+)
+CONFLICTING = Script(TWO_HOPS.hops, Verdict(Label.CONFLICTING_EVIDENCE, TWO_HOPS.verdict.rationale, confidence=0.4))
+
+
+@pytest.fixture
+def faults(visitor) -> Callable:
+    """Looks at the page that stands in a browser, in all colours and widths; returns what is wrong with it."""
+    axe = Axe()
+
+    def look(page) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for width, colours in LOOKS.items():
+            page.set_viewport_size({"width": width, "height": 900})
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                found[f"{width} px"] = "scrolls sideways"
+            for scheme in colours:
+                page.emulate_media(color_scheme=scheme)
+                for fault in axe.run(page).response["violations"]:
+                    found[f"{width} px, {scheme}, {fault['id']}"] = str([node["target"] for node in fault["nodes"]])
+        if page.evaluate("document.getAnimations().length"):
+            found["motion"] = "something moves"
+        if skipped := page.evaluate(LEVELS_SKIPPED):
+            found["outline"] = skipped
+        return found
+
+    return look
+
+
+LEVELS_SKIPPED = """[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+  .filter((heading) => heading.checkVisibility())
+  .map((heading) => Number(heading.tagName[1]))
+  .reduce(([told, last], level) => [level > last + 1 ? `${told} h${level} after h${last}` : told, level], ["", 0])[0]"""
+
+
+@pytest.fixture
+def page(visitor):
+    """Somebody who wants as little motion as can be."""
+    return visitor(reduced_motion="reduce", viewport={"width": 360, "height": 900})
+
+
+def wrong_with(page, faults, *addresses: str) -> dict[str, dict[str, str]]:
+    """What is wrong with each of these pages."""
+    found = {}
+    for address in addresses:
+        page.goto(address)
+        if wrong := faults(page):
+            found[address] = wrong
+    return found
+
+
+def finished(page, address: str, claim: str = "Hamlet's author was born in England.") -> str:
+    """The address of a new run that has ended."""
+    check(page, address, claim)
+    page.locator("#verdict h2").wait_for()
+    return page.url
+
+
+def test_the_pages_that_stand_still(live, page, faults):
+    address = live()
+    places = ("", "how-it-works", "choices", "api", "nowhere", "history")
+    assert wrong_with(page, faults, *(f"{address}/{place}" for place in places)) == {}
+
+
+def test_a_form_that_comes_back(live, page, faults):
+    """With everything unfolded and a sentence by the field."""
+    page.goto(live())
+    page.get_by_label("Your claim").fill("x" * 501)
+    page.get_by_role("button", name="Check it").click()
+    page.get_by_role("alert").wait_for()
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert faults(page) == {}
+
+
+def test_a_run_while_it_works(live, page, faults):
+    gate = Gate("answer 2")
+    check(page, live(scripted_wiring(gate=gate)))
+    page.locator(".modules .answerer.lit").wait_for()
+    page.locator("#hop-2").get_by_text("Where was William Shakespeare born?").wait_for()
+    assert faults(page) == {}
+    gate.open()
+    expect_verdict(page)
+
+
+def test_a_finished_run_folded_and_unfolded_and_where_it_leads(live, page, faults):
+    address = live(scripted_wiring(ONE_SET_ASIDE))
+    run = finished(page, address, LONG_CLAIM)
+    places = [f"{run}?cards=folded", f"{run}?cards=open", f"{run}/branch?hop=2", address, f"{address}/history"]
+    assert wrong_with(page, faults, *places) == {}
+
+
+@pytest.mark.parametrize("script", [FAILING, UNDECIDED, CONFLICTING], ids=["failed", "undecided", "conflicting"])
+def test_runs_that_end_otherwise(live, page, faults, script):
+    assert wrong_with(page, faults, finished(page, live(scripted_wiring(script)))) == {}
+
+
+def test_checks_side_by_side_and_what_leads_there(live, page, faults):
+    """Two that have ended and one that goes on; the run's page and the history offer them."""
+    gate = Gate("answer 3")
+    address = live(scripted_wiring(TWO_HOPS, UNDECIDED, ONE_SET_ASIDE, gate=gate))
+    runs = [finished(page, address) for _ in range(2)]
+    check(page, address, "Hamlet's author was born in England.")
+    page.locator("#hop-3").wait_for()
+    ids = [each.rsplit("/", 1)[1] for each in (*runs, page.url)]
+    side = f"{address}/compare?" + "&".join(f"run={each}" for each in ids)
+    assert wrong_with(page, faults, side, f"{address}/compare?run={ids[0]}", runs[0], f"{address}/history") == {}
+    gate.open()
+
+
+def test_notes_as_they_are_written_and_as_they_stand(live, page, faults):
+    address = live()
+    finished(page, address)
+    for hop, text in ((1, "Marlowe wrote it. " * 40), (2, "x" * 2001)):
+        place = page.locator(f"#note-{hop}")
+        place.locator("summary").click()
+        place.get_by_label("I disagree").check()
+        place.get_by_role("textbox").fill(text)
+        place.get_by_role("button", name="Save").click()
+        place.locator("[id$=said], [role=alert]").wait_for()
+    assert faults(page) == {}
+
+
+def test_whoever_looks_finds_what_is_wrong(page, faults):
+    """The looking itself is tried on a page that has every fault it looks for."""
+    page.set_content(
+        '<title>x</title><h1>One</h1><h3>Three</h3><img src="data:,"><p style="color:#ddd;background:#fff">pale</p>'
+        '<p style="width:3000px">wide</p><style>@keyframes a{to{top:1px}}p{animation:a 9s infinite}</style>'
+    )
+    found = " ".join(faults(page))
+    for fault in ("360 px ", "light, image-alt", "dark, color-contrast", "motion", "outline"):
+        assert fault in found

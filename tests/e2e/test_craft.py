@@ -1,0 +1,126 @@
+"""The site's furniture in a real browser: colours, keyboard, sharing, and the diagram that lights up."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.test_browser import CLAIM, check, expect_verdict
+from tests.fakes import Gate, scripted_wiring
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
+
+DARK, LIGHT = "rgb(21, 24, 27)", "rgb(247, 245, 240)"
+"""The grounds."""
+
+
+def ground(page) -> str:
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+def test_the_colours_are_the_systems_until_they_are_chosen(live, visitor):
+    """System, light, dark and system again; the choice is kept, and a page comes in it before any script has run."""
+    page = visitor(color_scheme="dark")
+    address = live()
+    page.goto(address)
+    switch = page.get_by_role("button", name="Colours: system")
+    assert ground(page) == DARK and "theme" not in {cookie["name"] for cookie in page.context.cookies()}
+    switch.press("Enter")
+    expect(page.get_by_role("button", name="Colours: light")).to_be_visible()
+    assert ground(page) == LIGHT
+    page.goto(f"{address}/how-it-works")
+    expect(page.get_by_role("button", name="Colours: light")).to_be_visible()
+    assert ground(page) == LIGHT
+    page.get_by_role("button", name="Colours: light").press("Space")
+    assert ground(page) == DARK
+    page.emulate_media(color_scheme="light")
+    assert ground(page) == DARK
+    page.go_back()
+    expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
+    assert ground(page) == DARK
+    page.get_by_role("button", name="Colours: dark").click()
+    assert ground(page) == LIGHT and "theme" not in {cookie["name"] for cookie in page.context.cookies()}
+    assert page.complaints == []
+
+
+def test_a_page_comes_in_the_chosen_colours_without_script(live, visitor):
+    """So it never flashes: the server writes the choice into the page, and nothing but our two words."""
+    address = live()
+    for kept, wanted in (("dark", DARK), ("light", LIGHT), ("<script>", LIGHT)):
+        page = visitor(java_script_enabled=False, color_scheme="light")
+        page.context.add_cookies([{"name": "theme", "value": kept, "url": address}])
+        page.goto(address)
+        assert ground(page) == wanted
+        expect(page.locator("#theme")).to_be_hidden()
+
+
+def test_the_diagram_lights_the_module_at_work_and_gives_way_to_the_verdict(live, visitor):
+    """Each module in its turn, in the drawing and in words, without a reload."""
+    gates = {step: Gate(step) for step in ("question 1", "answer 1", "validation 1", "sufficiency 1", "conclusion 1")}
+    wiring = scripted_wiring()
+    wiring.before_step = lambda step: gates[step](step) if step in gates else None
+    page = visitor()
+    check(page, live(wiring))
+    names = ("Question generator", "Question answering", "QA validator", "Claim verifier", "Reasoner")
+    for name, gate in zip(names, gates.values(), strict=True):
+        expect(page.locator("#diagram figcaption b")).to_have_text(name)
+        lit = page.locator("#diagram .lit")
+        expect(lit).to_have_count(1)
+        assert "".join(lit.locator("text").all_text_contents()) in name.replace(" ", "")
+        gate.open()
+    expect_verdict(page)
+    expect(page.locator("#diagram")).to_be_hidden()
+    assert page.complaints == []
+
+
+def test_the_share_sheet_is_offered_where_there_is_one(live, visitor):
+    """It gets the whole address and the title; closing it again is no error. Without one there is no button."""
+    page = visitor()
+    address = live()
+    page.add_init_script("delete Navigator.prototype.share")
+    check(page, address)
+    expect_verdict(page)
+    expect(page.get_by_role("button", name="Copy")).to_be_visible()
+    expect(page.locator("[data-share]")).to_be_hidden()
+    page.add_init_script(
+        "navigator.share = async (what) => { window.shared = what; throw new DOMException('', 'AbortError'); }"
+    )
+    page.reload()
+    page.get_by_role("button", name="Share").click()
+    shared = page.evaluate("window.shared")
+    assert shared["url"] == page.url and CLAIM in shared["title"]
+    assert page.complaints == []
+
+
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(live, visitor):
+    """From the skip link through the page: whatever can be pressed has its turn, with an outline around it."""
+    page = visitor()
+    check(page, live())
+    expect_verdict(page)
+    page.goto(page.url + "?cards=open")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+    page.reload()
+    wanted = page.evaluate(PRESSABLE)
+    reached = set()
+    for _ in range(wanted + 5):
+        page.keyboard.press("Tab")
+        if told := page.evaluate(FOCUSED):
+            reached.add(told["at"])
+            assert told["outlined"], told
+    assert len(reached) == wanted > 15
+
+
+PRESSABLE = """(() => {
+  const all = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")];
+  const seen = all.filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.disabled);
+  seen.forEach((each, at) => { each.dataset.at = at; });
+  return seen.length;
+})()"""
+
+FOCUSED = """(() => {
+  const at = document.activeElement;
+  if (!at?.dataset.at) return null;
+  return { at: at.dataset.at, what: at.outerHTML.slice(0, 80), outlined: getComputedStyle(at).outlineStyle !== "none" };
+})()"""

@@ -31,9 +31,9 @@ class Turns:
         with self._changed:
             if not self._changed.wait_for(lambda: self._free(site), self._wait_seconds):
                 raise CallFailed(f"{site} was not asked: other pages were still being fetched.")
-            insist_wanted()
             self._busy.add(site)
         try:
+            insist_wanted()
             yield
         finally:
             with self._changed:

@@ -19,7 +19,7 @@ from contextvars import copy_context
 from typing import Any, Generic, Self, TypeVar
 
 from app.reasoning import progress
-from app.reasoning.calls import NotWanted, insist_wanted, only_while
+from app.reasoning.calls import Call, NotWanted, insist_wanted, only_while
 from app.reasoning.events import Event, PhaseEntered, TokensUsed, TroubleMet
 from app.reasoning.roles import Control, Wish
 
@@ -48,10 +48,13 @@ class Ahead:
     def __exit__(self, *raised: object) -> None:
         self.drop()
 
-    def begin(self, key: Hashable, work: Callable[[], T]) -> HeadStart[T]:
-        """Do `work` now, for whoever takes `key`. What was begun under this key before stands."""
+    def begin(self, key: Hashable, work: Callable[[], T], costly: int | None = None) -> HeadStart[T]:
+        """Do `work` now, for whoever takes `key`. What was begun under this key before stands.
+
+        After so many `costly` calls it waits until it is taken or dropped; None sets no bound.
+        """
         if key not in self._begun:
-            self._begun[key] = HeadStart(work, self._may_go_on)
+            self._begun[key] = HeadStart(work, self._may_go_on, costly)
             # No pool: the threads of the standard library's are joined when the interpreter ends, and a model call
             # that takes minutes must not hold a shutdown up.
             run = self._home.copy().run
@@ -93,12 +96,13 @@ class Ahead:
 class HeadStart(Generic[T]):
     """One piece of work that is ahead of its turn, until it is adopted or dropped."""
 
-    def __init__(self, work: Callable[[], T], may_go_on: Callable[[], bool]) -> None:
+    def __init__(self, work: Callable[[], T], may_go_on: Callable[[], bool], costly: int | None = None) -> None:
         self.outcome: Future[T] = Future()
         self._work: Callable[[], T] | None = work
         self._may_go_on = may_go_on
+        self._costly_left = costly
         self._hears = progress.listener()
-        self._changed = threading.Lock()
+        self._changed = threading.Condition()
         self._adopted = self._dropped = False
         self._phase: PhaseEntered | None = None
         self._troubles: list[TroubleMet] = []
@@ -127,6 +131,7 @@ class HeadStart(Generic[T]):
         """The value or the error, waited for, and whatever it has to say; NotWanted where it did not go on."""
         with self._changed:
             self._adopted = True
+            self._changed.notify_all()
             for trouble in self._troubles:
                 self._tell(trouble)
             if self._phase and not self.outcome.done():
@@ -137,9 +142,14 @@ class HeadStart(Generic[T]):
         """Begin no further call."""
         with self._changed:
             self._dropped = True
+            self._changed.notify_all()
 
-    def _is_wanted(self) -> bool:
+    def _is_wanted(self, call: Call | None) -> bool:
+        """Whether to go on with this call; waits where it is one too many to be made ahead."""
         with self._changed:
+            if call and call.costly and self._costly_left is not None:
+                self._changed.wait_for(lambda: self._costly_left or self._adopted or self._dropped)
+                self._costly_left = max(0, self._costly_left - 1)
             if self._adopted or self._dropped:
                 return self._adopted
         return self._may_go_on()

@@ -52,10 +52,11 @@ class NotWanted(BaseException):
     """
 
 
-Wanted = Callable[[], bool]
+Wanted = Callable[[Call | None], bool]
+"""Asked before a call is made, which it may hold up; None before work that is no call."""
 
 _memories: ContextVar[tuple[Memory, ...]] = ContextVar("hopcheck_memories", default=())
-_wanted: ContextVar[Wanted] = ContextVar("hopcheck_wanted", default=lambda: True)
+_wanted: ContextVar[Wanted] = ContextVar("hopcheck_wanted", default=lambda call: True)
 
 
 @contextmanager
@@ -72,16 +73,16 @@ def remembering(*memories: Memory) -> Iterator[None]:
 def only_while(wanted: Wanted) -> Iterator[None]:
     """Inside the block, begin calls only while `wanted` says so, and whoever began the block is wanted, too."""
     outside = _wanted.get()
-    token = _wanted.set(lambda: outside() and wanted())
+    token = _wanted.set(lambda call: outside(call) and wanted(call))
     try:
         yield
     finally:
         _wanted.reset(token)
 
 
-def insist_wanted() -> None:
+def insist_wanted(call: Call | None = None) -> None:
     """Raise NotWanted where nobody wants what would be computed now."""
-    if not _wanted.get()():
+    if not _wanted.get()(call):
         raise NotWanted
 
 
@@ -99,7 +100,7 @@ def remembered(call: Call, compute: Callable[[], Any]) -> Any:
                 nearer.keep(call, reply)
             used(Usage(cached=1))
             return reply
-    insist_wanted()
+    insist_wanted(call)
     reply = compute()
     for memory in memories:
         memory.keep(call, reply)

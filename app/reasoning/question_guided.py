@@ -143,7 +143,8 @@ class _Questioning:
     def _look_ahead(self, hop: Hop) -> None:
         """Begin what comes next if the hop is kept and not enough yet.
 
-        A hop without an answer is not kept, and where the questioning ends in any case nothing comes next.
+        A hop without an answer is not kept, and where the questioning ends in any case nothing comes next. Few tokens
+        are to be spent in vain: the answer waits after its first call, and it does not begin behind a fruitless hop.
         """
         if not (self.ahead.on and hop.answer and hop.answer.text):
             return
@@ -153,7 +154,8 @@ class _Questioning:
         number = trail.next_number
         self.ahead.begin(("enough", hop.number), partial(self._sufficiency, trail.context))
         asked = self.ahead.begin(("question", number), partial(self._next_question, trail))
-        self.ahead.begin(("answer", number), lambda: self._found(asked.value()))
+        if not self.trail.own or self.trail.own[-1].status is HopStatus.KEPT:
+            self.ahead.begin(("answer", number), lambda: self._found(asked.value()), costly=1)
 
     def _is_enough(self) -> Generator[Event, None, bool]:
         """Ask D after a kept hop, unless the questioning ends in any case.

@@ -346,7 +346,7 @@ class TestTurns:
 
     def test_a_page_that_nobody_wants_when_its_turn_has_come_is_left(self):
         turns = Turns()
-        with only_while(lambda: False), pytest.raises(NotWanted), turns.taken("good.test"):
+        with only_while(lambda call: False), pytest.raises(NotWanted), turns.taken("good.test"):
             pytest.fail("it was fetched")
         with turns.taken("good.test"):
             pass

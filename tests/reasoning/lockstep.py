@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.reasoning import progress
+from app.reasoning.calls import Call, remembered
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.types import Answer, Claim, Context, Hop, Judgement, Label, Question, Usage, Verdict
 from tests.fakes import SUPPORTED, answer
@@ -63,9 +64,13 @@ class Modules:
 
     def _call(self, name: str) -> None:
         progress.entered(name)
+        remembered(Call("lockstep", {"name": name}, costly=True), lambda: self._made(name))
+
+    def _made(self, name: str) -> str:
         self.calls.append(name)
         self.before(name)
         progress.used(Usage(1, 10, 2))
+        return name
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
         history = f"{len(context)}+{len(set_aside)}"

@@ -42,7 +42,7 @@ class Held:
             used(Usage(1, 10, 2))
             return name
 
-        remembered(Call("held", {"name": name}), compute)
+        remembered(Call("held", {"name": name}, costly=True), compute)
 
 
 class Says:
@@ -229,6 +229,27 @@ def test_what_is_taken_goes_on_whatever_is_wished(said, work):
         assert work.begun.wait(30)
         assert ahead.take("key", not_again) == "done"
     assert work.made == ["first", "second"]
+
+
+def test_it_waits_after_so_many_costly_calls_until_it_is_taken(said, work):
+    work.go_on.set()
+    with Ahead() as ahead:
+        begun = ahead.begin("key", work, costly=1)
+        with pytest.raises(TimeoutError):
+            begun.outcome.result(0.1)
+        assert work.made == ["first"]
+        assert ahead.take("key", not_again) == "done"
+    assert work.made == ["first", "second"]
+
+
+def test_one_that_waits_and_is_dropped_ends_there(work):
+    work.go_on.set()
+    with Ahead() as ahead:
+        begun = ahead.begin("key", work, costly=1)
+        assert work.begun.wait(30)
+        ahead.drop()
+        assert begun.outcome.exception(30) is not None
+    assert work.made == ["first"]
 
 
 def test_one_goes_on_from_the_value_of_another():

@@ -99,6 +99,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     with suppress(OSError):  # where it cannot be made, the database says so, and `doctor` can still be asked
         settings.instance.mkdir(parents=True, exist_ok=True)
     app.config["SQLALCHEMY_DATABASE_URI"] = settings.database_url
+    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {"pool_pre_ping": not settings.database_url.startswith("sqlite")}
     db.init_app(app)
     with app.app_context():
         sessions = sessionmaker(db.engine)  # connects at its first use, so after any fork

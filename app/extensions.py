@@ -33,5 +33,8 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 @event.listens_for(Engine, "handle_error", retval=True)
 def _say_what_is_wrong(context: ExceptionContext) -> DatabaseUnavailable | None:
-    """A database that is locked, full, read-only, damaged or not there is told in words, wherever it is noticed."""
-    return trouble(context.original_exception)
+    """A database that is locked, full, read-only, damaged or not there is told in words, wherever it is noticed.
+
+    Not where a pool tries whether a connection still stands: it makes a new one then.
+    """
+    return None if context.is_pre_ping else trouble(context.original_exception)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import cast
 
 from celery import Celery
 from celery.signals import setup_logging
@@ -23,8 +24,11 @@ CARRY_OUT = "hopcheck.carry_out"
 PEOPLE, BATCHES = "people", "batches"
 """The queues, in the order in which a worker empties them."""
 
-QUEUED_SECONDS = 60
-"""A run whose message was not taken up by then is sent once more: the broker may have lost it."""
+QUEUED_SECONDS = 5
+"""A run that is free when this is over is sent once more: a worker may have died with its message."""
+
+MOST_QUEUED = 100
+"""With so many messages in a queue no more are sent: the sweeper sends the others when it has become shorter."""
 
 PATIENCE_SECONDS = 1.0
 
@@ -76,14 +80,18 @@ class CeleryJobs:
         if self._stopped:
             return
         try:
-            if self._redis.set(_queued(run_id), b"", nx=True, ex=QUEUED_SECONDS):
-                self._celery.send_task(CARRY_OUT, (run_id,), queue=self._queue_of(run_id))
+            self._send(run_id, self._queue_of(run_id))
         except (RedisError, OperationalError) as error:
             if self._well:
                 log.warning("Redis does not answer (%s); runs wait until it does", type(error).__name__)
             self._well = False
         else:
             self._well = True
+
+    def _send(self, run_id: str, queue: str) -> None:
+        is_full = cast(int, self._redis.llen(queue)) >= MOST_QUEUED
+        if not is_full and self._redis.set(_queued(run_id), b"", nx=True, ex=QUEUED_SECONDS):
+            self._celery.send_task(CARRY_OUT, (run_id,), queue=queue)
 
     def carry_out(self, run_id: str) -> None:
         """What a worker does with a message. From now on a sweeper that finds the run free sends another."""

@@ -14,10 +14,13 @@ CALLS = 9
 """So many calls has a run that is left alone."""
 
 
-def steady_app() -> Flask:
-    """Two kept hops, then SUPPORTED; each call takes STEP_SECONDS, the one named STUCK_IN takes ten minutes."""
+def steady_app(commands: bool = False) -> Flask:
+    """Two kept hops, then SUPPORTED; each call takes STEP_SECONDS, the one named STUCK_IN takes ten minutes.
+
+    A worker is started by one of the `commands`.
+    """
 
     def before_step(step: str) -> None:
         time.sleep(600 if step == os.environ.get("STUCK_IN") else float(os.environ.get("STEP_SECONDS", "0.1")))
 
-    return create_app(wiring=SteadyWiring(before_step=before_step), commands=False)
+    return create_app(wiring=SteadyWiring(before_step=before_step), commands=commands)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.runs.celery_jobs import BATCHES, CARRY_OUT, PEOPLE, CeleryJobs, celery_app
+from app.runs.celery_jobs import BATCHES, CARRY_OUT, MOST_QUEUED, PEOPLE, CeleryJobs, celery_app
 from tests.redis_server import RedisServer, running
 from tests.runs.conftest import wait_until
 
@@ -60,6 +60,15 @@ def test_a_batchs_run_waits_in_a_queue_of_its_own(redis):
     jobs.submit("batch")
     jobs.submit("person")
     assert (messages(redis, BATCHES), messages(redis, PEOPLE)) == (1, 1)
+
+
+def test_a_queue_that_is_long_already_is_made_no_longer(redis, jobs):
+    for number in range(MOST_QUEUED + 10):
+        jobs.submit(f"run {number}")
+    assert messages(redis) == MOST_QUEUED
+    redis.client.lpop(PEOPLE)
+    jobs.submit("the last")
+    assert messages(redis) == MOST_QUEUED
 
 
 def test_nothing_is_sent_by_a_process_that_leaves(redis, jobs):

@@ -1,0 +1,108 @@
+"""A site that outgrew one process: real web servers and workers, with a real PostgreSQL and Redis between them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, text
+
+from tests.faults.servers import ENDS, ROOT, Server, serving, surroundings, until
+from tests.postgres import PostgreSQL
+from tests.redis_server import RedisServer
+
+WEB = "tests.faults.steady:steady_app()"
+WORKER = "tests.faults.steady:steady_app(commands=True)"
+
+
+class Worker:
+    """A worker process; `log` is the file with all that it wrote."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.process = process
+        self.log = log
+
+    def wait_until_up(self) -> None:
+        """Until it takes runs."""
+        until(lambda: " ready." in self.log.read_text(errors="replace"), 60, "a worker that is up")
+
+    def kill(self) -> None:
+        """End it without a word of warning."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
+
+
+class Site:
+    """One database and one Redis, and what is started over them; all of it ends with the site."""
+
+    def __init__(self, folder: Path, postgresql: PostgreSQL, redis: RedisServer, stack: ExitStack) -> None:
+        self.postgresql = postgresql
+        self.redis = redis
+        self._folder = folder
+        self._stack = stack
+        self._url = postgresql.fresh()
+        self._engine: Engine = create_engine(self._url, pool_pre_ping=True)
+        stack.callback(self._engine.dispose)
+        self._workers = 0
+
+    def web(self, **environment: str) -> Server:
+        """One more web server, once it answers."""
+        return self._stack.enter_context(serving(self._folder, WEB, **self._environment(environment)))
+
+    def worker(self, **environment: str) -> Worker:
+        """One more worker; it takes a moment until it is up."""
+        self._workers += 1
+        log = self._folder.with_name(f"worker-{self._workers}.log")
+        command = [sys.executable, "-m", "flask", "--app", WORKER, "worker"]
+        given = surroundings(self._folder, **self._environment(environment))
+        with log.open("wb") as file:
+            process = subprocess.Popen(command, cwd=ROOT, env=given, stdout=file, stderr=file)
+        self._stack.callback(process.wait, 20)
+        self._stack.callback(process.kill)
+        return Worker(process, log)
+
+    def ask(self, statement: str, **values: Any) -> list[tuple]:
+        """The rows of a look into the database."""
+        with self._engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(text(statement), values)]
+
+    def state(self, run: str) -> str:
+        return self.ask("select state from runs where id = :run", run=run)[0][0]
+
+    def holder(self, run: str) -> int | None:
+        """The process that carries the run out."""
+        (name,) = self.ask("select holder from runs where id = :run and leased_until is not null", run=run) or [(None,)]
+        return int(name[0].rpartition(":")[2]) if name[0] else None
+
+    def events(self, run: str) -> list[tuple[str, float, dict]]:
+        """(kind, when in seconds, body) of each event, in order; that they are numbered without gaps is checked."""
+        rows = self.ask(
+            "select seq, kind, extract(epoch from at), body from events where run_id = :run order by seq", run=run
+        )
+        assert [row[0] for row in rows] == list(range(1, len(rows) + 1))
+        return [(kind, float(at), body if isinstance(body, dict) else json.loads(body)) for _, kind, at, body in rows]
+
+    def assert_whole(self, run: str) -> None:
+        """The run has a verdict, one end, and it comes last."""
+        kinds = [kind for kind, _, _ in self.events(run)]
+        assert [kind for kind in kinds if kind in ENDS] == ["verdict_reached"] and kinds[-1] == "verdict_reached"
+        assert kinds.count("hop_kept") == 2
+
+    def _environment(self, more: dict[str, str]) -> dict[str, str]:
+        shared = {"DATABASE_URL": self._url, "REDIS_URL": self.redis.url, "SECRET_KEY": "x" * 40}
+        return {**shared, **more}
+
+
+@contextmanager
+def site(folder: Path, postgresql: PostgreSQL, redis: RedisServer) -> Iterator[Site]:
+    """A site whose processes share the instance folder `folder`."""
+    folder.mkdir(exist_ok=True)
+    with ExitStack() as stack:
+        yield Site(folder, postgresql, redis, stack)

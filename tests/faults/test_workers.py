@@ -1,0 +1,149 @@
+"""Workers, Redis, PostgreSQL and web processes that die or go away for a while: no run is lost, no event told twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from urllib.request import urlopen
+
+import pytest
+
+from tests import postgres, redis_server
+from tests.faults.servers import Server, run_id, until
+from tests.faults.site import Site, site
+from tests.faults.steady import CALLS
+from tests.faults.test_kill import children
+
+pytestmark = pytest.mark.timeout(300)
+
+GOES_ON_SECONDS = 30
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[tuple]:
+    """A PostgreSQL of this file's own, for it is restarted here, and a Redis."""
+    with postgres.running() as database, redis_server.running() as redis:
+        yield database, redis
+
+
+@pytest.fixture
+def grown(tmp_path, servers) -> Iterator[Site]:
+    with site(tmp_path / "instance", *servers) as made:
+        yield made
+
+
+def finished(grown: Site, runs: list[str], seconds: float = 90) -> None:
+    until(lambda: all(grown.state(run) != "running" for run in runs), seconds, "an end of every run")
+
+
+def calls_made(grown: Site, run: str) -> int:
+    return sum(body["usage"]["calls"] for kind, _, body in grown.events(run) if kind == "tokens_used")
+
+
+def test_a_worker_killed_at_ten_random_moments_leaves_runs_that_others_finish_without_repeating_a_call(grown):
+    seed = int(os.environ.get("KILL_SEED", time.time_ns() % 1_000_000))
+    print(f"KILL_SEED={seed}")
+    moments = random.Random(seed)
+    web, workers = grown.web(), [grown.worker() for _ in range(3)]
+    for each in workers:
+        each.wait_until_up()
+    runs = []
+    for _ in range(10):
+        runs.append(run_id(web.start()))
+        holder = until(lambda: grown.holder(runs[-1]), 60, "a worker that carries the run out")
+        time.sleep(moments.uniform(0, 0.8))
+        for each in [each for each in workers if each.process.pid == holder]:
+            each.kill()
+            workers.remove(each)
+            workers.append(grown.worker())
+    finished(grown, runs)
+    taken_up = 0
+    for run in runs:
+        grown.assert_whole(run)
+        told = grown.events(run)
+        for (_, before, _), (kind, at, _) in pairwise(told):
+            if kind == "run_resumed":
+                taken_up += 1
+                assert at - before < GOES_ON_SECONDS
+        resumed = sum(kind == "run_resumed" for kind, _, _ in told)
+        assert calls_made(grown, run) <= CALLS + resumed, "a call is repeated only if it was under way"
+    assert taken_up, "some were really cut off"
+
+
+def test_redis_that_is_gone_for_a_while_or_emptied_loses_no_run_and_stops_none(grown):
+    web = grown.web()
+    grown.worker(STEP_SECONDS="0.4", WORKERS="1").wait_until_up()
+    under_way = run_id(web.start())
+    until(lambda: grown.holder(under_way), 60, "a run under way")
+    grown.redis.stop()
+    meanwhile = run_id(web.start())
+    web.wait_for(f"/runs/{under_way}", 'id="verdict-heading"', 60)
+    assert grown.state(meanwhile) == "running"
+    grown.redis.start()
+    waiting = [run_id(web.start()) for _ in range(3)]
+    grown.redis.client.flushall()
+    finished(grown, [meanwhile, *waiting])
+    for run in (under_way, meanwhile, *waiting):
+        grown.assert_whole(run)
+
+
+def test_a_database_that_is_restarted_gives_a_clear_page_for_a_moment_and_runs_go_on(grown):
+    web = grown.web()
+    grown.worker(STEP_SECONDS="0.4").wait_until_up()
+    run = run_id(web.start())
+    until(lambda: grown.holder(run), 60, "a run under way")
+    grown.postgresql.stop()
+    page = web.get(f"/runs/{run}")
+    assert page.status == 503 and "The database does not answer." in page.text
+    grown.postgresql.start()
+    finished(grown, [run])
+    grown.assert_whole(run)
+
+
+def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_an_event(grown):
+    one, other = grown.web(THREADS="80"), grown.web(THREADS="80")
+    run = run_id(one.start())
+    watchers = [Watcher([one, other], run) for _ in range(50)]
+    for each in watchers:
+        each.start()
+    until(lambda: all(each.seen for each in watchers), 60, "fifty people who watch")
+    grown.worker(STEP_SECONDS="0.2").wait_until_up()
+    until(lambda: len(grown.events(run)) > 6, 60, "a run in the middle")
+    for process in [*children(one.process.pid), one.process.pid]:
+        os.kill(process, signal.SIGKILL)
+    finished(grown, [run])
+    for each in watchers:
+        each.join(60)
+    numbers = list(range(1, len(grown.events(run)) + 1))
+    assert [each.seen for each in watchers] == [numbers] * 50
+
+
+class Watcher(threading.Thread):
+    """Somebody who follows a run over the API, and goes to the next web process when one breaks off."""
+
+    def __init__(self, servers: list[Server], run: str) -> None:
+        super().__init__(daemon=True)
+        self._addresses = [server.address for server in servers]
+        self._run = run
+        self.seen: list[int] = []
+
+    def run(self) -> None:
+        at = 0
+        while True:
+            after = self.seen[-1] if self.seen else 0
+            address = f"{self._addresses[at % 2]}/api/v1/runs/{self._run}/events?after={after}"
+            try:
+                with urlopen(address, timeout=30) as stream:
+                    for line in stream:
+                        if line.startswith(b"id: "):
+                            self.seen.append(int(line[4:]))
+                        if line == b"event: end\n":
+                            return
+            except OSError:
+                at += 1
+                time.sleep(0.1)

@@ -53,6 +53,7 @@ from app.runs.exported import Evidence, Exported, ExportedHop
 LARGEST = 2 * 1024 * 1024
 """Bytes of a file that is read; ten hops with ten pages of 2,000 words each are 1.4 MB."""
 
+TOO_LARGE = f"The report is larger than {LARGEST // 1024**2} MB, which is the most that is read."
 NO_EXPORT = "This is no report as Hopcheck exports it"
 _FAILED = re.compile(r"The (?P<module>.*?) failed: (?P<message>.*)", re.DOTALL)
 """How the fold words a failure (app/reasoning/report.py)."""
@@ -67,7 +68,7 @@ def read_export(text: bytes) -> tuple[Told, ...]:
     Raises InvalidInput, for the field "report", with one sentence on what is wrong with it.
     """
     if len(text) > LARGEST:
-        raise refused(f"The report is larger than {LARGEST // 1024**2} MB, which is the most that is read")
+        raise InvalidInput(TOO_LARGE, "report")
     try:
         exported = Exported.model_validate_json(text.removeprefix(b"\xef\xbb\xbf"))
     except ValidationError as error:

@@ -16,6 +16,7 @@ from app.web.exports import exports
 from app.web.health import health
 from app.web.history import history
 from app.web.notes import notes
+from app.web.importing import importing
 from app.web.pages import pages
 from app.web.publishing import publishing
 from app.web.steering import steering
@@ -27,6 +28,7 @@ BLUEPRINTS = (
     steering,
     branching,
     exports,
+    importing,
     comparing, notes,
     history,
     deleting,

@@ -64,6 +64,7 @@ def markdown_of(run: StoredRun) -> str:
     return report_as_markdown(run, _address(run))
 
 
+@exports.app_template_global("review_of")
 def review_of(run: StoredRun) -> dict[str, Any] | None:
     """The run's ClaimReview, None where there is none."""
     return claim_review(run, _address(run), url_for("pages.home", _external=True))

@@ -14,7 +14,7 @@ from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
 from werkzeug.exceptions import TooManyRequests
 
-STARTING = frozenset({"pages.start", "api_runs.start", "branching.branch", "api_steering.branch"})
+STARTING = frozenset({"pages.start", "api_runs.start", "branching.branch", "importing.upload", "api_steering.branch"})
 """The endpoints that start runs. They share one count."""
 
 IPV6_BITS = 64

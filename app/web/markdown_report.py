@@ -12,7 +12,7 @@ from app.reasoning.report import Report
 from app.reasoning.types import Answer, Hop, Origin, Passage, Span, Verdict
 from app.runs.service import StoredRun
 from app.web.markdown import bold, line, link, plain
-from app.web.presentation import FACES, claim_only, confidence_words, duration, moment, usage_words, web_link
+from app.web.presentation import FACES, claim_only, confidence_words, duration, made_at, moment, usage_words, web_link
 
 IMPORTED = "Imported, unverified: this report was not made here."
 """At the top of every report that was read from a file, on every form of it."""
@@ -36,7 +36,7 @@ def _head(run: StoredRun, address: str) -> Iterator[str]:
     claim = run.report.claim
     yield f"# {plain(claim.text)}"
     if run.report.imported:
-        yield f"> **{IMPORTED}** The file says that its check began at {plain(run.report.imported.made_at)}."
+        yield f"> **{IMPORTED}** The file says that its check began {made_at(run.report.imported)}."
     said = [plain(each) for each in (claim.speaker, claim.date) if each]
     if said:
         yield f"Said by {', '.join(said)}" if claim.speaker else f"Said on {said[0]}"

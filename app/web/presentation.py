@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from app.language.fact_checkers import is_fact_check
 from app.offers import BASELINES
-from app.reasoning.types import HopStatus, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
+from app.reasoning.types import HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
 from app.web.at_work import at_work, pursues
 from app.web.trail import asking, doing, looked_at, scored, unfolded
 
@@ -166,6 +166,11 @@ def moment(at: datetime) -> str:
     return f"{at.day} {at:%b %Y, %H:%M} UTC"
 
 
+def made_at(imported: Imported) -> str:
+    """When the check of an imported report began, as its file says."""
+    return moment(datetime.fromisoformat(imported.made_at))
+
+
 def since(at: datetime) -> float:
     """Seconds from `at` until now."""
     return max(0.0, (datetime.now(UTC) - at).total_seconds())
@@ -184,6 +189,7 @@ FILTERS: dict[str, Callable] = {
     "face": FACES.__getitem__,
     "is_fact_check": is_fact_check,
     "looked_at": looked_at,
+    "made_at": made_at,
     "moment": moment,
     "opening": opening,
     "place_words": place_words,

@@ -16,6 +16,7 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.reasoning.errors import InvalidInput
+from app.runs.importing import LARGEST
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -36,6 +37,9 @@ ONLY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
 LARGEST_REQUEST = 256 * 1024
 """Bytes. 500 emoji are 6 KB percent-encoded; a claim that is only somewhat too long gets its form back, not a 413."""
 
+ROOMY = {"importing.upload": LARGEST + 64 * 1024}
+"""Endpoints that take more, in bytes: a whole report, and what a form writes around it."""
+
 csrf = CSRFProtect()
 
 
@@ -52,6 +56,7 @@ def protect(app: Flask, settings: Settings) -> None:
         WTF_CSRF_TIME_LIMIT=None,  # a page left open all day still works; the token lives as long as the session
         WTF_CSRF_SSL_STRICT=False,  # that check needs a Referer, which our own Referrer-Policy keeps from being sent
     )
+    app.before_request(_make_room)
     app.before_request(_refuse_other_than_utf8)  # before CSRF, which parses the form and lets the raw bytes go
     csrf.init_app(app)
     app.jinja_env.globals["form_name"] = form_name
@@ -83,12 +88,19 @@ def let_search_engines_list() -> None:
     g.published = True
 
 
+def _make_room() -> None:
+    """Whatever is larger still is refused by its length, unread."""
+    if most := ROOMY.get(request.endpoint or ""):
+        request.max_content_length = request.max_form_memory_size = most
+
+
 def _refuse_other_than_utf8() -> None:
     """A form in another encoding is bad input. Werkzeug would replace bad bytes silently, hence the raw body.
 
-    JSON has no percent signs to resolve; whoever reads it sees to its encoding (api_input.py).
+    JSON has no percent signs to resolve; whoever reads it sees to its encoding (api_input.py), and so does who reads a
+    file (app/runs/importing.py).
     """
-    if request.method != "POST" or request.mimetype == "application/json":
+    if request.method != "POST" or request.mimetype == "application/json" or request.endpoint in ROOMY:
         return
     body = request.get_data(cache=True)
     try:

@@ -1,0 +1,246 @@
+"""A JSON export brought back: a page that says what it is, and whatever else arrives gets a clear page."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pytest
+
+from app.runs.importing import LARGEST, TOO_LARGE
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, scripted_wiring
+from tests.web.conftest import started, token, wait_for
+
+UNVERIFIED = "Imported, unverified"
+HOSTILE = '"><script>alert(1)</script>'
+
+
+@pytest.fixture
+def told(client) -> dict:
+    """The export of a run of this site."""
+    return export(client)
+
+
+def export(client) -> dict:
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    return client.get(f"{path}/export.json").json
+
+
+def as_bytes(told: object) -> bytes:
+    return told if isinstance(told, bytes) else json.dumps(told).encode()
+
+
+def upload(client, told: object, **fields):
+    file = (io.BytesIO(as_bytes(told)), "report.json")
+    return client.post("/import", data={"csrf_token": token(client), "file": file, **fields})
+
+
+def imported(client, told: dict) -> str:
+    """Import this and return the path of its page."""
+    answer = upload(client, told)
+    assert answer.status_code == 303, answer.text
+    return answer.location
+
+
+@pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING], ids=["verdict", "set-aside", "failed"])
+def test_a_file_becomes_a_page_that_shows_the_same_and_says_that_it_was_imported(make_app, script):
+    client = make_app(scripted_wiring(script)).test_client()
+    told = export(client)
+    path = imported(client, told)
+    client = client.application.test_client()  # its owner's page has notes besides
+    page = client.get(path).text
+    assert re.search(f"<title>{UNVERIFIED}: ", page)
+    assert re.search(
+        rf"<b>{UNVERIFIED}:</b> this report was not made here.*20\d\d, \d\d:\d\d UTC\.</span></p>\s*<header", page
+    )
+    original = client.get(f"/runs/{told['id']}").text
+    assert UNVERIFIED not in original
+    trail = re.compile(r'<ol>\s*<li id="hop-1".*?</ol>\s*</div>\s*</section>', re.DOTALL)
+    assert trail.search(page)[0] == trail.search(original)[0]
+
+
+def test_pasted_text_is_taken_as_a_file_is(client, told):
+    answer = client.post("/import", data={"csrf_token": token(client), "report": json.dumps(told, indent=1)})
+    assert answer.status_code == 303
+    assert UNVERIFIED in client.get(answer.location).text
+
+
+def test_every_form_of_it_says_that_it_was_imported_and_none_is_a_claim_review(client, told):
+    path = imported(client, told)
+    again = client.get(f"{path}/export.json").json
+    assert again["imported"] == {"made_at": told["created_at"]}
+    assert f"> **{UNVERIFIED}: this report was not made here.**" in client.get(f"{path}/export.md").text
+    assert client.get(f"{path}/claimreview.json").status_code == 409
+    assert f"{path}/claimreview.json" not in client.get(path).text
+    assert f'<meta name="description" content="{UNVERIFIED}.' in client.get(path).text
+
+
+def test_lists_say_so_too(client, told):
+    path = imported(client, told)
+    for place in ("/", "/history"):
+        (entry,) = re.findall(rf'<li><a href="{path}".*?</li>', client.get(place).text, re.DOTALL)
+        assert UNVERIFIED in entry
+        (own,) = re.findall(rf'<li><a href="/runs/{told["id"]}".*?</li>', client.get(place).text, re.DOTALL)
+        assert UNVERIFIED not in own
+
+
+def test_its_owner_cannot_stop_conclude_or_branch_it_but_ask_its_claim_again(client, told):
+    path = imported(client, told)
+    page = client.get(path).text
+    assert f"{path}/branch" not in page and f"{path}/stop" not in page
+    assert f"/?again={path.rpartition('/')[2]}" in page
+    assert told["claim"] in client.get(f"/?again={path.rpartition('/')[2]}").text.replace("&#39;", "'")
+    form = {"csrf_token": token(client), "hop": "1", "question": "And now?"}
+    assert "An imported report cannot be gone on from" in client.get(f"{path}/branch?hop=1").text
+    assert client.post(f"{path}/branch", data=form).status_code == 409
+    assert client.post(f"{path}/stop", data=form).status_code == 409
+    assert client.post(f"{path}/conclude", data=form).status_code == 409
+
+
+def test_whoever_has_the_link_can_read_it_and_only_its_importer_has_it_listed(client, told):
+    path = imported(client, told)
+    stranger = client.application.test_client()
+    assert UNVERIFIED in stranger.get(path).text
+    assert path not in stranger.get("/").text
+
+
+def test_a_parent_that_it_names_is_no_link_and_lists_no_branch(client, told):
+    path = imported(client, {**told, "branch": {"parent": told["id"], "hop": 2, "question": "And?"}})
+    page = client.application.test_client().get(path).text
+    assert "Branched off hop 2 of an earlier check, which is not here." in page and told["id"] not in page
+    assert "Branched</h3>" not in client.get(f"/runs/{told['id']}").text
+
+
+def test_nothing_that_a_file_holds_does_anything_on_the_page(client, told):
+    hop = told["hops"][0]
+    evidence = [
+        {**hop["evidence"][0], "url": "javascript:alert(1)", "title": HOSTILE, "source": HOSTILE, "text": HOSTILE * 3}
+    ]
+    evil = {
+        **told,
+        "claim": HOSTILE,
+        "speaker": HOSTILE,
+        "missing": HOSTILE,
+        "failures": [HOSTILE],
+        "modules": [{"role": HOSTILE, "implementation": HOSTILE}],
+        "rationale": [{"text": HOSTILE, "hops": [1]}],
+        "options": {**told["options"], "strategy": HOSTILE, "answerer": HOSTILE, "model": HOSTILE},
+        "hops": [
+            {
+                **hop,
+                "question": HOSTILE,
+                "answer": HOSTILE,
+                "answerer": HOSTILE,
+                "reason": HOSTILE,
+                "evidence": evidence,
+            }
+        ],
+    }
+    path = imported(client, evil)
+    for place in (path, "/", "/history", f"/?again={path.rpartition('/')[2]}"):
+        page = client.get(place)
+        assert page.status_code == 200
+        assert "<script>alert" not in page.text and 'href="javascript:' not in page.text
+
+
+@pytest.mark.parametrize(
+    "sent, said",
+    [
+        (b"", "Choose a file, or paste what stands in one."),
+        (b"not json", "This is no JSON in UTF-8."),
+        (b"\x89PNG\r\n\x1a\n\x00\xff", "This is no JSON in UTF-8."),
+        (b"[" * 100_000, "This is no JSON in UTF-8."),
+        (b'{"hops": 3}', "This is no report as Hopcheck exports it: version is missing."),
+        (b'{"version": 7}', "only version 1 can be read here."),
+    ],
+)
+def test_a_file_that_is_none_gets_the_form_back_with_the_reason(client, sent, said):
+    answer = upload(client, sent)
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.text and said in answer.text
+    assert 'action="/import"' in answer.text
+
+
+def test_what_was_pasted_comes_back_with_the_reason(client):
+    answer = client.post("/import", data={"csrf_token": token(client), "report": "{<b>}"})
+    assert (answer.status_code, "\n{&lt;b&gt;}</textarea>" in answer.text) == (422, True)
+
+
+def test_a_stale_form_comes_back_with_what_was_pasted(client):
+    answer = client.post("/import", data={"csrf_token": "old", "report": "{}"})
+    assert answer.status_code == 400
+    assert "This page had grown stale" in answer.text and "\n{}</textarea>" in answer.text
+
+
+def test_a_report_as_large_as_allowed_is_read_and_a_larger_one_is_not(client, told):
+    padded = as_bytes(told)
+    padded += b" " * (LARGEST - len(padded))
+    assert upload(client, padded).status_code == 303
+    answer = upload(client, padded + b" ")
+    assert answer.status_code == 422 and TOO_LARGE in answer.text
+    pasted = client.post(
+        "/import", data={"csrf_token": token(client), "report": json.dumps(told) + " " * 1_000_000 + "x"}
+    )
+    assert pasted.status_code == 422 and "This is no JSON" in pasted.text, "also pasted text has the larger limit"
+
+
+class Unread(io.RawIOBase):
+    """A body that must not be read."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into) -> int:
+        raise AssertionError("the body was read")
+
+
+def test_a_file_of_50_mb_is_refused_without_being_read(client):
+    answer = client.post(
+        "/import",
+        content_type="multipart/form-data; boundary=x",
+        environ_overrides={"wsgi.input": Unread(), "CONTENT_LENGTH": "50000000"},
+    )
+    assert answer.status_code == 413
+    assert TOO_LARGE in answer.text and 'action="/import"' in answer.text
+
+
+def test_a_body_without_a_length_is_read_no_further_than_the_limit(client):
+    class Endless(io.RawIOBase):
+        taken = 0
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, into) -> int:
+            self.taken += len(into)
+            into[:] = b"x" * len(into)
+            return len(into)
+
+    body = Endless()
+    answer = client.post(
+        "/import",
+        content_type="multipart/form-data; boundary=x",
+        environ_overrides={"wsgi.input": body, "wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"},
+    )
+    assert answer.status_code == 413
+    assert body.taken < 2 * LARGEST
+
+
+def test_other_forms_keep_the_small_limit(client):
+    answer = client.post("/runs", data={"csrf_token": token(client), "claim": "x" * 300_000})
+    assert answer.status_code == 413
+
+
+def test_imports_count_as_starts_do(make_app):
+    client = make_app(rate_limit="2 per minute").test_client()
+    told = export(client)
+    assert upload(client, told).status_code == 303
+    answer = upload(client, told)
+    assert answer.status_code == 429 and "Not so fast" in answer.text
+
+
+def test_the_form_is_found_from_every_page(client):
+    assert 'href="/import"' in client.get("/how-it-works").text
+    assert 'type="file"' in client.get("/import").text

@@ -6,6 +6,7 @@ VERSION when a field goes away or changes its meaning. A new field does not chan
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC
 from typing import Any
@@ -14,6 +15,7 @@ from app.language.fact_checkers import is_fact_check
 from app.reasoning.report import Report
 from app.reasoning.types import Answer, Branch, Hop, Origin, Passage, RunOptions, Sentence, Span, Usage
 from app.runs.catalogue import StoredRun
+from app.runs.notes import Note
 
 VERSION = 1
 
@@ -51,6 +53,11 @@ def run_as_dict(run: StoredRun) -> dict[str, Any]:
         "modules": [{"role": role, "implementation": name} for role, name in report.options.modules],
         "hops": [_hop(hop, report) for hop in report.hops],
     }
+
+
+def notes_as_dicts(notes: Iterable[Note]) -> list[dict[str, Any]]:
+    """A run's notes, for its owner alone: `hop` 0 is the verdict, `agrees` None takes no side."""
+    return [{**asdict(note), "written_at": note.written_at.astimezone(UTC).isoformat()} for note in notes]
 
 
 def options_as_dict(options: RunOptions) -> dict[str, Any]:

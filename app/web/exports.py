@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from flask import Blueprint, Response, abort, jsonify, url_for
+from flask import Blueprint, Response, abort, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.runs.export import run_as_dict
+from app.runs.export import notes_as_dicts, run_as_dict
+from app.runs.notes import Note
 from app.runs.service import StoredRun
 from app.web.claim_review import claim_review
 from app.web.current import hopcheck
 from app.web.export_schema import export_schema
 from app.web.markdown_report import report_as_markdown
+from app.web.notes import notes_on
 from app.web.pages import run_page
+from app.web.steering import may_steer
 
 exports = Blueprint("exports", __name__)
 
@@ -27,18 +31,22 @@ LONGEST_NAME = 60
 
 @exports.get("/runs/<run_id>/export.json")
 def as_json(run_id: str) -> ResponseReturnValue:
-    """Everything that its page shows; what /import takes."""
+    """Everything that its page shows; what /import takes. `?notes=yes` adds its owner's notes, for the owner."""
     run = _run(run_id)
-    return _file(run, _json(run_as_dict(run)), "application/json", "json") if run.report.ended else _not_yet(run)
+    if not run.report.ended:
+        return _not_yet(run)
+    noted = {"notes": notes_as_dicts(notes_on(run))} if _with_notes(run) else {}
+    return _file(run, _json({**run_as_dict(run), **noted}), "application/json", "json")
 
 
 @exports.get("/runs/<run_id>/export.md")
 def as_markdown(run_id: str) -> ResponseReturnValue:
-    """The whole trail to read."""
+    """The whole trail to read; `?notes=yes` as in JSON."""
     run = _run(run_id)
     if not run.report.ended:
         return _not_yet(run)
-    return _file(run, markdown_of(run), "text/markdown", "md")
+    text = markdown_of(run, notes_on(run) if _with_notes(run) else ())
+    return _file(run, text, "text/markdown", "md")
 
 
 @exports.get("/runs/<run_id>/claimreview.json")
@@ -59,9 +67,9 @@ def schema() -> Response:
     return jsonify(export_schema())
 
 
-def markdown_of(run: StoredRun) -> str:
-    """The run's whole trail in Markdown."""
-    return report_as_markdown(run, _address(run))
+def markdown_of(run: StoredRun, notes: Sequence[Note] = ()) -> str:
+    """The run's whole trail in Markdown, with these notes on it."""
+    return report_as_markdown(run, _address(run), notes)
 
 
 @exports.app_template_global("review_of")
@@ -72,6 +80,10 @@ def review_of(run: StoredRun) -> dict[str, Any] | None:
 
 def _run(run_id: str) -> StoredRun:
     return hopcheck().runs.report(run_id) or abort(404)
+
+
+def _with_notes(run: StoredRun) -> bool:
+    return request.args.get("notes") == "yes" and may_steer(run)
 
 
 def _address(run: StoredRun) -> str:

@@ -5,11 +5,12 @@ The JSON export is the one that holds everything; here a passage that nothing wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.language.fact_checkers import is_fact_check
 from app.reasoning.report import Report
 from app.reasoning.types import Answer, Hop, Origin, Passage, Span, Verdict
+from app.runs.notes import VERDICT, Note
 from app.runs.service import StoredRun
 from app.web.markdown import bold, line, link, plain
 from app.web.presentation import FACES, claim_only, confidence_words, duration, made_at, moment, usage_words, web_link
@@ -23,12 +24,13 @@ CLAIM_ALONE = "It was given the claim alone and looked at no evidence."
 FROM_MEMORY = "from the model’s memory, not a source"
 
 
-def report_as_markdown(run: StoredRun, address: str) -> str:
-    """The report of a run that has ended; `address` is where its page is."""
+def report_as_markdown(run: StoredRun, address: str, notes: Sequence[Note] = ()) -> str:
+    """The report of a run that has ended; `address` is where its page is, `notes` are to stand by what they are on."""
     report = run.report
-    blocks = [*_head(run, address), *_verdict(report)]
+    blocks = [*_head(run, address), *_verdict(report), *_notes(notes, VERDICT)]
     if not claim_only(report.options):
-        blocks += ["## The trail", *(block for hop in report.hops for block in _hop(hop, report))]
+        trail = ((*_hop(hop, report), *_notes(notes, hop.number)) for hop in report.hops)
+        blocks += ["## The trail", *(block for blocks_of_hop in trail for block in blocks_of_hop)]
     return "\n\n".join([*blocks, *_work(report)]) + "\n"
 
 
@@ -96,6 +98,14 @@ def _evidence(answer: Answer) -> Iterator[str]:
     if others:
         yield "Also read:" if cited else "Read:"
         yield "\n".join(f"- {_source(passage)}" for passage in others)
+
+
+def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
+    """The note on that hop, in bold on which side its writer is."""
+    for note in notes:
+        if note.hop == hop:
+            side = {True: "I agree.", False: "I disagree.", None: ""}[note.agrees]
+            yield " ".join(filter(None, (f"**My note. {side}".strip() + "**", plain(note.text))))
 
 
 def _quoted(span: Span) -> str:

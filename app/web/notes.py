@@ -89,12 +89,17 @@ def notes_of(run: StoredRun) -> dict[int, NotePlace]:
     """For its owner the place of a note by each hop of a run that has ended, and by its verdict (0); else none."""
     if not (run.report.ended and may_steer(run)):
         return {}
-    written = {note.hop: note for note in hopcheck().runs.notes.of(run.id)}
+    written = {note.hop: note for note in notes_on(run)}
     places = {
         hop: NotePlace(run.id, hop, written.get(hop), NoteForm.of(written.get(hop)))
         for hop in (0, *(hop.number for hop in run.report.hops))
     }
     return {**places, **g.get("notes_sent_back", {})}
+
+
+def notes_on(run: StoredRun) -> tuple[Note, ...]:
+    """The notes on a run. For its owner alone: whoever calls sees to that."""
+    return hopcheck().runs.notes.of(run.id)
 
 
 @when_stale(notes)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import html
 import re
 
+import jsonschema_rs
 import pytest
 
+from app.runs.importing import read_export
+from app.web.export_schema import export_schema
 from tests.fakes import Gate, scripted_wiring
 from tests.web.conftest import started, token, wait_for
 
@@ -143,3 +146,24 @@ def test_nobody_else_sees_or_writes_notes(client, path):
     assert write(stranger, path, text="Mine.").status_code == 404
     assert write(client, "/runs/never", text="Mine.").status_code == 404
     assert stranger.post(f"{path}/notes", data={"hop": "1", "csrf_token": "old"}).status_code == 404
+
+
+def test_the_owner_exports_notes_by_asking_for_them_and_nobody_else_does(client, path):
+    write(client, path, hop="0", agrees="yes", text="")
+    write(client, path, hop="2", text="Stratford is\n*not* the point.")
+    (on_verdict, on_hop) = client.get(f"{path}/export.json?notes=yes").json["notes"]
+    assert (on_verdict["hop"], on_verdict["agrees"], on_hop["text"]) == (0, True, "Stratford is\n*not* the point.")
+    markdown = client.get(f"{path}/export.md?notes=yes").text
+    assert "**My note. I agree.**" in markdown and "**My note. I disagree.** Stratford is" in markdown
+    assert "\\*not\\* the point." in markdown
+    stranger = client.application.test_client()
+    for reader, query in ((client, ""), (client, "?notes=no"), (stranger, "?notes=yes")):
+        assert "notes" not in reader.get(f"{path}/export.json{query}").json
+        assert "Stratford is" not in reader.get(f"{path}/export.md{query}").text
+
+
+def test_an_export_with_notes_is_as_its_schema_says_and_is_read_again(client, path):
+    write(client, path, agrees="", text="Hm.")
+    exported = client.get(f"{path}/export.json?notes=yes")
+    jsonschema_rs.validate(export_schema(), exported.json)
+    assert read_export(exported.data)

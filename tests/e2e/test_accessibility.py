@@ -16,8 +16,8 @@ from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, Scripted
 
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="run make setup").Axe
 
-LOOKS = {360: ("light", "dark"), 768: (), 1920: ("dark",)}
-"""The widths of a window, from a small phone to a wide screen, and in which colours axe looks at a page there."""
+LOOKS = {360: "light", 768: "", 1920: "dark"}
+"""The widths of a window, from a small phone to a wide screen, and the colours in which axe looks at a page there."""
 
 LONG_CLAIM = ("Supercalifragilisticexpialidocious" * 4 + " is longer than שלום and 地球. ") * 3
 
@@ -39,10 +39,10 @@ def faults(visitor) -> Callable:
             page.set_viewport_size({"width": width, "height": 900})
             if page.evaluate("document.documentElement.scrollWidth") > width:
                 found[f"{width} px"] = "scrolls sideways"
-            for scheme in colours:
-                page.emulate_media(color_scheme=scheme)
+            if colours:
+                page.emulate_media(color_scheme=colours)
                 for fault in axe.run(page).response["violations"]:
-                    found[f"{width} px, {scheme}, {fault['id']}"] = str([node["target"] for node in fault["nodes"]])
+                    found[f"{width} px, {colours}, {fault['id']}"] = str([node["target"] for node in fault["nodes"]])
         if page.evaluate("document.getAnimations().length"):
             found["motion"] = "something moves"
         if skipped := page.evaluate(LEVELS_SKIPPED):
@@ -143,6 +143,28 @@ def test_notes_as_they_are_written_and_as_they_stand(live, page, faults):
         place.get_by_role("textbox").fill(text)
         place.get_by_role("button", name="Save").click()
         place.locator("[id$=said], [role=alert]").wait_for()
+    assert faults(page) == {}
+
+
+def test_what_can_be_done_with_reports(live, page, faults):
+    """Publishing, the gallery, deleting with its way back, importing, and an imported report."""
+    address = live(publishing=True)
+    first, second = finished(page, address), finished(page, address)
+    exported = page.request.get(f"{second}/export.json").body()
+    page.get_by_role("button", name="Publish this report").click()
+    page.get_by_role("button", name="Unpublish").wait_for()
+    assert wrong_with(page, faults, second, f"{address}/gallery", f"{first}/delete") == {}
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Undo").wait_for()
+    assert faults(page) == {}
+    assert wrong_with(page, faults, f"{address}/import") == {}
+    page.locator("input[type=file]").set_input_files({"name": "x.json", "mimeType": "text/plain", "buffer": b"{"})
+    page.get_by_role("button", name="Import").click()
+    page.get_by_role("alert").wait_for()
+    assert faults(page) == {}
+    page.locator("input[type=file]").set_input_files({"name": "x.json", "mimeType": "text/plain", "buffer": exported})
+    page.get_by_role("button", name="Import").click()
+    page.wait_for_url("**/runs/*")
     assert faults(page) == {}
 
 

@@ -28,6 +28,9 @@ T = TypeVar("T")
 SETTLE_SECONDS = 2.0
 """So long at most are calls waited for that nobody wants, so that the run's own sum has what they cost."""
 
+MOMENT = 0.05
+"""Seconds. What was asked together mostly comes back together, and then it is known whether more is needed."""
+
 
 class Ahead:
     """The head starts of one piece of work: a run, or one answer of it. `on` says whether there are any."""
@@ -51,7 +54,8 @@ class Ahead:
     def begin(self, key: Hashable, work: Callable[[], T], costly: int | None = None) -> HeadStart[T]:
         """Do `work` now, for whoever takes `key`. What was begun under this key before stands.
 
-        After so many `costly` calls it waits until it is taken or dropped; None sets no bound.
+        With a bound of so many `costly` calls it thinks twice before it spends: each waits a moment, in which it may be
+        dropped, and one too many until the work is taken. None sets no bound.
         """
         if key not in self._begun:
             self._begun[key] = HeadStart(work, self._may_go_on, costly)
@@ -145,10 +149,11 @@ class HeadStart(Generic[T]):
             self._changed.notify_all()
 
     def _is_wanted(self, call: Call | None) -> bool:
-        """Whether to go on with this call; waits where it is one too many to be made ahead."""
+        """Whether to go on with this call; waits where it is one of few that may be made ahead, or one too many."""
         with self._changed:
             if call and call.costly and self._costly_left is not None:
-                self._changed.wait_for(lambda: self._costly_left or self._adopted or self._dropped)
+                moment = MOMENT if self._costly_left else None
+                self._changed.wait_for(lambda: self._adopted or self._dropped, moment)
                 self._costly_left = max(0, self._costly_left - 1)
             if self._adopted or self._dropped:
                 return self._adopted

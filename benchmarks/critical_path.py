@@ -1,0 +1,244 @@
+"""How many model calls wait for each other with head starts and without, how long that takes, and what it costs.
+
+    .venv/bin/python -m benchmarks.critical_path [--seconds 0.3]
+
+The prompted modules with their real prompts, over a scripted language model whose every call takes the same time (so do
+a search and a page); what is local takes none. Calls in a row are the most of which no two were under way together.
+Tokens are counted as four characters each, on both sides alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from app.language.options import option_in
+from app.modules.answering.document_choosing import PromptedChooser
+from app.modules.answering.document_reading import PromptedReader
+from app.modules.answering.reciter_reader import ReciterReader
+from app.modules.answering.web_search import WebSearchAnswerer
+from app.modules.prompted.claim_verifier import PromptedClaimVerifier
+from app.modules.prompted.qa_validator import PromptedValidator
+from app.modules.prompted.questioner import PromptedQuestioner
+from app.modules.prompted.reasoner import PromptedReasoner
+from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
+from app.reasoning.calls import Call, remembered
+from app.reasoning.events import QuestionAsked
+from app.reasoning.evidence_pursuit import EvidencePursuit
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.roles import Choice, QuestionAnswerer, Strategy
+from app.reasoning.types import Answer, Claim, Page, Passage, Question, RunOptions, SearchHit, Span
+
+CLAIM = Claim("The tower, the bridge and the tunnel of the old harbour were all built before the war.")
+CHARACTERS_A_TOKEN = 4
+PASSAGE = "It was built by the harbour's own yard. " * 12
+PAGES = 3
+
+
+@dataclass
+class Scripted:
+    """A language model of another machine. Hop N is kept unless it is in `aside`; `enough` hops are enough."""
+
+    seconds: float
+    enough: int
+    aside: frozenset[int] = frozenset()
+    tokens: int = 0
+    calls: list[tuple[float, float]] = field(default_factory=list)
+    name: str = "scripted"
+    destination: str | None = "api.example.org"
+    _counting: threading.Lock = field(default_factory=threading.Lock)
+
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+        return remembered(self._call(prompt), lambda: self._made(prompt, _reply))
+
+    def choose(self, prompt: str, options: Sequence[str]) -> Choice:
+        said = remembered(self._call(prompt), lambda: self._made(prompt, self._decision))
+        return Choice(option_in(said, options) or options[0])
+
+    def wait(self) -> None:
+        """As long as one call takes."""
+        began = time.perf_counter()
+        time.sleep(self.seconds)
+        with self._counting:
+            self.calls.append((began, time.perf_counter()))
+
+    def _call(self, prompt: str) -> Call:
+        return Call(self.name, {"prompt": prompt}, costly=True)
+
+    def _made(self, prompt: str, reply: Callable[[str], str]) -> str:
+        self.wait()
+        text = reply(_case(prompt))
+        with self._counting:
+            self.tokens += (len(prompt) + len(text)) // CHARACTERS_A_TOKEN
+        return text
+
+    def _decision(self, case: str) -> str:
+        if "useful to verify" in case:
+            return "No" if _asked(case) in self.aside else "Yes"
+        return "Yes" if _asked(case) >= self.enough else "No"
+
+
+def _case(prompt: str) -> str:
+    """What stands behind the demonstrations."""
+    return prompt[max(prompt.rfind("\nClaim ="), prompt.rfind("Contexts:"), 0) :]
+
+
+def _asked(case: str) -> int:
+    """The number of the last question in it."""
+    return max((int(number) for number in re.findall(r"part (\d+) of the harbour", case)), default=0)
+
+
+def _reply(case: str) -> str:
+    if "ways to rephrase" in case:
+        number = _asked(case)
+        return json.dumps([f"By whom was part {number} of the harbour {word}?" for word in ("made", "laid", "set")])
+    if "as a JSON list of strings" in case:
+        return '["Who built part 1 of the harbour?"]'
+    if "[[True]] or [[False]]" in case:
+        return "[[True]]" if _asked(case) >= 2 else "Who built part 2 of the harbour?"
+    if "referring by its number" in case:
+        return "Document 1"
+    if "Rationale =" in case or "label on the last line" in case:
+        return "All of it was built by the yard [1].\nLabel = true"
+    if "Write a short passage" in case:
+        return PASSAGE
+    if "should we ask next?" in case or "we can ask is:" in case:
+        return f"Who built part {_asked(case) + 1} of the harbour?"
+    return "the harbour's own yard"
+
+
+class AtOnce:
+    """A reader and an answerer of this machine that take no time."""
+
+    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+        return Answer("yard", Span(passages[0], 28, 32), tuple(passages), "local")
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        return self.read(question, (Passage(PASSAGE, "The harbour", "a corpus", "https://example.org/harbour"),))
+
+
+@dataclass
+class Web:
+    """A search and its pages, each as slow as a model."""
+
+    model: Scripted
+    name: str = "web"
+    destination: str | None = "search.example.org"
+
+    def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
+        self.model.wait()
+        return tuple(
+            SearchHit(f"Harbour {n}", f"{n}.example", PASSAGE[:40], f"https://{n}.example/") for n in range(1, 6)
+        )
+
+    def read(self, hit: SearchHit) -> Page:
+        self.model.wait()
+        return Page(hit.url, hit.title, hit.site, PASSAGE)
+
+
+ANSWERERS: dict[str, tuple[int, Callable[[Scripted], QuestionAnswerer]]] = {
+    "reciter-reader, read by the model": (3, ReciterReader),
+    "reciter-reader, local reader": (2, lambda model: ReciterReader(model, AtOnce())),
+    "retriever-reader": (1, lambda model: AtOnce()),
+}
+"""By name, with the calls that a kept hop adds to the longest chain."""
+
+RUNS: tuple[tuple[int, tuple[int, ...]], ...] = ((1, ()), (2, ()), (3, ()), (5, ()), (3, (2,)))
+"""How many hops are kept, and which are set aside."""
+
+
+def question_guided(model: Scripted, answerer: QuestionAnswerer, head_starts: bool) -> Strategy:
+    """QACheck's loop with every module prompted."""
+    return QuestionGuided(
+        PromptedClaimVerifier(model),
+        PromptedQuestioner(model),
+        answerer,
+        PromptedValidator(model),
+        PromptedReasoner(model),
+        head_starts,
+    )
+
+
+def evidence_pursuit(model: Scripted, head_starts: bool) -> Strategy:
+    """Papelo's algorithm with every module prompted, over the web."""
+    web = Web(model)
+    answerer = WebSearchAnswerer(
+        web, web, PromptedChooser(model), PromptedReader(model), opened_ahead=PAGES if head_starts else 0
+    )
+    return EvidencePursuit(
+        PromptedPursuer(model),
+        PromptedParaphraser(model),
+        answerer,
+        PromptedReasoner(model),
+        head_starts=head_starts,
+    )
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run: its hops, its calls in a row, its seconds, its tokens."""
+
+    hops: int
+    in_a_row: int
+    seconds: float
+    tokens: int
+
+
+def ran(model: Scripted, strategy: Strategy) -> Ran:
+    """A whole run, timed until its last word."""
+    began = time.perf_counter()
+    events = list(strategy.run(CLAIM, RunOptions(max_hops=10)))
+    took = time.perf_counter() - began
+    hops = sum(isinstance(event, QuestionAsked) for event in events)
+    return Ran(hops, in_a_row(model.calls), took, model.tokens)
+
+
+def in_a_row(calls: Sequence[tuple[float, float]]) -> int:
+    """The most (begin, end) of which no two overlap: always the next that begins, of those that end first."""
+    count, free = 0, float("-inf")
+    for begin, end in sorted(calls, key=lambda call: call[1]):
+        if begin >= free:
+            count, free = count + 1, end
+    return count
+
+
+def row(title: str, bound: str, runs: Sequence[Ran]) -> str:
+    """One line of the table: without head starts and with."""
+    off, on = runs
+    paths = [f"{run.in_a_row} | {run.seconds:.2f}" for run in runs]
+    cells = [title, str(on.hops), bound, *paths, f"{off.tokens:,}", f"{on.tokens / off.tokens:.2f}"]
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Print the table."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--seconds", type=float, default=0.3, help="what one call takes")
+    seconds = arguments.parse_args().seconds
+    warm = Scripted(0.0, 1)
+    ran(warm, question_guided(warm, ReciterReader(warm), True))
+    print("| run | asked | at most | in a row, off | s | in a row, on | s | tokens, off | times as many, on |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for title, (calls, make) in ANSWERERS.items():
+        for kept, aside in RUNS:
+            runs = []
+            for head_starts in (False, True):
+                model = Scripted(seconds, kept + len(aside), frozenset(aside))
+                runs.append(ran(model, question_guided(model, make(model), head_starts)))
+            bound = calls * (kept + len(aside)) + 2 + len(aside)
+            told = f"{title}: {kept} kept" + (f", {len(aside)} set aside" if aside else "")
+            print(row(told, str(bound), runs), flush=True)
+    runs = []
+    for head_starts in (False, True):
+        model = Scripted(seconds, 2)
+        runs.append(ran(model, evidence_pursuit(model, head_starts)))
+    print(row("evidence pursuit, web-search: five pairs", "", runs))
+
+
+if __name__ == "__main__":
+    main()

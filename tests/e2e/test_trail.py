@@ -1,0 +1,217 @@
+"""Following a run in a real browser: its cards, what is folded, links to hops, the wait, and streams that are cut."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pytest
+from werkzeug.serving import make_server
+
+from app import create_app
+from app.reasoning.types import Answer, Judgement, Label, Origin, Passage, RunOptions, Sentence, Span, Verdict
+from app.settings import Settings
+from tests.e2e.test_browser import check, expect_verdict
+from tests.fakes import ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
+expect.set_options(timeout=30_000)
+
+ARABIC = "كُتبت مسرحية هاملت بقلم ويليام شكسبير في إنجلترا"
+CHINESE = "哈姆雷特是莎士比亞最長的劇本" * 6
+LONG_WORD = "Donaudampfschifffahrtsgesellschaftskapitän" * 6
+
+
+def hop_about(text: str, cited: str, others: int = 1) -> ScriptedHop:
+    """A hop whose question, answer, passage and title are this text."""
+    found = Passage(text, text, text, "https://a.example/", "2020-10-30", Origin.WEB, 2.5)
+    at = text.index(cited)
+    rest = tuple(Passage(f"{text} {n}", text, text, None, None, Origin.WEB, 1.5) for n in range(others))
+    return ScriptedHop(
+        f"{text}?", Answer(cited, Span(found, at, at + len(cited)), (found, *rest)), Judgement(True, text)
+    )
+
+
+def test_a_card_says_what_is_done_is_open_while_it_is_the_newest_and_folded_at_the_end(live, visitor):
+    gate, page = Gate("question 2"), visitor(viewport={"width": 1440, "height": 900})
+    check(page, live(scripted_wiring(gate=gate)))
+    expect(page.locator("#hop-2 #at-work")).to_have_text("Question 2")
+    expect(page.locator("#hop-2 h3")).to_have_count(0)
+    fold = page.locator("#hop-1-fold")
+    expect(fold).to_have_attribute("open", "")
+    expect(page.locator("#hop-1 .took")).to_contain_text("36 tokens")
+    said, evidence = page.locator("#hop-1 .said").bounding_box(), fold.bounding_box()
+    assert evidence["x"] >= said["x"] + said["width"] and evidence["y"] < said["y"] + said["height"], "beside it"
+    page.set_viewport_size({"width": 390, "height": 800})
+    said, evidence = page.locator("#hop-1 .said").bounding_box(), fold.bounding_box()
+    assert evidence["y"] >= said["y"] + said["height"], "under it"
+    gate.open()
+    expect_verdict(page)
+    expect(page.locator(".fold")).to_have_count(2)
+    expect(page.locator(".fold[open]")).to_have_count(0)
+    expect(page.locator("#at-work")).to_have_count(0)
+    assert page.complaints == []
+
+
+def test_what_a_reader_opened_or_folded_stays_so_when_its_card_comes_anew(live, visitor):
+    gate, page = Gate("answer 2"), visitor()
+    script = Script((TWO_HOPS.hops[0], *TWO_HOPS.hops), TWO_HOPS.verdict)
+    check(page, live(scripted_wiring(script, gate=gate)))
+    expect(page.locator("#hop-2 h3")).to_be_visible()
+    other = page.locator("#hop-1-passage-2")
+    other.locator("summary").first.click()
+    page.locator("#hop-1-unfold").click()
+    page.locator("#hop-1-unfold").click()
+    page.locator("#hop-1-unfold").focus()
+    page.evaluate("document.querySelector('#hop-1').marked = true")
+    gate.open()
+    expect_verdict(page)
+    assert page.evaluate("document.querySelector('#hop-1').marked") is None, "the card was replaced"
+    expect(page.locator("#hop-1-fold")).to_have_attribute("open", "")
+    expect(other).to_have_attribute("open", "")
+    assert page.evaluate("document.activeElement.id") == "hop-1-unfold"
+    expect(page.locator("#hop-2-fold")).not_to_have_attribute("open", "")
+    assert page.complaints == []
+
+
+def test_all_cards_can_be_expanded_and_collapsed_and_those_that_come_later_are_too(live, visitor):
+    gate, page = Gate("answer 2"), visitor()
+    check(page, live(scripted_wiring(gate=gate)))
+    expect(page.locator("#hop-2 h3")).to_be_visible()
+    page.get_by_role("button", name="Expand all").click()
+    gate.open()
+    expect_verdict(page)
+    expect(page.locator(".fold[open]")).to_have_count(2)
+    page.get_by_role("button", name="Collapse all").press("Enter")
+    expect(page.locator(".fold[open]")).to_have_count(0)
+    assert page.url.rstrip("#").count("?") == 0
+
+
+def test_a_link_in_the_rationale_unfolds_its_hop_and_takes_the_focus_there(live, visitor):
+    page = visitor()
+    check(page, live())
+    expect_verdict(page)
+    page.get_by_role("link", name="hop 2", exact=True).press("Enter")
+    expect(page.locator("#hop-2-fold")).to_have_attribute("open", "")
+    expect(page.locator("#hop-2")).to_be_focused()
+    expect(page.locator("#hop-2")).to_be_in_viewport()
+    expect(page.locator("#hop-1-fold")).not_to_have_attribute("open", "")
+    page.reload()
+    expect(page.locator("#hop-2-fold")).to_have_attribute("open", "")
+
+
+def test_without_script_cards_unfold_one_by_one_and_all_together(live, visitor):
+    first, page = visitor(), visitor(java_script_enabled=False)
+    check(first, live())
+    expect_verdict(first)
+    page.goto(first.url)
+    page.locator("#hop-1-unfold").click()
+    expect(page.locator("#hop-1 mark")).to_be_visible()
+    expect(page.locator("#hop-2 mark")).to_be_hidden()
+    page.get_by_role("button", name="Expand all").click()
+    expect(page.locator("#hop-2 mark")).to_be_visible()
+    page.get_by_role("button", name="Collapse all").click()
+    expect(page.locator("#hop-1 mark")).to_be_hidden()
+
+
+def test_what_takes_over_three_seconds_is_named_with_its_seconds_outside_the_live_line(live, visitor):
+    gate, page = Gate("answer 1"), visitor()
+    check(page, live(scripted_wiring(gate=gate)))
+    expect(page.get_by_role("status")).to_contain_text("Hop 1 of at most 5")
+    expect(page.locator(".waited")).to_be_hidden()
+    expect(page.locator(".waited")).to_have_text(re.compile("^still answer 1, [3-9] s$"))
+    expect(page.locator(".waited")).to_be_visible()
+    assert "still" not in page.get_by_role("status").text_content()
+    page.reload()
+    expect(page.locator(".waited")).to_be_visible()
+    gate.open()
+    expect_verdict(page)
+    expect(page.locator("#clock")).to_be_hidden()
+
+
+SCRIPTS = (hop_about(ARABIC, "شكسبير"), hop_about(CHINESE, "莎士比亞"), hop_about(LONG_WORD, LONG_WORD[:-9]))
+
+
+@pytest.mark.parametrize("hops", [(), SCRIPTS, TWO_HOPS.hops[:1] * 10], ids=["no hop", "three scripts", "ten hops"])
+def test_no_content_is_wider_than_a_narrow_window_and_each_text_runs_its_own_way(live, visitor, hops):
+    verdict = Verdict(Label.REFUTED, (Sentence(ARABIC, (1,)), Sentence(LONG_WORD, (1,))), confidence=0.7)
+    page = visitor(viewport={"width": 360, "height": 800})
+    address = live(scripted_wiring(Script(hops, verdict), usual=RunOptions(max_hops=10)))
+    claim = (ARABIC + CHINESE + LONG_WORD)[:500].ljust(500, "字")
+    check(page, address, claim)
+    expect_verdict(page, "Refuted" if hops else "Not enough evidence")
+    expect(page.locator("li.hop")).to_have_count(len(hops))
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    sides = page.evaluate("[...document.querySelectorAll('h1, .hop h3')].map(each => getComputedStyle(each).direction)")
+    assert sides[0] == "rtl" and (len(hops) != 3 or sides[1:] == ["rtl", "ltr", "ltr"])
+
+
+def test_the_headings_make_an_outline(live, visitor):
+    page = visitor()
+    check(page, live(scripted_wiring(ONE_SET_ASIDE)))
+    expect_verdict(page)
+    levels = page.evaluate("[...document.querySelectorAll('h1, h2, h3, h4')].map(each => Number(each.tagName[1]))")
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+    expect(page.get_by_role("log").get_by_role("heading", level=3)).to_have_count(3)
+
+
+DRAWN = """() => {
+    const told = (node) => node.nodeType === Node.TEXT_NODE ? node.data.trim() : [
+        node.tagName,
+        [...node.attributes ?? []].map((each) => `${each.name}=${each.value}`).sort(),
+        [...node.childNodes].filter((each) => each.name !== 'csrf_token').map(told),
+    ];
+    return [...document.querySelectorAll('li.hop, #verdict, #status, #usage')].map(told);
+}"""
+"""What stands on the page of a run, but for the tokens, which are new on every page."""
+
+
+class Cut:
+    """A stream that breaks off behind every message that tells an event; counts how often it was asked for."""
+
+    def __init__(self, app) -> None:
+        self.app = app
+        self.seen: list[str] = []
+
+    def __call__(self, environ, start_response) -> Iterable[bytes]:
+        sent = self.app(environ, start_response)
+        if not environ["PATH_INFO"].endswith("/events"):
+            return sent
+        self.seen.append(environ.get("HTTP_LAST_EVENT_ID", ""))
+        return self._cut(sent)
+
+    @staticmethod
+    def _cut(sent) -> Iterable[bytes]:
+        try:
+            for chunk in sent:
+                yield re.sub(rb"^retry: \d+", b"retry: 20", chunk)
+                if chunk.startswith(b"id:") and b"verdict-heading" not in chunk:
+                    return
+        finally:
+            sent.close()
+
+
+def test_a_stream_that_is_cut_at_every_event_still_makes_the_page_as_it_is_loaded(tmp_path, database_url, visitor):
+    settings = Settings(instance=tmp_path, database_url=database_url)
+    app = create_app(settings, scripted_wiring(ONE_SET_ASIDE, delay=0.15))
+    cut = Cut(app)
+    server = make_server("127.0.0.1", 0, cut, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        page = visitor()
+        check(page, f"http://127.0.0.1:{server.port}")
+        expect_verdict(page)
+        expect(page.locator("li.hop")).to_have_count(3)
+        followed = page.evaluate(DRAWN)
+        page.reload()
+        assert page.evaluate(DRAWN) == followed
+        places = [int(place) for place in cut.seen if place]
+        assert len(places) >= 5 and places == sorted(set(places)), "each time from the last event that was told"
+        assert page.complaints == [each for each in page.complaints if "ERR_INCOMPLETE" in each]
+    finally:
+        app.extensions["hopcheck"].runs.stop()
+        server.shutdown()

@@ -1,0 +1,242 @@
+"""What the trail shows besides its hops, and how a card shows what stands behind its answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from app.reasoning.events import (
+    AnswerFound,
+    HopFailed,
+    HopKept,
+    HopSetAside,
+    PhaseEntered,
+    QuestionAsked,
+    QuestioningEnded,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+    SufficiencyJudged,
+)
+from app.reasoning.report import Report, fold
+from app.reasoning.types import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
+from app.runs.event_log import WAITING
+from app.web.presentation import cost_words, opening
+from app.web.trail import asking, doing, looked_at, scored, unfolded
+from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.web.conftest import finished, started, wait_for
+
+STARTING = PhaseEntered("starting")
+ASKED = QuestionAsked(1, Question("Who wrote Hamlet?"))
+FOUND = AnswerFound(1, answer("Shakespeare"))
+KEPT = HopKept(1, "tied")
+JUDGED = SufficiencyJudged(Judgement(False, "more"))
+
+
+def after(*events) -> Report:
+    """The report of a run of at most two hops, each event a second after the last."""
+    started_with = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(max_hops=2))
+    return fold((event, float(at)) for at, event in enumerate((started_with, WAITING, *events)))
+
+
+@pytest.mark.parametrize(
+    ("events", "number"),
+    [
+        ((), None),
+        ((STARTING,), 1),
+        ((STARTING, ASKED), None),
+        ((STARTING, ASKED, FOUND), None),
+        ((STARTING, ASKED, FOUND, KEPT), None),
+        ((STARTING, ASKED, FOUND, KEPT, JUDGED), 2),
+        ((STARTING, ASKED, FOUND, HopSetAside(1, "")), 2),
+        ((STARTING, HopFailed(1, "question generator", "")), 2),
+        ((STARTING, ASKED, RunResumed("")), 1),
+        ((STARTING, ASKED, HopSetAside(1, ""), QuestionAsked(2, Question("b")), HopSetAside(2, "")), None),
+        ((STARTING, ASKED, HopSetAside(1, ""), QuestioningEnded("enough")), None),
+        ((STARTING, RunInterrupted("")), None),
+    ],
+)
+def test_a_hop_is_being_asked_from_when_it_is_known_that_one_more_is_wanted_until_its_question_is_there(events, number):
+    assert asking(after(*events)) == number
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ((), "waiting for its turn"),
+        ((STARTING,), "starting"),
+        ((STARTING, ASKED), "looking for evidence"),
+        ((STARTING, ASKED, PhaseEntered("reading 8 passages")), "reading 8 passages"),
+        ((STARTING, ASKED, PhaseEntered("reading 8 passages"), FOUND), "weighing the answer"),
+        ((STARTING, ASKED, FOUND, KEPT), "weighing whether this is enough"),
+        ((STARTING, ASKED, FOUND, KEPT, JUDGED), "thinking of a question"),
+        ((STARTING, ASKED, FOUND, HopSetAside(1, "")), "thinking of a question"),
+        ((STARTING, ASKED, FOUND, KEPT, QuestioningEnded("enough")), "weighing the evidence"),
+        ((STARTING, RunInterrupted("")), ""),
+    ],
+)
+def test_what_is_done_is_what_a_module_says_until_that_is_over_and_then_what_comes_next(events, words):
+    assert doing(after(*events)) == words
+
+
+def test_the_newest_answer_is_open_while_the_run_goes_on_and_none_once_it_has_ended():
+    second = (QuestionAsked(2, Question("b")), AnswerFound(2, answer("England")))
+    events = (STARTING, ASKED, FOUND, KEPT, JUDGED)
+
+    def open_cards(*more):
+        report = after(*events, *more)
+        return [hop.number for hop in report.hops if unfolded(hop, report)]
+
+    assert open_cards() == [1]
+    assert open_cards(second[0]) == [1, 2], "there is nothing to read in the second yet"
+    assert open_cards(*second) == [2]
+    assert open_cards(*second, RunInterrupted("")) == []
+
+
+def test_the_cited_passage_comes_first_wherever_it_was_ranked_and_is_there_once():
+    first, second, cited = (Passage(text, text, "somewhere") for text in ("one", "two", "three"))
+    assert looked_at(Answer("t", Span(cited, 0, 1), (first, cited, second))) == (cited, first, second)
+    assert looked_at(Answer("t", Span(cited, 0, 1), (first,))) == (cited, first)
+    assert looked_at(Answer(None, None, (first, second))) == (first, second)
+
+
+def test_scores_that_are_all_alike_say_nothing():
+    one, two = Passage("one", "", ""), Passage("two", "", "", score=1.5)
+    assert scored(Answer(None, None, (one, two)))
+    assert not scored(Answer(None, None, (one, replace(two, score=0.0))))
+    assert not scored(Answer(None, None, (two,)))
+
+
+def test_a_text_that_is_hardly_longer_than_its_beginning_is_shown_whole():
+    assert opening("word " * 24, about=100) == ("word " * 24, "")
+
+
+def test_the_beginning_of_a_long_text_ends_with_a_whole_word_and_the_rest_follows():
+    text = "word " * 2000
+    shown, rest = opening(text)
+    assert len(shown) <= 720 and shown.endswith("word") and f"{shown} {rest}" == text
+
+
+def test_a_long_text_without_spaces_is_cut_all_the_same():
+    assert opening("字" * 2000) == ("字" * 720, "字" * 1280)
+
+
+def test_a_hops_cost_is_its_tokens_where_there_are_any():
+    report = after(STARTING, ASKED)
+    assert cost_words(report.usage_of(report.hops[0])) == ""
+    assert cost_words(replace(report.usage, prompt_tokens=1200, completion_tokens=34)) == "1,234 tokens"
+    assert cost_words(replace(report.usage, prompt_tokens=1)) == "1 token"
+
+
+def card(page: str, number: int = 1) -> str:
+    """The card of that hop."""
+    return unescape(page.split(f'<li id="hop-{number}"')[1].split("\n\n</li>")[0])
+
+
+def page_of(make_app, answer: Answer, query: str = "") -> str:
+    """The finished page of a run with this one answer."""
+    app = make_app(scripted_wiring(Script((ScriptedHop("What is it?", answer),), TWO_HOPS.verdict)))
+    client = app.test_client()
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    return client.get(path + query).text
+
+
+def passages(number: int, text: str = "It is so.") -> tuple[Passage, ...]:
+    return tuple(
+        Passage(f"{text} {n}", f"Title {n}", "A site", "https://a.example/", score=9.0 - n) for n in range(number)
+    )
+
+
+def test_a_card_has_time_and_tokens_of_its_hop(client):
+    words = card(finished(client), 2)
+    assert " s, 36 tokens</span>" in words, "of a question, an answer and a validation, 12 tokens each"
+
+
+def test_every_passage_is_a_chip_that_opens_it_in_place_and_the_cited_one_comes_first_and_open(make_app):
+    found = passages(8)
+    words = card(page_of(make_app, Answer("so", Span(found[5], 6, 8), found)))
+    chips = [chip.split("</cite>")[0].split(">")[-1] for chip in words.split('class="title"')[1:]]
+    assert chips == ["Title 5", "Title 0", "Title 1", "Title 2", "Title 3", "Title 4", "Title 6", "Title 7"]
+    assert words.count('<details id="hop-1-passage-') == 8 and words.count('class="passage" open') == 1
+    first = words.split('<summary id="hop-1-passage-1-chip">')[1].split("</summary>")[0]
+    assert "score 4.00" in first and "holds the answer" in first and words.count("holds the answer") == 1
+    assert "It is <mark>so</mark>. 5" in words
+    assert "A score says how well a passage fits the question" in words
+
+
+def test_what_is_not_scored_shows_no_scores(make_app):
+    found = tuple(replace(each, score=0.0) for each in passages(3))
+    assert "score" not in card(page_of(make_app, Answer("so", Span(found[0], 6, 8), found)))
+
+
+def test_a_passage_of_two_thousand_words_is_folded_around_its_answer_or_behind_its_beginning(make_app):
+    long = Passage("before " * 1000 + "so" + " after" * 1000, "Long", "A site")
+    other = Passage("other " * 2000, "Other", "A site")
+    words = card(page_of(make_app, Answer("so", Span(long, 7000, 7002), (long, other))))
+    shown, whole = words.split('<details class="whole" id="hop-1-passage-1-whole">')[0], words
+    assert 40 < shown.count("before ") < 60 and "<mark>so</mark>" in shown
+    assert whole.count("before ") > 1000 and "The rest of this passage" in whole
+    assert whole.count("other ") == 2000, "the rest goes on where the beginning ends"
+
+
+def test_no_passages_at_all_is_a_sentence_and_nothing_to_unfold(make_app):
+    words = card(page_of(make_app, Answer("yes", None, ())))
+    assert "No passage was found." in words and 'class="fold"' not in words and "Why it was kept." in words
+
+
+def test_cards_are_folded_once_the_run_has_ended_and_open_where_the_address_asks_for_it(make_app, client):
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    assert client.get(path).text.count('class="fold" open') == 0
+    assert client.get(f"{path}?cards=open").text.count('class="fold" open') == 2
+    assert client.get(f"{path}?cards=whatever").text.count('class="fold" open') == 0
+
+
+def test_a_page_that_is_asked_to_keep_its_cards_folded_follows_a_stream_that_does(make_app):
+    gate = Gate("question 2")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    path = started(client)
+    page = wait_for(client, path, 'class="fold" open')
+    assert 'class="fold" open' not in client.get(f"{path}?cards=folded").text
+    assert "cards=folded" in client.get(f"{path}?cards=folded").text and "&amp;cards" not in page
+    gate.open()
+    assert 'class="fold" open' not in client.get(f"{path}/events?cards=folded").text
+    assert 'class="fold" open' in client.get(f"{path}/events?cards=open").text
+
+
+def test_the_hop_that_is_being_asked_has_a_card_before_it_has_a_question(make_app):
+    gate = Gate("question 2")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    words = card(wait_for(client, started(client), "Question 2"), 2).split("</li>")[0]
+    assert "Hop 2</p>" in words and "Question 2</span>" in words and "<h3" not in words
+    gate.open()
+
+
+def test_not_enough_evidence_always_has_a_word_on_what_was_missing(make_app):
+    verdict = Verdict(Label.NOT_ENOUGH_EVIDENCE, ())
+    page = finished(make_app(scripted_wiring(Script(TWO_HOPS.hops, verdict))).test_client())
+    assert "What was missing.</b> That was not said" in page
+
+
+def test_one_line_says_the_status_and_the_trail_is_a_log(client):
+    page = finished(client)
+    assert page.count('role="status"') == 1 and page.count('role="log"') == 1
+
+
+def test_every_text_of_people_and_sources_has_its_own_direction(make_app):
+    arabic = Passage("هو كذلك", "عنوان", "موقع")
+    hop = ScriptedHop("ما هو؟", Answer("كذلك", Span(arabic, 3, 7), (arabic,)), Judgement(True, "سبب"))
+    page = finished(make_app(scripted_wiring(Script((hop,), TWO_HOPS.verdict))).test_client(), "هذا ادعاء.")
+    for words in (
+        '<h1 dir="auto">هذا',
+        '<h3 dir="auto">ما',
+        '<span class="unseen" dir="ltr">Answer: </span>كذلك',
+        '<cite class="title" dir="auto">عنوان',
+        "<bdi>موقع</bdi>",
+        '<p dir="auto">هو <mark>كذلك',
+        "<bdi>سبب</bdi>",
+    ):
+        assert words in page

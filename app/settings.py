@@ -9,7 +9,6 @@ A blank value counts as not set, so a line like `PORT=` in `.env` does no harm.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 from dotenv import dotenv_values
 
+from app.kept_secret import kept_secret
 from app.reasoning.errors import SettingsError
 from app.setting_kinds import database, like, names, number, one_of, setting, switch, whole
 
@@ -30,9 +30,6 @@ MOST_HOPS = 10
 
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
 """Named mixes of modules (offers.py): all local or all prompted, with a reasoner of the same kind or FLAN-T5."""
-
-SHORTEST_SECRET = 16
-"""Characters. A kept secret has 43; one that was cut off must not sign anything."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -102,6 +99,9 @@ class Settings:
     )
     publishing: bool = setting(
         "PUBLISHING", False, "Whether people may publish reports, which then stand in a gallery", **switch()
+    )
+    retention_days: int = setting(
+        "RETENTION_DAYS", 0, "Days after which ended, unpublished runs are deleted; 0 keeps them", **whole(0, 36_500)
     )
     threads: int = setting("THREADS", 16, "Server threads; each open run page takes one", **whole(1, 512))
     torch_threads: int = setting("TORCH_THREADS", 2, "CPU threads of one model call", **whole(1, 128))
@@ -238,7 +238,7 @@ class Settings:
 
     def signing_key(self) -> str:
         """SECRET_KEY, or a random one made once in the instance folder, readable by its owner alone."""
-        return self.secret_key or _kept_secret(self.instance / "secret_key")
+        return self.secret_key or kept_secret(self.instance / "secret_key")
 
 
 def settings_fields() -> tuple[Field, ...]:
@@ -258,32 +258,3 @@ def load_settings(root: Path = ROOT) -> Settings:
         raise SystemExit(f"Hopcheck cannot start: {error}.") from None
     except (OSError, UnicodeDecodeError):
         raise SystemExit(f"Hopcheck cannot start: {root / '.env'} cannot be read, or is no text in UTF-8.") from None
-
-
-def _kept_secret(path: Path) -> str:
-    """Read the secret, or make it. SettingsError says what is wrong with its file."""
-    try:
-        if not path.exists():
-            _make_secret(path)
-        secret = path.read_text(encoding="ascii").strip()
-    except OSError as error:
-        raise SettingsError(f"the signing key {path} can be neither read nor made ({error.strerror})") from None
-    except UnicodeDecodeError:
-        secret = ""
-    if len(secret) < SHORTEST_SECRET:
-        raise SettingsError(f"{path} holds no signing key. Delete it, and a new one is made at the next start")
-    return secret
-
-
-def _make_secret(path: Path) -> None:
-    """Processes that start together agree: the link that comes first wins."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(secrets.token_urlsafe(32))
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from dotenv import dotenv_values
 
 from app.doctor.findings import Finding, ok, problem, warning
+from app.kept_secret import SHORTEST_SECRET
 from app.reasoning.errors import SettingsError
-from app.settings import ROOT, SHORTEST_SECRET, Settings, settings_fields
+from app.settings import ROOT, Settings, settings_fields
 
 if TYPE_CHECKING:
     from app.runs.checkup import Condition

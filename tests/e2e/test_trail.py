@@ -211,7 +211,7 @@ def test_a_stream_that_is_cut_at_every_event_still_makes_the_page_as_it_is_loade
         assert page.evaluate(DRAWN) == followed
         places = [int(place) for place in cut.seen if place]
         assert len(places) >= 5 and places == sorted(set(places)), "each time from the last event that was told"
-        assert page.complaints == [each for each in page.complaints if "ERR_INCOMPLETE" in each]
+        assert set(page.complaints) == {"[object Event]"}, "htmx's word for a stream that broke off"
     finally:
         app.extensions["hopcheck"].runs.stop()
         server.shutdown()

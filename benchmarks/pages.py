@@ -1,0 +1,180 @@
+"""How long the server works on a page: what a reader waits for besides the network.
+
+    python -m benchmarks.pages                  medians of 30 requests for each page
+    python -m benchmarks.pages --rounds 100
+
+The application answers in this process, over a fresh SQLite file with runs in it and no model loaded, and compresses
+what it answers as it does for a browser. The promise is a median under 100 ms for home and a finished report on an idle
+machine of two cores. Other programs make it slower, so their load is printed, too, and beside the time that passed the
+time that the processor worked on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import create_app
+from app.reasoning.events import (
+    AnswerFound,
+    Event,
+    HopKept,
+    PhaseEntered,
+    QuestionAsked,
+    QuestioningEnded,
+    RunStarted,
+    SufficiencyJudged,
+    TokensUsed,
+    VerdictReached,
+)
+from app.reasoning.types import (
+    Answer,
+    Claim,
+    Judgement,
+    Label,
+    Passage,
+    Question,
+    RunOptions,
+    Sentence,
+    Span,
+    Usage,
+    Verdict,
+)
+from app.settings import Settings
+
+OWNER = "somebody"
+RECENT = 20
+"""Runs of the visitor, as many as home lists."""
+WARM_UP = 3
+
+
+def main() -> None:
+    """Make the runs, ask for each page, print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=30)
+    rounds = parser.parse_args().rounds
+    with tempfile.TemporaryDirectory() as folder:
+        app = application(Path(folder))
+        for at in range(RECENT):
+            store(app, f"usual-{at}", hops=3, words=60)
+        store(app, "largest", hops=10, words=500)
+        client = app.test_client()
+        with client.session_transaction() as session:
+            session["owner"] = OWNER
+        print(f"{'page':<42}{'median':>10}{'95%':>10}{'processor':>11}{'sent':>10}")
+        for name, path in pages():
+            cost = timed(client, path, rounds)
+            print(
+                f"{name:<42}{cost.median:>7.1f} ms{cost.late:>7.1f} ms{cost.processor:>8.1f} ms{cost.sent:>7.1f} KB",
+                flush=True,
+            )
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        app.extensions["hopcheck"].runs.stop()
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """What is asked for, and where it is."""
+    yield f"home, {RECENT} recent runs", "/"
+    yield "a finished report, 3 hops", "/runs/usual-0"
+    yield "a finished report, 10 hops, 40,000 words", "/runs/largest"
+    yield "history", "/history"
+    yield "two runs compared", "/compare?run=usual-0&run=usual-1"
+    yield "how it works", "/how-it-works"
+    yield "what can be chosen", "/choices"
+    yield "the API's page", "/api"
+    yield "a finished report as JSON", "/api/v1/runs/usual-0"
+
+
+def application(folder: Path) -> Flask:
+    """The application over a fresh database, with its real parts, none of them loaded."""
+    from app.extensions import db
+
+    settings = Settings(instance=folder, database_url=f"sqlite:///{folder / 'runs.sqlite3'}")
+    app = create_app(settings, commands=False)
+    with app.app_context():
+        db.create_all()
+    return app
+
+
+def store(app: Flask, run_id: str, hops: int, words: int) -> None:
+    """Put a finished run into the database, event by event as a run does; its passages have `words` words each."""
+    from sqlalchemy.orm import sessionmaker
+
+    from app.extensions import db
+    from app.runs.event_log import EventLog
+    from app.runs.leases import Leases
+
+    with app.app_context():
+        sessions = sessionmaker(db.engine)
+    started, *others = happened(hops, words)
+    log, leases = EventLog(sessions), Leases(sessions)
+    log.begin(run_id, OWNER, started)
+    lease = leases.take(run_id)
+    if lease is None:
+        raise SystemExit(f"{run_id} is taken")
+    for event in others:
+        log.append(lease, event)
+    leases.leave()
+
+
+def happened(hops: int, words: int) -> Iterator[Event]:
+    """What a run says that keeps every hop and reads eight passages for each."""
+    yield RunStarted(Claim("The author of Hamlet was born in England."), RunOptions(max_hops=max(5, hops)))
+    yield PhaseEntered("starting")
+    for hop in range(1, hops + 1):
+        yield QuestionAsked(hop, Question(f"Who is asked about in question {hop}?"))
+        yield PhaseEntered("searching 13,652 passages")
+        yield PhaseEntered("reading 8 passages")
+        yield TokensUsed(Usage(1, 400, 20))
+        yield AnswerFound(hop, answer(words))
+        yield HopKept(hop, "It is tied to the claim.")
+        yield SufficiencyJudged(Judgement(False, "More is needed."))
+    yield QuestioningEnded("There was nothing left to ask.")
+    sentences = tuple(Sentence(f"Hop {hop} says so.", (hop,)) for hop in range(1, hops + 1))
+    yield VerdictReached(Verdict(Label.SUPPORTED, sentences, confidence=0.9))
+
+
+def answer(words: int) -> Answer:
+    """An answer in the first of eight passages."""
+    text = "Shakespeare was born in Stratford. " + "More is told of him here. " * (words // 6)
+    found = [
+        Passage(text, f"Article {at}", "Vital articles", f"https://example.org/{at}", score=9 - at) for at in range(8)
+    ]
+    return Answer("Stratford", Span(found[0], 24, 33), tuple(found), "retriever-reader", 0.9)
+
+
+class Cost(NamedTuple):
+    """Milliseconds of a request: their median, their 95th percentile, the processor's median; and kilobytes sent."""
+
+    median: float
+    late: float
+    processor: float
+    sent: float
+
+
+def timed(client: FlaskClient, path: str, rounds: int) -> Cost:
+    """What so many requests cost, after some that do not count."""
+    taken, worked = [], []
+    for _ in range(rounds + WARM_UP):
+        began, began_work = time.perf_counter(), time.thread_time()
+        reply = client.get(path, headers={"Accept-Encoding": "gzip, deflate, br, zstd"})
+        taken.append(1000 * (time.perf_counter() - began))
+        worked.append(1000 * (time.thread_time() - began_work))
+        if reply.status_code != 200:
+            raise SystemExit(f"{path} answers {reply.status_code}")
+    taken, worked = taken[WARM_UP:], worked[WARM_UP:]
+    late = statistics.quantiles(taken, n=20, method="inclusive")[-1]
+    return Cost(statistics.median(taken), late, statistics.median(worked), len(reply.data) / 1024)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""Home and a finished report cost the server less than a tenth of a second; benchmarks/pages.py measures them in full."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+from tests.web.conftest import started, wait_for
+
+MOST_SECONDS = 0.1
+
+
+def test_home_and_a_finished_report_are_quick(client):
+    """The processor's time, for other programs make the clock's longer; the first request of each loads templates."""
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    for address in ("/", path):
+        taken = []
+        for _ in range(6):
+            began = time.thread_time()
+            assert client.get(address, headers={"Accept-Encoding": "br"}).status_code == 200
+            taken.append(time.thread_time() - began)
+        assert statistics.median(taken[1:]) < MOST_SECONDS, address

@@ -111,6 +111,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
         max_waiting=settings.max_waiting,
         limits=_limits(settings),
         caches=(cache,),
+        retention_days=settings.retention_days,
         **_grown(settings),
     )
     app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, Followers(settings.threads), cache)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -26,31 +24,17 @@ from app import (
 )
 from app.claims import whole_claim
 from app.cli_errors import told_in_one_line
-from app.language.fact_checkers import is_fact_check
-from app.modules.answering.recited import SOURCE
+from app.cli_telling import Say, printable, tell, tell_verdict
 from app.pursuit_presets import usual_labels
-from app.reasoning.events import (
-    TERMINAL,
-    AnswerFound,
-    Event,
-    HopFailed,
-    HopKept,
-    HopSetAside,
-    QuestionAsked,
-    QuestioningEnded,
-    StepFailed,
-    TroubleMet,
-)
+from app.reasoning.events import TERMINAL
 from app.reasoning.report import Report, fold
-from app.reasoning.types import Answer, LabelSet, Origin, Passage, RunOptions, Verdict
+from app.reasoning.types import LabelSet, RunOptions
 from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent
 from app.settings import MOST_HOPS
 
 OWNER = "command line"
 WAIT_SECONDS = 5.0
-
-Say = Callable[[str], None]
 
 
 def register(app: Flask) -> None:
@@ -97,7 +81,7 @@ def check(claim: str, speaker: str, said_on: str, as_json: bool, **chosen: Any) 
     runs = current_app.extensions["hopcheck"].runs
 
     def say(line: str) -> None:
-        click.echo(_printable(line), err=as_json)
+        click.echo(printable(line), err=as_json)
 
     with told_in_one_line():
         options = _options(**chosen)
@@ -108,9 +92,9 @@ def check(claim: str, speaker: str, said_on: str, as_json: bool, **chosen: Any) 
     if stored:
         click.echo(json.dumps(run_as_dict(stored), ensure_ascii=False))
     elif report.verdict:
-        _tell_verdict(report.verdict, report, say)
+        tell_verdict(report.verdict, report, say)
     if not report.verdict:
-        raise click.ClickException(_printable(report.problem))
+        raise click.ClickException(printable(report.problem))
 
 
 def _options(
@@ -148,64 +132,10 @@ def _follow(runs: Runs, run_id: str, say: Say, wait: float = WAIT_SECONDS) -> Re
             news = runs.follow(run_id, seen[-1].seq if seen else 0, wait)
             for stored in news:
                 seen.append(stored)
-                _tell(stored.event, say)
+                tell(stored.event, say)
             if not news:
                 runs.wake(run_id)  # if its database failed for a while, nobody else may be there to take it up
     except KeyboardInterrupt:
         runs.interrupt(run_id, "It was stopped at the keyboard.")
         raise
     return fold((stored.event, stored.seconds) for stored in seen)
-
-
-def _tell(event: Event, say: Say) -> None:
-    """What a reader of the terminal wants to know of an event; phases and costs go by unsaid."""
-    match event:
-        case QuestionAsked(number, question):
-            say(f"{number}. {question.text}")
-        case AnswerFound(_, answer):
-            _tell_answer(answer, say)
-        case HopKept(_, reason):
-            say(f"   kept: {reason}")
-        case HopSetAside(_, reason):
-            say(f"   set aside: {reason}")
-        case HopFailed(number, module, message):
-            say(f"   hop {number} failed in the {module}: {message}")
-        case StepFailed(module, message):
-            say(f"   the {module} failed: {message}")
-        case TroubleMet(message):
-            say(f"   {message}")
-        case QuestioningEnded(reason):
-            say(reason)
-
-
-def _tell_answer(answer: Answer, say: Say) -> None:
-    say(f"   {answer.text or 'no answer'}")
-    if answer.cited and answer.cited.passage.origin is Origin.RECITED:
-        say(f"   {answer.cited.passage.source} ({answer.cited.passage.title})")
-    elif answer.cited:
-        say(f"   from: {_source(answer.cited.passage)}")
-
-
-def _source(passage: Passage) -> str:
-    """Title and address; between them, of a page of the web, its site and date, and whether it is a fact-check."""
-    told = [passage.title]
-    if passage.origin is Origin.WEB:
-        told += [passage.source, passage.published or "date unknown"]
-        told += ["a fact-checker's own article"] if is_fact_check(passage.url) else []
-    return f"{', '.join(filter(None, told))} {passage.url or ''}".strip()
-
-
-def _tell_verdict(verdict: Verdict, report: Report, say: Say) -> None:
-    recited = {hop.number for hop in report.hops if hop.from_memory}
-    sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})"
-    say(f"{verdict.label}{sure}")
-    for sentence in verdict.rationale:
-        hops = "".join(f"[{hop}, {SOURCE}]" if hop in recited else f"[{hop}]" for hop in sentence.hops)
-        say(f"   {sentence.text} {hops}".rstrip())
-    if verdict.missing:
-        say(f"   missing: {verdict.missing}")
-
-
-def _printable(line: str) -> str:
-    """Retrieved text is data: control characters, which steer a terminal, become replacement characters."""
-    return "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)

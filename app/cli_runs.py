@@ -1,15 +1,22 @@
-"""`flask --app app runs ...`: what the operator can do about published reports."""
+"""`flask --app app runs ...`: what the operator sees of everybody's runs, and can do about them."""
 
 from __future__ import annotations
 
+import json
+import re
+
 import click
-from flask import Flask, current_app
+from flask import Flask
 from flask.cli import AppGroup
 
 from app.cli_errors import told_in_one_line
+from app.cli_telling import printable, tell, tell_verdict
+from app.runs.catalogue import Wanted
+from app.runs.export import run_as_dict
 from app.runs.publishing import Publishing
+from app.web.current import hopcheck
 
-runs = AppGroup("runs", help="Reports that their owners have published (PUBLISHING=on).")
+runs = AppGroup("runs", help="Everybody's runs, and reports that their owners have published (PUBLISHING=on).")
 
 MOST_SHOWN = 1000
 
@@ -19,13 +26,60 @@ def register(app: Flask) -> None:
     app.cli.add_command(runs)
 
 
+@runs.command("list")
+@click.option("--outcome", default="", help="A label like REFUTED, or running, failed or interrupted.")
+@click.option("--words", default="", help="Words that the claim has in it.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, MOST_SHOWN), help="Lines at most.")
+def listing(outcome: str, words: str, limit: int) -> None:
+    """List the newest runs, newest first: when, id, how it came out, claim. Deleted ones are not among them."""
+    with told_in_one_line():
+        found = hopcheck().runs.overview.newest(Wanted(words, outcome), limit)
+    for each in found:
+        _say_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
+
+
+@runs.command("show")
+@click.argument("run_id")
+@click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object.")
+def show(run_id: str, as_json: bool) -> None:
+    """Show the run RUN_ID as `check` would have."""
+    with told_in_one_line():
+        run = hopcheck().runs.report(run_id)
+        events = hopcheck().runs.follow(run_id, 0, 0)
+    if run is None:
+        raise click.ClickException("There is no such run.")
+    if as_json:
+        return click.echo(json.dumps(run_as_dict(run), ensure_ascii=False))
+    _say_run(f"{run.created_at:%Y-%m-%d %H:%M}  {run.report.ended or 'running'}", run.report.claim.text)
+    for stored in events:
+        tell(stored.event, _say)
+    if run.report.verdict:
+        return tell_verdict(run.report.verdict, run.report, _say)
+    _say(run.report.problem)
+
+
+@runs.command("purge")
+@click.option("--older-than", "age", required=True, help="Days since the end, like 90d.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def purge(age: str, yes: bool) -> None:
+    """Take runs that ended long ago and are not published away for good, with all that is theirs."""
+    if not re.fullmatch(r"[0-9]{1,5}d", age):
+        raise click.UsageError("--older-than takes days, like 90d.")
+    days, retention = int(age[:-1]), hopcheck().runs.retention
+    with told_in_one_line():
+        number = retention.count(days)
+        if number and not yes:
+            click.confirm(f"Delete {number} runs for good?", abort=True)
+        click.echo(f"{retention.purge(days)} runs are gone for good.")
+
+
 @runs.command("published")
 def published() -> None:
     """List what is published, the last first: when, its id, its label and its claim."""
     with told_in_one_line():
         found = _publishing().listed(limit=MOST_SHOWN)
     for each in found:
-        click.echo(f"{each.published_at:%Y-%m-%d %H:%M}  {each.id}  {each.label}  {' '.join(each.claim.split())}")
+        _say_run(f"{each.published_at:%Y-%m-%d %H:%M}  {each.id}  {each.label}", each.claim)
     if len(found) == MOST_SHOWN:
         click.echo("There may be more.", err=True)
 
@@ -53,4 +107,12 @@ def allow(run_id: str) -> None:
 
 
 def _publishing() -> Publishing:
-    return current_app.extensions["hopcheck"].runs.publishing
+    return hopcheck().runs.publishing
+
+
+def _say_run(about: str, claim: str) -> None:
+    _say(f"{about}  {' '.join(claim.split())}")
+
+
+def _say(line: str) -> None:
+    click.echo(printable(line))

@@ -94,7 +94,7 @@ class Catalogue:
         self, owner: str, wanted: Wanted = Wanted(), limit: int = 20, after: Position | None = None
     ) -> tuple[RunSummary, ...]:
         """The owner's newest runs, newest first; with `after`, those that follow that one."""
-        chosen = select(RunRow).where(RunRow.owner == owner, is_there(), *_fitting(wanted))
+        chosen = select(RunRow).where(RunRow.owner == owner, is_there(), *fitting(wanted))
         if after:
             at, run_id = after
             later_in_list = and_(RunRow.created_at == at, RunRow.id > run_id)
@@ -117,7 +117,7 @@ def summary(row: RunRow) -> RunSummary:
     return RunSummary(row.id, row.claim, label, row.state, row.created_at, row.imported)
 
 
-def _fitting(wanted: Wanted) -> list[ColumnElement[bool]]:
+def fitting(wanted: Wanted) -> list[ColumnElement[bool]]:
     """The conditions that a run fits."""
     conditions = [RunRow.searched.contains(word, autoescape=True) for word in search_words(wanted.words)]
     if wanted.outcome:

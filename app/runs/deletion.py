@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.orm import Session, aliased, sessionmaker
 
 from app.runs.call_cache import CachedCall
@@ -60,15 +60,24 @@ class Deletion:
 
     def purge(self) -> tuple[str, ...]:
         """Take away for good what can no longer be had back; returns the ids."""
-        due = RunRow.deleted_at <= database_now(-self._undo_seconds)
+        return self.take_away(RunRow.deleted_at <= database_now(-self._undo_seconds))
+
+    def take_away(self, condition: ColumnElement[bool], most: int | None = None) -> tuple[str, ...]:
+        """Take the runs that fulfil the condition away for good, at most so many; returns the ids."""
         with self._sessions() as session:
-            run_ids = tuple(session.scalars(select(RunRow.id).where(due)))
-        for run_id in run_ids:
-            with self._sessions.begin() as session:
-                _forget_replies(session, run_id)
-                session.execute(delete(RunRow).where(RunRow.id == run_id))  # events, journal and notes go with it
-            log.info("run %s is gone for good", run_id)
-        return run_ids
+            run_ids = tuple(session.scalars(select(RunRow.id).where(condition).limit(most)))
+        return tuple(run_id for run_id in run_ids if self._take_away(run_id, condition))
+
+    def _take_away(self, run_id: str, condition: ColumnElement[bool]) -> bool:
+        """False where the run fulfils the condition no more, as one that was had back or published a moment ago."""
+        hidden = update(RunRow).where(RunRow.id == run_id, condition).values(deleted_at=database_now())
+        with self._sessions.begin() as session:
+            if session.execute(hidden.returning(RunRow.id)).one_or_none() is None:
+                return False
+            _forget_replies(session, run_id)
+            session.execute(delete(RunRow).where(RunRow.id == run_id))  # events, journal and notes go with it
+        log.info("run %s is gone for good", run_id)
+        return True
 
     def _is_undoable(self):
         return RunRow.deleted_at > database_now(-self._undo_seconds)

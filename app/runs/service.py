@@ -27,7 +27,9 @@ from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
 from app.runs.notes import Notes
 from app.runs.once import id_of_form, new_id
+from app.runs.overview import Overview
 from app.runs.publishing import Publishing
+from app.runs.retention import Retention
 from app.runs.runner import Runner
 from app.runs.sweeper import Sweeper
 from app.runs.tables import RUNNING, RunRow
@@ -62,6 +64,7 @@ class Runs:
         jobs: Callable[[Callable[[str], None], int], JobRunner] = ThreadJobs,
         leases: Leases | None = None,
         bell: Bell | None = None,
+        retention_days: int = 0,
     ) -> None:
         self._sessions = sessions
         self._events = EventLog(sessions, bell=bell)
@@ -73,7 +76,9 @@ class Runs:
         self.notes = Notes(sessions)
         self.deletion = Deletion(sessions, self.interrupt)
         self.publishing = Publishing(sessions)
-        self._sweeper = Sweeper(self._leases, self._jobs, purge=self.deletion.purge)
+        self.overview = Overview(sessions)
+        self.retention = Retention(sessions, self.deletion, retention_days)
+        self._sweeper = Sweeper(self._leases, self._jobs, purge=self._purge)
 
     def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "") -> str:
         """Store a new run, wake whoever carries it out, and return its id: 128 random bits, safe in a URL.
@@ -185,6 +190,10 @@ class Runs:
     def serve(self) -> None:
         """From now on also take up what others left: runs that wait, and runs that were cut off."""
         self._sweeper.start()
+
+    def _purge(self) -> None:
+        self.deletion.purge()
+        self.retention.sweep()
 
     def stop(self, wait: float = 0.0) -> None:
         """Leave: followers are let go, and every run of this process is free for whoever takes it up.

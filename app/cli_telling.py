@@ -1,0 +1,78 @@
+"""A run as a reader of the terminal sees it, while it goes on (`check`) and afterwards (`runs show`)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+
+from app.language.fact_checkers import is_fact_check
+from app.modules.answering.recited import SOURCE
+from app.reasoning.events import (
+    AnswerFound,
+    Event,
+    HopFailed,
+    HopKept,
+    HopSetAside,
+    QuestionAsked,
+    QuestioningEnded,
+    StepFailed,
+    TroubleMet,
+)
+from app.reasoning.report import Report
+from app.reasoning.types import Answer, Origin, Passage, Verdict
+
+Say = Callable[[str], None]
+
+
+def tell(event: Event, say: Say) -> None:
+    """What a reader of the terminal wants to know of an event; phases and costs go by unsaid."""
+    match event:
+        case QuestionAsked(number, question):
+            say(f"{number}. {question.text}")
+        case AnswerFound(_, answer):
+            _tell_answer(answer, say)
+        case HopKept(_, reason):
+            say(f"   kept: {reason}")
+        case HopSetAside(_, reason):
+            say(f"   set aside: {reason}")
+        case HopFailed(number, module, message):
+            say(f"   hop {number} failed in the {module}: {message}")
+        case StepFailed(module, message):
+            say(f"   the {module} failed: {message}")
+        case TroubleMet(message):
+            say(f"   {message}")
+        case QuestioningEnded(reason):
+            say(reason)
+
+
+def _tell_answer(answer: Answer, say: Say) -> None:
+    say(f"   {answer.text or 'no answer'}")
+    if answer.cited and answer.cited.passage.origin is Origin.RECITED:
+        say(f"   {answer.cited.passage.source} ({answer.cited.passage.title})")
+    elif answer.cited:
+        say(f"   from: {_source(answer.cited.passage)}")
+
+
+def _source(passage: Passage) -> str:
+    """Title and address; between them, of a page of the web, its site and date, and whether it is a fact-check."""
+    told = [passage.title]
+    if passage.origin is Origin.WEB:
+        told += [passage.source, passage.published or "date unknown"]
+        told += ["a fact-checker's own article"] if is_fact_check(passage.url) else []
+    return f"{', '.join(filter(None, told))} {passage.url or ''}".strip()
+
+
+def tell_verdict(verdict: Verdict, report: Report, say: Say) -> None:
+    recited = {hop.number for hop in report.hops if hop.from_memory}
+    sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})"
+    say(f"{verdict.label}{sure}")
+    for sentence in verdict.rationale:
+        hops = "".join(f"[{hop}, {SOURCE}]" if hop in recited else f"[{hop}]" for hop in sentence.hops)
+        say(f"   {sentence.text} {hops}".rstrip())
+    if verdict.missing:
+        say(f"   missing: {verdict.missing}")
+
+
+def printable(line: str) -> str:
+    """Retrieved text is data: control characters, which steer a terminal, become replacement characters."""
+    return "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)

@@ -1,0 +1,156 @@
+"""Runs that ended long ago go for good, by themselves where that is set or when the operator says so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+
+from app import cli_runs
+from app.reasoning.types import Claim, Label, RunOptions
+from app.runs.catalogue import Wanted
+from app.runs.retention import AT_A_TIME
+from app.runs.service import Runs
+from app.runs.tables import EventRow, RunRow
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.runs.conftest import ended, wait_until
+
+TERMINAL = "\x1b[2J\x1b]0;owned\x07\r"
+"""Clears a terminal, names its window, goes back to the begin of the line."""
+
+CLAIM = Claim("The author of Hamlet was born in England.")
+
+
+@pytest.fixture
+def age(sessions):
+    """Let a run have ended so many days ago."""
+
+    def pass_by(run_id: str, days: float) -> None:
+        then = datetime.now(UTC) - timedelta(days=days)
+        with sessions.begin() as session:
+            session.execute(update(RunRow).where(RunRow.id == run_id).values(ended_at=then))
+
+    return pass_by
+
+
+def made(runs: Runs, claim: Claim = CLAIM) -> str:
+    run_id = runs.start(claim, RunOptions(), "me")
+    ended(runs, run_id)
+    return run_id
+
+
+def events(sessions) -> int:
+    with sessions() as session:
+        return session.scalar(select(func.count()).select_from(EventRow))
+
+
+def test_what_ended_long_ago_is_taken_away_with_its_events_and_nothing_else_is(runs_with, age, sessions):
+    runs = runs_with(scripted_wiring())
+    old, published, young = made(runs), made(runs), made(runs)
+    runs.publishing.publish(published)
+    age(old, 91), age(published, 91), age(young, 89)
+    assert runs.retention.count(90) == 1 and runs.retention.purge(90) == 1
+    assert [runs.report(each) is None for each in (old, published, young)] == [True, False, False]
+    assert events(sessions) == sum(runs.report(each).last_seq for each in (published, young))
+
+
+def test_a_run_that_goes_on_is_kept_however_old_it_is(runs_with, age):
+    gate = Gate("answer 1")
+    runs = runs_with(scripted_wiring(gate=gate))
+    run_id = runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    age(run_id, 1000)
+    assert runs.retention.purge(0) == 0 and runs.report(run_id)
+    gate.open()
+
+
+def test_the_sweeper_keeps_to_the_days_that_are_set(runs_with, age):
+    runs = runs_with(scripted_wiring(), retention_days=30)
+    old, young = made(runs), made(runs)
+    age(old, 31)
+    runs.serve()
+    wait_until(lambda: runs.report(old) is None)
+    assert runs.report(young)
+
+
+def test_with_no_days_set_everything_is_kept(runs_with, age):
+    runs = runs_with(scripted_wiring())
+    run_id = made(runs)
+    age(run_id, 10_000)
+    assert runs.retention.sweep() == () and runs.report(run_id)
+
+
+def test_one_sweep_takes_away_only_so_many(runs_with, sessions):
+    runs = runs_with(scripted_wiring(), retention_days=1)
+    then = datetime.now(UTC) - timedelta(days=2)
+    rows = [
+        RunRow(id=f"{n:022}", owner="me", claim="Old.", options={}, created_at=then, ended_at=then, state="failed")
+        for n in range(AT_A_TIME + 1)
+    ]
+    with sessions.begin() as session:
+        session.add_all(rows)
+    assert [len(runs.retention.sweep()) for _ in range(3)] == [AT_A_TIME, 1, 0]
+
+
+def test_the_operator_sees_how_many_runs_there_are_of_each_kind(runs_with):
+    runs = runs_with(scripted_wiring(TWO_HOPS, TWO_HOPS, FAILING))
+    assert runs.overview.counts() == {} and runs.overview.waiting() == 0
+    gone, _, _ = [made(runs) for _ in range(3)]
+    runs.deletion.delete(gone)
+    assert runs.overview.counts() == {("verdict", "SUPPORTED"): 1, ("failed", ""): 1}
+    assert [each.label for each in runs.overview.newest(Wanted(outcome="SUPPORTED"))] == [Label.SUPPORTED]
+
+
+def test_runs_that_wait_are_counted_and_those_under_way_are_not(runs_with):
+    gate = Gate("answer 1")
+    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    for _ in range(3):
+        runs.start(CLAIM, RunOptions(), "me")
+    assert gate.reached.wait(30)
+    assert runs.overview.waiting() == 2
+    gate.open()
+
+
+@pytest.fixture
+def terminal(runs_with):
+    """What a command prints, and the runs it sees."""
+    runs = runs_with(scripted_wiring())
+    app = Flask("test")
+    app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
+    cli_runs.register(app)
+
+    def run(*arguments: str, answer: str = ""):
+        return app.test_cli_runner().invoke(args=["runs", *arguments], input=answer)
+
+    run.runs = runs
+    return run
+
+
+def test_the_terminal_lists_and_shows_everybodys_runs(terminal):
+    run_id = made(terminal.runs)
+    assert terminal("list").output.rstrip().endswith(f"{run_id}  SUPPORTED  {CLAIM.text}")
+    assert terminal("list", "--outcome", "REFUTED").output == ""
+    shown = terminal("show", run_id).output
+    assert "1. Who wrote Hamlet?\n   William Shakespeare\n" in shown and "SUPPORTED (91%)" in shown
+    assert f'"id": "{run_id}"' in terminal("show", run_id, "--json").output
+    assert terminal("show", "none").exit_code == 1
+
+
+def test_what_people_wrote_does_not_steer_the_operators_terminal(terminal):
+    run_id = made(terminal.runs, Claim(f"A claim {TERMINAL} with more."))
+    terminal.runs.publishing.publish(run_id)
+    for command in (("list",), ("show", run_id), ("published",)):
+        output = terminal(*command).output
+        assert "with more." in output and "\x1b" not in output and "\r" not in output
+
+
+def test_the_terminal_asks_before_it_purges(terminal, age):
+    run_id = made(terminal.runs)
+    age(run_id, 91)
+    assert terminal("purge", "--older-than", "90d", answer="n\n").exit_code == 1 and terminal.runs.report(run_id)
+    assert "1 runs are gone for good." in terminal("purge", "--older-than", "90d", answer="y\n").output
+    assert terminal.runs.report(run_id) is None
+    assert terminal("purge", "--older-than", "90d").output == "0 runs are gone for good.\n"
+    assert terminal("purge", "--older-than", "soon").exit_code == 2

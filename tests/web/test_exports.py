@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import jsonschema_rs
 import pytest
@@ -11,7 +12,7 @@ from markdown_it import MarkdownIt
 from app.reasoning.types import Label, Verdict
 from app.web.export_schema import export_schema
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
-from tests.web.conftest import started, wait_for
+from tests.web.conftest import started, token, wait_for
 
 FORMS = ("export.json", "export.md", "claimreview.json")
 HOSTILE = '[click](https://evil.example) <script>alert(1)</script> "</script>"'
@@ -203,3 +204,15 @@ def test_the_page_of_a_run_that_goes_on_gets_the_links_with_its_last_message(bro
     told = client.get(f"{path}/events?after=1").text
     assert links(told) == list(FORMS)
     assert 'id="sharing" class="sharing" aria-labelledby="sharing-heading" hx-swap-oob="true"' in told
+
+
+def test_the_page_of_a_published_report_holds_its_claim_review_and_no_other_page_does(make_app):
+    client = make_app(scripted_wiring(), publishing=True).test_client()
+    path = export(client, claim=HOSTILE)
+    assert "ld+json" not in client.get(path).text
+    sent = {"csrf_token": token(client)}
+    assert client.post(f"{path}/publish", data=sent).status_code == 303
+    (told,) = re.findall(r'<script type="application/ld\+json">([^<]*)</script>', client.get(path).text)
+    assert json.loads(told) == client.get(f"{path}/claimreview.json").get_json(force=True)
+    client.post(f"{path}/unpublish", data=sent)
+    assert "ld+json" not in client.get(path).text

@@ -1,6 +1,8 @@
 """The roles of a claim check as Protocols: the five modules (QACheck, section 3), and what they lean on.
 
-Every method may raise `CallFailed`; the strategy turns it into a failed hop. Nothing here may return a guess.
+Every method may raise `CallFailed`; the strategy turns it into a failed hop. Nothing here may return a guess. What a
+module says follows from questions and answers, not from a hop's `reason`: one that is asked ahead of its turn finds
+none in the last hop (ahead.py).
 """
 
 from __future__ import annotations
@@ -184,7 +186,10 @@ class Wish(Enum):
 
 
 class Control(Protocol):
-    """Asked between two calls. `reason` says why the wish is not to go on, in a sentence for the page."""
+    """Asked between two calls, by any thread of the run.
+
+    `reason` says why the wish is not to go on, in a sentence for the page.
+    """
 
     def wish(self) -> Wish: ...
 

@@ -115,20 +115,19 @@ def store(app: Flask, run_id: str, hops: int, words: int) -> None:
 
     with app.app_context():
         sessions = sessionmaker(db.engine)
-    started, *others = happened(hops, words)
+    started = RunStarted(Claim("The author of Hamlet was born in England."), RunOptions(max_hops=max(5, hops)))
     log, leases = EventLog(sessions), Leases(sessions)
     log.begin(run_id, OWNER, started)
     lease = leases.take(run_id)
     if lease is None:
         raise SystemExit(f"{run_id} is taken")
-    for event in others:
+    for event in happened(hops, words):
         log.append(lease, event)
     leases.leave()
 
 
 def happened(hops: int, words: int) -> Iterator[Event]:
-    """What a run says that keeps every hop and reads eight passages for each."""
-    yield RunStarted(Claim("The author of Hamlet was born in England."), RunOptions(max_hops=max(5, hops)))
+    """What a run says, once it has begun, that keeps every hop and reads eight passages for each."""
     yield PhaseEntered("starting")
     for hop in range(1, hops + 1):
         yield QuestionAsked(hop, Question(f"Who is asked about in question {hop}?"))

@@ -1,4 +1,4 @@
-"""Home and a finished report cost the server less than a tenth of a second; benchmarks/pages.py measures them in full."""
+"""Home and a finished report cost the server less than a tenth of a second; benchmarks/pages.py measures them all."""
 
 from __future__ import annotations
 

@@ -22,6 +22,8 @@ def told(run: StoredRun) -> Response:
     answer: dict[str, Any] = run_as_dict(run)
     answer["place"] = asdict(place) if place else None
     answer["concluding"] = run.wish is Wish.CONCLUDE_NOW
+    answer["published_at"] = run.published_at.isoformat() if run.published_at else None
+    answer["taken_down"] = run.taken_down_at is not None
     response = jsonify(answer)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -22,6 +22,7 @@ CLAIM_FIELDS = ("claim", "speaker", "date")
 NAME_FIELDS = ("strategy", "preset", "answerer", "search", "model", "labels")
 SWITCHES = ("fresh", "undated", "fact_checks")
 BRANCH_FIELDS = ("hop", "question", "leave_out", "answerer")
+NOTE_FIELDS = ("agrees", "text")
 RUN_FIELDS = (*CLAIM_FIELDS, *NAME_FIELDS, "corpora", "max_hops", *SWITCHES)
 
 HIGHEST_HOP = 999
@@ -82,6 +83,19 @@ def sent_branch() -> SentBranch:
     return SentBranch(**sent)
 
 
+@dataclass(frozen=True, slots=True)
+class SentNote:
+    """What is thought of a hop; `agrees` is None for no side."""
+
+    agrees: bool | None = None
+    text: str = ""
+
+
+def sent_note() -> SentNote:
+    """What a note says. Raises InvalidInput, which names the field."""
+    return SentNote(**_fields(NOTE_FIELDS))
+
+
 def check_after() -> None:
     """Raise InvalidInput where `?after=` is no event's number; whoever reads the stream takes that for the start."""
     text = request.args.get("after")
@@ -108,7 +122,7 @@ def _check_kind(name: str, value: Any) -> None:
     elif name == "hop":
         if not _is_number(value, HIGHEST_HOP):
             raise InvalidInput("The hop must be its number, a whole one from 1 on.", name)
-    elif name in (*SWITCHES, "leave_out"):
+    elif name in (*SWITCHES, "leave_out", "agrees"):
         if not isinstance(value, bool):
             raise InvalidInput(f"{name} must be true or false.", name)
     elif not isinstance(value, str):

@@ -16,6 +16,8 @@ from app.web.paging import cursor_of, place_of
 
 MOST_LISTED = 100
 USUALLY_LISTED = 20
+LIMIT = {"type": "integer", "minimum": 1, "maximum": MOST_LISTED, "default": USUALLY_LISTED}
+"""The schema of how many runs to list."""
 
 
 def sent_limit() -> int:
@@ -38,7 +40,17 @@ def sent_wishes() -> Wanted:
     if len(words) > LONGEST_SEARCH:
         raise InvalidInput(f"The search has {len(words)} characters; at most {LONGEST_SEARCH} are allowed.", "q")
     answerers = [each.name for each in hopcheck().wiring.offers().answerers]
-    return Wanted(words, _one_of("label", OUTCOMES), _one_of("answerer", answerers))
+    return Wanted(words, one_of("label", OUTCOMES), one_of("answerer", answerers))
+
+
+def one_of(name: str, known: Collection[str]) -> str:
+    """The value of a filter, "" where it was left out. Raises InvalidInput for one that is not known."""
+    value = request.args.get(name)
+    if value is None:
+        return ""
+    if value not in known:
+        raise InvalidInput(f"There is nothing of that name to filter by; known are: {', '.join(known)}.", name)
+    return value
 
 
 def told_page(found: Sequence[RunSummary], limit: int) -> Response:
@@ -50,13 +62,3 @@ def told_page(found: Sequence[RunSummary], limit: int) -> Response:
 def told_list(runs: Sequence[RunSummary], following: str | None = None) -> Response:
     """These runs; `following` is the cursor of those that come after."""
     return jsonify(runs=[{**asdict(run), "created_at": run.created_at.isoformat()} for run in runs], next=following)
-
-
-def _one_of(name: str, known: Collection[str]) -> str:
-    """The value of a filter, "" where it was left out. Raises InvalidInput for one that is not known."""
-    value = request.args.get(name)
-    if value is None:
-        return ""
-    if value not in known:
-        raise InvalidInput(f"There is nothing of that name to filter by; known are: {', '.join(known)}.", name)
-    return value

@@ -147,6 +147,8 @@ def schemas() -> dict[str, Schema]:
     event = event_schema(REF)
     parts = event.pop("$defs")
     now = {"place": maybe(ref("Place")), "concluding": {**TRUTH, "description": "Whether its owner asked for an end."}}
+    now["published_at"] = maybe({**MOMENT, "description": "Since when it is in the gallery."})
+    now["taken_down"] = {**TRUTH, "description": "Whether the operator keeps it out of the gallery."}
     summary = {
         "id": text(),
         "claim": text(),

@@ -1,9 +1,22 @@
-"""The JSON Schemas of what is told of several reports."""
+"""The JSON Schemas of what is told of reports besides the run itself: notes, the gallery, a comparison."""
 
 from __future__ import annotations
 
 from app.reasoning.types import Label
-from app.web.api_schema_parts import COUNT, LABEL, SECONDS, STATE, TRUTH, Schema, listed, maybe, ref, text, whole
+from app.web.api_schema_parts import (
+    COUNT,
+    LABEL,
+    MOMENT,
+    SECONDS,
+    STATE,
+    TRUTH,
+    Schema,
+    listed,
+    maybe,
+    ref,
+    text,
+    whole,
+)
 
 COLUMN = {
     "id": text(),
@@ -30,15 +43,29 @@ PAGE = {
     ),
 }
 
+NOTE: dict[str, Schema] = {
+    "hop": {**COUNT, "description": "The number of a hop, 0 for the verdict or what ended the run instead."},
+    "agrees": {"type": ["boolean", "null"]},
+    "text": text(),
+    "written_at": MOMENT,
+}
+
+PUBLISHED: dict[str, Schema] = {"id": text(), "claim": text(), "label": LABEL, "published_at": MOMENT}
+
 
 def report_schemas() -> dict[str, Schema]:
     """The schemas by name."""
     return {
+        "Note": whole(NOTE),
+        "NoteList": whole({"notes": listed(ref("Note"), "That on the verdict first, then by hop.")}),
+        "Gallery": whole(
+            {"reports": listed(whole(PUBLISHED)), "next": maybe(text("The cursor for those that follow."))}
+        ),
         "Comparison": whole(
             {
                 "runs": listed(whole(COLUMN), "In the order in which they were named."),
                 "rows": listed(whole(ROW), "The hops, one row a question."),
                 "pages": listed(whole(PAGE), "The pages that a hop cites or looked at, the most cited first."),
             }
-        )
+        ),
     }

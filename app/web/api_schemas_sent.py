@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.claims import LONGEST, LONGEST_DATE, LONGEST_SPEAKER, SHORTEST
 from app.reasoning.types import LabelSet
+from app.runs.notes import LONGEST_NOTE
 from app.settings import MOST_HOPS
 from app.web.api_input import HIGHEST_HOP
 from app.web.api_schema_parts import TRUTH, Schema, listed, maybe, sent, text
@@ -33,6 +34,12 @@ NEW_BRANCH = {
 """The fields besides the hop."""
 
 
+NOTE = {
+    "agrees": {**TRUTH, "description": "Whether its writer agrees; left out for no side, and then there is a text."},
+    "text": text("Why.", maxLength=LONGEST_NOTE),
+}
+
+
 def sent_schemas() -> dict[str, Schema]:
     """The schemas by name."""
     claim = text(f"What to check, {SHORTEST} to {LONGEST} characters.", minLength=SHORTEST)
@@ -40,6 +47,7 @@ def sent_schemas() -> dict[str, Schema]:
     return {
         "NewRun": sent({"claim": claim, **_optional(NEW_RUN)}, ("claim",)),
         "NewBranch": sent({"hop": hop, **_optional(NEW_BRANCH)}, ("hop",)),
+        "NewNote": sent(_optional(NOTE), ()),
         "Nothing": sent({}, ()),
     }
 

@@ -6,6 +6,8 @@ from flask import Flask
 
 from app.web.api import api
 from app.web.api_keeping import api_keeping
+from app.web.api_notes import api_notes
+from app.web.api_publishing import api_publishing
 from app.web.api_reports import api_reports
 from app.web.api_runs import api_runs
 from app.web.api_steering import api_steering
@@ -15,8 +17,8 @@ from app.web.deleting import deleting
 from app.web.exports import exports
 from app.web.health import health
 from app.web.history import history
-from app.web.notes import notes
 from app.web.importing import importing
+from app.web.notes import notes
 from app.web.pages import pages
 from app.web.publishing import publishing
 from app.web.steering import steering
@@ -37,6 +39,8 @@ BLUEPRINTS = (
     api,
     api_runs,
     api_keeping,
+    api_publishing,
+    api_notes,
     api_reports,
     api_steering,
 )

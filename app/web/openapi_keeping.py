@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from app.reasoning.types import Label
 from app.runs.deletion import UNDO_SECONDS
-from app.web.openapi_parts import OWNED, STEERED, Operation, PathItem, of_a_run, operation, told
+from app.web.api_input import HIGHEST_HOP
+from app.web.api_lists import LIMIT
+from app.web.api_schema_parts import text
+from app.web.openapi_parts import OWNED, RUN_ID, STEERED, Operation, PathItem, in_query, of_a_run, operation, told
+
+HOP = {
+    "name": "hop",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "integer", "minimum": 0, "maximum": HIGHEST_HOP},
+    "description": "The number of the hop, 0 for the verdict.",
+}
 
 
 def keeping_paths() -> dict[str, PathItem]:
@@ -12,6 +24,11 @@ def keeping_paths() -> dict[str, PathItem]:
         "/runs/{run_id}": of_a_run(delete=_delete()),
         "/runs/{run_id}/restore": of_a_run(post=_restore()),
         "/deleted": {"get": _deleted()},
+        "/runs/{run_id}/publish": of_a_run(post=_publish()),
+        "/runs/{run_id}/unpublish": of_a_run(post=_unpublish()),
+        "/gallery": {"get": _gallery()},
+        "/runs/{run_id}/notes": of_a_run(get=_notes()),
+        "/runs/{run_id}/notes/{hop}": {"parameters": [RUN_ID, HOP], "put": _write_note(), "delete": _remove_note()},
     }
 
 
@@ -33,3 +50,46 @@ def _restore() -> Operation:
 def _deleted() -> Operation:
     answers = {200: told("The runs, the last deleted first; all of them, so there is no next.", "RunList")}
     return operation("deleted", "List what can be had back", answers, problems=(401, 503), owned=True)
+
+
+def _publish() -> Operation:
+    about = (
+        "Puts a run of yours that has come to a verdict in the gallery, where anybody finds it; 404 where the operator "
+        "lets nobody publish, 409 for a run that cannot be published, with the reason."
+    )
+    answers = {200: told("The run.", "Run")}
+    return operation("publish", "Publish a report", answers, about, STEERED, body="Nothing", owned=True)
+
+
+def _unpublish() -> Operation:
+    about = "Takes a run of yours out of the gallery. Once more changes nothing."
+    answers = {200: told("The run.", "Run")}
+    return operation("unpublish", "Unpublish a report", answers, about, STEERED, body="Nothing", owned=True)
+
+
+def _gallery() -> Operation:
+    parameters = (
+        in_query("limit", LIMIT, "How many at most."),
+        in_query("cursor", text(), "The next of the list before."),
+        in_query("label", text(enum=list(Label)), "The label of the verdict."),
+    )
+    answers = {200: told("The reports, the last published first.", "Gallery")}
+    about = "404 where the operator lets nobody publish."
+    return operation("gallery", "List published reports", answers, about, (404, 422, 503), parameters=parameters)
+
+
+def _notes() -> Operation:
+    answers = {200: told("The notes.", "NoteList")}
+    return operation("notes", "Read your notes on a run", answers, problems=OWNED, owned=True)
+
+
+def _write_note() -> Operation:
+    about = "Says whether you agree with a hop or the verdict of a run of yours that has ended. Replaces the note."
+    answers = {200: told("The note.", "Note")}
+    return operation("writeNote", "Write a note", answers, about, STEERED, body="NewNote", owned=True)
+
+
+def _remove_note() -> Operation:
+    about = "Where there is none nothing changes."
+    answers = {204: {"description": "There is none now."}}
+    return operation("removeNote", "Remove a note", answers, about, (409, *OWNED), owned=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.web.api_lists import MOST_LISTED, USUALLY_LISTED
+from app.web.api_lists import LIMIT
 from app.web.api_schema_parts import ref, text
 from app.web.history import LONGEST_SEARCH, OUTCOMES
 from app.web.openapi_parts import (
@@ -19,7 +19,6 @@ from app.web.openapi_parts import (
     told,
 )
 
-LIMIT = {"type": "integer", "minimum": 1, "maximum": MOST_LISTED, "default": USUALLY_LISTED}
 SEEN = {"type": "integer", "minimum": 0}
 STREAM = (
     "Server-sent events. A message without a name is one stored event (schema StoredEvent) whose id is its number; it "

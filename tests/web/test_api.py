@@ -69,7 +69,7 @@ class TestRuns:
         run = ended(client, start(client))
         assert (run["label"], run["state"], len(run["hops"])) == ("SUPPORTED", "verdict", 2)
         exported = run_as_dict(app.extensions["hopcheck"].runs.report(run["id"]))
-        assert run == {**exported, "place": None, "concluding": False}
+        assert run == {**exported, "place": None, "concluding": False, "published_at": None, "taken_down": False}
 
     def test_every_choice_reaches_the_run_and_what_is_left_out_or_null_is_as_the_settings_have_it(self, make_app):
         wiring = scripted_wiring(

@@ -64,7 +64,7 @@ def site(tmp_path_factory) -> Iterator[tuple[Flask, dict[str, str], list[str]]]:
 def site_in(folder: Path, wiring: None, **settings) -> Flask:
     """An application whose runs take no time, and which lets anybody start as many as they like."""
     url = sqlite_file(folder)
-    plenty = {"rate_limit": "9999 per second", "max_waiting": 9999}
+    plenty = {"rate_limit": "9999 per second", "max_waiting": 9999, "publishing": True}
     return create_app(Settings(instance=folder, database_url=url, **plenty, **settings), scripted_wiring(), False)
 
 

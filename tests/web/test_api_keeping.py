@@ -8,6 +8,7 @@ from tests.fakes import Gate, scripted_wiring
 from tests.web.test_api import RUNS, ended, held_to, problem, start, with_tokens
 
 DELETED = "/api/v1/deleted"
+GALLERY = "/api/v1/gallery"
 
 
 @pytest.fixture
@@ -62,3 +63,94 @@ class TestDeleting:
         assert [len(ids(client.get(DELETED, headers=each))) for each in (one, two)] == [1, 0]
         problem(client.post(f"{address}/restore", json={}, headers=two), 404)
         assert client.post(f"{address}/restore", json={}, headers=one).status_code == 200
+
+
+class TestPublishing:
+    @pytest.fixture
+    def client(self, make_app):
+        return make_app(publishing=True).test_client()
+
+    def test_a_published_report_is_in_the_gallery_until_it_is_taken_out(self, client, address):
+        for _ in range(2):  # once more changes nothing
+            published = held_to("Run", client.post(f"{address}/publish", json={}).json)
+        assert published["published_at"]
+        told = held_to("Gallery", client.application.test_client().get(GALLERY).json)
+        assert [(each["id"], each["label"]) for each in told["reports"]] == [(published["id"], "SUPPORTED")]
+        for _ in range(2):
+            assert client.post(f"{address}/unpublish", json={}).json["published_at"] is None
+        assert client.get(GALLERY).json == {"reports": [], "next": None}
+
+    def test_the_gallery_comes_in_pages_and_by_label(self, client):
+        for _ in range(3):
+            address = start(client)
+            ended(client, address)
+            assert client.post(f"{address}/publish", json={}).status_code == 200
+        first = client.get(f"{GALLERY}?limit=2&label=SUPPORTED").json
+        rest = client.get(f"{GALLERY}?limit=2&cursor={first['next']}").json
+        assert (len(first["reports"]), len(rest["reports"]), rest["next"]) == (2, 1, None)
+        assert client.get(f"{GALLERY}?label=REFUTED").json["reports"] == []
+        assert problem(client.get(f"{GALLERY}?label=MAYBE"), 422)["field"] == "label"
+
+    def test_what_the_operator_took_down_cannot_be_published_again(self, client, address):
+        client.application.extensions["hopcheck"].runs.publishing.take_down(address.rpartition("/")[2])
+        assert "operator" in problem(client.post(f"{address}/publish", json={}), 409)["detail"]
+        assert client.get(address).json["taken_down"] is True
+
+    def test_where_the_operator_has_not_allowed_it_there_is_none_of_it(self, make_app):
+        client = make_app().test_client()
+        address = start(client)
+        ended(client, address)
+        problem(client.get(GALLERY), 404)
+        assert "not allowed" in problem(client.post(f"{address}/publish", json={}), 404)["detail"]
+
+
+class TestNotes:
+    def test_a_note_is_written_replaced_read_and_removed(self, client, address):
+        assert held_to("NoteList", client.get(f"{address}/notes").json) == {"notes": []}
+        held_to("Note", client.put(f"{address}/notes/2", json={"text": "Which\nShakespeare?"}).json)
+        client.put(f"{address}/notes/0", json={"agrees": False})
+        assert client.put(f"{address}/notes/0", json={"agrees": True, "text": "Rightly so."}).status_code == 200
+        told = held_to("NoteList", client.get(f"{address}/notes").json)["notes"]
+        assert [(note["hop"], note["agrees"], note["text"]) for note in told] == [
+            (0, True, "Rightly so."),
+            (2, None, "Which\nShakespeare?"),
+        ]
+        assert [client.delete(f"{address}/notes/0").status_code for _ in range(2)] == [204, 204]
+        assert [note["hop"] for note in client.get(f"{address}/notes").json["notes"]] == [2]
+
+    @pytest.mark.parametrize(
+        ("sent", "field"),
+        [
+            ({}, "text"),
+            ({"text": "  "}, "text"),
+            ({"text": "x" * 2001}, "text"),
+            ({"text": "\0"}, "text"),
+            ({"text": 1}, "text"),
+            ({"agrees": "yes"}, "agrees"),
+            ({"hop": 1, "agrees": True}, "hop"),
+        ],
+    )
+    def test_a_note_that_cannot_be_is_refused_and_the_field_named(self, client, address, sent, field):
+        assert problem(client.put(f"{address}/notes/1", json=sent), 422)["field"] == field
+        assert client.get(f"{address}/notes").json["notes"] == []
+
+    @pytest.mark.parametrize("hop", ["3", "-1", "two", "²", "1.0", "9" * 5000])
+    def test_a_hop_that_is_not_there_has_no_note(self, client, address, hop):
+        problem(client.put(f"{address}/notes/{hop}", json={"agrees": True}), 404)
+        problem(client.delete(f"{address}/notes/{hop}"), 404)
+
+    def test_a_run_that_goes_on_has_no_notes_yet(self, make_app):
+        gate = Gate("answer 2")
+        client = make_app(scripted_wiring(gate=gate)).test_client()
+        address = start(client)
+        problem(client.put(f"{address}/notes/1", json={"agrees": True}), 409)
+        gate.open()
+
+    def test_nobody_else_reads_or_writes_them(self, client, address):
+        stranger = client.application.test_client()
+        client.put(f"{address}/notes/1", json={"text": "Mine alone."})
+        problem(stranger.get(f"{address}/notes"), 404)
+        problem(stranger.put(f"{address}/notes/1", json={"text": "Mine!"}), 404)
+        problem(stranger.delete(f"{address}/notes/1"), 404)
+        assert "Mine alone." not in stranger.get(address).text
+        assert [note["text"] for note in client.get(f"{address}/notes").json["notes"]] == ["Mine alone."]

@@ -62,6 +62,8 @@ ROUTES: dict[str, str | Link | Owned] = {
     "POST /runs": MAKES,
     "GET /history": LIST,
     "GET /gallery": OPEN,
+    "GET /import": OPEN,
+    "POST /import": MAKES,
     "GET /compare": Link("run={0}&run={1}"),
     "GET /compare/events": Link("run={0}&run={1}"),
     "GET /runs/<run_id>": Link(),
@@ -96,6 +98,12 @@ ROUTES: dict[str, str | Link | Owned] = {
     f"DELETE {API}/runs/<run_id>": Owned(code=204),
     f"POST {API}/runs/<run_id>/restore": Owned("deleted"),
     f"GET {API}/deleted": LIST,
+    f"POST {API}/runs/<run_id>/publish": Owned(),
+    f"POST {API}/runs/<run_id>/unpublish": Owned("published"),
+    f"GET {API}/gallery": OPEN,
+    f"GET {API}/runs/<run_id>/notes": Owned(),
+    f"PUT {API}/runs/<run_id>/notes/<hop>": Owned(fields={"agrees": True}),
+    f"DELETE {API}/runs/<run_id>/notes/<hop>": Owned(code=204),
 }
 
 OWNED = sorted(route for route, kind in ROUTES.items() if isinstance(kind, Owned))
@@ -116,7 +124,7 @@ class Site:
         """The answer to this route about the site's runs or those of `ids`, asked as a page or a program asks it."""
         kind, (method, rule) = ROUTES[route], route.split()
         ids = ids or self.ids
-        path = rule.replace("<run_id>", ids[0]).replace("<int:hop>", "1")
+        path = rule.replace("<run_id>", ids[0]).replace("<hop>", "1")
         fields = kind.fields if isinstance(kind, Owned) else {}
         if method == "GET":
             query = kind.query.format(*ids) if isinstance(kind, Link) else fields

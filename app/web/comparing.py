@@ -5,6 +5,7 @@ Whoever has the links may compare: a run's page is open to them too.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,17 +14,22 @@ from flask.typing import ResponseReturnValue
 
 from app.reasoning.errors import HopcheckError, InvalidInput
 from app.reasoning.events import PhaseEntered, TokensUsed
+from app.reasoning.report import Report
 from app.reasoning.side_by_side import PageUsed, Row, pages, rows
+from app.reasoning.types import HopStatus
 from app.runs.comparing import MOST, NoSuchRun, compared, same_claim
 from app.runs.service import RunSummary, StoredEvent, StoredRun, Wanted
 from app.web.current import hopcheck
 from app.web.following import grown
+from app.web.presentation import FACES
 from app.web.stream import last_seen, message, told
 
 comparing = Blueprint("comparing", __name__)
 
 QUIET = (PhaseEntered, TokensUsed)
 """What changes no hop and no source."""
+
+COUNTED = (HopStatus.KEPT, HopStatus.SET_ASIDE, HopStatus.FAILED, HopStatus.INTERRUPTED, HopStatus.OPEN)
 
 MOST_OTHERS = 8
 LOOKED_AT = 40
@@ -132,6 +138,14 @@ class Beside:
         """The agreement only where it is another one: a screen reader says it each time that it is put there."""
         pieces = render_template("compare_update.html", side=self._side, hops=hops, agreed=agreement)
         return message(pieces, "-".join(map(str, self._side.seen)))
+
+
+@comparing.app_template_filter("hop_counts")
+def hop_counts(report: Report) -> str:
+    """How many hops a run has, and what became of them: "4: 2 kept, 1 failed, 1 in progress"; "" for none."""
+    counted = Counter(hop.status for hop in report.hops)
+    told = [f"{counted[status]} {FACES[status].word.lower()}" for status in COUNTED if counted[status]]
+    return f"{len(report.hops)}: {', '.join(told)}" if told else ""
 
 
 @comparing.app_template_global("others_of")

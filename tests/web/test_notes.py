@@ -167,3 +167,11 @@ def test_an_export_with_notes_is_as_its_schema_says_and_is_read_again(client, pa
     exported = client.get(f"{path}/export.json?notes=yes")
     jsonschema_rs.validate(export_schema(), exported.json)
     assert read_export(exported.data)
+
+
+def test_a_deleted_run_takes_no_notes_and_brings_them_back_with_it(client, path):
+    write(client, path, text="Still here.")
+    client.post(f"{path}/delete", data={"csrf_token": token(client)})
+    assert write(client, path, text="Gone?").status_code == 404
+    client.post(f"{path}/restore", data={"csrf_token": token(client)})
+    assert "Still here." in client.get(path).text

@@ -1,0 +1,59 @@
+"""Following several runs at once: whatever happens in any of them is told, and nothing is waited for in vain."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from app.reasoning.events import PhaseEntered, RunInterrupted, RunStarted
+from app.reasoning.types import Claim, RunOptions
+from app.runs.event_log import EventLog
+from app.runs.leases import Leases
+
+
+@pytest.fixture
+def log(sessions) -> EventLog:
+    """A log in which the runs "a" and "b" have begun."""
+    log = EventLog(sessions)
+    for run_id in "ab":
+        log.begin(run_id, "somebody", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    return log
+
+
+@pytest.fixture
+def lease(sessions):
+    """Seizes a run."""
+    leases = Leases(sessions)
+    yield leases.seize
+    leases.leave()
+
+
+def numbers(happened) -> dict[str, list[int]]:
+    return {run_id: [stored.seq for stored in events] for run_id, events in happened.items()}
+
+
+def test_each_run_is_told_from_its_own_number_on(log):
+    assert numbers(log.follow_all({"a": 0, "b": 1}, 0)) == {"a": [1, 2], "b": [2]}
+
+
+def test_what_happens_in_one_run_wakes_who_follows_both(log, lease):
+    held = lease("b")
+    threading.Timer(0.2, log.append, (held, PhaseEntered("reading"))).start()
+    assert numbers(log.follow_all({"a": 2, "b": 2}, 20)) == {"b": [3]}
+
+
+def test_when_all_have_ended_nobody_waits(log, lease):
+    for run_id in "ab":
+        log.append(lease(run_id), RunInterrupted("Stopped."))
+    began = time.monotonic()
+    assert log.follow_all({"a": 3, "b": 3}, 20) == {} and log.follow_all({}, 20) == {}
+    assert time.monotonic() - began < 5
+
+
+def test_one_that_has_ended_does_not_keep_others_from_being_waited_for(log, lease):
+    log.append(lease("a"), RunInterrupted("Stopped."))
+    held = lease("b")
+    threading.Timer(0.2, log.append, (held, PhaseEntered("reading"))).start()
+    assert numbers(log.follow_all({"a": 3, "b": 2}, 20)) == {"b": [3]}

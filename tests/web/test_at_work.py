@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.reasoning.events import (
@@ -20,7 +22,8 @@ from app.reasoning.report import Report, apply, fold
 from app.reasoning.types import Claim, Judgement, Question, RunOptions
 from app.runs.event_log import WAITING
 from app.web.at_work import at_work
-from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, answer, scripted_strategy
+from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_strategy, scripted_wiring
+from tests.web.conftest import finished, started
 
 CLAIM = Claim("Hamlet was written in England.")
 GUIDED = (RunStarted(CLAIM, RunOptions(max_hops=5)), WAITING, PhaseEntered("starting"))
@@ -91,3 +94,24 @@ def test_a_verifier_that_failed_is_not_at_work_again():
 def test_a_run_that_is_taken_up_again_lights_what_it_goes_on_with():
     assert box(*GUIDED, ASKED, FOUND, KEPT, RunResumed("Cut off.")) == "verifier"
     assert box(*GUIDED, ASKED, FOUND, RunResumed("Cut off.")) == "generator"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "boxes", "lit"),
+    [
+        ("question-guided", {"verifier", "generator", "answerer", "validator", "context", "reasoner"}, "answerer"),
+        ("evidence-pursuit", {"questioner", "answerer", "paraphraser", "context", "reasoner"}, "answerer"),
+    ],
+)
+def test_a_page_draws_the_modules_of_its_own_strategy(make_app, strategy, boxes, lit):
+    gate = Gate("answer 1")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    path = started(client, strategy=strategy)
+    assert gate.reached.wait(10)
+    drawn = re.findall(r'<g class="box (\w+)( lit)?">', client.get(path).text)
+    assert {name for name, _ in drawn} == boxes and [name for name, on in drawn if on] == [lit]
+    gate.open()
+
+
+def test_a_run_that_has_ended_draws_none(client):
+    assert '<figure id="diagram" hidden></figure>' in finished(client)

@@ -1,0 +1,66 @@
+"""Taking a report away and bringing it back, as a person does."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.reasoning.types import Label, Verdict
+from tests.e2e.test_browser import CLAIM, check, expect_verdict
+from tests.fakes import Script, ScriptedHop, answer, scripted_wiring
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
+
+HOSTILE = '<img src=x onerror="alert(1)">'
+
+
+def test_a_report_is_downloaded_imported_again_and_says_that_it_was(live, visitor, tmp_path):
+    """By the keyboard alone; the page of the import shows the same hops and verdict below its banner."""
+    page, address = visitor(), live()
+    check(page, address)
+    expect_verdict(page)
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="JSON", exact=True).press("Enter")
+    file = tmp_path / downloading.value.suggested_filename
+    downloading.value.save_as(file)
+    assert file.name == "hopcheck-the-author-of-hamlet-was-born-in-england.json"
+
+    page.get_by_role("link", name="Import a report").press("Enter")
+    page.get_by_label("The file").set_input_files(file)
+    page.get_by_role("button", name="Import").press("Enter")
+    page.wait_for_url("**/runs/*")
+    expect(page.get_by_text("Imported, unverified: this report was not made here")).to_be_visible()
+    expect(page).to_have_title(re.compile("^Imported, unverified: Supported: "))
+    expect_verdict(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(CLAIM)
+    expect(page.locator("li.hop")).to_have_count(2)
+    expect(page.locator("#hop-2 mark")).to_have_text("England")
+    assert page.complaints == []
+
+    page.goto(address)
+    expect(page.locator(".recent li").first).to_contain_text("Imported, unverified")
+
+
+def test_a_hostile_file_shows_what_it_holds_and_a_broken_one_what_is_wrong(live, visitor):
+    """Without a script the form works as well."""
+    page = visitor()
+    hostile = Script((ScriptedHop(HOSTILE, answer("Bacon", f"{HOSTILE} by Bacon", HOSTILE)),), Verdict(Label.REFUTED, ()))
+    address = live(scripted_wiring(hostile))
+    check(page, address, HOSTILE)
+    expect_verdict(page, "Refuted")
+    told = page.request.get(f"{page.url}/export.json").text()
+
+    plain = visitor(java_script_enabled=False)
+    plain.goto(f"{address}/import")
+    plain.get_by_label("Or what stands in it").fill(told[:-9])
+    plain.get_by_role("button", name="Import").click()
+    expect(plain.get_by_role("alert")).to_have_text("This is no JSON in UTF-8.")
+    expect(plain.get_by_label("Or what stands in it")).to_have_value(re.compile("Bacon"))
+
+    page.goto(f"{address}/import")
+    page.get_by_label("Or what stands in it").fill(told)
+    page.get_by_role("button", name="Import").click()
+    page.wait_for_url("**/runs/*")
+    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
+    assert page.complaints == []

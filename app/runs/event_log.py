@@ -140,15 +140,16 @@ class EventLog:
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
-        """The events with a number above `after`, in order; none of a run that was deleted.
+        """The events with a number above `after`, in order. Raises Unreadable for those of another version.
 
-        Raises Unreadable for those of another version.
+        There are none of a run that was deleted, but who has read a part already hears how it ended.
         """
+        visible = () if after else (is_there(),)
         with self._sessions() as session:
             rows = session.execute(
                 select(EventRow.seq, EventRow.at, EventRow.version, EventRow.body, RunRow.created_at)
                 .join(RunRow, RunRow.id == EventRow.run_id)
-                .where(EventRow.run_id == run_id, EventRow.seq > after, is_there())
+                .where(EventRow.run_id == run_id, EventRow.seq > after, *visible)
                 .order_by(EventRow.seq)
             ).all()
         try:

@@ -1,4 +1,4 @@
-"""One form, one run: what is sent twice, by a double click or after going back, leads to the run it started first."""
+"""One form, one run: what is sent twice, by a double click for one, leads to the run that it started first."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from sqlalchemy import func, insert, select, update
 
 from app.reasoning.calls import Call, remembered, remembering
 from app.reasoning.errors import InvalidInput
+from app.reasoning.events import RunInterrupted
 from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.call_cache import CallCache
 from app.runs.deletion import UNDO_SECONDS
@@ -72,7 +73,7 @@ def test_nothing_branches_off_a_deleted_run(runs, run_id):
         runs.branch(run_id, 1, Question("Who?"), RunOptions(), "me")
 
 
-def test_a_run_that_goes_on_is_stopped_and_its_followers_are_let_go(runs_with):
+def test_a_run_that_goes_on_is_stopped_and_its_followers_hear_of_it(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(scripted_wiring(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -81,8 +82,9 @@ def test_a_run_that_goes_on_is_stopped_and_its_followers_are_let_go(runs_with):
     with ThreadPoolExecutor(1) as pool:
         follower = pool.submit(runs.follow, run_id, last, 20)
         assert runs.deletion.delete(run_id)
-        follower.result(10)
-    assert runs.follow(run_id, last, 20) == ()
+        heard = follower.result(10)
+    assert [each.event for each in heard] == [RunInterrupted("Its owner deleted this check.")]
+    assert runs.follow(run_id, heard[-1].seq, 20) == runs.follow(run_id, 0, 20) == ()
     gate.open()
     runs.deletion.restore(run_id, "me")
     assert runs.report(run_id).report.problem == "Its owner deleted this check."

@@ -1,0 +1,127 @@
+"""Finding an earlier check, deleting it and having it back, publishing a report: with a script, and without."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.e2e.test_browser import check, expect_verdict, send
+from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, scripted_wiring
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
+
+HAMLET = "The author of Hamlet was born in England."
+TURKEY = "Erdoğan was born in İstanbul."
+
+
+def checked(page, address: str, *claims: str) -> None:
+    for claim in claims:
+        check(page, address, claim)
+        expect_verdict(page)
+
+
+def listed(page):
+    return page.locator(".past .recent-claim")
+
+
+def test_an_earlier_check_is_found_while_typing_and_without_a_script_too(live, visitor):
+    """The list follows the words without a reload, the address with it; the same form works alone."""
+    page, address = visitor(), live()
+    checked(page, address, HAMLET, TURKEY)
+    page.get_by_role("link", name="History").first.click()
+    expect(listed(page)).to_have_text([TURKEY, HAMLET])
+    page.evaluate("window.stayed = true")
+    page.get_by_label("Words of the claim").press_sequentially("ERDOGAN istan")
+    expect(listed(page)).to_have_text([TURKEY])
+    expect(page.get_by_role("status")).to_have_text("1 check")
+    expect(page).to_have_url(re.compile(r"/history\?q=ERDOGAN"))
+    assert page.evaluate("window.stayed"), "the page was not loaded anew"
+    page.get_by_label("How it came out").select_option(label="Refuted")
+    expect(page.get_by_text("No check fits.")).to_be_visible()
+    page.get_by_role("link", name="Show all").click()
+    expect(listed(page)).to_have_count(2)
+    assert page.complaints == []
+
+    plain = visitor(java_script_enabled=False, storage_state=page.context.storage_state())
+    plain.goto(f"{address}/history")
+    plain.get_by_label("Words of the claim").fill("hamlet")
+    plain.get_by_label("Who answered").select_option(label="Retriever and reader")
+    plain.keyboard.press("Tab")
+    plain.get_by_role("button", name="Search").click()
+    expect(listed(plain)).to_have_text([HAMLET])
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_check_is_deleted_after_a_question_and_had_back(live, visitor, script):
+    """By the keyboard; its page is gone meanwhile, going back asks nothing twice, and Undo brings all of it back."""
+    page, address = visitor(), live()
+    checked(page, address, HAMLET)
+    if not script:
+        page = visitor(java_script_enabled=False, storage_state=page.context.storage_state())
+    page.goto(f"{address}/history")
+    page.get_by_role("link", name=HAMLET, exact=True).click()
+    path = page.url
+    page.get_by_role("link", name="Delete this check").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Delete this check?")
+    page.get_by_role("button", name="Delete it").press("Enter")
+    expect(page.get_by_text("Deleted.")).to_be_visible()
+    expect(page.get_by_text("Nothing else is here.")).to_be_visible()
+    assert page.request.get(path).status == 404
+    page.go_back()
+    expect(page.get_by_text("Deleted.")).to_be_visible()
+    page.get_by_role("button", name="Undo").press("Enter")
+    expect_verdict(page)
+    assert page.url == path
+
+
+def test_who_follows_a_check_that_is_deleted_is_told(live, visitor):
+    """Deleted while somebody else reads along: their page says so."""
+    gate, mine, other = Gate("answer 2"), visitor(), visitor()
+    address = live(scripted_wiring(gate=gate))
+    check(mine, address, HAMLET)
+    other.goto(mine.url)
+    expect(other.locator("#hop-1 .chip")).to_have_text("Kept")
+    mine.get_by_role("link", name="Delete this check").click()
+    expect(mine.get_by_text("It still goes on, and is stopped first.")).to_be_visible()
+    mine.get_by_role("button", name="Delete it").click()
+    expect(mine.get_by_text("Deleted.")).to_be_visible()
+    expect(other.get_by_text("Its owner deleted this check.")).to_be_visible()
+    gate.open()
+
+
+def test_a_report_is_published_found_by_others_and_taken_back(live, visitor):
+    """The button comes with the verdict, without a reload; the gallery shows the report to anybody."""
+    page, other = visitor(), visitor()
+    address = live(scripted_wiring(TWO_HOPS, Script((), SUPPORTED), delay=0.05), publishing=True)
+    checked(page, address, HAMLET)
+    page.get_by_role("button", name="Publish this report").click()
+    expect(page.get_by_text("it stands in the gallery, and search engines may list it")).to_be_visible()
+    assert page.locator('meta[name="robots"]').count() == 0
+    other.goto(address)
+    other.get_by_role("link", name="Gallery").first.click()
+    other.get_by_role("navigation", name="Verdicts").get_by_role("link", name="Supported").click()
+    other.get_by_role("link", name=HAMLET).click()
+    expect_verdict(other)
+    expect(other.get_by_role("button", name="Unpublish")).to_have_count(0)
+    page.get_by_role("button", name="Unpublish").click()
+    expect(page.get_by_role("button", name="Publish this report")).to_be_visible()
+    other.goto(f"{address}/gallery")
+    expect(other.get_by_text("Nothing has been published yet.")).to_be_visible()
+    assert page.complaints == other.complaints == []
+
+
+def test_a_double_click_starts_one_check(live, visitor):
+    """And going back shows the form as it was sent, ready for another claim."""
+    page, address = visitor(), live()
+    page.goto(address)
+    page.get_by_label("Your claim").fill(HAMLET)
+    page.get_by_role("button", name="Check it").dblclick()
+    page.wait_for_url("**/runs/*")
+    expect_verdict(page)
+    page.go_back()
+    expect(page.get_by_label("Your claim")).to_have_value(HAMLET)
+    page.get_by_label("Your claim").fill(TURKEY)
+    send(page)
+    page.goto(f"{address}/history")
+    expect(listed(page)).to_have_text([TURKEY, HAMLET])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 
 import pytest
+import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -15,6 +17,8 @@ from sqlalchemy import inspect
 from app.extensions import db
 from app.runs import call_cache, tables  # noqa: F401 - makes the tables known
 from app.runs.revisions import MIGRATIONS, newest_revision
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -50,6 +54,19 @@ def test_upgrading_twice_changes_nothing_and_downgrading_takes_all_away(fresh_ap
     upgrade()
     downgrade(revision="base")
     assert inspect(db.engine).get_table_names() == ["alembic_version"]
+
+
+def test_upgrading_makes_earlier_claims_searchable(fresh_app):
+    upgrade(revision="0005")
+    runs = db.metadata.tables["runs"]
+    earlier = {"id": "run", "owner": "me", "claim": "Erdoğan lives in İstanbul.", "options": {}, "created_at": NOON}
+    with db.engine.begin() as connection:
+        columns = [runs.c[name] for name in (*earlier, "state", "last_seq")]
+        table = sa.table("runs", *(sa.column(each.name, each.type) for each in columns))
+        connection.execute(sa.insert(table).values(**earlier, state="verdict", last_seq=1))
+    upgrade()
+    with db.engine.connect() as connection:
+        assert connection.scalar(sa.select(runs.c.searched)) == "erdogan lives in istanbul."
 
 
 def test_the_command_line_upgrades(fresh_app):

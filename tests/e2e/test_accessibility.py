@@ -83,7 +83,7 @@ def finished(page, address: str, claim: str = "Hamlet's author was born in Engla
 
 def test_the_pages_that_stand_still(live, page, faults):
     address = live()
-    places = ("", "how-it-works", "choices", "api", "nowhere", "history")
+    places = ("", "how-it-works", "choices", "api", "nowhere", "history", "import")
     assert wrong_with(page, faults, *(f"{address}/{place}" for place in places)) == {}
 
 
@@ -118,6 +118,18 @@ def test_a_finished_run_folded_and_unfolded_and_where_it_leads(live, page, fault
 @pytest.mark.parametrize("script", [FAILING, UNDECIDED, CONFLICTING], ids=["failed", "undecided", "conflicting"])
 def test_runs_that_end_otherwise(live, page, faults, script):
     assert wrong_with(page, faults, finished(page, live(scripted_wiring(script)))) == {}
+
+
+def test_a_file_that_is_refused_and_a_report_that_was_imported(live, page, faults):
+    run = finished(page, address := live(scripted_wiring(ONE_SET_ASIDE)))
+    told = page.request.get(f"{run}/export.json").text()
+    page.goto(f"{address}/import")
+    for text, awaited in (("{}", "role=alert"), (told, "text=Imported, unverified:")):
+        page.get_by_label("Or what stands in it").fill(text)
+        page.get_by_role("button", name="Import").click()
+        page.locator(awaited).wait_for()
+        assert faults(page) == {}
+    assert wrong_with(page, faults, f"{address}/history") == {}
 
 
 def test_checks_side_by_side_and_what_leads_there(live, page, faults):

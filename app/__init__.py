@@ -38,8 +38,9 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     from app.web.blueprints import add_routes
     from app.web.compression import compress
     from app.web.errors import show_errors
-    from app.web.limits import limit_starts
+    from app.web.limits import limit
     from app.web.security import protect
+    from app.web.site_password import ask_strangers
 
     settings = settings or load_settings(ROOT)
     app = Flask(
@@ -51,8 +52,9 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     app.secret_key = _signing_key(settings)
     app.jinja_env.filters.update(presentation.FILTERS)
     log_requests(app)
+    ask_strangers(app, settings)
     protect(app, settings)
-    limit_starts(app, settings.rate_limit)
+    limit(app, settings)
     show_errors(app)
     keep_assets(app)
     compress(app)
@@ -114,7 +116,13 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
         retention_days=settings.retention_days,
         **_grown(settings),
     )
-    app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, Followers(settings.threads), cache)
+    followers = Followers(settings.threads)
+    app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, followers, cache)
+    if settings.metrics_token:
+        from app.runs.metrics import Metrics
+
+        app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.overview, lambda: followers.seated)
+        runs.watch(metrics)
 
 
 def _grown(settings: Settings) -> dict[str, Any]:

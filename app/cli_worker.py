@@ -32,13 +32,16 @@ def register(app: Flask) -> None:
 
 @click.command()
 @click.option("--queues", default="people,batches", show_default=True, help="The queues to work on, the first first.")
+@click.option("--metrics-port", type=click.IntRange(1, 65535), help="Answer /metrics there, on this machine alone.")
 @with_appcontext
-def worker(queues: str) -> None:
+def worker(queues: str, metrics_port: int | None) -> None:
     """Carry out runs until told to leave (needs REDIS_URL)."""
     here = hopcheck()
     if not here.settings.redis_url:
         raise click.UsageError("REDIS_URL is not set, so web processes carry out their runs themselves.")
     set_up(here.settings.log_level)
+    if metrics_port:
+        _measure(here, metrics_port)
     app = celery_worker(current_app._get_current_object(), here)  # type: ignore[attr-defined] # a proxy
     level = here.settings.log_level
     app.worker_main(["worker", "--queues", queues, "--loglevel", level, "--without-gossip", "--without-mingle"])
@@ -66,6 +69,19 @@ def celery_worker(flask_app: Flask, here: Hopcheck) -> Celery:
         threading.Thread(target=_leave, args=(here,), name="leave", daemon=True).start()
 
     return app
+
+
+def _measure(here: Hopcheck, port: int) -> None:
+    from prometheus_client import start_http_server
+
+    from app.runs.metrics import Metrics
+
+    metrics = Metrics(here.runs.overview)
+    here.runs.watch(metrics)
+    try:
+        start_http_server(port, "127.0.0.1", metrics.registry)
+    except OSError as error:
+        raise click.ClickException(f"Port {port} cannot be used for metrics: {error.strerror}.") from None
 
 
 def _leave(here: Hopcheck) -> None:

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
+SECRETS = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "SITE_PASSWORD", "METRICS_TOKEN")
+
 
 def setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = str, choices: str = "text") -> Any:
     """A field that knows its environment name; `parse` raises ValueError for anything that is not of `choices`.
 
     What may hold a password stays out of the settings' repr, which could end up in a trace.
     """
-    secret = env in ("SECRET_KEY", "DATABASE_URL", "REDIS_URL") or env.endswith("_API_KEY")
+    secret = env in SECRETS or env.endswith("_API_KEY")
     about_it = {"env": env, "about": about, "parse": parse, "choices": choices}
     return field(default=default, repr=not secret, metadata=about_it)
 

@@ -34,6 +34,9 @@ PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
+_RATE = r"[1-9]\d{0,6} per (second|minute|hour|day)"
+
+
 def _path(raw: str) -> Path:
     """Relative paths are taken from the checkout, wherever the command was started."""
     return ROOT / Path(raw).expanduser()
@@ -80,9 +83,9 @@ class Settings:
     )
     rate_limit: str = setting(
         "RATE_LIMIT",
-        "20 per minute",
-        "Runs that one address may start",
-        **like(r"[1-9]\d{0,6} per (second|minute|hour|day)", "a rate like '20 per minute' or '500 per day'"),
+        "20 per minute, 500 per day",
+        "Runs that one address or token may start",
+        **like(rf"{_RATE}(, {_RATE})*", "rates like '20 per minute, 500 per day'"),
     )
     https: bool = setting(
         "HTTPS", False, "Whether people reach the site by https: cookies then travel no other way", **switch()
@@ -96,6 +99,15 @@ class Settings:
         "Path of a file with hashed tokens, one of which the API then asks for",
         _path,
         "a path",
+    )
+    site_password: str | None = setting(
+        "SITE_PASSWORD", None, "Password that the whole site asks for", **like(r".{8,}", "text of 8 characters or more")
+    )
+    metrics_token: str | None = setting(
+        "METRICS_TOKEN",
+        None,
+        "Token that opens /metrics, which is closed without it",
+        **like(r"[!-~]{16,}", "text of 16 characters or more without spaces"),
     )
     publishing: bool = setting(
         "PUBLISHING", False, "Whether people may publish reports, which then stand in a gallery", **switch()

@@ -36,6 +36,7 @@ from app.runs.control import Limits, RunControl, worked_seconds
 from app.runs.event_log import WAITING, EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost, Leases
+from app.runs.meters import Meter, NoMeter
 from app.runs.run_calls import RunCalls
 from app.runs.spending import Spending
 from app.runs.trouble import DatabaseUnavailable
@@ -72,6 +73,7 @@ class Runner:
         self._caches = tuple(caches)
         self._spending = Spending(sessions)
         self._well = True
+        self.meter: Meter = NoMeter()
 
     def carry_out(self, run_id: str) -> None:
         """Take the run's lease and bring the run to its end. Without the lease there is nothing to do.
@@ -92,6 +94,7 @@ class Runner:
             log.error("run %s is left until the database works", run_id)
         finally:
             self._leases.drop(lease)
+            self.meter.left(run_id)
 
     def _take(self, run_id: str) -> Lease | None:
         """The run's lease; None also while the database cannot be written, which is said once until it can be."""
@@ -158,7 +161,7 @@ class Runner:
         caches = () if report.options.fresh else self._caches
         account = [RunCalls(self._sessions, lease.run_id)] if caches else []
         listener = self._listener(lease, control)
-        with progress.listening(listener), remembering(journal, *account, *caches):
+        with progress.listening(listener), remembering(journal, *account, *caches, *self.meter.memories()):
             for event in strategy.run(report.claim, report.options, report, control):
                 self._append(lease, event)
         if not isinstance(event, TERMINAL):
@@ -185,6 +188,7 @@ class Runner:
 
     def _append(self, lease: Lease, event: Event) -> None:
         self._events.append(lease, event)
+        self.meter.stored(lease.run_id, event)
         _log(lease.run_id, event)
 
     def _end(self, lease: Lease, event: RunFailed | RunInterrupted) -> None:

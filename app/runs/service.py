@@ -25,6 +25,7 @@ from app.runs.event_log import EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.importing import read_export
 from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
+from app.runs.meters import Meter
 from app.runs.notes import Notes
 from app.runs.once import id_of_form, new_id
 from app.runs.overview import Overview
@@ -71,7 +72,7 @@ class Runs:
         self._catalogue = Catalogue(sessions, self._events)
         self._leases = leases or Leases(sessions)
         self._admission = Admission(sessions, workers, max_waiting, limits)
-        runner = Runner(sessions, self._events, self._leases, strategy_for, limits, caches)
+        self._runner = runner = Runner(sessions, self._events, self._leases, strategy_for, limits, caches)
         self._jobs = jobs(runner.carry_out, workers)
         self.notes = Notes(sessions)
         self.deletion = Deletion(sessions, self.interrupt)
@@ -186,6 +187,10 @@ class Runs:
         asked = update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING).values(wish=Wish.CONCLUDE_NOW.value)
         with self._sessions.begin() as session:
             return session.execute(asked.returning(RunRow.id)).one_or_none() is not None
+
+    def watch(self, meter: Meter) -> None:
+        """Have `meter` told of the runs that this process carries out from now on."""
+        self._runner.meter = meter
 
     def serve(self) -> None:
         """From now on also take up what others left: runs that wait, and runs that were cut off."""

@@ -13,7 +13,7 @@ from flask import Flask, Response, g, request
 
 log = logging.getLogger(__name__)
 
-QUIET = frozenset({"health.healthz", "health.readyz"})
+QUIET = frozenset({"health.healthz", "health.readyz", "metrics.scrape"})
 """Asked every few seconds by machines: worth a line only to whoever wants every line."""
 
 LONGEST_PATH = 200

@@ -8,6 +8,7 @@ from werkzeug.exceptions import NotFound, Unauthorized
 
 from app.runs.service import StoredRun
 from app.web.api_tokens import holder
+from app.web.audit import refused
 from app.web.current import hopcheck
 from app.web.security import owner
 
@@ -20,12 +21,18 @@ def asker() -> str:
     path = hopcheck().settings.api_tokens
     if path is None:
         return session.get("owner", "")
-    given = request.authorization
-    name = holder(path, given.token) if given and given.type == "bearer" and given.token else None
+    name = token_name()
     if name is None:
+        refused("token")
         challenge = WWWAuthenticate("bearer", {"realm": "Hopcheck"})
         raise Unauthorized("This needs a token that is known here.", www_authenticate=challenge)
     return f"token:{name}"  # no cookie's owner has a colon
+
+
+def token_name() -> str | None:
+    """The name of the token that the request shows; None without one that is known here."""
+    path, given = hopcheck().settings.api_tokens, request.authorization
+    return holder(path, given.token) if path and given and given.type == "bearer" and given.token else None
 
 
 def starter() -> str:
@@ -45,5 +52,7 @@ def owned(run_id: str) -> StoredRun:
     """The run, if it is the asker's; for everybody else there is nothing here."""
     who, run = asker(), hopcheck().runs.report(run_id)
     if run is None or run.owner != who:
+        if run is not None:
+            refused("owner")
         raise NotFound("There is no such run of yours.")
     return run

@@ -18,9 +18,11 @@ from app.web.exports import exports
 from app.web.health import health
 from app.web.history import history
 from app.web.importing import importing
+from app.web.metrics import metrics
 from app.web.notes import notes
 from app.web.pages import pages
 from app.web.publishing import publishing
+from app.web.site_password import site_password
 from app.web.steering import steering
 from app.web.stream import stream
 
@@ -31,11 +33,14 @@ BLUEPRINTS = (
     branching,
     exports,
     importing,
-    comparing, notes,
+    comparing,
+    notes,
     history,
     deleting,
     publishing,
     health,
+    metrics,
+    site_password,
     api,
     api_runs,
     api_keeping,

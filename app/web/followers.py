@@ -18,6 +18,11 @@ class Followers:
         self._lock = threading.Lock()
 
     @property
+    def seated(self) -> int:
+        """How many follow now."""
+        return self._seated
+
+    @property
     def room(self) -> bool:
         """Whether one more may follow now."""
         return self._seated < self.limit

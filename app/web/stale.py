@@ -10,6 +10,8 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
+from app.web.audit import refused
+
 STALE = "This page had grown stale, so nothing was done. Please try again."
 
 Handler = Callable[[CSRFError], ResponseReturnValue]
@@ -24,6 +26,7 @@ def when_stale(blueprint: Blueprint) -> Callable[[Handler], Handler]:
     def register(handler: Handler) -> Handler:
         @wraps(handler)
         def answer(error: CSRFError) -> ResponseReturnValue:
+            refused("csrf")
             try:
                 return handler(error)
             except HTTPException as refusal:

@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
 from app.runs.service import StoredRun
+from app.web.audit import refused
 from app.web.current import hopcheck
 from app.web.pages import run_page
 from app.web.stale import STALE, when_stale
@@ -47,7 +48,12 @@ def may_steer(run: StoredRun) -> bool:
 def owned(run_id: str) -> StoredRun:
     """The run, if this browser started it; for everybody else there is nothing here."""
     run = hopcheck().runs.report(run_id)
-    return run if run and may_steer(run) else abort(404)
+    if run is None:
+        abort(404)
+    if not may_steer(run):
+        refused("owner")
+        abort(404)
+    return run
 
 
 @when_stale(steering)

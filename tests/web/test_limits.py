@@ -8,8 +8,8 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from app.web.limits import sender
 from app.web.presentation import about
+from app.web.senders import sender
 from tests.fakes import Gate, scripted_wiring
 from tests.web.conftest import finished, send, token
 

@@ -1,0 +1,85 @@
+"""Where requests are counted: in Redis for all servers together, and in this process's memory while Redis is away.
+
+Flask-Limiter's own way of falling back takes every error for a broken storage, our way of turning people away too.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from limits.storage import MemoryStorage, MovingWindowSupport, RedisStorage, Storage
+
+log = logging.getLogger(__name__)
+
+PREFIX = "steady+"
+PAUSE_SECONDS = 5.0
+"""So long a Redis that failed is left alone: one that hangs must not hold up every form."""
+
+PATIENCE_SECONDS = 0.5
+
+T = TypeVar("T")
+
+
+def counters_at(redis_url: str) -> str:
+    """The storage's address, as Flask-Limiter takes it; "" stands for no Redis."""
+    return f"{PREFIX}{redis_url}" if redis_url else "memory://"
+
+
+class SteadyStorage(Storage, MovingWindowSupport):
+    """Counts in Redis if it can. What was counted in the other place is not known where it counts now."""
+
+    STORAGE_SCHEME = [f"{PREFIX}redis", f"{PREFIX}rediss"]  # noqa: RUF012 - Storage's own way
+
+    def __init__(self, uri: str, wrap_exceptions: bool = False, **options: float | str | bool) -> None:
+        super().__init__(uri, wrap_exceptions=wrap_exceptions)
+        self._redis = RedisStorage(
+            uri.removeprefix(PREFIX), socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+        )
+        self._memory = MemoryStorage()
+        self._away_until = 0.0
+        self._well = True
+
+    @property
+    def base_exceptions(self) -> type[Exception] | tuple[type[Exception], ...]:
+        return self._redis.base_exceptions
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        return self._do(lambda counters: counters.acquire_entry(key, limit, expiry, amount))
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+        return self._do(lambda counters: counters.get_moving_window(key, limit, expiry))
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        return self._do(lambda counters: counters.incr(key, expiry, amount=amount))
+
+    def get(self, key: str) -> int:
+        return self._do(lambda counters: counters.get(key))
+
+    def get_expiry(self, key: str) -> float:
+        return self._do(lambda counters: counters.get_expiry(key))
+
+    def clear(self, key: str) -> None:
+        self._do(lambda counters: counters.clear(key))
+
+    def reset(self) -> int | None:
+        return self._do(lambda counters: counters.reset())
+
+    def check(self) -> bool:
+        return True
+
+    def _do(self, work: Callable[[RedisStorage | MemoryStorage], T]) -> T:
+        if time.monotonic() >= self._away_until:
+            try:
+                done = work(self._redis)
+            except self._redis.base_exceptions as error:
+                self._away_until = time.monotonic() + PAUSE_SECONDS
+                if self._well:
+                    log.warning("Redis does not answer (%s); requests are counted here alone", type(error).__name__)
+                self._well = False
+            else:
+                self._well = True
+                return done
+        return work(self._memory)

@@ -1,0 +1,25 @@
+"""/metrics for Prometheus. Only who shows METRICS_TOKEN may read it; without that setting there is no such page."""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+
+from flask import Blueprint, Response, abort, current_app, request
+
+from app.web.audit import refused
+from app.web.current import hopcheck
+
+metrics = Blueprint("metrics", __name__)
+
+
+@metrics.get("/metrics")
+def scrape() -> Response:
+    """What this process has measured, and what the database holds."""
+    expected = hopcheck().settings.metrics_token or abort(404)
+    given = request.authorization
+    shown = given.token if given and given.type == "bearer" and given.token else ""
+    if not compare_digest(shown.encode(), expected.encode()):
+        refused("token")
+        abort(404)
+    text = current_app.extensions["hopcheck.metrics"].text()
+    return Response(text, mimetype="text/plain", headers={"Cache-Control": "no-store"})

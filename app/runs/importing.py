@@ -51,7 +51,7 @@ from app.runs.export import VERSION
 from app.runs.exported import Evidence, Exported, ExportedHop
 
 LARGEST = 2 * 1024 * 1024
-"""Bytes of a file that is read; ten hops with ten pages of 2,000 words each are 1.4 MB."""
+"""Bytes of a file that is read; ten hops with ten pages of 2,000 words each are 1.7 MB."""
 
 TOO_LARGE = f"The report is larger than {LARGEST // 1024**2} MB, which is the most that is read."
 NO_EXPORT = "This is no report as Hopcheck exports it"

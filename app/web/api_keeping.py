@@ -1,12 +1,12 @@
-"""What a run's owner keeps, by the JSON API: deleting a run, and having it back for a while."""
+"""What a run's owner keeps, by the JSON API: importing a report, deleting a run, and having it back for a while."""
 
 from __future__ import annotations
 
-from flask import Response
+from flask import Response, request
 from flask.typing import ResponseReturnValue
 
-from app.web.api_answers import told
-from app.web.api_askers import asker, owned, stored_run
+from app.web.api_answers import made, told
+from app.web.api_askers import asker, owned, starter, stored_run
 from app.web.api_blueprint import api_blueprint
 from app.web.api_input import sent_object
 from app.web.api_lists import told_list
@@ -14,6 +14,13 @@ from app.web.api_problems import API
 from app.web.current import hopcheck
 
 api_keeping = api_blueprint("api_keeping")
+
+
+@api_keeping.post(f"{API}/import")
+def import_report() -> ResponseReturnValue:
+    """Keep an exported report as a run of the asker's, marked as imported."""
+    who = starter()
+    return made(hopcheck().runs.import_report(request.get_data(), who))
 
 
 @api_keeping.delete(f"{API}/runs/<run_id>")

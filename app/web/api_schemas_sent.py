@@ -48,6 +48,7 @@ def sent_schemas() -> dict[str, Schema]:
         "NewRun": sent({"claim": claim, **_optional(NEW_RUN)}, ("claim",)),
         "NewBranch": sent({"hop": hop, **_optional(NEW_BRANCH)}, ("hop",)),
         "NewNote": sent(_optional(NOTE), ()),
+        "Exported": {"type": "object", "description": "A run that has ended, as GET /runs/{run_id} tells it."},
         "Nothing": sent({}, ()),
     }
 

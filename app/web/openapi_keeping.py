@@ -7,7 +7,18 @@ from app.runs.deletion import UNDO_SECONDS
 from app.web.api_input import HIGHEST_HOP
 from app.web.api_lists import LIMIT
 from app.web.api_schema_parts import text
-from app.web.openapi_parts import OWNED, RUN_ID, STEERED, Operation, PathItem, in_query, of_a_run, operation, told
+from app.web.openapi_parts import (
+    OWNED,
+    RUN_ID,
+    STEERED,
+    Operation,
+    PathItem,
+    in_query,
+    new_run,
+    of_a_run,
+    operation,
+    told,
+)
 
 HOP = {
     "name": "hop",
@@ -24,6 +35,7 @@ def keeping_paths() -> dict[str, PathItem]:
         "/runs/{run_id}": of_a_run(delete=_delete()),
         "/runs/{run_id}/restore": of_a_run(post=_restore()),
         "/deleted": {"get": _deleted()},
+        "/import": {"post": _import()},
         "/runs/{run_id}/publish": of_a_run(post=_publish()),
         "/runs/{run_id}/unpublish": of_a_run(post=_unpublish()),
         "/gallery": {"get": _gallery()},
@@ -45,6 +57,12 @@ def _restore() -> Operation:
     about = "A second time changes nothing."
     answers = {200: told("The run, which is there again.", "Run")}
     return operation("restore", "Have a deleted run back", answers, about, STEERED, body="Nothing", owned=True)
+
+
+def _import() -> Operation:
+    about = "Keeps an exported report as a run of yours that is marked as imported: nobody here has seen it come about."
+    problems = (401, 413, 415, 422, 429, 503)
+    return operation("import", "Import a report", new_run(), about, problems, body="Exported", owned=True)
 
 
 def _deleted() -> Operation:

@@ -37,7 +37,7 @@ ONLY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
 LARGEST_REQUEST = 256 * 1024
 """Bytes. 500 emoji are 6 KB percent-encoded; a claim that is only somewhat too long gets its form back, not a 413."""
 
-ROOMY = {"importing.upload": LARGEST + 64 * 1024}
+ROOMY = {"importing.upload": LARGEST + 64 * 1024, "api_keeping.import_report": LARGEST}
 """Endpoints that take more, in bytes: a whole report, and what a form writes around it."""
 
 csrf = CSRFProtect()

@@ -9,6 +9,7 @@ from tests.web.test_api import RUNS, ended, held_to, problem, start, with_tokens
 
 DELETED = "/api/v1/deleted"
 GALLERY = "/api/v1/gallery"
+IMPORT = "/api/v1/import"
 
 
 @pytest.fixture
@@ -63,6 +64,40 @@ class TestDeleting:
         assert [len(ids(client.get(DELETED, headers=each))) for each in (one, two)] == [1, 0]
         problem(client.post(f"{address}/restore", json={}, headers=two), 404)
         assert client.post(f"{address}/restore", json={}, headers=one).status_code == 200
+
+
+class TestImporting:
+    def test_what_the_api_told_of_a_run_becomes_a_run_that_is_marked_as_imported(self, client, address):
+        exported = client.get(address).json
+        answer = client.post(IMPORT, json=exported)
+        assert answer.status_code == 201
+        run = held_to("Run", client.get(answer.headers["Location"]).json)
+        same = ("claim", "label", "hops", "rationale", "options", "usage")
+        assert {name: run[name] for name in same} == {name: exported[name] for name in same}
+        assert run["imported"] and run["id"] != exported["id"]
+        assert [each["imported"] for each in client.get(RUNS).json["runs"]] == [True, False]
+
+    @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"7", b"\xff", b"{}", b'{"version": 99}', b"[" * 100_000])
+    def test_what_is_no_report_is_refused_and_nothing_is_kept(self, client, body):
+        refused = problem(client.post(IMPORT, data=body, content_type="application/json"), 422)
+        assert refused["field"] == "report" and client.get(RUNS).json["runs"] == []
+
+    def test_a_large_report_is_read_and_one_that_is_too_large_is_not(self, client, address):
+        exported = client.get(address).json
+        for passage in exported["hops"][0]["evidence"]:
+            passage["text"] += " and more" * 20_000
+        assert client.post(IMPORT, json=exported).status_code == 201
+        problem(client.post(IMPORT, json={**exported, "claim": "word " * 600_000}), 413)
+
+    def test_it_counts_as_a_start_and_belongs_to_the_token_that_brought_it(self, make_app, tmp_path):
+        app, one, two = with_tokens(make_app, tmp_path, "one", "two", rate_limit="2 per hour")
+        client = app.test_client()
+        address = client.post(RUNS, json={"claim": "Hamlet is a play."}, headers=one).headers["Location"]
+        exported = ended(client, address)
+        problem(client.post(IMPORT, json=exported), 401)
+        assert client.post(IMPORT, json=exported, headers=one).status_code == 201
+        assert [len(ids(client.get(RUNS, headers=each))) for each in (one, two)] == [2, 0]
+        problem(client.post(IMPORT, json=exported, headers=one), 429)
 
 
 class TestPublishing:

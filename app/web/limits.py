@@ -1,18 +1,25 @@
-"""How many runs one address may start. Reading is not limited, and a form that was refused costs nothing.
+"""How many runs one address or token may start, and how often one may guess the site's password.
 
-The counts live in this process's memory: a restart forgets them, and each of several servers has its own.
+Reading is not limited, and a form that was refused costs nothing. The counts live in Redis where there is one
+(counters.py), else in this process's memory: a restart forgets them then, and each of several servers has its own.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import NoReturn
 
 from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
 from werkzeug.exceptions import TooManyRequests
+
+from app.settings import Settings
+from app.web.api_askers import token_name
+from app.web.audit import refused
+from app.web.counters import counters_at
+from app.web.senders import sender
+from app.web.site_password import WRONG, site_password
 
 STARTING = frozenset(
     {
@@ -26,38 +33,37 @@ STARTING = frozenset(
 )
 """The endpoints that start runs. They share one count."""
 
-IPV6_BITS = 64
-"""A household gets at least so much of an IPv6 address for itself, so the rest tells nobody apart."""
+GUESSES = "10 per minute; 100 per day"
+"""Wrong passwords from one address."""
 
 
-def limit_starts(app: Flask, rate: str) -> None:
-    """Let each address start `rate` ("20 per minute") runs; one more raises TooManyRequests with `retry_after`."""
-    Limiter(
-        sender,
+def limit(app: Flask, settings: Settings) -> None:
+    """Let each address or token start what RATE_LIMIT says; one more raises TooManyRequests with `retry_after`."""
+    limiter = Limiter(
+        _starter,
         app=app,
-        application_limits=[rate],
+        application_limits=[settings.rate_limit],
         application_limits_exempt_when=lambda: request.endpoint not in STARTING or request.method != "POST",
         application_limits_deduct_when=_started,
         on_breach=_turn_away,
-        storage_uri="memory://",
+        storage_uri=counters_at(settings.redis_url),
         strategy="moving-window",
     )
+    guesses = limiter.limit(
+        GUESSES, key_func=sender, methods=["POST"], deduct_when=lambda answer: answer.status_code == WRONG
+    )
+    guesses(site_password)
 
 
-def sender() -> str:
-    """Who a request is from, as far as counting goes: an IPv4 address, or the network of an IPv6 one."""
-    raw = request.remote_addr or ""
-    try:
-        address = ip_address(raw)
-    except ValueError:  # a Unix socket has no address
-        return raw or "unknown"
-    if not isinstance(address, IPv6Address):
-        return raw
-    return str(address.ipv4_mapped or ip_network((address.packed, IPV6_BITS), strict=False))
+def _starter() -> str:
+    """A program with a token counts as that, wherever it is; everybody else by the address."""
+    name = token_name() if request.endpoint and request.endpoint.startswith("api_") else None
+    return f"token {name}" if name else sender()
 
 
 def _turn_away(limit: RequestLimit) -> NoReturn:
     """Say when the oldest of the counted starts will be forgotten."""
+    refused("limit")
     raise TooManyRequests(retry_after=max(1, math.ceil(limit.reset_at - time.time())))
 
 

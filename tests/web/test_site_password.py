@@ -1,0 +1,159 @@
+"""With SITE_PASSWORD nobody sees anything of the site before having typed it, and nobody guesses it by trying."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.web.api_problems import API
+from app.web.api_tokens import line_of, new_token
+from tests.web.conftest import finished
+
+PASSWORD = "correct horse"
+ASKS = "This site asks for a password"
+
+
+@pytest.fixture
+def app(make_app):
+    return make_app(site_password=PASSWORD)
+
+
+def enter(client: FlaskClient, password: str = PASSWORD, wanted: str = "/", **headers):
+    """Type the password into the form."""
+    token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/password").text)[1]
+    form = {"csrf_token": token, "password": password, "wanted": wanted}
+    return client.post("/password", data=form, headers=headers)
+
+
+@pytest.fixture
+def run_path(app) -> str:
+    """The path of a run that somebody with the password made."""
+    client = app.test_client()
+    enter(client)
+    return re.search(r"/runs/[\w-]+", finished(client))[0]
+
+
+def test_every_route_asks_a_stranger_for_the_password_and_says_nothing_else(app, run_path):
+    stranger, run_id = app.test_client(), run_path.removeprefix("/runs/")
+    tried = 0
+    for rule in app.url_map.iter_rules():
+        if rule.endpoint in ("static", "health.healthz", "site_password.ask", "site_password.enter", "metrics.scrape"):
+            continue
+        path = rule.rule.replace("<run_id>", run_id)
+        for method in rule.methods:
+            answer = stranger.open(path, method=method, query_string={"run": run_id})
+            assert answer.status_code == (401 if path.startswith(f"{API}/") else 403), (method, path)
+            assert "Hamlet" not in answer.text and "<textarea" not in answer.text, (method, path)
+            tried += 1
+    assert tried > 60
+
+
+@pytest.mark.parametrize("path", ["/no/such/page", "/runs/none", "/runs/none/events"])
+def test_what_is_not_there_looks_like_what_is(app, path):
+    assert ASKS in app.test_client().get(path).text
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/static/style.css", "/password"])
+def test_what_machines_and_the_form_need_is_open(app, path):
+    assert app.test_client().get(path).status_code == 200
+
+
+def test_the_password_opens_the_page_that_was_wanted(app, run_path):
+    client = app.test_client()
+    asked = client.get(f"{run_path}?x=1")
+    assert asked.status_code == 403 and f'name="wanted" value="{run_path}?x=1"' in asked.text
+    answer = enter(client, wanted=f"{run_path}?x=1")
+    assert (answer.status_code, answer.location) == (303, f"{run_path}?x=1")
+    assert "Hamlet" in client.get(run_path).text
+    assert "event: end" in client.get(f"{run_path}/events").text
+    assert client.get(f"{API}{run_path}").status_code == 200
+
+
+ELSEWHERE = (
+    "https://evil.example/",
+    "//evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "/\t/evil.example",
+    "javascript:alert(1)",
+    "evil.example",
+    " //evil.example",
+    "/a\r\nLocation: //evil.example",
+    "",
+)
+
+
+@pytest.mark.parametrize("wanted", ELSEWHERE)
+def test_the_form_leads_to_no_other_site(app, wanted):
+    answer = enter(app.test_client(), wanted=wanted)
+    assert (answer.status_code, answer.location) == (303, "/")
+
+
+@pytest.mark.parametrize("path", ["/%2Fevil.example", "/%2F%2Fevil.example/x", "/%5Cevil.example", "/%09/evil.example"])
+def test_a_page_that_looks_like_another_site_leads_back_to_this_one(app, path):
+    client = app.test_client()
+    wanted = unescape(re.search(r'name="wanted" value="([^"]+)"', client.get(path).text)[1])
+    answer = enter(client, wanted=wanted)
+    assert urlsplit(answer.location).netloc == "" and answer.location[:2] not in ("//", "/\\", "/\t")
+
+
+@pytest.mark.parametrize("password", ["", "Correct horse", "correct horse ", "correct", "\0", "пароль", "x" * 100_000])
+def test_a_wrong_password_opens_nothing(app, password):
+    client = app.test_client()
+    answer = enter(client, password)
+    assert answer.status_code == 422 and "That is not the password." in answer.text
+    assert client.get("/").status_code == 403
+
+
+def test_who_guesses_is_held_up_and_others_are_not(app):
+    guesser = app.test_client()
+    assert {enter(guesser, f"guess {n}").status_code for n in range(10)} == {422}
+    held = enter(guesser, PASSWORD)
+    assert held.status_code == 429 and int(held.headers["Retry-After"]) > 0
+    assert "Too many wrong passwords" in held.text and 'name="claim"' not in held.text
+    other = app.test_client()
+    other.environ_base["REMOTE_ADDR"] = "192.0.2.7"
+    assert enter(other).status_code == 303
+
+
+def test_right_passwords_of_a_class_behind_one_address_are_not_counted(app):
+    assert {enter(app.test_client()).status_code for _ in range(12)} == {303}
+
+
+@pytest.mark.parametrize("body", [b"password=%ff", b"csrf_token=forged&password=correct+horse"])
+def test_a_form_that_cannot_be_taken_shows_the_form_again_and_nothing_else(app, body):
+    sent = {"data": body, "content_type": "application/x-www-form-urlencoded"}
+    answer = app.test_client().post("/password", **sent)
+    assert answer.status_code == 400 and ASKS in answer.text and 'name="claim"' not in answer.text
+
+
+def test_another_password_or_key_lets_nobody_in_who_was_before(make_app):
+    client = make_app(site_password=PASSWORD, secret_key="k" * 32).test_client()
+    enter(client)
+    assert client.get("/").status_code == 200
+    value = client.get_cookie("hopcheck").value
+    assert PASSWORD not in value
+    for changed in ({"site_password": "another one"}, {"secret_key": "j" * 32}):
+        again = make_app(**{"site_password": PASSWORD, "secret_key": "k" * 32, **changed}).test_client()
+        again.set_cookie("hopcheck", value)
+        assert again.get("/").status_code == 403
+
+
+def test_a_program_gets_in_with_a_token(make_app, tmp_path):
+    token, file = new_token(), tmp_path / "tokens"
+    file.write_text(line_of("one", token))
+    client = make_app(site_password=PASSWORD, api_tokens=file).test_client()
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert client.get(f"{API}/choices", headers=bearer).status_code == 200
+    refusal = client.get(f"{API}/choices", headers={"Authorization": "Bearer hopcheck_forged"})
+    assert refusal.status_code == 401 and refusal.mimetype == "application/problem+json"
+    assert "Bearer" in refusal.headers["WWW-Authenticate"]
+    assert client.get("/", headers=bearer).status_code == 403, "a token is for programs"
+
+
+def test_without_the_setting_there_is_no_form(client):
+    assert client.get("/password").status_code == 404 and client.get("/").status_code == 200

@@ -1,0 +1,90 @@
+"""What holds on every route: the API does what a page does, every answer is guarded, and no address is guessed."""
+
+from __future__ import annotations
+
+from app.runs.once import new_id
+from app.web.api_problems import API
+from app.web.security import HEADERS
+from tests.web.test_api import RUNS, ended, problem, start
+
+NO_TWIN = "it only shows what the API tells elsewhere, or leads there"
+
+TWINS = {
+    "GET /": (f"GET {API}/choices", f"GET {API}/runs"),
+    "GET /parts": ("GET /readyz",),
+    "GET /how-it-works": NO_TWIN,
+    "GET /choices": (f"GET {API}/choices",),
+    "GET /api": (f"GET {API}/openapi.json",),
+    "GET /export.schema.json": (f"GET {API}/openapi.json",),
+    "POST /runs": (f"POST {API}/runs",),
+    "GET /runs/<run_id>": (f"GET {API}/runs/<run_id>", f"GET {API}/runs/<run_id>/branches"),
+    "GET /runs/<run_id>/events": (f"GET {API}/runs/<run_id>/events",),
+    "POST /runs/<run_id>/stop": (f"POST {API}/runs/<run_id>/stop",),
+    "POST /runs/<run_id>/conclude": (f"POST {API}/runs/<run_id>/conclude",),
+    "GET /runs/<run_id>/branch": NO_TWIN,
+    "POST /runs/<run_id>/branch": (f"POST {API}/runs/<run_id>/branch",),
+    "GET /runs/<run_id>/export.json": (f"GET {API}/runs/<run_id>",),
+    "GET /runs/<run_id>/export.md": (f"GET {API}/runs/<run_id>/export.md",),
+    "GET /runs/<run_id>/claimreview.json": (f"GET {API}/runs/<run_id>/claimreview.json",),
+    "GET /import": NO_TWIN,
+    "POST /import": (f"POST {API}/import",),
+    "GET /compare": (f"GET {API}/compare",),
+    "GET /compare/events": (f"GET {API}/runs/<run_id>/events",),
+    "POST /runs/<run_id>/notes": (
+        f"GET {API}/runs/<run_id>/notes",
+        f"PUT {API}/runs/<run_id>/notes/<hop>",
+        f"DELETE {API}/runs/<run_id>/notes/<hop>",
+    ),
+    "GET /history": (f"GET {API}/runs", f"GET {API}/deleted"),
+    "GET /runs/<run_id>/delete": NO_TWIN,
+    "POST /runs/<run_id>/delete": (f"DELETE {API}/runs/<run_id>",),
+    "POST /runs/<run_id>/restore": (f"POST {API}/runs/<run_id>/restore",),
+    "GET /gallery": (f"GET {API}/gallery",),
+    "POST /runs/<run_id>/publish": (f"POST {API}/runs/<run_id>/publish",),
+    "POST /runs/<run_id>/unpublish": (f"POST {API}/runs/<run_id>/unpublish",),
+}
+"""For each route of the pages the routes by which a program does the same."""
+
+FOR_MACHINES = ("GET /static/<path:filename>", "GET /healthz", "GET /readyz", "GET /metrics")
+"""Neither pages nor the API."""
+
+DOORS = ("GET /password", "POST /password")
+"""Where a site asks people for a password; a program sends a token."""
+
+
+def routes_of(app) -> set[str]:
+    return {
+        f"{method} {rule.rule}" for rule in app.url_map.iter_rules() for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+
+
+def test_what_a_page_does_a_program_can_do_by_the_api(make_app):
+    routes = routes_of(make_app())
+    pages = {route for route in routes if API not in route} - {*FOR_MACHINES, *DOORS}
+    assert pages == set(TWINS), "say in TWINS by which routes of the API a program does the same"
+    named = {twin for twins in TWINS.values() if twins != NO_TWIN for twin in twins}
+    assert named <= routes
+    assert not [route for route, twins in TWINS.items() if twins == NO_TWIN and not route.startswith("GET ")]
+
+
+def test_every_answer_carries_the_headers_that_guard_it(make_app):
+    app = make_app()
+    client = app.test_client()
+    run_id = ended(client, start(client))["id"]
+    for method in ("GET", "POST", "PUT", "DELETE"):
+        for rule in app.url_map.iter_rules():
+            path = rule.rule.replace("<run_id>", run_id).replace("<hop>", "1").replace("<path:filename>", "style.css")
+            answer = client.open(path, method=method, buffered=True)
+            assert answer.status_code < 500, (method, path)
+            missing = {name for name, value in HEADERS.items() if answer.headers.get(name) != value}
+            assert not missing, (method, path, missing)
+
+
+def test_ids_have_128_random_bits_and_the_nearest_guess_opens_nothing(client):
+    assert len({new_id() for _ in range(10_000)}) == 10_000
+    run_id = ended(client, start(client))["id"]
+    assert len(run_id) == 22, "128 bits in base 64"
+    near = {run_id[:at] + other + run_id[at + 1 :] for at in range(22) for other in "Aa0-_%"}
+    near |= {run_id[:-1], f"{run_id}A", run_id.swapcase(), run_id.upper(), "%", "_" * 22}
+    for guess in near - {run_id}:
+        problem(client.get(f"{RUNS}/{guess}"), 404)

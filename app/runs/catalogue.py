@@ -17,6 +17,7 @@ from app.reasoning.report import Report, fold
 from app.reasoning.roles import Wish
 from app.reasoning.types import Label
 from app.runs.event_log import EventLog
+from app.runs.once import is_no_id
 from app.runs.tables import RunRow, is_there
 
 Position = tuple[datetime, str]
@@ -74,7 +75,7 @@ class Catalogue:
 
     def report(self, run_id: str) -> StoredRun | None:
         """The run as it stands now, or None where there is none. Raises Unreadable for one of another version."""
-        if "\0" in run_id:  # no id has it, and PostgreSQL refuses to look for it
+        if is_no_id(run_id):
             return None
         with self._sessions() as session:
             row = session.get(RunRow, run_id)

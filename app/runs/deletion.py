@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session, aliased, sessionmaker
 from app.runs.call_cache import CachedCall
 from app.runs.catalogue import RunSummary, summary
 from app.runs.clock import database_now
+from app.runs.once import is_no_id
 from app.runs.tables import RUNNING, RunCallRow, RunRow, is_there
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,15 @@ class Deletion:
         self._stop = stop
         self._undo_seconds = undo_seconds
 
+    def of_owner(self, run_id: str, owner: str) -> RunSummary | None:
+        """The run, if it is there and the owner's. It need not be readable: what another version stored may go too."""
+        if is_no_id(run_id):
+            return None
+        chosen = select(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, is_there())
+        with self._sessions() as session:
+            row = session.scalar(chosen)
+            return summary(row) if row else None
+
     def delete(self, run_id: str) -> bool:
         """Hide the run from everybody, its owner too; one that goes on is stopped first. False where there is none."""
         self._stop(run_id, DELETED)
@@ -48,6 +58,8 @@ class Deletion:
 
     def restore(self, run_id: str, owner: str) -> bool:
         """Give a run back as it was. False when it is too late, or there is no such deleted run of the owner's."""
+        if is_no_id(run_id):
+            return False
         shown = update(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, self._is_undoable())
         with self._sessions.begin() as session:
             return session.execute(shown.values(deleted_at=None).returning(RunRow.id)).one_or_none() is not None

@@ -19,6 +19,11 @@ def new_id() -> str:
     return secrets.token_urlsafe(BITS // 8)
 
 
+def is_no_id(text: str) -> bool:
+    """Whether no run has this id for sure. PostgreSQL refuses to look for it."""
+    return "\0" in text
+
+
 def id_of_form(owner: str, form: str, begins: Sequence[Event]) -> str:
     """The id of the run that `owner` begins like this with the form of that name; the same again has the same id.
 

@@ -113,7 +113,10 @@ def test_of_two_that_delete_at_once_one_does(runs, run_id):
 
 def test_deleting_or_restoring_what_is_not_there_changes_nothing(runs, run_id):
     assert not runs.deletion.delete("never")
-    assert not runs.deletion.restore("never", "me")
+    for never in ("never", "\0"):
+        assert not runs.deletion.restore(never, "me")
+        assert not runs.deletion.of_owner(never, "me") and not runs.report(never)
+    assert not runs.deletion.of_owner(run_id, "another") and runs.deletion.of_owner(run_id, "me").claim == CLAIM.text
     assert not runs.deletion.restore(run_id, "me")
     assert runs.report(run_id)
 

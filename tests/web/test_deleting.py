@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import create_engine, update
 
-from app.runs.tables import RunRow
+from app.runs.tables import EventRow, RunRow
 from tests.fakes import Gate, scripted_wiring
 from tests.web.conftest import started, token, wait_for
 
@@ -95,6 +95,20 @@ def test_a_run_that_goes_on_is_stopped_first(make_app):
     assert client.get(path).status_code == 404
     press(client, path, "restore")
     assert "Its owner deleted this check." in client.get(path).text
+
+
+def test_what_another_version_stored_cannot_be_shown_but_be_deleted_by_its_owner_alone(client, path, database_url):
+    engine = create_engine(database_url)
+    with engine.begin() as connection:
+        connection.execute(update(EventRow).values(version=99))
+    engine.dispose()
+    other = client.application.test_client()
+    assert client.get(path).status_code == 501
+    assert [other.get(f"{path}/delete").status_code, press(other, path, "delete").status_code] == [404, 404]
+    assert "Delete this check?" in client.get(f"{path}/delete").text
+    assert press(client, path, "delete").status_code == 303
+    assert client.get(path).status_code == 404
+    assert press(client, path, "restore").location == press(client, path, "restore").location == path
 
 
 def test_two_tabs_that_delete_lead_to_the_same_place(client, path):

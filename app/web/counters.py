@@ -33,12 +33,13 @@ class SteadyStorage(Storage, MovingWindowSupport):
 
     STORAGE_SCHEME = [f"{PREFIX}redis", f"{PREFIX}rediss"]  # noqa: RUF012 - Storage's own way
 
-    def __init__(self, uri: str, wrap_exceptions: bool = False, **options: float | str | bool) -> None:
+    def __init__(self, uri: str, wrap_exceptions: bool = False, pause_seconds: float = PAUSE_SECONDS) -> None:
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
         self._redis = RedisStorage(
             uri.removeprefix(PREFIX), socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
         )
         self._memory = MemoryStorage()
+        self._pause_seconds = pause_seconds
         self._away_until = 0.0
         self._well = True
 
@@ -75,7 +76,7 @@ class SteadyStorage(Storage, MovingWindowSupport):
             try:
                 done = work(self._redis)
             except self._redis.base_exceptions as error:
-                self._away_until = time.monotonic() + PAUSE_SECONDS
+                self._away_until = time.monotonic() + self._pause_seconds
                 if self._well:
                     log.warning("Redis does not answer (%s); requests are counted here alone", type(error).__name__)
                 self._well = False

@@ -1,0 +1,76 @@
+"""Each refusal is one line in the log, which says what was wrong and not what anybody wrote."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+import pytest
+
+from app.web.api_tokens import new_token
+from tests.web.conftest import send, started, token
+from tests.web.test_api import RUNS, with_tokens
+from tests.web.test_site_password import PASSWORD, enter
+
+SECRET = "zebra"
+
+
+@pytest.fixture
+def lines(caplog):
+    """The refusals so far."""
+    caplog.set_level(logging.DEBUG)
+    yield lambda: [record.getMessage() for record in caplog.records if record.name == "app.web.audit"]
+    assert SECRET not in caplog.text and "127.0.0.1" not in caplog.text
+
+
+def reason(line: str) -> str:
+    return re.fullmatch(r"refused \((\w+)\): [A-Z]+ [\w.]+ from [0-9a-f]{12}( run [\w-]+)?", line)[1]
+
+
+def test_a_form_with_a_forged_token_leaves_a_line(client, lines):
+    path = started(client)
+    client.post("/runs", data={"claim": SECRET, "csrf_token": SECRET})
+    client.post(f"{path}/stop", data={"csrf_token": SECRET})
+    assert [reason(line) for line in lines()] == ["csrf", "csrf"]
+    assert lines()[1].endswith(f" run {path.removeprefix('/runs/')}")
+
+
+def test_a_run_of_somebody_else_leaves_a_line_and_one_that_is_not_there_none(make_app, lines):
+    app = make_app()
+    path, other = started(app.test_client()), app.test_client()
+    form = {"csrf_token": token(other)}
+    for each in (path, "/runs/none"):
+        assert other.post(f"{each}/stop", data=form).status_code == 404
+        assert other.post(f"/api/v1{each}/stop", json={}).status_code == 404
+    assert [reason(line) for line in lines()] == ["owner", "owner"]
+
+
+def test_a_limit_leaves_a_line(make_app, lines):
+    client = make_app(rate_limit="1 per hour").test_client()
+    assert [send(client, SECRET).status_code for _ in range(2)] == [303, 429]
+    assert [reason(line) for line in lines()] == ["limit"]
+
+
+def test_a_wrong_token_leaves_a_line(make_app, tmp_path, lines):
+    app, _ = with_tokens(make_app, tmp_path, "one", metrics_token="m" * 20)
+    for shown in ({}, {"Authorization": f"Bearer {new_token()}"}, {"Authorization": f"Basic {SECRET}"}):
+        assert app.test_client().post(RUNS, json={"claim": SECRET}, headers=shown).status_code == 401
+    assert app.test_client().get("/metrics", headers={"Authorization": f"Bearer {SECRET}"}).status_code == 404
+    assert [reason(line) for line in lines()] == ["token"] * 4
+
+
+def test_a_wrong_password_leaves_a_line(make_app, lines):
+    client = make_app(site_password=PASSWORD).test_client()
+    enter(client, SECRET)
+    client.get(RUNS)
+    assert [reason(line) for line in lines()] == ["password", "password"]
+
+
+def test_one_visitor_has_one_name_in_the_log_and_another_visitor_another(make_app, lines):
+    app = make_app()
+    for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2"):
+        client = app.test_client()
+        client.environ_base["REMOTE_ADDR"] = address
+        client.post("/runs", data={"claim": SECRET})
+    first, again, another = (re.search(r"from (\w+)", line)[1] for line in lines())
+    assert first == again != another

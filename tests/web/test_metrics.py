@@ -1,0 +1,109 @@
+"""Prometheus reads how many runs there are and how long they take; nobody else does."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from app.extensions import db
+from app.reasoning.calls import Call, remembered, remembering
+from app.runs.metrics import Metrics
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
+from tests.web.conftest import finished, started, wait_for
+
+TOKEN = "a token of the operator's"[:16].replace(" ", "-")
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+def scraped(text: str) -> dict[tuple, float]:
+    """Each sample by its name and labels, as Prometheus reads it."""
+    families = text_string_to_metric_families(text)
+    return {(each.name, *sorted(each.labels.items())): each.value for family in families for each in family.samples}
+
+
+@pytest.fixture
+def scrape():
+    return lambda client: scraped(client.get("/metrics", headers=BEARER).text)
+
+
+def test_runs_are_counted_by_state_and_label_as_the_database_has_them(make_app, scrape):
+    client = make_app(scripted_wiring(TWO_HOPS, TWO_HOPS, FAILING), metrics_token=TOKEN).test_client()
+    finished(client), finished(client), wait_for(client, started(client), "No verdict")
+    seen = scrape(client)
+    assert seen["hopcheck_runs", ("label", "SUPPORTED"), ("state", "verdict")] == 2
+    assert seen["hopcheck_runs", ("label", ""), ("state", "failed")] == 1
+    assert seen["hopcheck_runs_waiting",] == 0 and seen["hopcheck_database_up",] == 1
+
+
+def test_what_waits_is_the_depth_of_the_queue(make_app, scrape):
+    gate = Gate("answer 1")
+    client = make_app(scripted_wiring(gate=gate), workers=1, metrics_token=TOKEN).test_client()
+    for _ in range(3):
+        started(client)
+    assert gate.reached.wait(10)
+    assert scrape(client)["hopcheck_runs_waiting",] == 2
+    gate.open()
+
+
+def test_hops_are_timed_by_what_became_of_them_and_tokens_added_up(make_app, scrape):
+    client = make_app(scripted_wiring(ONE_SET_ASIDE, delay=0.03), metrics_token=TOKEN).test_client()
+    finished(client)
+    seen = scrape(client)
+    assert seen["hopcheck_hop_seconds_count", ("outcome", "kept")] == 2
+    assert seen["hopcheck_hop_seconds_count", ("outcome", "set_aside")] == 1
+    assert 0.06 <= seen["hopcheck_hop_seconds_sum", ("outcome", "kept")] < 20
+    assert (
+        seen["hopcheck_tokens_total", ("kind", "prompt")]
+        == 10 * seen["hopcheck_tokens_total", ("kind", "completion")] / 2
+    )
+    assert seen["hopcheck_tokens_total", ("kind", "prompt")] > 0
+
+
+class Known:
+    """A memory that knows every reply to one model."""
+
+    def recall(self, call):
+        return "kept" if call.model == "known" else None
+
+    def keep(self, call, reply): ...
+
+
+def test_a_call_that_is_made_is_timed_and_one_whose_reply_was_kept_is_not(make_app):
+    metrics = Metrics(make_app().extensions["hopcheck"].runs.overview)
+    with remembering(Known(), *metrics.memories()):
+        remembered(Call("known", {}), lambda: "new")
+        remembered(Call("asked", {}), lambda: time.sleep(0.05) or "new")
+    seen = scraped(metrics.text().decode())
+    assert seen["hopcheck_call_seconds_count", ("model", "asked")] == 1
+    assert seen["hopcheck_call_seconds_sum", ("model", "asked")] >= 0.05
+    assert ("hopcheck_call_seconds_count", ("model", "known")) not in seen
+
+
+def test_followers_are_counted(make_app, scrape):
+    app = make_app(metrics_token=TOKEN)
+    with app.extensions["hopcheck"].followers.seat():
+        assert scrape(app.test_client())["hopcheck_followers",] == 1
+    assert scrape(app.test_client())["hopcheck_followers",] == 0
+
+
+@pytest.mark.parametrize("shown", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}])
+def test_without_the_token_there_is_no_such_page(make_app, shown):
+    answer = make_app(metrics_token=TOKEN).test_client().get("/metrics", headers=shown)
+    assert answer.status_code == 404 and "hopcheck_" not in answer.text
+    assert make_app().test_client().get("/metrics", headers=BEARER).status_code == 404
+
+
+def test_with_the_database_gone_it_says_so_and_goes_on(make_app, scrape):
+    app = make_app(metrics_token=TOKEN)
+    with app.app_context():
+        db.session.execute(db.text("DROP TABLE runs"))
+        db.session.commit()
+    assert scrape(app.test_client())["hopcheck_database_up",] == 0
+
+
+def test_nothing_that_people_wrote_is_in_it(make_app):
+    client = make_app(metrics_token=TOKEN).test_client()
+    page = finished(client, "A private zebra lives in Prague.")
+    assert "zebra" in page and "zebra" not in client.get("/metrics", headers=BEARER).text

@@ -7,7 +7,6 @@ import io
 import pytest
 from pypdf import PdfReader
 
-from app.reasoning.types import Judgement
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
 from tests.fakes import SUPPORTED, Script, ScriptedHop, answer, scripted_wiring
 
@@ -20,18 +19,12 @@ def story(number: int) -> str:
     return f"Beginning {number}. {LONG} Here stands answer{number} in the middle. {LONG} End {number}."
 
 
-SCRIPT = Script(
-    tuple(
-        ScriptedHop(f"What is question {number}?", answer(f"answer{number}", story(number), f"Page {number}"))
-        for number in range(1, HOPS)
-    )
-    + (
-        ScriptedHop(
-            "What is question 5?", answer("answer5", "A short one: answer5.", "Page 5"), enough=Judgement(True, "")
-        ),
-    ),
-    SUPPORTED,
-)
+LONG_HOPS = [
+    ScriptedHop(f"What is question {number}?", answer(f"answer{number}", story(number), f"Page {number}"))
+    for number in range(1, HOPS)
+]
+SHORT_HOP = ScriptedHop("What is question 5?", answer("answer5", "A short one: answer5.", "Page 5"))
+SCRIPT = Script((*LONG_HOPS, SHORT_HOP), SUPPORTED)
 
 
 @pytest.fixture

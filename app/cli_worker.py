@@ -19,6 +19,8 @@ from app.parts import keep_warm
 from app.web.current import Hopcheck, hopcheck
 
 if TYPE_CHECKING:
+    from wsgiref.simple_server import WSGIServer
+
     from celery import Celery
 
 LEAVE_SECONDS = 8.0
@@ -41,7 +43,7 @@ def worker(queues: str, metrics_port: int | None) -> None:
         raise click.UsageError("REDIS_URL is not set, so web processes carry out their runs themselves.")
     set_up(here.settings.log_level)
     if metrics_port:
-        _measure(here, metrics_port)
+        measure(here, metrics_port)
     app = celery_worker(current_app._get_current_object(), here)  # type: ignore[attr-defined] # a proxy
     level = here.settings.log_level
     app.worker_main(["worker", "--queues", queues, "--loglevel", level, "--without-gossip", "--without-mingle"])
@@ -71,7 +73,8 @@ def celery_worker(flask_app: Flask, here: Hopcheck) -> Celery:
     return app
 
 
-def _measure(here: Hopcheck, port: int) -> None:
+def measure(here: Hopcheck, port: int) -> WSGIServer:
+    """Tell Prometheus of the runs of `here` at that port, in a thread, until the server that this returns is shut."""
     from prometheus_client import start_http_server
 
     from app.runs.metrics import Metrics
@@ -79,9 +82,10 @@ def _measure(here: Hopcheck, port: int) -> None:
     metrics = Metrics(here.runs.overview)
     here.runs.watch(metrics)
     try:
-        start_http_server(port, "127.0.0.1", metrics.registry)
+        server, _ = start_http_server(port, "127.0.0.1", metrics.registry)
     except OSError as error:
         raise click.ClickException(f"Port {port} cannot be used for metrics: {error.strerror}.") from None
+    return server
 
 
 def _leave(here: Hopcheck) -> None:

@@ -16,7 +16,7 @@ print(*sorted(names - set(sys.stdlib_module_names) - {"app", "__main__"} - BEFOR
 """
 
 MODELS = {"torch", "transformers", "peft", "pyserini", "jnius", "onnxruntime", "xllamacpp", "nltk", "scipy"}
-SLOW = {"alembic", "flask_migrate", "openai", "httpx", "requests", "trafilatura", "numpy", "app.cli"}
+SLOW = {"alembic", "flask_migrate", "openai", "httpx", "requests", "trafilatura", "numpy", "app.cli", "celery", "redis"}
 """They take 0.1 to 0.7 s each."""
 
 COMMANDS = """

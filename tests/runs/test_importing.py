@@ -22,6 +22,7 @@ from app.reasoning.events import (
     RunBranched,
     RunFailed,
     RunInterrupted,
+    RunResumed,
     RunStarted,
     StepFailed,
     TokensUsed,
@@ -124,6 +125,7 @@ def runs(draw) -> list:
                 Branch("a_parent-of-it", draw(st.integers(1, 50)), draw(st.none() | st.builds(Question, words)))
             )
         )
+    told += [RunResumed("It was cut off.")] * draw(st.integers(0, 2))
     count = draw(st.integers(0, 3))
     for number in range(1, count + 1):
         told += draw(hops(number))
@@ -190,7 +192,8 @@ def with_evidence(**fields) -> dict:
 def test_the_file_is_said_to_be_the_source_and_when_its_check_was():
     told = again(exported(RUN))
     assert told["imported"] == {"made_at": "2026-03-01T12:30:00+00:00"}
-    assert again(told)["imported"] == told["imported"], "also of a file that was made of an import"
+    later = {**told, "created_at": "2026-04-01T00:00:00+00:00"}
+    assert again(later)["imported"] == told["imported"], "also of a file that was made of an import"
 
 
 def test_what_a_later_version_1_adds_is_passed_over_and_what_an_earlier_lacks_is_not_missed():

@@ -1,7 +1,7 @@
 """The JSON API's account of itself: its document, for programs and as a page, and what a run can be made of here.
 
-docs/api.md tells of the API; openapi.py describes every answer. Its routes stand by topic: api_runs.py, api_steering.py,
-api_keeping.py, api_publishing.py, api_notes.py and api_reports.py.
+docs/api.md tells of the API; openapi.py describes every answer. Its routes stand by topic: api_runs.py,
+api_steering.py, api_keeping.py, api_publishing.py, api_notes.py and api_reports.py.
 """
 
 from __future__ import annotations

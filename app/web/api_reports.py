@@ -12,8 +12,9 @@ from werkzeug.exceptions import Conflict, NotFound
 from app.reasoning.side_by_side import PageUsed, Row, pages, rows
 from app.runs.comparing import NoSuchRun, compared
 from app.runs.service import StoredRun
-from app.web.api_askers import stored_run
+from app.web.api_askers import owned, stored_run
 from app.web.api_blueprint import api_blueprint
+from app.web.api_lists import one_of
 from app.web.api_problems import API
 from app.web.current import hopcheck
 from app.web.exports import NO_REVIEW, NOT_YET, markdown_of, review_of
@@ -23,8 +24,9 @@ api_reports = api_blueprint("api_reports")
 
 @api_reports.get(f"{API}/runs/<run_id>/export.md")
 def as_markdown(run_id: str) -> Response:
-    """The whole trail of a run that has ended, to read."""
-    return Response(markdown_of(_ended(run_id)), mimetype="text/markdown")
+    """The whole trail of a run that has ended, to read; `?notes=yes` adds its owner's notes, for the owner alone."""
+    notes = hopcheck().runs.notes.of(owned(run_id).id) if one_of("notes", ("yes",)) else ()
+    return Response(markdown_of(_ended(run_id), notes), mimetype="text/markdown")
 
 
 @api_reports.get(f"{API}/runs/<run_id>/claimreview.json")

@@ -19,7 +19,9 @@ def report_paths() -> dict[str, PathItem]:
 def _markdown() -> Operation:
     answers = {200: of_type("text/markdown", "The trail.", text())}
     about = "The claim, the verdict and every hop with its cited passage; 409 while the run goes on."
-    return operation("markdown", "Read a report in Markdown", answers, about, (409, *BY_ID))
+    notes = in_query("notes", text(enum=["yes"]), "Add your notes; for a run of yours.")
+    problems = (401, 409, 422, *BY_ID)
+    return operation("markdown", "Read a report in Markdown", answers, about, problems, parameters=(notes,))
 
 
 def _claim_review() -> Operation:

@@ -28,6 +28,16 @@ class TestExports:
         assert (told.status_code, told.mimetype) == (200, kind)
         assert (told.json == file.get_json(force=True)) if "json" in kind else (told.text == file.text)
 
+    def test_its_owner_alone_gets_the_markdown_with_notes(self, client):
+        address = start(client)
+        ended(client, address)
+        client.put(f"{address}/notes/1", json={"text": "Mine alone."})
+        assert "Mine alone" in client.get(f"{address}/export.md?notes=yes").text
+        stranger = client.application.test_client()
+        problem(stranger.get(f"{address}/export.md?notes=yes"), 404)
+        assert problem(stranger.get(f"{address}/export.md?notes=no"), 422)["field"] == "notes"
+        assert "Mine alone" not in stranger.get(f"{address}/export.md").text
+
     @pytest.mark.parametrize("form", ["export.md", "claimreview.json"])
     def test_a_run_that_goes_on_is_not_whole_yet(self, make_app, form):
         gate = Gate("answer 2")

@@ -1,0 +1,107 @@
+"""An evidence pursuit wherever a check can go: branched in each of its stages, compared, exported and read again."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass, field
+
+import pytest
+
+from app.reasoning.types import RunOptions
+from tests.fakes import FakeWiring
+from tests.reasoning.pursuit import Script
+from tests.web.conftest import started, token, wait_for
+
+ENDED = 'id="verdict-heading"'
+ASKED = ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
+"""Two questions of the questioner's own, its decision, and other wordings until there are five pairs."""
+
+
+@dataclass
+class Pursuing(FakeWiring):
+    """Every pursuit goes by the script, which notes each call of a module."""
+
+    script: Script = field(default_factory=Script)
+
+    def strategy_for(self, options: RunOptions):
+        if options.strategy == "evidence-pursuit":
+            return self.script.strategy()
+        return super().strategy_for(options)
+
+
+@pytest.fixture
+def wiring() -> Pursuing:
+    return Pursuing()
+
+
+@pytest.fixture
+def client(make_app, wiring):
+    return make_app(wiring).test_client()
+
+
+@pytest.fixture
+def path(client, wiring) -> str:
+    """The path of a pursuit that has ended; of what it called nothing is noted."""
+    found = started(client, strategy="evidence-pursuit")
+    assert questions(wait_for(client, found, ENDED)) == ASKED
+    wiring.script.calls.clear()
+    return found
+
+
+def questions(page: str) -> list[str]:
+    return re.findall(r'<li id="hop-\d+" class="hop.*?<h3[^>]*>(.*?)</h3>', page, re.DOTALL)
+
+
+def branched(client, path: str, hop: int, **fields) -> str:
+    """The page of the check that goes on from this hop, once it has ended."""
+    sent = client.post(f"{path}/branch", data={"csrf_token": token(client), "hop": hop, "question": "Mine?", **fields})
+    assert sent.status_code == 303, sent.text
+    return wait_for(client, sent.location, ENDED)
+
+
+def test_a_question_of_the_questioners_own_is_changed_and_it_goes_on_from_the_answer(client, path, wiring):
+    page = branched(client, path, 2)
+    assert questions(page)[:2] == ["First?", "Mine?"] and len(questions(page)) == len(ASKED)
+    assert "First?" not in [asked for asked, _ in wiring.script.named("answer")], "its answer stands"
+    assert [hop.question.text for hop in wiring.script.named("step")[0][1]] == ["First?", "Mine?"]
+    assert page.count("From the earlier check") == 1
+
+
+def test_another_wording_is_changed_and_what_the_questioner_decided_before_it_stands(client, path, wiring):
+    page = branched(client, path, 4)
+    assert questions(page)[:4] == ["First?", "Second?", "First, 1?", "Mine?"] and len(questions(page)) == len(ASKED)
+    assert wiring.script.named("step") == [], "it is not asked to decide once more"
+    assert "The questioner holds that the answers show the claim to be true." in page
+
+
+def test_another_wording_is_left_out_and_one_more_is_asked_in_its_place(client, path):
+    page = branched(client, path, 4, leave_out="yes")
+    assert questions(page)[:5] == ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
+    assert len(questions(page)) == len(ASKED) + 1, "five pairs are wanted, and this makes none"
+    assert "Its owner left it out." in page
+
+
+def test_a_question_that_is_left_out_is_shown_to_the_questioner_as_set_aside(client, path, wiring):
+    branched(client, path, 1, leave_out="yes")
+    assert [hop.question.text for hop in wiring.script.named("step")[0][2]] == ["First?"]
+
+
+def test_it_stands_beside_a_check_of_the_other_strategy(client, path):
+    other = started(client)
+    wait_for(client, other, ENDED)
+    page = client.get("/compare", query_string={"run": [each.rsplit("/", 1)[1] for each in (path, other)]})
+    assert page.status_code == 200
+    assert re.search(r'Strategy <span class="differs">differs</span>', page.text)
+    assert page.text.count("Not asked") == len(ASKED) + 2, "no question of theirs is the same"
+
+
+def test_its_export_is_read_again_as_the_same_report(client, path):
+    told = client.get(f"{path}/export.json")
+    sent = {"csrf_token": token(client), "file": (io.BytesIO(told.data), "pursuit.json")}
+    kept = client.post("/import", data=sent, content_type="multipart/form-data")
+    assert kept.status_code == 303, kept.text
+    again = client.get(f"{kept.location}/export.json").json
+    assert {**again, "id": "", "created_at": "", "imported": None} == {**told.json, "id": "", "created_at": ""}
+    assert questions(client.get(kept.location).text) == ASKED
+    assert all(f"**{each}" in client.get(f"{path}/export.md").text.replace("\\", "") for each in ASKED)

@@ -4,6 +4,7 @@ One process, because models are large and runs are carried out in it; threads, b
 What is loaded, connected and taken up happens in the worker, after the fork.
 """
 
+import logging
 import signal
 import threading
 import time
@@ -12,6 +13,7 @@ from app.logs import set_up
 from app.parts import keep_warm
 from app.settings import load_settings
 from app.starting import refusal
+from app.web.slow_clients import OneLineEach, lose_patience
 
 _settings = load_settings()
 
@@ -33,9 +35,15 @@ def on_starting(server):
         raise SystemExit(f"Hopcheck cannot start: {reason}")
 
 
+def when_ready(server):
+    """Whoever connects from now on has to go on, or is cut off."""
+    lose_patience(listener.sock for listener in server.LISTENERS)
+
+
 def post_worker_init(worker):
     """Take up the runs that were left unfinished, and load the models without keeping the first page waiting."""
     set_up(_settings.log_level)
+    logging.getLogger("gunicorn.error").addFilter(OneLineEach())
     here = worker.wsgi.extensions["hopcheck"]
     here.runs.serve()
     if not _settings.redis_url:  # else workers carry the runs out, and they alone need the models

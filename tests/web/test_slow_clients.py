@@ -1,0 +1,41 @@
+"""Who stops in the middle of a request, or does not read the answer, is cut off by the system."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from app.web.slow_clients import OneLineEach, lose_patience
+
+
+@pytest.fixture
+def connection() -> Iterator[socket.socket]:
+    """The server's end of a connection whose other end neither sends nor reads."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        lose_patience([listening], seconds=1)
+        with socket.create_connection(listening.getsockname()), listening.accept()[0] as accepted:
+            accepted.setblocking(True)
+            yield accepted
+
+
+def test_waiting_for_the_rest_of_a_request_ends(connection):
+    with pytest.raises(BlockingIOError):
+        connection.recv(1)
+
+
+def test_writing_to_a_client_that_reads_nothing_ends(connection):
+    with pytest.raises(BlockingIOError):
+        connection.sendall(b"x" * 100_000_000)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(BlockingIOError(11, "unavailable"), "a client was too slow and was cut off"), (OSError(5, "broken"), "Trouble.")],
+)
+def test_of_a_slow_client_the_log_has_one_line_and_of_other_trouble_all(error, told):
+    record = logging.LogRecord("gunicorn.error", logging.ERROR, "", 1, "Trouble.", (), (type(error), error, None))
+    assert OneLineEach().filter(record) and record.getMessage() == told
+    assert (record.exc_info is None) == isinstance(error, BlockingIOError)

@@ -57,10 +57,10 @@ class PostgreSQL:
         """Stop it at once, whoever is connected."""
         self._call("pg_ctl", "-D", str(self._data), "-w", "-m", "immediate", "stop")
 
-    def fresh(self, tables: bool = True) -> str:
+    def fresh(self, with_tables: bool = True) -> str:
         """The address of a new database, with the tables or empty."""
         name = f"hopcheck_{next(self._numbers)}"
-        self._administer(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE if tables else 'template0'}")
+        self._administer(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE if with_tables else 'template0'}")
         return self.url(name)
 
     @property

@@ -45,7 +45,9 @@ def test_a_report_is_downloaded_imported_again_and_says_that_it_was(live, visito
 def test_a_hostile_file_shows_what_it_holds_and_a_broken_one_what_is_wrong(live, visitor):
     """Without a script the form works as well."""
     page = visitor()
-    hostile = Script((ScriptedHop(HOSTILE, answer("Bacon", f"{HOSTILE} by Bacon", HOSTILE)),), Verdict(Label.REFUTED, ()))
+    hostile = Script(
+        (ScriptedHop(HOSTILE, answer("Bacon", f"{HOSTILE} by Bacon", HOSTILE)),), Verdict(Label.REFUTED, ())
+    )
     address = live(scripted_wiring(hostile))
     check(page, address, HOSTILE)
     expect_verdict(page, "Refuted")

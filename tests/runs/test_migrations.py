@@ -27,7 +27,7 @@ def fresh_app(request, tmp_path):
     app = Flask("app")
     on_postgresql = request.param == "postgresql"
     app.config["SQLALCHEMY_DATABASE_URI"] = (
-        request.getfixturevalue("postgresql").fresh(tables=False)
+        request.getfixturevalue("postgresql").fresh(with_tables=False)
         if on_postgresql
         else f"sqlite:///{tmp_path / 'fresh.sqlite3'}"
     )

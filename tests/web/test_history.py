@@ -46,7 +46,9 @@ def stored(client, database_url):
 
 def listed(page: str) -> list[str]:
     """The claims in the list."""
-    return [html.unescape(each) for each in re.findall(r'<li><a [^>]*><span class="recent-claim"[^>]*>(.*?)</span>', page)]
+    return [
+        html.unescape(each) for each in re.findall(r'<li><a [^>]*><span class="recent-claim"[^>]*>(.*?)</span>', page)
+    ]
 
 
 def link(page: str, name: str) -> str:

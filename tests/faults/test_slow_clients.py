@@ -10,8 +10,6 @@ from tests.faults.servers import serving
 
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n"
 HEADERS = b"POST /runs HTTP/1.1\r\nHost: x\r\n" + FORM
-    b"POST /runs HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-)
 UNFINISHED = (HEADERS, HEADERS + b"\r\nclaim=")
 """Requests that stop in the middle of their headers, or of their form."""
 

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from flask import request
+from flask import current_app, request
+from itsdangerous import Signer
 from werkzeug.exceptions import BadRequest
 
 from app.claims import whole_claim
@@ -63,6 +64,15 @@ def sent_run() -> tuple[Claim, RunOptions]:
     options = wiring.offers().at_work(replace(options, labels=usual if labels is None else label_set(labels)))
     wiring.check(options)
     return claim, replace(options, modules=wiring.modules(options))
+
+
+def sent_key() -> str:
+    """What stands for the request's Idempotency-Key, "" without one.
+
+    The run's id is made of it, so the key is signed: one that is easy to guess makes no id that is.
+    """
+    key = request.headers.get("Idempotency-Key")
+    return Signer(current_app.config["SECRET_KEY"], salt="idempotency").get_signature(key).decode() if key else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from app.web.api_answers import made, told
 from app.web.api_askers import asker, starter, stored_run
 from app.web.api_blueprint import api_blueprint
-from app.web.api_input import check_after, sent_run
+from app.web.api_input import check_after, sent_key, sent_run
 from app.web.api_lists import sent_cursor, sent_limit, sent_wishes, told_page
 from app.web.api_problems import API
 from app.web.api_stream import EventMessages
@@ -20,9 +20,9 @@ api_runs = api_blueprint("api_runs")
 
 @api_runs.post(f"{API}/runs")
 def start() -> ResponseReturnValue:
-    """Start a run."""
+    """Start a run; the same request with the same Idempotency-Key leads to the run that it has started already."""
     who = starter()
-    return made(hopcheck().runs.start(*sent_run(), who))
+    return made(hopcheck().runs.start(*sent_run(), who, sent_key()))
 
 
 @api_runs.get(f"{API}/runs")

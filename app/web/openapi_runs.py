@@ -50,8 +50,14 @@ def _start() -> Operation:
     about = (
         "What is left out is as the settings have it; /choices says what can be chosen, and who then gets the claim."
     )
+    key = {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "schema": text(),
+        "description": "Any text: the same request with the same one, sent again, leads to the same run.",
+    }
     problems = (400, 401, 413, 415, 422, 429, 503)
-    return operation("start", "Start a run", new_run(), about, problems, body="NewRun", owned=True)
+    return operation("start", "Start a run", new_run(), about, problems, body="NewRun", owned=True, parameters=(key,))
 
 
 def _list() -> Operation:

@@ -97,6 +97,16 @@ class TestRuns:
         assert run["options"]["labels"] == "two", "the preset's own"
         assert ended(client, start(client))["options"]["corpora"] == ["vital"]
 
+    def test_the_same_request_with_the_same_key_leads_to_the_same_run(self, client):
+        def sent(claim: str, key: str) -> str:
+            answer = client.post(RUNS, json={"claim": claim}, headers={"Idempotency-Key": key})
+            assert answer.status_code == 201
+            return answer.json["id"]
+
+        first = sent(CLAIM, "one")
+        assert sent(CLAIM, "one") == first
+        assert len({first, sent(CLAIM, "two"), sent("Hamlet is a play.", "one")}) == 3
+
     def test_a_run_of_the_page_is_read_by_the_api_too(self, client):
         assert ended(client, "/api/v1" + started(client))["claim"] == CLAIM
 

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
 from app.runs.control import Limits
-from app.runs.leases import is_free
+from app.runs.jobs import PEOPLE
+from app.runs.leases import in_queue, is_free
 from app.runs.spending import Spending
 from app.runs.tables import RUNNING, RunRow
 
@@ -65,28 +66,30 @@ class Admission:
     def admit(self, session: Session) -> None:
         """Raises TooManyWaiting when the run that `session` has just written is one too many.
 
-        Runs that a worker is about to take do not count as waiting. SQLite has one writer at a time, so the count is
-        exact; on PostgreSQL two that start in the same instant may both get in.
+        Runs that a worker is about to take do not count as waiting, nor do those of batches. SQLite has one writer at a
+        time, so the count is exact; on PostgreSQL two that start in the same instant may both get in.
         """
-        unfinished = session.scalar(select(func.count()).where(RunRow.state == RUNNING)) or 0
-        under_way = session.scalar(select(func.count()).where(RunRow.state == RUNNING, ~is_free())) or 0
+        started = (RunRow.state == RUNNING, in_queue(PEOPLE))
+        unfinished = session.scalar(select(func.count()).where(*started)) or 0
+        under_way = session.scalar(select(func.count()).where(*started, ~is_free())) or 0
         if unfinished - 1 >= self._most + max(under_way, self._workers):
             turn = self._seconds_of_a_turn(session)
             seconds = max(1, math.ceil(UNKNOWN_SECONDS if turn is None else turn))
             raise TooManyWaiting("Too many checks wait for their turn already.", seconds)
 
     def place(self, run_id: str) -> Place | None:
-        """Where the run stands, or None when it is not waiting."""
+        """Where the run stands, or None when it is not waiting. People's runs are before those of batches."""
         with self._sessions() as session:
             own = session.execute(
-                select(RunRow.created_at).where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
+                select(RunRow.created_at, RunRow.batch).where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
             ).one_or_none()
             if own is None:
                 return None
             earlier = or_(
                 RunRow.created_at < own.created_at, and_(RunRow.created_at == own.created_at, RunRow.id < run_id)
             )
-            before = session.scalar(select(func.count()).where(RunRow.state == RUNNING, is_free(), earlier)) or 0
+            sooner = and_(in_queue(PEOPLE), earlier) if own.batch is None else or_(in_queue(PEOPLE), earlier)
+            before = session.scalar(select(func.count()).where(RunRow.state == RUNNING, is_free(), sooner)) or 0
             seconds = self._seconds_of_a_turn(session)
         return Place(before + 1, None if seconds is None else math.ceil(seconds * (before + 1)))
 

@@ -17,6 +17,7 @@ from app.reasoning.report import Report, fold
 from app.reasoning.roles import Wish
 from app.reasoning.types import Label
 from app.runs.event_log import EventLog
+from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.once import is_no_id
 from app.runs.tables import RunRow, is_there
 
@@ -86,6 +87,12 @@ class Catalogue:
         stands = (row.created_at, events[-1].seq, report, Wish(row.wish or Wish.GO_ON))
         return StoredRun(run_id, row.owner, *stands, row.published_at, row.taken_down_at)
 
+    def queue_of(self, run_id: str) -> str:
+        """Where the run waits for its turn."""
+        with self._sessions() as session:
+            batch = session.scalar(select(RunRow.batch).where(RunRow.id == run_id))
+        return PEOPLE if batch is None else BATCHES
+
     def has(self, run_id: str) -> bool:
         """Whether the run is there."""
         with self._sessions() as session:
@@ -94,8 +101,11 @@ class Catalogue:
     def of_owner(
         self, owner: str, wanted: Wanted = Wanted(), limit: int = 20, after: Position | None = None
     ) -> tuple[RunSummary, ...]:
-        """The owner's newest runs, newest first; with `after`, those that follow that one."""
-        chosen = select(RunRow).where(RunRow.owner == owner, is_there(), *fitting(wanted))
+        """The owner's newest runs, newest first; with `after`, those that follow that one.
+
+        Those of batches are left out: their batch lists them.
+        """
+        chosen = select(RunRow).where(RunRow.owner == owner, is_there(), RunRow.batch.is_(None), *fitting(wanted))
         if after:
             at, run_id = after
             later_in_list = and_(RunRow.created_at == at, RunRow.id > run_id)

@@ -17,13 +17,11 @@ from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
 from app.reasoning.errors import HopcheckError
+from app.runs.jobs import PEOPLE
 
 log = logging.getLogger(__name__)
 
 CARRY_OUT = "hopcheck.carry_out"
-PEOPLE, BATCHES = "people", "batches"
-"""The queues, in the order in which a worker empties them."""
-
 QUEUED_SECONDS = 5
 """A run that is free when this is over is sent once more: a worker may have died with its message."""
 
@@ -64,23 +62,19 @@ def celery_app(url: str, workers: int = 1) -> Celery:
 class CeleryJobs:
     """Implements `JobRunner`: names runs to whichever worker is free, and carries out what a worker is brought."""
 
-    def __init__(
-        self, carry_out: Callable[[str], None], url: str, queue_of: Callable[[str], str] = lambda run_id: PEOPLE
-    ) -> None:
-        """`queue_of` says whether a run is a person's or a batch's."""
+    def __init__(self, carry_out: Callable[[str], None], url: str) -> None:
         self._carry_out = carry_out
         self._celery = celery_app(url)
         self._redis = Redis.from_url(url, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS)
-        self._queue_of = queue_of
         self._stopped = False
         self._well = True
 
-    def submit(self, run_id: str) -> None:
+    def submit(self, run_id: str, queue: str = PEOPLE) -> None:
         """Send the run's message unless it is on its way. Without Redis the run waits; the sweeper comes again."""
         if self._stopped:
             return
         try:
-            self._send(run_id, self._queue_of(run_id))
+            self._send(run_id, queue)
         except (RedisError, OperationalError) as error:
             if self._well:
                 log.warning("Redis does not answer (%s); runs wait until it does", type(error).__name__)

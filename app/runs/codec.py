@@ -39,3 +39,8 @@ def event_schema(ref_template: str) -> dict[str, Any]:
 def encode_options(options: RunOptions) -> dict[str, Any]:
     """The options as JSON types."""
     return _options.dump_python(options, mode="json")
+
+
+def decode_options(stored: dict[str, Any]) -> RunOptions:
+    """The options that `encode_options` was given. Raises ValueError for what is none."""
+    return _options.validate_python(stored)

@@ -87,6 +87,7 @@ class EventLog:
         started: RunStarted,
         admit: Callable[[Session], None] = lambda session: None,
         standing: Sequence[Event] = (),
+        batch: str | None = None,
     ) -> None:
         """Commit a new run's row together with its first events; `standing` are those that a branch begins with.
 
@@ -94,7 +95,7 @@ class EventLog:
         """
         with self._sessions.begin() as session:
             parent = next((each.branch.parent for each in standing if isinstance(each, RunBranched)), None)
-            now = _create(session, run_id, owner, started, last_seq=len(standing) + 2, parent=parent)
+            now = _create(session, run_id, owner, started, last_seq=len(standing) + 2, parent=parent, batch=batch)
             admit(session)
             for seq, event in enumerate((started, *standing, WAITING), 1):
                 _insert(session, run_id, seq, now, event)

@@ -14,11 +14,15 @@ from typing import Protocol
 
 log = logging.getLogger(__name__)
 
+PEOPLE, BATCHES = "people", "batches"
+QUEUES = (PEOPLE, BATCHES)
+"""In the order in which they are emptied: the run that a person waits for goes before the claims of any batch."""
+
 
 class JobRunner(Protocol):
-    """Carries runs out somewhere else, in the order they came, some of them at once."""
+    """Carries runs out somewhere else, each queue's in the order they came, some of them at once."""
 
-    def submit(self, run_id: str) -> None:
+    def submit(self, run_id: str, queue: str = PEOPLE) -> None:
         """See to it that someone tries to take the run up soon. Naming a run again does no harm."""
 
     def carry_out(self, run_id: str) -> None:
@@ -29,7 +33,7 @@ class JobRunner(Protocol):
 
 
 class ThreadJobs:
-    """Up to `workers` runs at once, the others first come, first served.
+    """Up to `workers` runs at once, the others queue by queue; in each it is first come, first served.
 
     The threads are daemons and no pool of the standard library's, whose threads are joined when the interpreter ends:
     a model call that takes minutes must not hold a shutdown up.
@@ -39,18 +43,18 @@ class ThreadJobs:
         self.carry_out = carry_out
         self._workers = workers
         self._threads: list[threading.Thread] = []
-        self._waiting: deque[str] = deque()
+        self._waiting: dict[str, deque[str]] = {queue: deque() for queue in QUEUES}
         self._known: set[str] = set()
         self._news = threading.Condition()
         self._stopped = False
 
-    def submit(self, run_id: str) -> None:
+    def submit(self, run_id: str, queue: str = PEOPLE) -> None:
         """Queue a run that is neither queued nor under way here. The first call starts the threads, after any fork."""
         with self._news:
             if self._stopped or run_id in self._known:
                 return
             self._known.add(run_id)
-            self._waiting.append(run_id)
+            self._waiting[queue].append(run_id)
             if len(self._threads) < self._workers:
                 self._threads.append(threading.Thread(target=self._work, name="run", daemon=True))
                 self._threads[-1].start()
@@ -60,7 +64,8 @@ class ThreadJobs:
         """Drop what is queued. What is under way ends when it finds that its lease is gone."""
         with self._news:
             self._stopped = True
-            self._waiting.clear()
+            for waiting in self._waiting.values():
+                waiting.clear()
             self._news.notify_all()
         deadline = time.monotonic() + wait
         for thread in self._threads:
@@ -79,5 +84,5 @@ class ThreadJobs:
     def _next(self) -> str | None:
         """The run whose turn it is; waits for one. None once stopped."""
         with self._news:
-            self._news.wait_for(lambda: self._waiting or self._stopped)
-            return None if self._stopped else self._waiting.popleft()
+            self._news.wait_for(lambda: any(self._waiting.values()) or self._stopped)
+            return None if self._stopped else next(filter(None, self._waiting.values())).popleft()

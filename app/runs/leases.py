@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
 from app.runs.clock import database_now
+from app.runs.jobs import PEOPLE
 from app.runs.tables import RUNNING, RunRow
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,9 @@ log = logging.getLogger(__name__)
 LEASE_SECONDS = 15.0
 RENEW_SECONDS = 4.0
 """Three renewals in a row may go wrong before a lease lapses."""
+
+MOST_NAMED = 300
+"""So many free runs are named at a time: after a while without workers there may be more than a sweep has time for."""
 
 
 class LeaseLost(HopcheckError):
@@ -135,18 +139,20 @@ class Leases:
                     .values(leased_until=database_now(self._seconds))
                 )
 
-    def free(self, grace_seconds: float = 0.0) -> tuple[str, ...]:
-        """The unfinished runs that nobody carries out, oldest first.
+    def free(self, grace_seconds: float = 0.0, queue: str | None = None) -> tuple[str, ...]:
+        """The unfinished runs that nobody carries out, oldest first; some hundreds at most, and of one queue or both.
 
         New ones are left out for `grace_seconds`: the process that stored them is about to take them.
         """
+        queued = () if queue is None else (in_queue(queue),)
         not_new = or_(RunRow.epoch > 0, RunRow.created_at <= database_now(-grace_seconds))
         with self._sessions() as session:
             return tuple(
                 session.scalars(
                     select(RunRow.id)
-                    .where(RunRow.state == RUNNING, is_free(), not_new)
+                    .where(RunRow.state == RUNNING, is_free(), not_new, *queued)
                     .order_by(RunRow.created_at, RunRow.id)
+                    .limit(MOST_NAMED)
                 )
             )
 
@@ -171,6 +177,11 @@ class Leases:
 def is_free():
     """The condition that nobody holds the lease of a run: it was never taken, let go of, or has lapsed."""
     return or_(RunRow.leased_until.is_(None), RunRow.leased_until < database_now())
+
+
+def in_queue(queue: str):
+    """The condition that a run waits in that queue."""
+    return RunRow.batch.is_(None) if queue == PEOPLE else RunRow.batch.is_not(None)
 
 
 def _is_one_of(leases: list[Lease]):

@@ -16,6 +16,8 @@ from app.reasoning.report import fold
 from app.reasoning.roles import Strategy, Wish
 from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
+from app.runs.batch_feeder import BatchFeeder
+from app.runs.batches import Batches, BatchLine
 from app.runs.bells import Bell
 from app.runs.branching import branched
 from app.runs.catalogue import Catalogue, Position, RunSummary, StoredRun, Wanted
@@ -79,7 +81,10 @@ class Runs:
         self.publishing = Publishing(sessions)
         self.overview = Overview(sessions)
         self.retention = Retention(sessions, self.deletion, retention_days)
-        self._sweeper = Sweeper(self._leases, self._jobs, purge=self._purge)
+        self.batches = Batches(sessions, self.interrupt)
+        self.feeder = BatchFeeder(sessions, self._events, self._jobs, self._admission.check_day, workers)
+        self._retention_days = retention_days
+        self._sweeper = Sweeper(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
 
     def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "") -> str:
         """Store a new run, wake whoever carries it out, and return its id: 128 random bits, safe in a URL.
@@ -116,6 +121,14 @@ class Runs:
         self._jobs.submit(run_id)
         return run_id
 
+    def start_batch(
+        self, lines: Sequence[BatchLine], options: RunOptions, owner: str, title: str, form: str = ""
+    ) -> str:
+        """Store a batch of claims, begin with the first of them, and return its id. `form` is as for `start`."""
+        batch_id = self.batches.create(lines, options, owner, title, form)
+        self.feeder.feed()
+        return batch_id
+
     def import_report(self, exported: bytes, owner: str) -> str:
         """Store a JSON export as an ended run of `owner`, marked as imported; return its id. Raises InvalidInput."""
         told, run_id = read_export(exported), new_id()
@@ -128,7 +141,7 @@ class Runs:
 
     def wake(self, run_id: str) -> None:
         """See to it that the run is carried out, if it is unfinished and nobody does."""
-        self._jobs.submit(run_id)
+        self._jobs.submit(run_id, self._catalogue.queue_of(run_id))
 
     def carry_out(self, run_id: str) -> None:
         """Bring the run to its end here and now, if nobody else does: what a worker is for."""
@@ -199,6 +212,8 @@ class Runs:
     def _purge(self) -> None:
         self.deletion.purge()
         self.retention.sweep()
+        if self._retention_days:
+            self.batches.forget(self._retention_days)
 
     def stop(self, wait: float = 0.0) -> None:
         """Leave: followers are let go, and every run of this process is free for whoever takes it up.

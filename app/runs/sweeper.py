@@ -1,6 +1,6 @@
 """Takes up what lies about: waiting runs of a process that is gone, and runs that were cut off in the middle.
 
-What was deleted a while ago it sweeps out for good.
+It also sees to it that batches go on. What was deleted a while ago it sweeps out for good.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 
 from app.reasoning.errors import HopcheckError
-from app.runs.jobs import JobRunner
+from app.runs.jobs import QUEUES, JobRunner
 from app.runs.leases import Leases
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ GRACE_SECONDS = 5.0
 
 
 class Sweeper:
-    """Every few seconds names each free run to `jobs`, then purges. Several servers may sweep one database."""
+    """Every few seconds names free runs to `jobs`, feeds and purges. Several servers may sweep one database."""
 
     def __init__(
         self,
@@ -30,12 +30,14 @@ class Sweeper:
         every: float = SWEEP_SECONDS,
         grace: float = GRACE_SECONDS,
         purge: Callable[[], object] = tuple,
+        feed: Callable[[], object] = tuple,
     ) -> None:
         self._leases = leases
         self._jobs = jobs
         self._every = every
         self._grace = grace
         self._purge = purge
+        self._feed = feed
         self._stopped = threading.Event()
 
     def start(self) -> None:
@@ -47,9 +49,11 @@ class Sweeper:
         self._stopped.set()
 
     def sweep(self) -> None:
-        """Name every free run once, oldest first; whose it becomes its lease decides."""
-        for run_id in self._leases.free(self._grace):
-            self._jobs.submit(run_id)
+        """Name every free run once, people's first and then the oldest; whose it becomes its lease decides."""
+        for queue in QUEUES:
+            for run_id in self._leases.free(self._grace, queue):
+                self._jobs.submit(run_id, queue)
+        self._feed()
         self._purge()
 
     def _sweep_for_ever(self) -> None:

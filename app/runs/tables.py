@@ -55,6 +55,7 @@ class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     other writers of this run wait. `epoch`, `holder` and `leased_until` are the lease of whoever carries the run out
     (leases.py); `cut_offs` counts the leases that lapsed, `began_at` is when the first was taken. `wish` is what the
     owner wants of it (a roles.Wish, None to go on); `parent` is the run that this one branches off, there or not.
+    `batch` is the batch whose claim it checks, None for a run that a person started.
     `deleted_at` is when the owner deleted it: nobody is shown it from then on, and after a while it is gone. The owner
     published it at `published_at`, unless the operator took it down at `taken_down_at`, which the owner cannot undo.
     An `imported` run was read from a file: it was not carried out here. `searched` is the claim as searches see it, for
@@ -80,6 +81,7 @@ class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
     began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     wish: Mapped[str | None] = mapped_column(String(16))
     parent: Mapped[str | None] = mapped_column(String(32), index=True)
+    batch: Mapped[str | None] = mapped_column(String(32), index=True)
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     taken_down_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -134,6 +136,34 @@ class NoteRow(db.Model):  # type: ignore[name-defined] # made at run time
     agrees: Mapped[bool | None]
     text: Mapped[str] = mapped_column(Text, default="")
     written_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class BatchRow(db.Model):  # type: ignore[name-defined] # made at run time
+    """Claims that are checked one after another; `state` is a batches.BatchState. Its runs carry its id."""
+
+    __tablename__ = "batches"
+    __table_args__ = (Index("ix_batches_owner_created_at", "owner", "created_at"),)
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    owner: Mapped[str] = mapped_column(String(64))
+    title: Mapped[str] = mapped_column(Text)
+    options: Mapped[dict[str, Any]] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    state: Mapped[str] = mapped_column(String(16), index=True)
+
+
+class BatchClaimRow(db.Model):  # type: ignore[name-defined] # made at run time
+    """A claim of a batch, numbered from 1. `problem` is why it is none; else `run_id` is its newest run, once begun."""
+
+    __tablename__ = "batch_claims"
+
+    batch_id: Mapped[str] = mapped_column(ForeignKey("batches.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    claim: Mapped[str] = mapped_column(Text)
+    speaker: Mapped[str | None] = mapped_column(Text)
+    date: Mapped[str | None] = mapped_column(String(10))
+    run_id: Mapped[str | None] = mapped_column(String(32))
+    problem: Mapped[str | None] = mapped_column(Text)
 
 
 class SpendingRow(db.Model):  # type: ignore[name-defined] # made at run time

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.runs.celery_jobs import BATCHES, CARRY_OUT, MOST_QUEUED, PEOPLE, CeleryJobs, celery_app
+from app.runs.celery_jobs import CARRY_OUT, MOST_QUEUED, CeleryJobs, celery_app
+from app.runs.jobs import BATCHES, PEOPLE
 from tests.redis_server import RedisServer, running
 from tests.runs.conftest import wait_until
 
@@ -56,8 +57,8 @@ def test_a_redis_that_was_emptied_gets_every_message_again(redis, jobs):
 
 
 def test_a_batchs_run_waits_in_a_queue_of_its_own(redis):
-    jobs = CeleryJobs(print, redis.url, queue_of=lambda run_id: BATCHES if run_id == "batch" else PEOPLE)
-    jobs.submit("batch")
+    jobs = CeleryJobs(print, redis.url)
+    jobs.submit("batch", BATCHES)
     jobs.submit("person")
     assert (messages(redis, BATCHES), messages(redis, PEOPLE)) == (1, 1)
 
@@ -88,9 +89,9 @@ def test_without_redis_naming_a_run_raises_nothing_and_is_said_once(redis, caplo
 
 
 def test_a_worker_takes_peoples_runs_before_those_of_batches(redis):
-    jobs = CeleryJobs(print, redis.url, queue_of=lambda run_id: run_id.split()[0])
+    jobs = CeleryJobs(print, redis.url)
     for run_id in ("batches 1", "batches 2", "people 1", "people 2"):
-        jobs.submit(run_id)
+        jobs.submit(run_id, run_id.split()[0])
     assert carried_out(redis, 4)[0].startswith("people")
 
 

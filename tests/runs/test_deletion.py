@@ -164,7 +164,7 @@ def test_the_sweeper_purges(runs, run_id, wait_long, sessions, leases_with):
 class NoJobs:
     """Takes up nothing."""
 
-    def submit(self, run_id: str) -> None:
+    def submit(self, run_id: str, queue: str = "") -> None:
         raise AssertionError(run_id)
 
 

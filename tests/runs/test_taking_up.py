@@ -21,6 +21,7 @@ from app.reasoning.report import Report, fold
 from app.reasoning.types import Claim, HopStatus, RunOptions, Usage
 from app.runs.branching import branched
 from app.runs.event_log import EventLog
+from app.runs.jobs import PEOPLE
 from app.runs.leases import Leases
 from app.runs.runner import MOST_CUT_OFFS, OTHER_VERSION, Runner
 from app.runs.spending import Spending
@@ -110,7 +111,7 @@ class NoJobs:
     def __init__(self) -> None:
         self.submitted = []
 
-    def submit(self, run_id: str) -> None:
+    def submit(self, run_id: str, queue: str = PEOPLE) -> None:
         self.submitted.append(run_id)
 
     def stop(self, wait: float = 0.0) -> None:

@@ -1,0 +1,238 @@
+"""Batches: every claim gets one run, people's runs go first, and a batch can be paused, cancelled and tried again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select
+
+from app.reasoning.types import Claim, Label, RunOptions
+from app.runs.batch_feeder import LEAST_AHEAD
+from app.runs.batches import BAD_INPUT, GONE, WAITING, BatchLine, BatchState
+from app.runs.jobs import BATCHES, PEOPLE, ThreadJobs
+from app.runs.service import Limits, Runs
+from app.runs.tables import RunRow
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.runs.conftest import wait_until
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """Holds every run before its first question until the test opens it or ends."""
+    gate = Gate("question 1")
+    yield gate
+    gate.open()
+
+
+def lines(number: int) -> list[BatchLine]:
+    return [BatchLine(Claim(f"Claim number {each}.")) for each in range(1, number + 1)]
+
+
+def begun(runs: Runs, number: int, **more) -> str:
+    """A batch of so many claims, which has begun."""
+    return runs.start_batch(lines(number), RunOptions(), "me", "Mine", **more)
+
+
+def fed_until(runs: Runs, batch_id: str, state: BatchState = BatchState.DONE) -> None:
+    """Feed again and again, as a sweeper does, until the batch is in that state."""
+
+    def reached() -> bool:
+        runs.feeder.feed()
+        return runs.batches.get(batch_id).state is state
+
+    wait_until(reached)
+
+
+def runs_of(sessions, batch_id: str) -> list[str]:
+    with sessions() as session:
+        return list(session.scalars(select(RunRow.id).where(RunRow.batch == batch_id)))
+
+
+def test_every_claim_comes_to_its_verdict_and_the_batch_is_done(runs_with, sessions):
+    runs = runs_with(scripted_wiring())
+    said = Claim("A claim that somebody made.", "Somebody", "2020-10-31")
+    batch_id = runs.start_batch([BatchLine(said), *lines(11)], RunOptions(), "me", "Mine")
+    fed_until(runs, batch_id)
+    claims = runs.batches.claims(batch_id)
+    assert [each.number for each in claims] == list(range(1, 13)) and claims[0].claim == said
+    assert {(each.state, each.label, each.confidence) for each in claims} == {("verdict", Label.SUPPORTED, 0.91)}
+    assert sorted(each.run_id for each in claims) == sorted(runs_of(sessions, batch_id))
+    progress = runs.batches.progress(batch_id)
+    assert progress.counts == {"SUPPORTED": 12} and (progress.done, progress.total, progress.failed) == (12, 12, 0)
+    assert runs.report(claims[0].run_id).report.claim == said and runs.report(claims[0].run_id).owner == "me"
+
+
+def test_a_few_runs_wait_at_a_time_and_two_who_feed_begin_no_claim_twice(runs_with, sessions, gate):
+    one, other = (runs_with(scripted_wiring(gate=gate), workers=1) for _ in range(2))
+    batch_id = begun(one, 40)
+    feeders = [threading.Thread(target=runs.feeder.feed) for runs in (one, other) * 4]
+    for each in feeders:
+        each.start()
+    for each in feeders:
+        each.join()
+    assert LEAST_AHEAD <= len(runs_of(sessions, batch_id)) < 40
+    gate.open()
+    fed_until(other, batch_id)
+    assert len(runs_of(sessions, batch_id)) == 40
+    assert one.batches.progress(batch_id).counts == {"SUPPORTED": 40}
+
+
+def test_small_batches_have_their_turn_beside_a_long_one(runs_with, gate):
+    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    long = runs.batches.create(lines(100), RunOptions(), "me", "Long")
+    short = runs.batches.create(lines(3), RunOptions(), "you", "Short")
+    runs.feeder.feed()
+    assert runs.batches.progress(short).counts == {"running": 3}
+    assert runs.batches.progress(long).counts == {"running": LEAST_AHEAD - 3, WAITING: 100 - LEAST_AHEAD + 3}
+
+
+def test_a_persons_run_is_next_though_a_batch_has_waited_longer_and_turns_nobody_away(runs_with, gate):
+    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=1)
+    batch_id = begun(runs, 5)
+    assert gate.reached.wait(20)
+    mine = runs.start(Claim("A claim of mine."), RunOptions(), "me")
+    assert runs.place(mine).position == 1
+    last = runs.batches.claims(batch_id)[-1].run_id
+    assert runs.place(last).position == 5
+
+
+def test_threads_take_peoples_runs_before_those_of_batches():
+    done, gate = [], threading.Event()
+    jobs = ThreadJobs(lambda run_id: (gate.wait(20), done.append(run_id)), workers=1)
+    for run_id, queue in (("first", BATCHES), ("batch", BATCHES), ("person", PEOPLE), ("another", PEOPLE)):
+        jobs.submit(run_id, queue)
+    gate.set()
+    wait_until(lambda: len(done) == 4)
+    jobs.stop()
+    assert [each for each in done if each != "first"] == ["person", "another", "batch"]
+
+
+def test_those_who_look_for_free_runs_find_each_queues_own(runs_with, leases_with):
+    runs = runs_with(scripted_wiring(), jobs=lambda carry_out, workers: Idle())
+    mine = runs.start(Claim("A claim of mine."), RunOptions(), "me")
+    batch_id = begun(runs, 1)
+    leases = leases_with()
+    assert leases.free(queue=PEOPLE) == (mine,)
+    assert leases.free(queue=BATCHES) == (runs.batches.claims(batch_id)[0].run_id,)
+
+
+class Idle:
+    """Carries nothing out."""
+
+    def submit(self, run_id: str, queue: str = PEOPLE) -> None: ...
+
+    def carry_out(self, run_id: str) -> None: ...
+
+    def stop(self, wait: float = 0.0) -> None: ...
+
+
+def test_a_paused_batch_begins_nothing_until_it_goes_on(runs_with):
+    runs = runs_with(scripted_wiring())
+    batch_id = runs.batches.create(lines(3), RunOptions(), "me", "Mine")
+    assert runs.batches.pause(batch_id) and not runs.batches.pause(batch_id)
+    runs.feeder.feed()
+    assert runs.batches.progress(batch_id).counts == {WAITING: 3}
+    assert runs.batches.resume(batch_id) and not runs.batches.resume(batch_id)
+    fed_until(runs, batch_id)
+
+
+def test_cancelling_ends_what_goes_on_and_begins_nothing_more(runs_with, gate):
+    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    batch_id = begun(runs, 20)
+    assert gate.reached.wait(20)
+    assert runs.batches.cancel(batch_id) and not runs.batches.cancel(batch_id)
+    runs.feeder.feed()
+    assert runs.batches.progress(batch_id).counts == {"interrupted": LEAST_AHEAD, WAITING: 20 - LEAST_AHEAD}
+    assert runs.batches.claims(batch_id)[0].problem == "Its batch was cancelled."
+    assert runs.batches.retry(batch_id) == 0 and not runs.batches.resume(batch_id)
+
+
+def test_what_failed_is_tried_again_with_a_new_run_and_the_rest_stands(runs_with):
+    runs = runs_with(scripted_wiring(FAILING, TWO_HOPS), workers=1)
+    batch_id = begun(runs, 3)
+    fed_until(runs, batch_id)
+    before = runs.batches.claims(batch_id)
+    assert runs.batches.progress(batch_id).counts == {"failed": 1, "SUPPORTED": 2}
+    assert before[0].problem
+    assert runs.batches.retry(batch_id) == 1
+    fed_until(runs, batch_id)
+    after = runs.batches.claims(batch_id)
+    assert runs.batches.progress(batch_id).counts == {"SUPPORTED": 3}
+    assert after[0].run_id != before[0].run_id and after[1:] == before[1:]
+
+
+def test_a_line_that_was_no_claim_is_told_and_never_run(runs_with, sessions):
+    runs = runs_with(scripted_wiring())
+    bad = BatchLine(Claim("?"), "Line 2: The claim is too short.")
+    batch_id = runs.start_batch([*lines(1), bad], RunOptions(), "me", "Mine")
+    fed_until(runs, batch_id)
+    assert len(runs_of(sessions, batch_id)) == 1
+    told = runs.batches.claims(batch_id)[1]
+    assert (told.state, told.problem, told.run_id) == (BAD_INPUT, "Line 2: The claim is too short.", None)
+
+
+def test_a_run_that_its_owner_deleted_is_told_as_deleted_and_not_tried_again(runs_with):
+    runs = runs_with(scripted_wiring(FAILING))
+    batch_id = begun(runs, 1)
+    fed_until(runs, batch_id)
+    runs.deletion.delete(runs.batches.claims(batch_id)[0].run_id)
+    assert runs.batches.progress(batch_id).counts == {GONE: 1}
+    assert runs.batches.claims(batch_id)[0].run_id is None
+    assert runs.batches.retry(batch_id) == 0
+
+
+def test_on_a_day_that_is_spent_nothing_begins_and_the_reason_is_told(runs_with):
+    runs = runs_with(scripted_wiring(), limits=Limits(day_calls=1), workers=1)
+    batch_id = begun(runs, 60)
+    wait_until(lambda: runs.feeder.held_up() is not None)
+    assert "limit of 1 call a day is reached" in runs.feeder.held_up()
+    runs.feeder.feed()
+    counts = runs.batches.progress(batch_id).counts
+    runs.feeder.feed()
+    assert counts[WAITING] >= 60 - LEAST_AHEAD
+    assert runs.batches.progress(batch_id).counts[WAITING] == counts[WAITING]
+    assert runs.batches.get(batch_id).state is BatchState.GOING
+
+
+def test_a_form_that_is_sent_twice_makes_one_batch(runs_with):
+    runs = runs_with(scripted_wiring())
+    assert begun(runs, 2, form="form") == begun(runs, 2, form="form") != begun(runs, 3, form="form")
+    assert len(runs.batches.of_owner("me")) == 2 and runs.batches.of_owner("you") == ()
+
+
+def test_the_history_lists_no_runs_of_batches(runs_with):
+    runs = runs_with(scripted_wiring())
+    fed_until(runs, begun(runs, 2))
+    assert runs.recent("me") == ()
+
+
+def test_the_sweeper_feeds(runs_with):
+    runs = runs_with(scripted_wiring())
+    batch_id = runs.batches.create(lines(2), RunOptions(), "me", "Mine")
+    runs.serve()
+    wait_until(lambda: runs.batches.progress(batch_id).counts == {"SUPPORTED": 2})
+
+
+def test_there_is_no_batch_by_a_name_that_none_has(runs_with):
+    runs = runs_with(scripted_wiring())
+    assert runs.batches.get("nothing") is None and runs.batches.get("\0") is None
+    assert not runs.batches.cancel("nothing") and runs.batches.retry("nothing") == 0
+
+
+def test_of_a_long_batch_all_claims_come_in_order(runs_with):
+    runs = runs_with(scripted_wiring())
+    batch_id = runs.batches.create(lines(1203), RunOptions(), "me", "Mine")
+    assert [each.number for each in runs.batches.all_claims(batch_id)] == list(range(1, 1204))
+
+
+def test_an_old_batch_goes_when_the_last_of_its_runs_has_gone(runs_with):
+    runs = runs_with(scripted_wiring())
+    kept, going = begun(runs, 1), runs.batches.create(lines(1), RunOptions(), "me", "Going")
+    fed_until(runs, kept), runs.batches.pause(going)
+    runs.batches.forget(0)
+    assert runs.batches.get(kept) and runs.batches.get(going)
+    runs.deletion.take_away(RunRow.batch == kept)
+    runs.batches.forget(0)
+    assert runs.batches.get(kept) is None and runs.batches.claims(kept) == ()

@@ -12,7 +12,7 @@ from app.language.fact_checkers import is_fact_check
 from app.offers import BASELINES
 from app.reasoning.types import HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
 from app.web.at_work import at_work, pursues
-from app.web.trail import asking, doing, looked_at, scored, unfolded
+from app.web.trail import asking, doing, looked_at, scored, told_aloud, unfolded
 
 if TYPE_CHECKING:
     from app.runs.service import Place
@@ -196,6 +196,7 @@ FILTERS: dict[str, Callable] = {
     "pursues": pursues,
     "scored": scored,
     "since": since,
+    "told_aloud": told_aloud,
     "unfolded": unfolded,
     "usage_words": usage_words,
     "web_link": web_link,

@@ -6,7 +6,7 @@ All of it is read off the report, so a page that is loaded and a card that the s
 from __future__ import annotations
 
 from app.reasoning.report import Report
-from app.reasoning.types import Answer, Hop, Passage
+from app.reasoning.types import Answer, Hop, HopStatus, Passage
 from app.runs.event_log import WAITING
 
 
@@ -38,6 +38,14 @@ def unfolded(hop: Hop, report: Report) -> bool:
     """Whether a hop's card is open where its reader has not said so: the newest answer, while the run goes on."""
     later = report.hops[hop.number :]
     return not report.ended and not any(each.answer for each in later)
+
+
+def told_aloud(hop: Hop, report: Report) -> bool:
+    """Whether a screen reader reads out the hop's card when it comes: when its outcome is there, and not again.
+
+    A card comes whole whenever something in it changes, and a log reads out whatever comes.
+    """
+    return not report.ended and hop.status is not HopStatus.OPEN and (not hop.answer or unfolded(hop, report))
 
 
 def looked_at(answer: Answer) -> tuple[Passage, ...]:

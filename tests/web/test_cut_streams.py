@@ -137,3 +137,22 @@ def test_a_message_that_comes_twice_changes_nothing(loaded):
 def test_the_pages_differ_so_that_their_being_alike_says_something(loaded):
     assert len({tuple(shown(page)) for page in loaded.values()}) > 20
     assert sum('id="hop-' in piece[:30] for piece in shown(loaded[len(STORED)])) == 4
+
+
+def test_a_screen_reader_hears_of_a_hop_when_its_outcome_is_there_and_of_no_evidence(make_app):
+    """What is not marked off is read out, for the trail is a log. Taking a run up again brings every card anew."""
+    reader, heard = Following(run_after(2)), []
+    with make_app().test_request_context("/runs/r"):
+        messages = [told(seen, seen + 1, reader) for seen in NUMBERS[:-1]]
+    for seen, message in zip(NUMBERS, messages, strict=False):
+        pieces = html.document_fromstring(f"<body>{message}</body>")
+        for card in pieces.xpath("//li[starts-with(@id, 'hop-') and not(@hidden) and not(@aria-live='off')]"):
+            assert {each.get("aria-live") for each in card.xpath(".//details[@class='fold']")} <= {"off"}
+            heard.append((type(STORED[seen].event), card.get("id")))
+    assert heard == [
+        (HopKept, "hop-1"),
+        (HopSetAside, "hop-2"),
+        (RunResumed, "hop-2"),
+        (HopFailed, "hop-3"),
+        (HopKept, "hop-4"),
+    ]

@@ -88,7 +88,7 @@ def test_what_an_open_hop_does_is_drawn_without_its_card(reader):
 def test_a_new_answer_folds_the_card_before_it(reader):
     first = reader.happened(STORED[2:])
     html = reader.happened([after(STORED, AnswerFound(2, answer("England")))])
-    assert 'id="hop-1-fold" class="fold" open' in first and 'id="hop-1-fold" class="fold">' in html
+    assert 'id="hop-1-fold" class="fold" open' in first and 'id="hop-1-fold" class="fold" aria-live="off">' in html
     assert 'id="hop-2-fold" class="fold" open' in html
 
 

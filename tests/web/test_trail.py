@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html import unescape
 
@@ -224,6 +225,11 @@ def test_not_enough_evidence_always_has_a_word_on_what_was_missing(make_app):
 def test_one_line_says_the_status_and_the_trail_is_a_log(client):
     page = finished(client)
     assert page.count('role="status"') == 1 and page.count('role="log"') == 1
+
+
+def test_what_a_screen_reader_hears_at_the_end_begins_with_the_verdict(client):
+    status = re.search(r'<p id="status".*?</p>', finished(client), re.DOTALL)[0]
+    assert re.sub(r"<[^>]+>", "", status).strip().startswith("Supported. Finished in ")
 
 
 def test_every_text_of_people_and_sources_has_its_own_direction(make_app):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -23,6 +24,7 @@ from app import (
     cli_worker,
 )
 from app.claims import whole_claim
+from app.cli_check_file import check_file, go_on
 from app.cli_errors import told_in_one_line
 from app.cli_telling import Say, printable, tell, tell_verdict
 from app.pursuit_presets import usual_labels
@@ -35,6 +37,9 @@ from app.settings import MOST_HOPS
 
 OWNER = "command line"
 WAIT_SECONDS = 5.0
+
+_EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
+_WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 def register(app: Flask) -> None:
@@ -53,7 +58,10 @@ def register(app: Flask) -> None:
 
 
 @click.command()
-@click.argument("claim")
+@click.argument("claim", required=False)
+@click.option("--file", "claims_file", type=_EXISTING, help="Check a batch: the claims of a CSV, JSONL or text file.")
+@click.option("--batch", help="Go on with an earlier batch, by the id that it told.")
+@click.option("--out", type=_WRITABLE, help="Where a batch's results go: a .csv file, or JSON Lines.")
 @click.option("--speaker", default="", help="Who made the claim.")
 @click.option(
     "--date", "said_on", default="", help="The day it was made on, like 2020-10-31: nothing later is evidence."
@@ -73,11 +81,41 @@ def register(app: Flask) -> None:
 @click.option("--max-hops", type=click.IntRange(1, MOST_HOPS), help="Questions asked at most; MAX_HOPS when not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
 @with_appcontext
-def check(claim: str, speaker: str, said_on: str, as_json: bool, **chosen: Any) -> None:
-    """Check CLAIM hop by hop. Exits 0 with a verdict, 2 on bad input, 1 on failure.
+def check(
+    claim: str | None,
+    claims_file: Path | None,
+    batch: str | None,
+    out: Path | None,
+    speaker: str,
+    said_on: str,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Check CLAIM hop by hop, or all claims of a file. Exits 0 with a verdict, 2 on bad input, 1 on failure.
 
     `flask --app app models list` says what can be chosen here.
     """
+    if sum(each is not None for each in (claim, claims_file, batch)) != 1:
+        raise click.UsageError("Give one claim, a file of claims, or a batch to go on with.")
+    if claim is None:
+        return _check_batch(claims_file, batch, out, chosen)
+    _check_claim(claim, speaker, said_on, as_json, chosen)
+
+
+def _check_batch(claims_file: Path | None, batch: str | None, out: Path | None, chosen: dict[str, Any]) -> None:
+    runs = current_app.extensions["hopcheck"].runs
+    with told_in_one_line():
+        if claims_file is None:
+            whole = go_on(runs, batch or "", out)
+        else:
+            options = _options(**chosen)
+            _tell_destination(options)
+            whole = check_file(runs, claims_file, options, OWNER, out)
+    if not whole:
+        raise click.ClickException("Not every claim came to a verdict.")
+
+
+def _check_claim(claim: str, speaker: str, said_on: str, as_json: bool, chosen: dict[str, Any]) -> None:
     runs = current_app.extensions["hopcheck"].runs
 
     def say(line: str) -> None:

@@ -203,7 +203,7 @@ def test_what_did_not_work_on_the_way_is_told(terminal):
         ([CLAIM, "--corpora", ""], "at least one corpus"),
         ([CLAIM, "--max-hops", "11"], "11 is not in the range"),
         ([CLAIM, "--max-hops", "0"], "0 is not in the range"),
-        ([], "Missing argument"),
+        ([], "Give one claim, a file of claims"),
     ],
 )
 def test_bad_input_exits_2_with_one_clear_sentence_and_starts_no_run(terminal, arguments, sentence):

@@ -89,6 +89,11 @@ class Progress:
         return self.total - self.counts.get(WAITING, 0) - self.counts.get(RUNNING, 0)
 
     @property
+    def with_verdict(self) -> int:
+        """Those that have a verdict."""
+        return sum(self.counts.get(label, 0) for label in Label)
+
+    @property
     def failed(self) -> int:
         """Those that can be tried again."""
         return sum(self.counts.get(state, 0) for state in FAILED)
@@ -172,6 +177,12 @@ class Batches:
             yield from some
             after = some[-1].number
 
+    def unfinished(self, batch_id: str) -> tuple[str, ...]:
+        """The runs of the batch that have begun and not ended."""
+        begun = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state == RUNNING)
+        with self._sessions() as session:
+            return tuple(session.scalars(begun))
+
     def pause(self, batch_id: str) -> bool:
         """Begin no more of its runs; those that have begun go on. False unless it was going."""
         return self._turn(batch_id, BatchState.PAUSED, BatchState.GOING)
@@ -184,10 +195,7 @@ class Batches:
         """Begin no more of its runs, for good, and end those that go on. False for one that is over."""
         if not self._turn(batch_id, BatchState.CANCELLED, BatchState.GOING, BatchState.PAUSED):
             return False
-        unfinished = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state == RUNNING)
-        with self._sessions() as session:
-            run_ids = tuple(session.scalars(unfinished))
-        for run_id in run_ids:
+        for run_id in self.unfinished(batch_id):
             self._stop(run_id, CANCELLED_WITH_ITS_BATCH)
         return True
 

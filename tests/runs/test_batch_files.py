@@ -1,0 +1,130 @@
+"""Files of claims are read in three forms, with every bad line told by its number; results are safe to open."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from app.claims import LONGEST
+from app.reasoning.errors import InvalidInput
+from app.reasoning.types import Claim, Label
+from app.runs.batch_files import LARGEST, MOST_CLAIMS, NO_CLAIMS, NO_HEADER, TOO_LARGE, read_claims
+from app.runs.batch_results import COLUMNS, as_csv, as_jsonl
+from app.runs.batches import BatchClaim, BatchLine
+
+WHOLE = Claim("Hamlet, the play, is old.", "Somebody", "2020-10-31")
+BARE = Claim("The moon is made of rock.")
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("a.csv", 'claim,speaker,date\n"Hamlet, the play, is old.",Somebody,31-10-2020\nThe moon is made of rock.\n'),
+        ("", 'claim;date;speaker\nHamlet, the play, is old.;2020-10-31;Somebody\n\n"The moon is made\nof rock."\n'),
+        ("a.TSV", " Claim \tother\tSPEAKER\tdate\r\nHamlet, the play, is old.\tx\tSomebody\t31 October 2020\r\n"
+         "The moon is made of rock.\r\n"),
+        ("a.jsonl", '{"claim": "Hamlet, the play, is old.", "speaker": "Somebody", "date": "2020-10-31", "id": 7}\n\n'
+         '{"claim": "The moon is made of rock.", "speaker": null}'),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_claims_come_with_speaker_and_date_whatever_the_form(name, sent, mark):
+    assert read_claims((mark + sent).encode(), name) == (BatchLine(WHOLE), BatchLine(BARE))
+
+
+def test_pasted_text_has_one_claim_a_line_and_the_same_claim_may_come_twice():
+    sent = b"The moon is made of rock.\r\n\r\n  The moon is made of rock.  \n"
+    assert read_claims(sent) == (BatchLine(BARE), BatchLine(BARE))
+
+
+def test_a_bad_line_is_told_by_its_number_and_the_others_stand():
+    sent = b"claim,speaker,date\nThe moon is made of rock.\n?,,\n\nThe sea is wet.,Me,tomorrow\n"
+    good, short, undated = read_claims(sent)
+    assert good == BatchLine(BARE)
+    assert short == BatchLine(Claim("?"), "Line 3: The claim is too short: it needs at least 3 characters.")
+    assert undated.problem.startswith("Line 5: Please write the date of the claim like 2020-10-31")
+
+
+def test_lines_of_json_that_are_no_claims_are_told():
+    sent = b'{"claim": "The moon is made of rock."}\n[1]\n{"claim": 5}\n{\n{"claim": "a\\ud800\\u0000b"}\n{}'
+    problems = [line.problem for line in read_claims(sent, "a.jsonl")]
+    assert problems == [
+        "",
+        "Line 2: It is no JSON object.",
+        "Line 3: The claim must be text.",
+        "Line 4: It is no JSON object.",
+        "Line 5: The claim is not valid UTF-8 text.",
+        "Line 6: Please write a claim.",
+    ]
+
+
+def test_what_stands_in_a_bad_line_can_be_stored():
+    *_, bad = read_claims(b'{"claim": "The moon is made of rock."}\n{"claim": "' + b"\\u0000\\ud800x" * 400 + b'"}')
+    assert len(bad.claim.text) == LONGEST and "\0" not in bad.claim.text and bad.claim.text.encode()
+
+
+@pytest.mark.parametrize(
+    ("sent", "name", "told"),
+    [
+        (b"", "", NO_CLAIMS),
+        (b"claim,speaker\n", "", NO_CLAIMS),
+        (b"statement\nThe moon is made of rock.", "a.csv", NO_HEADER),
+        (b"", "a.csv", NO_HEADER),
+        (b"caf\xe9 is a word.", "", "The claims must be text in UTF-8; what arrived was not."),
+        (
+            b"?\n!\n",
+            "",
+            "There is no good claim in it. Line 1: The claim is too short: it needs at least 3 characters.",
+        ),
+        (b"claim\nThe moon is round.\n" + b"x" * 200_000, "a.csv", "Line 3 cannot be read as CSV."),
+        (b"Yes!\n" * (MOST_CLAIMS + 1), "", "There are 10,001 claims; at most 10,000 are allowed."),
+        (b"x" * (LARGEST + 1), "", TOO_LARGE),
+    ],
+)
+def test_a_file_that_cannot_be_taken_says_why_in_one_sentence(sent, name, told):
+    with pytest.raises(InvalidInput) as caught:
+        read_claims(sent, name)
+    assert str(caught.value) == told and caught.value.field == "claims"
+
+
+def test_as_many_claims_as_may_be_are_read():
+    assert len(read_claims(b"Yes!\n" * MOST_CLAIMS)) == MOST_CLAIMS
+
+
+RESULTS = (
+    BatchClaim(1, WHOLE, "verdict", "id", Label.SUPPORTED, 0.9),
+    BatchClaim(2, Claim("=HYPERLINK(1)", "@me"), "failed", "other", problem="-1, it said."),
+    BatchClaim(3, Claim('He said "no"\tand left.'), "waiting"),
+)
+
+
+def address(run_id: str) -> str:
+    return f"https://example.org/runs/{run_id}"
+
+
+def test_results_in_csv_have_every_column_and_no_formula():
+    text = "".join(as_csv(RESULTS, address))
+    header, *records = csv.reader(io.StringIO(text, newline=""))
+    assert tuple(header) == COLUMNS
+    assert records == [
+        ["1", WHOLE.text, "Somebody", "2020-10-31", "SUPPORTED", "0.9", "verdict", "", address("id")],
+        ["2", "'=HYPERLINK(1)", "'@me", "", "", "", "failed", "'-1, it said.", address("other")],
+        ["3", 'He said "no"\tand left.', "", "", "", "", "waiting", "", ""],
+    ]
+
+
+@pytest.mark.parametrize("first", "=+-@\t\r")
+def test_whatever_begins_a_formula_is_made_text(first):
+    *_, record = as_csv([BatchClaim(1, Claim(f"{first}1"), "waiting")], address)
+    assert next(csv.reader(io.StringIO(record, newline="")))[1] == f"'{first}1"
+
+
+def test_results_in_json_lines_are_exact_and_can_be_read_as_claims_again():
+    text = "".join(as_jsonl(RESULTS, address))
+    first, second, third = map(json.loads, text.splitlines())
+    assert tuple(first) == COLUMNS and first["confidence"] == 0.9 and first["permalink"] == address("id")
+    assert second["claim"] == "=HYPERLINK(1)" and third["permalink"] is None
+    assert next(line.claim for line in read_claims(text.encode())) == WHOLE

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from app.backends.corpus_fusion import Shelf
 from app.backends.corpus_search import CorpusPages, CorpusSearch
 from app.backends.web_page import WebPages
+from app.backends.web_search.configured import configured
 from app.backends.web_search.in_turn import InTurn
 from app.backends.web_search.searching import Searching
 from app.offers import CORPUS_SEARCH
 from app.reasoning.roles import PageReader, WebSearch
 from app.reasoning.types import Origin, RunOptions
+from app.settings import Settings
 
 
 class SearchEngines:
@@ -31,3 +33,14 @@ class SearchEngines:
             corpora = [self._shelf.retriever(name) for name in options.corpora]
             return CorpusSearch(self._shelf.over(options.corpora)), CorpusPages(corpora), Origin.CORPUS
         return self._in_turn[options.search or ""], self._pages, Origin.WEB
+
+
+def configured_engines(settings: Settings) -> tuple[Searching, ...]:
+    """The search engines that have an address or a key."""
+    return configured(
+        settings.searxng_url,
+        settings.brave_api_key,
+        settings.tavily_api_key,
+        settings.serper_api_key,
+        settings.call_seconds,
+    )

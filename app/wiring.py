@@ -17,13 +17,12 @@ from app.backends.fingerprint import fingerprint
 from app.backends.hub_judge import HubJudge
 from app.backends.hub_reader import HubReader
 from app.backends.inference import Inference
-from app.backends.language_models import configured
+from app.backends.language_models import ModelSettings, configured
 from app.backends.local_lm import LocalLM
 from app.backends.openai_chat import OpenAIChat
 from app.backends.reader import SpanReader
 from app.backends.reranker import CrossEncoderReranker
 from app.backends.seq2seq import Seq2Seq
-from app.backends.web_search import configured as searches
 from app.head_starts import HeadStarts
 from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader, web_search
@@ -60,7 +59,7 @@ from app.reasoning.roles import (
     TextGenerator,
 )
 from app.reasoning.types import RunOptions
-from app.search_engines import SearchEngines
+from app.search_engines import SearchEngines, configured_engines
 from app.settings import Settings
 
 SHIPPED = Path(__file__).parent / "models"
@@ -95,16 +94,17 @@ class Wiring:
             NEXT_QUESTION_SEQ2SEQ=settings.next_question_seq2seq,
         )
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
-        models = configured(
-            settings.openai_api_key,
-            settings.openai_base_url,
-            settings.openai_model,
-            settings.models_file,
-            settings.keys,
-        )
+        models = _language_models(settings)
         self._models: dict[str, TextGenerator] = {SEQ2SEQ: self._seq2seq}
         self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
-        self._parts = Parts(
+        self._parts = self._heavy(inference)
+        engines = configured_engines(settings)
+        self._engines = SearchEngines(engines, self._shelf, settings.fetch_robots)
+        self._availability = Availability(settings, self._parts, models, engines)
+
+    def _heavy(self, inference: Inference) -> Parts:
+        """What takes time to load, in the order in which it is loaded."""
+        return Parts(
             # The generator computes and the corpus imports, the two that take long; no model is imported beside it.
             [(GENERATOR, partial(inference.load, self.generator.warm)), (CORPUS, self._open_corpora)],
             [
@@ -113,15 +113,6 @@ class Wiring:
                 (JUDGE, (self._hub_judge or self.judge).load),
             ],
         )
-        engines = searches.configured(
-            settings.searxng_url,
-            settings.brave_api_key,
-            settings.tavily_api_key,
-            settings.serper_api_key,
-            settings.call_seconds,
-        )
-        self._engines = SearchEngines(engines, self._shelf, settings.fetch_robots)
-        self._availability = Availability(settings, self._parts, models, engines)
 
     def warm(self) -> None:
         """Load every part. Blocks; call it off the request path. A second call loads nothing."""
@@ -259,3 +250,14 @@ class Wiring:
     def _open_corpora(self) -> None:
         for name in self._settings.corpora:
             self._shelf.retriever(name).open()
+
+
+def _language_models(settings: Settings) -> tuple[ModelSettings, ...]:
+    """The language models that the operator has named. Raises SettingsError."""
+    return configured(
+        settings.openai_api_key,
+        settings.openai_base_url,
+        settings.openai_model,
+        settings.models_file,
+        settings.keys,
+    )

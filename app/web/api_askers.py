@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import request, session
+from flask import session
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import NotFound, Unauthorized
 
@@ -11,6 +11,7 @@ from app.web.api_tokens import holder
 from app.web.audit import refused
 from app.web.current import hopcheck
 from app.web.security import owner
+from app.web.senders import bearer
 
 
 def asker() -> str:
@@ -31,8 +32,8 @@ def asker() -> str:
 
 def token_name() -> str | None:
     """The name of the token that the request shows; None without one that is known here."""
-    path, given = hopcheck().settings.api_tokens, request.authorization
-    return holder(path, given.token) if path and given and given.type == "bearer" and given.token else None
+    path, shown = hopcheck().settings.api_tokens, bearer()
+    return holder(path, shown) if path and shown else None
 
 
 def starter() -> str:

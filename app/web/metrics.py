@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from hmac import compare_digest
 
-from flask import Blueprint, Response, abort, current_app, request
+from flask import Blueprint, Response, abort, current_app
 
 from app.web.audit import refused
 from app.web.current import hopcheck
+from app.web.senders import bearer
 
 metrics = Blueprint("metrics", __name__)
 
@@ -16,9 +17,7 @@ metrics = Blueprint("metrics", __name__)
 def scrape() -> Response:
     """What this process has measured, and what the database holds."""
     expected = hopcheck().settings.metrics_token or abort(404)
-    given = request.authorization
-    shown = given.token if given and given.type == "bearer" and given.token else ""
-    if not compare_digest(shown.encode(), expected.encode()):
+    if not compare_digest(bearer().encode(), expected.encode()):
         refused("token")
         abort(404)
     text = current_app.extensions["hopcheck.metrics"].text()

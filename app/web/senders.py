@@ -1,4 +1,4 @@
-"""Who a request is from, as far as counting goes."""
+"""Who a request is from: its address, as far as counting goes, and the token that it shows."""
 
 from __future__ import annotations
 
@@ -20,3 +20,12 @@ def sender() -> str:
     if not isinstance(address, IPv6Address):
         return raw
     return str(address.ipv4_mapped or ip_network((address.packed, IPV6_BITS), strict=False))
+
+
+def bearer() -> str:
+    """The token that the request shows in its header Authorization, "" when there is none."""
+    try:
+        given = request.authorization
+    except ValueError:  # Werkzeug stumbles over a name and password that are not ASCII
+        return ""
+    return given.token or "" if given and given.type == "bearer" else ""

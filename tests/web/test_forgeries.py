@@ -1,0 +1,86 @@
+"""A cookie or token that was not made here opens nothing, however much it looks like one."""
+
+from __future__ import annotations
+
+import base64
+import json
+from hashlib import sha256
+
+import pytest
+from flask import Flask
+from flask.sessions import SecureCookieSessionInterface
+from itsdangerous import URLSafeTimedSerializer
+
+from app.web.api_tokens import line_of, new_token
+from tests.web.conftest import started, token, wait_for
+from tests.web.test_api import CLAIM, RUNS
+
+CLAIM_OF_MINE = "A claim of one owner alone."
+
+
+def signed(key: str, claims: dict) -> str:
+    """A cookie as Flask signs it, with that key."""
+    app = Flask("forger")
+    app.secret_key = key
+    return SecureCookieSessionInterface().get_signing_serializer(app).dumps(claims)
+
+
+def forged(value: str, claims: dict) -> dict[str, str]:
+    """Cookies that name the owner; `value` is the owner's real one."""
+    body, at, signature = value.rsplit(".", 2)
+    named = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    return {
+        "signed with another key": signed("another key", claims),
+        "not signed": f"{named}.{at}.",
+        "signed in another way": URLSafeTimedSerializer("another key", salt="x").dumps(claims),
+        "with the signature of another body": f"{named}x.{at}.{signature}",
+        "with another time": f"{body}.{at[::-1]}.{signature}",
+        "cut off": value[:-4],
+        "only the body": body,
+        "plain JSON": json.dumps(claims),
+        "the owner's name": claims["owner"],
+        "empty": "",
+        "very long": value + "A" * 5000,
+        "no text": "\xff\xfe",
+    }
+
+
+def test_a_forged_cookie_makes_nobody_the_owner(make_app):
+    app = make_app()
+    mine = app.test_client()
+    path = started(mine, CLAIM_OF_MINE)
+    wait_for(mine, path, 'id="verdict-heading"')
+    with mine.session_transaction() as session:
+        claims = dict(session)
+    value = mine.get_cookie("hopcheck").value
+    assert CLAIM_OF_MINE in mine.get("/history").text and mine.get(f"{path}/delete").status_code == 200
+    for how, cookie in forged(value, claims).items():
+        client = app.test_client()
+        client.set_cookie("hopcheck", cookie)
+        assert CLAIM_OF_MINE not in client.get("/history").text, how
+        assert client.get(f"{path}/delete").status_code == 404, how
+        assert client.get(RUNS).json["runs"] == [], how
+
+
+def test_a_token_of_one_session_is_worth_nothing_in_another(make_app):
+    app = make_app()
+    theirs = token(app.test_client())
+    client = app.test_client()
+    mine = token(client)
+    for forged_token in (theirs, mine[:-1], mine + "A", mine.swapcase(), "", "\0", "x" * 10_000):
+        answer = client.post("/runs", data={"csrf_token": forged_token, "claim": "A forged claim."})
+        assert answer.status_code == 400
+    assert client.post("/runs", data={"csrf_token": mine, "claim": "A claim."}).status_code == 303
+
+
+@pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "Basic ", "Token ", ""])
+def test_a_forged_api_token_opens_nothing(make_app, tmp_path, scheme):
+    known, file = new_token(), tmp_path / "tokens"
+    file.write_text(line_of("one", known))
+    client = make_app(api_tokens=file).test_client()
+    hashed = sha256(known.encode()).hexdigest()
+    guesses = [known[:-1], known + "A", known.swapcase(), known[9:], hashed, f"one:{hashed}", "one", "", "\xe9"]
+    for guess in [*guesses, new_token()]:
+        answer = client.post(RUNS, json={"claim": CLAIM}, headers={"Authorization": f"{scheme}{guess}"})
+        assert answer.status_code == 401, guess
+    assert client.post(RUNS, json={"claim": CLAIM}, headers={"Authorization": f"Bearer {known}"}).status_code == 201

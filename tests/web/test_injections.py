@@ -1,0 +1,215 @@
+"""What people, models and pages of the web write is text everywhere: pages, streams, exports, headers, queries."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pytest
+
+from app.extensions import db
+from tests.fakes import scripted_wiring
+from tests.web.conftest import finished, send, started, token, wait_for
+from tests.web.hostile import CODE, FIELDS, LINK, SCRIPT, Page, hostile_wiring, marked
+from tests.web.test_strangers import ROUTES
+
+
+@pytest.fixture
+def client(make_app):
+    """A browser on a site where every run is hostile."""
+    return make_app(hostile_wiring(), publishing=True).test_client()
+
+
+def hostile_run(client) -> str:
+    """The path of a hostile run that has ended, is published and has a hostile note."""
+    path = started(client, marked("claim"), speaker=marked("claim")[:80])
+    wait_for(client, path, 'id="verdict-heading"')
+    form = {"csrf_token": token(client), "hop": "1", "agrees": "no", "text": marked("note"), "seen": ""}
+    assert client.post(f"{path}/notes", data=form).status_code == 303
+    assert client.post(f"{path}/publish", data={"csrf_token": token(client)}).status_code == 303
+    return path
+
+
+def imported(client, path: str) -> str:
+    """The path of the same run, read from its export."""
+    file = (io.BytesIO(client.get(f"{path}/export.json").data), "report.json")
+    answer = client.post("/import", data={"csrf_token": token(client), "file": file})
+    assert answer.status_code == 303, answer.text
+    return answer.location
+
+
+def test_on_no_page_comes_anything_alive_that_people_or_pages_wrote(client):
+    path = hostile_run(client)
+    copy, other = imported(client, path), started(client, marked("claim"))
+    shown = ["/", "/history", "/gallery", path, copy, f"{path}/delete", f"{path}/branch?hop=1", f"{copy}/delete"]
+    shown += [f"/compare?run={path[6:]}&run={other[6:]}", f"{path}/events", f"{other}/events", f"/history?q={SCRIPT}"]
+    seen = ""
+    for address in shown:
+        answer = client.get(address)
+        page = Page(answer.text)
+        assert answer.status_code == 200 and page.alive() == [], address
+        assert "<script>alert" not in answer.text and LINK not in [each.get("href") for _, each in page.elements], (
+            address
+        )
+        seen += page.text if answer.mimetype == "text/html" else ""
+    assert [field for field in FIELDS if f"[{field}] {SCRIPT}" not in seen] == []
+    assert CODE in seen, "nothing was taken for a template"
+
+
+def test_a_form_that_comes_back_shows_what_was_typed_as_text(client):
+    for fields in ({"claim": marked("claim") + "x" * 600}, {"max_hops": SCRIPT}, {"date": SCRIPT}):
+        answer = send(client, **{"claim": marked("claim"), **fields})
+        assert answer.status_code == 422 and Page(answer.text).alive() == []
+        assert f"[claim] {SCRIPT}" in Page(answer.text).text
+
+
+def test_a_file_that_cannot_be_imported_is_not_quoted_alive(client):
+    told = client.get(f"{hostile_run(client)}/export.json").json
+    for broken in ({**told, "state": SCRIPT}, {SCRIPT: 1}, {**told, "hops": [{SCRIPT: SCRIPT}]}, SCRIPT):
+        file = (io.BytesIO(json.dumps(broken).encode()), f"{SCRIPT}.json")
+        answer = client.post("/import", data={"csrf_token": token(client), "file": file})
+        assert answer.status_code == 422 and Page(answer.text).alive() == []
+
+
+def test_exports_are_files_whose_headers_hold_nothing_that_was_written(client):
+    path = hostile_run(client)
+    for name in ("export.json", "export.md", "claimreview.json"):
+        answer = client.get(f"{path}/{name}")
+        assert answer.mimetype != "text/html" and answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert re.fullmatch(r'attachment; filename="?[\w.-]+"?', answer.headers["Content-Disposition"]), name
+    told = client.get(f"{path}/export.md").text
+    assert "<script>" not in told and f"]({LINK}" not in told
+
+
+CLAIMS = (
+    "{{7*7}} {{config}} {% for x in y %}",
+    "'; DROP TABLE runs; --",
+    "../../../../etc/passwd",
+    "%s %n %x {0} {secret_key}",
+    "A claim\r\nSet-Cookie: hopcheck=forged",
+    "$(id) `id` | id",
+)
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_claim_is_nothing_but_text(make_app, caplog, claim):
+    client = make_app().test_client()
+    page = Page(finished(client, claim))
+    kept = re.split(r"[\x00-\x1f]+", claim)
+    assert all(" ".join(part.split()) in " ".join(page.text.split()) for part in kept)
+    assert "Set-Cookie" not in caplog.text
+    for part in kept:
+        found = client.get("/history", query_string={"q": part})
+        assert found.status_code == 200 and re.search(r'href="/runs/[\w-]+"', found.text), part
+
+
+NEEDLES = ("'", "' OR '1'='1", "%", "_", "\\", "';DROP TABLE runs;--", "\0", "%00", "\r\n", "{{7*7}}", "../..")
+NEEDLES += ("x" * 5000, "😀", "\ud800")
+PARAMETERS = ("q", "label", "answerer", "after", "hop", "run", "date", "claim", "lang")
+
+
+def test_no_query_breaks_a_page_or_finds_what_it_should_not(client):
+    path = hostile_run(client)
+    addresses = ["/", "/history", "/gallery", "/compare", f"{path}/branch", f"{path}/events", "/runs/none", "/choices"]
+    stranger = client.application.test_client()
+    for address in [*addresses, "/api/v1/runs", "/api/v1/compare", f"/api/v1{path}"]:
+        for needle in NEEDLES:
+            query = {name: needle.encode(errors="surrogatepass") for name in PARAMETERS}
+            answer = stranger.get(address, query_string=query, buffered=True)
+            assert answer.status_code < 500, (address, needle)
+            assert "[claim]" not in answer.text or "/runs/" in address or address == "/gallery", (address, needle)
+    with client.application.app_context():
+        assert db.session.scalar(db.text("SELECT count(*) FROM runs")) == 1
+
+
+def test_what_sql_takes_for_a_wildcard_is_a_letter_in_a_search(make_app):
+    client = make_app().test_client()
+    finished(client, "Water boils at 100 degrees.")
+    for needle in ("%", "_", "1_0", "b%s", "'", "\\"):
+        assert "/runs/" not in client.get("/history", query_string={"q": needle}).text.partition("<main")[2], needle
+
+
+PATHS = ("/static/../app/__init__.py", "/static/..%2f..%2fREADME.md", "/static/%2e%2e/README.md", "/static//etc/passwd")
+PATHS += (
+    "/runs/..%2f..%2fetc%2fpasswd",
+    "/runs/../../README.md",
+    "/static/..\\README.md",
+    "/runs/%00",
+    "/static/%00.css",
+)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_path_leads_out_of_the_site(make_app, path):
+    answer = make_app().test_client().get(path)
+    assert answer.status_code in (404, 308) and "root:" not in answer.text and "Hopcheck:" not in answer.text
+
+
+HEADERS = ("Cookie", "If-None-Match", "Authorization", "Accept-Encoding", "Origin", "Accept-Language", "Referer")
+HEADERS += ("Last-Event-ID", "X-Forwarded-For", "X-Forwarded-Host", "HX-Request", "HX-Target")
+
+
+def test_no_header_of_a_request_breaks_an_answer_or_comes_back_in_one(make_app):
+    client = make_app(scripted_wiring()).test_client()
+    path = started(client)
+    for name in HEADERS:
+        for value in ("'\"><script>alert(1)</script>", "é\xff", "1" * 4000, "-1", "999999999999999999999", "{{7*7}}"):
+            for address in ("/", path, f"{path}/events", f"/api/v1{path}/events", "/api/v1/runs"):
+                answer = client.get(address, headers={name: value}, buffered=True)
+                assert answer.status_code < 500 and Page(answer.text).alive() == [], (name, value, address)
+                assert not any("alert(1)" in each for _, each in answer.headers), (name, address)
+
+
+def leads(client, path: str) -> dict[str, str]:
+    """Where each form that leads on leads to, sent as another site would like it."""
+    evil = {"next": "//evil.example", "wanted": "//evil.example", "url": "https://evil.example"}
+    headers = {"Referer": "https://evil.example/", "X-Forwarded-Host": "evil.example", "Origin": "https://evil.example"}
+    forms = {"/runs": {"claim": "A claim."}, f"{path}/branch": {"hop": 2, "question": "Who?"}}
+    forms |= {f"{path}/{name}": {} for name in ("publish", "unpublish", "stop", "delete", "restore")}
+    made = {}
+    for address, fields in forms.items():
+        form = {"csrf_token": token(client), **fields, **evil}
+        made[address] = client.post(
+            address, data=form, query_string=evil, headers=headers, base_url="http://evil.example"
+        )
+    return {address: answer.location for address, answer in made.items() if answer.location}
+
+
+def test_no_form_leads_to_another_site(make_app):
+    client = make_app(publishing=True).test_client()
+    client.get("/", base_url="http://evil.example")
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    with client.session_transaction() as mine:
+        owner = dict(mine)
+    with client.session_transaction(base_url="http://evil.example") as there:
+        there.update(owner)
+    led = leads(client, path)
+    assert len(led) >= 4 and all(re.fullmatch(r"/(?!/)[\w/#?=&.-]*", each) for each in led.values()), led
+
+
+STRANGE = ("//evil.example", "//evil.example/..", "/\\evil.example", "/%2f%2fevil.example", "/runs//evil.example")
+
+
+@pytest.mark.parametrize("path", STRANGE)
+def test_no_address_leads_to_another_site(make_app, path):
+    app = make_app()
+    answer = app.test_client().get("/", environ_overrides={"PATH_INFO": path, "REQUEST_URI": path})
+    assert "evil.example" not in (answer.location or "").partition("localhost")[0]
+
+
+def test_no_other_site_may_read_an_answer(make_app):
+    client = make_app().test_client()
+    run_id = started(client).removeprefix("/runs/")
+    foreign = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    for route in ROUTES:
+        method, rule = route.split()
+        address = rule.replace("<run_id>", run_id).replace("<path:filename>", "style.css")
+        for tried in (method, "OPTIONS"):
+            if method == "GET" or tried == "OPTIONS":
+                answer = client.open(
+                    address, method=tried, headers=foreign, query_string={"run": run_id}, buffered=True
+                )
+                assert not [name for name, _ in answer.headers if name.startswith("Access-Control")], (tried, route)
+    assert "SameSite=Lax" in client.application.test_client().get("/").headers["Set-Cookie"]

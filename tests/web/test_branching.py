@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.offers import Choice
-from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
 from tests.web.conftest import started, token, wait_for
 
 ONE_MORE = Script((ScriptedHop("Which land is that?", answer("England")),), SUPPORTED)
@@ -52,6 +52,20 @@ def test_the_form_holds_the_hops_question_and_answerer(client, path):
     assert "Where was William Shakespeare born?</textarea>" in page
     assert re.search(r'value="retriever-reader" checked', page)
     assert "FLAN-T5 is not installed." in page
+
+
+def test_the_form_says_how_many_hops_stand(make_app):
+    client = make_app(scripted_wiring(ONE_SET_ASIDE)).test_client()
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    told = [
+        re.search(r'<p class="lead">(.*?)[,;]', client.get(f"{path}/branch?hop={hop}").text)[1] for hop in (1, 2, 3)
+    ]
+    assert told == [
+        "The check begins again with this hop",
+        "The hop before this one stands and nothing is asked for it again",
+        "The 2 hops before this one stand and nothing is asked for them again",
+    ]
 
 
 def test_an_edited_question_leads_to_a_new_run_that_leads_back_and_is_listed(client, path):

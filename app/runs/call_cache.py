@@ -18,11 +18,11 @@ from sqlalchemy import (
     Index,
     String,
     Text,
+    bindparam,
     delete,
     exists,
     func,
     insert,
-    literal,
     select,
     update,
 )
@@ -39,6 +39,9 @@ log = logging.getLogger(__name__)
 MEGABYTE = 1_000_000
 KEPT_SHARE = 0.95
 """A full cache is emptied down to this share of its size, so that not every new reply has to push one out."""
+
+UNMEASURED_SHARE = 0.01
+"""A process adds the sizes up once it has kept this share of the whole anew, so that not every reply reads them all."""
 
 TOUCH_AFTER = timedelta(minutes=1)
 """A reply's last use is written down no more often than this, so that reading stays reading."""
@@ -58,6 +61,21 @@ class CachedCall(db.Model):  # type: ignore[name-defined] # made at run time
     used_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
+# Built once, for every costly call asks them.
+_kept = CachedCall.__table__.c
+_RECALL = select(_kept.reply, _kept.used_at).where(_kept.key == bindparam("call"))
+_KEEP = insert(CachedCall.__table__).from_select(
+    ("key", "model", "reply", "bytes", "used_at"),
+    select(
+        bindparam("call", type_=String),
+        bindparam("by", type_=Text),
+        bindparam("said", type_=JSON),
+        bindparam("size", type_=BigInteger),
+        bindparam("now", type_=UtcDateTime),
+    ).where(~exists().where(_kept.key == bindparam("call", type_=String))),
+)
+
+
 class CallCache:
     """Implements `calls.Memory` for costly calls. Safe to share between threads, and between processes."""
 
@@ -69,6 +87,7 @@ class CallCache:
         self._limit = megabytes * MEGABYTE
         self._now = now
         self._well = True
+        self._unmeasured = float("inf")  # the first reply has everything measured
 
     def recall(self, call: Call) -> Any | None:
         """The reply that was kept for an equal request to the same model, or None."""
@@ -96,9 +115,7 @@ class CallCache:
 
     def _read(self, key: str) -> Any | None:
         with self._sessions() as session:
-            found = session.execute(
-                select(CachedCall.reply, CachedCall.used_at).where(CachedCall.key == key)
-            ).one_or_none()
+            found = session.execute(_RECALL, {"call": key}).one_or_none()
         if found is None:
             return None
         if self._now() - found.used_at > TOUCH_AFTER:
@@ -110,22 +127,22 @@ class CallCache:
             session.execute(update(CachedCall).where(CachedCall.key == key).values(used_at=self._now()))
 
     def _write(self, call: Call, reply: Any, size: int) -> None:
-        columns = (CachedCall.key, CachedCall.model, CachedCall.reply, CachedCall.bytes, CachedCall.used_at)
-        row = select(
-            literal(call.key),
-            literal(call.model),
-            literal(reply, JSON),
-            literal(size),
-            literal(self._now(), UtcDateTime),
-        ).where(~exists().where(CachedCall.key == call.key))
+        row = {"call": call.key, "by": call.model, "said": reply, "size": size, "now": self._now()}
         try:
             with self._sessions.begin() as session:
-                session.execute(insert(CachedCall).from_select(columns, row))
-                total = session.scalar(select(func.sum(CachedCall.bytes))) or 0
-                if total > self._limit:
-                    self._make_room(session, float(total) - self._limit * KEPT_SHARE)
+                session.execute(_KEEP, row)
+                self._unmeasured += size
+                if self._unmeasured >= self._limit * UNMEASURED_SHARE:
+                    self._measure(session)
         except IntegrityError:
             log.debug("another call like this one was kept at the same moment")
+
+    def _measure(self, session: Session) -> None:
+        """Add up what is kept, and forget the oldest where that is too much."""
+        total = session.scalar(select(func.sum(CachedCall.bytes))) or 0
+        if total > self._limit:
+            self._make_room(session, float(total) - self._limit * KEPT_SHARE)
+        self._unmeasured = 0.0
 
     def _make_room(self, session: Session, excess: float) -> None:
         """Forget the replies that nobody has needed for longest, as many as make up `excess` bytes."""

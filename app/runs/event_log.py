@@ -9,14 +9,13 @@ bell is rung (bells.py), and at the latest when it looks again after POLL_SECOND
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
@@ -35,12 +34,20 @@ from app.reasoning.roles import Wish
 from app.runs.bells import Bell, SilentBell
 from app.runs.clock import database_now
 from app.runs.codec import decode, encode, encode_options
+from app.runs.event_statements import ANY_RUNNING, COUNT_UP, INSERT, READ, WISH
 from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
+from app.runs.news import News
 from app.runs.spending import add_to_day
-from app.runs.tables import RUNNING, EventRow, RunRow, is_there
+from app.runs.tables import RUNNING, RunRow, is_there
 
 POLL_SECONDS = 0.5
+
+GATHER_SECONDS = 0.05
+"""So long a follower that is woken waits for what comes with it: events come in bursts, and a burst is drawn once.
+
+The end is waited for by nobody.
+"""
 
 WAITING = PhaseEntered("waiting for its turn")
 """The last of the events that a run begins with: the second, unless it branches off another."""
@@ -70,14 +77,18 @@ class EventLog:
     """The log of all runs in one database. Safe to share between threads."""
 
     def __init__(
-        self, sessions: sessionmaker[Session], poll_seconds: float = POLL_SECONDS, bell: Bell | None = None
+        self,
+        sessions: sessionmaker[Session],
+        poll_seconds: float = POLL_SECONDS,
+        bell: Bell | None = None,
+        gather_seconds: float = GATHER_SECONDS,
     ) -> None:
         """`bell` is how other processes are told; None where there are none."""
         self._sessions = sessions
         self._poll_seconds = poll_seconds
+        self._gather_seconds = gather_seconds
         self._bell = bell or SilentBell()
-        self._news = threading.Condition()
-        self._appended = 0
+        self._news = News()
         self._closed = False
 
     def begin(
@@ -99,7 +110,7 @@ class EventLog:
             admit(session)
             for seq, event in enumerate((started, *standing, WAITING), 1):
                 _insert(session, run_id, seq, now, event)
-        self._announce()
+        self._announce(run_id, WAITING)
 
     def keep(self, run_id: str, owner: str, told: Sequence[tuple[Event, float]]) -> None:
         """Commit a run that was read from a file, whole: RunStarted first and a terminal event last.
@@ -123,12 +134,8 @@ class EventLog:
         and nothing slips in behind a terminal event.
         """
         with self._sessions.begin() as session:
-            row = session.execute(
-                update(RunRow)
-                .where(RunRow.id == lease.run_id, RunRow.state == RUNNING, RunRow.epoch == lease.epoch)
-                .values(last_seq=RunRow.last_seq + 1, **_summary(event))
-                .returning(RunRow.last_seq, database_now())
-            ).one_or_none()
+            counting = COUNT_UP.values(**summary) if (summary := _summary(event)) else COUNT_UP
+            row = session.execute(counting, {"run": lease.run_id, "held": lease.epoch}).one_or_none()
             if row is None:
                 raise _refusal(session, lease)
             seq, now = row
@@ -137,7 +144,7 @@ class EventLog:
                 add_to_day(session, now.date(), event.usage)
             elif isinstance(event, TERMINAL):
                 forget(session, lease.run_id)
-        self._announce()
+        self._announce(lease.run_id, event)
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
@@ -145,14 +152,9 @@ class EventLog:
 
         There are none of a run that was deleted, but who has read a part already hears how it ended.
         """
-        visible = () if after else (is_there(),)
+        reading = READ if after else READ.where(is_there())
         with self._sessions() as session:
-            rows = session.execute(
-                select(EventRow.seq, EventRow.at, EventRow.version, EventRow.body, RunRow.created_at)
-                .join(RunRow, RunRow.id == EventRow.run_id)
-                .where(EventRow.run_id == run_id, EventRow.seq > after, *visible)
-                .order_by(EventRow.seq)
-            ).all()
+            rows = session.execute(reading, {"run": run_id, "after": after}).all()
         try:
             return tuple(
                 StoredEvent(row.seq, (row.at - row.created_at).total_seconds(), decode(row.body, row.version))
@@ -171,45 +173,42 @@ class EventLog:
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
         """As `follow`, for several runs, each from a number of its own: those in which something happened."""
         deadline = time.monotonic() + wait
-        self._bell.hear(self._wake)
-        while True:
-            with self._news:
-                seen, closed = self._appended, self._closed
-            # In this order: what is committed between the two looks is then found by the second.
-            running = self._any_running(after)
-            happened = {run_id: events for run_id, seq in after.items() if (events := self.read(run_id, seq))}
-            left = deadline - time.monotonic()
-            if happened or closed or not running or left <= 0:
-                return happened
-            with self._news:
-                if self._appended == seen:
-                    self._news.wait(min(left, self._poll_seconds))
+        self._bell.hear(self._news.tell_all)
+        with self._news.of(after) as waiting:
+            while True:
+                waiting.news.clear()
+                closed = self._closed
+                happened = self._happened(after)
+                if not happened and not self._any_running(after):
+                    return self._happened(after)  # what was committed between the two looks
+                left = deadline - time.monotonic()
+                if happened or closed or left <= 0:
+                    return happened
+                if waiting.news.wait(min(left, self._poll_seconds)):
+                    waiting.end.wait(self._gather_seconds)
 
     def wish(self, run_id: str) -> Wish:
         """What the run's owner wants of it."""
         with self._sessions() as session:
-            stored = session.scalar(select(RunRow.wish).where(RunRow.id == run_id))
+            stored = session.scalar(WISH, {"run": run_id})
         return Wish(stored) if stored else Wish.GO_ON
 
     def close(self) -> None:
         """Let all who wait go: nothing more happens in this process. The log itself can still be read."""
         self._closed = True
         self._bell.close()
-        self._wake()
+        self._news.tell_all(end=True)
+
+    def _happened(self, after: Mapping[str, int]) -> dict[str, tuple[StoredEvent, ...]]:
+        return {run_id: events for run_id, seq in after.items() if (events := self.read(run_id, seq))}
 
     def _any_running(self, ids: Iterable[str]) -> bool:
         with self._sessions() as session:
-            running = select(RunRow.id).where(RunRow.id.in_(tuple(ids)), RunRow.state == RUNNING).limit(1)
-            return session.scalar(running) is not None
+            return session.scalar(ANY_RUNNING, {"runs": list(ids)}) is not None
 
-    def _announce(self) -> None:
-        self._wake()
+    def _announce(self, run_id: str, event: Event) -> None:
+        self._news.tell(run_id, end=isinstance(event, TERMINAL))
         self._bell.ring()
-
-    def _wake(self) -> None:
-        with self._news:
-            self._appended += 1
-            self._news.notify_all()
 
 
 def _create(session: Session, run_id: str, owner: str, started: RunStarted, **more: Any) -> datetime:
@@ -226,11 +225,8 @@ def _create(session: Session, run_id: str, owner: str, started: RunStarted, **mo
 
 
 def _insert(session: Session, run_id: str, seq: int, at: datetime, event: Event) -> None:
-    session.execute(
-        insert(EventRow).values(
-            run_id=run_id, seq=seq, at=at, kind=event.kind, version=SCHEMA_VERSION, body=encode(event)
-        )
-    )
+    row = {"run_id": run_id, "seq": seq, "at": at, "kind": event.kind, "version": SCHEMA_VERSION, "body": encode(event)}
+    session.execute(INSERT, row)
 
 
 def _summary(event: Event) -> dict[str, Any]:

@@ -9,13 +9,24 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import JSON, delete, exists, insert, literal, select
+from sqlalchemy import JSON, String, bindparam, delete, exists, insert, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Call
 from app.runs.tables import RUNNING, JournalRow, RunRow
 
 log = logging.getLogger(__name__)
+
+# Built once, for every call of every run asks them.
+_runs, _journal = RunRow.__table__.c, JournalRow.__table__.c
+_OF_CALL = (_journal.run_id == bindparam("run"), _journal.key == bindparam("call"))
+_RECALL = select(_journal.reply).where(*_OF_CALL)
+_KEEP = insert(JournalRow.__table__).from_select(
+    ("run_id", "key", "reply"),
+    select(_runs.id, bindparam("call", type_=String), bindparam("said", type_=JSON)).where(
+        _runs.id == bindparam("run"), _runs.state == RUNNING, ~exists().where(*_OF_CALL)
+    ),
+)
 
 
 class Journal:
@@ -36,19 +47,12 @@ class Journal:
 
     def _read(self, key: str) -> Any | None:
         with self._sessions() as session:
-            return session.scalar(
-                select(JournalRow.reply).where(JournalRow.run_id == self._run_id, JournalRow.key == key)
-            )
+            return session.scalar(_RECALL, {"run": self._run_id, "call": key})
 
     def _write(self, key: str, reply: Any) -> None:
         """Nothing is kept for a run that has ended meanwhile, and the first reply to a call stands."""
-        columns = (JournalRow.run_id, JournalRow.key, JournalRow.reply)
-        known = exists().where(JournalRow.run_id == self._run_id, JournalRow.key == key)
-        row = select(RunRow.id, literal(key), literal(reply, JSON)).where(
-            RunRow.id == self._run_id, RunRow.state == RUNNING, ~known
-        )
         with self._sessions.begin() as session:
-            session.execute(insert(JournalRow).from_select(columns, row))
+            session.execute(_KEEP, {"run": self._run_id, "call": key, "said": reply})
 
     def _trying(self, work: Callable[[], Any]) -> Any | None:
         try:

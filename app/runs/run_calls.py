@@ -5,13 +5,20 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from sqlalchemy import exists, insert, literal, select
+from sqlalchemy import String, bindparam, exists, insert, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Call
 from app.runs.tables import RunCallRow, RunRow
 
 log = logging.getLogger(__name__)
+
+_runs, _noted = RunRow.__table__.c, RunCallRow.__table__.c
+_KNOWN = exists().where(_noted.run_id == bindparam("run"), _noted.key == bindparam("call"))
+_NOTE = insert(RunCallRow.__table__).from_select(
+    ("run_id", "key"),
+    select(_runs.id, bindparam("call", type_=String)).where(_runs.id == bindparam("run"), ~_KNOWN),
+)
 
 
 class RunCalls:
@@ -43,7 +50,5 @@ class RunCalls:
             self._well = False
 
     def _note(self, key: str) -> None:
-        known = exists().where(RunCallRow.run_id == self._run_id, RunCallRow.key == key)
-        row = select(RunRow.id, literal(key)).where(RunRow.id == self._run_id, ~known)
         with self._sessions.begin() as session:
-            session.execute(insert(RunCallRow).from_select((RunCallRow.run_id, RunCallRow.key), row))
+            session.execute(_NOTE, {"run": self._run_id, "call": key})

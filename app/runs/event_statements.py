@@ -1,0 +1,28 @@
+"""The statements that the event log asks at every event, built once and over tables instead of classes.
+
+Building a statement with SQLAlchemy takes longer than SQLite takes to carry it out.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import bindparam, insert, select, update
+
+from app.runs.clock import database_now
+from app.runs.tables import RUNNING, EventRow, RunRow
+
+_runs, _events = RunRow.__table__.c, EventRow.__table__.c
+COUNT_UP = (
+    update(RunRow.__table__)
+    .where(_runs.id == bindparam("run"), _runs.state == RUNNING, _runs.epoch == bindparam("held"))
+    .values(last_seq=_runs.last_seq + 1)
+    .returning(_runs.last_seq, database_now().label("now"))
+)
+INSERT = insert(EventRow.__table__)
+READ = (
+    select(_events.seq, _events.at, _events.version, _events.body, _runs.created_at)
+    .join_from(EventRow.__table__, RunRow.__table__, _runs.id == _events.run_id)
+    .where(_events.run_id == bindparam("run"), _events.seq > bindparam("after"))
+    .order_by(_events.seq)
+)
+WISH = select(_runs.wish).where(_runs.id == bindparam("run"))
+ANY_RUNNING = select(_runs.id).where(_runs.id.in_(bindparam("runs", expanding=True)), _runs.state == RUNNING).limit(1)

@@ -17,6 +17,8 @@ MOST_CLAIMS = 10_000
 LARGEST = 5 * 1024**2
 """Bytes of a file of claims."""
 
+LONGEST_TITLE = 200
+
 FIELDS = ("claim", "speaker", "date")
 """What is read of each line; columns and fields of other names are passed over."""
 
@@ -70,6 +72,12 @@ def _line(where: str, fields: Mapping[str, Any] | str) -> BatchLine:
 def line_of(number: int, fields: Mapping[str, Any]) -> BatchLine:
     """The line of a claim that a program sent as an object, the so manieth."""
     return _line(f"Claim {number}: ", fields)
+
+
+def title_of(*names: str) -> str:
+    """The first of these that can be seen, on one line and as long as a title may be; "" where none can."""
+    shown = ("".join(each for each in " ".join(name.split()) if each.isprintable()) for name in names)
+    return next(filter(None, (name.strip()[:LONGEST_TITLE] for name in shown)), "")
 
 
 def _shown(value: Any) -> str:

@@ -11,6 +11,7 @@ from app.web.api_publishing import api_publishing
 from app.web.api_reports import api_reports
 from app.web.api_runs import api_runs
 from app.web.api_steering import api_steering
+from app.web.batches import batches
 from app.web.branching import branching
 from app.web.comparing import comparing
 from app.web.deleting import deleting
@@ -31,6 +32,7 @@ BLUEPRINTS = (
     stream,
     steering,
     branching,
+    batches,
     exports,
     importing,
     comparing,

@@ -96,7 +96,11 @@ class ClaimForm:
 
         Whether the names are known and go together is for `check` to say.
         """
-        return whole_claim(self.claim, self.speaker, self.date), offers.at_work(self._options())
+        return whole_claim(self.claim, self.speaker, self.date), self.options(offers)
+
+    def options(self, offers: Offers) -> RunOptions:
+        """The options but those that will not be at work. Raises InvalidInput."""
+        return offers.at_work(self._options())
 
     def asked_model(self, offers: Offers) -> str | None:
         """The language model that gets the claim when the form is sent as it is."""

@@ -25,6 +25,7 @@ STARTING = frozenset(
     {
         "pages.start",
         "branching.branch",
+        "batches.start",
         "importing.upload",
         "api_runs.start",
         "api_steering.branch",

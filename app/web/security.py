@@ -16,6 +16,7 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.reasoning.errors import InvalidInput
+from app.runs.batch_files import LARGEST as LARGEST_BATCH
 from app.runs.importing import LARGEST
 
 if TYPE_CHECKING:
@@ -37,8 +38,12 @@ ONLY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
 LARGEST_REQUEST = 256 * 1024
 """Bytes. 500 emoji are 6 KB percent-encoded; a claim that is only somewhat too long gets its form back, not a 413."""
 
-ROOMY = {"importing.upload": LARGEST + 64 * 1024, "api_keeping.import_report": LARGEST}
-"""Endpoints that take more, in bytes: a whole report, and what a form writes around it."""
+ROOMY = {
+    "importing.upload": LARGEST + 64 * 1024,
+    "api_keeping.import_report": LARGEST,
+    "batches.start": LARGEST_BATCH + 64 * 1024,
+}
+"""Endpoints that take more, in bytes: a whole report, a file of claims, and what a form writes around it."""
 
 csrf = CSRFProtect()
 
@@ -114,6 +119,6 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
         response.headers.setdefault(name, value)
     if response.mimetype == "text/html":
         response.headers.setdefault("Cache-Control", "private, no-cache")
-    if request.path.startswith(("/runs", "/compare", "/api/")) and not g.get("published"):
+    if request.path.startswith(("/runs", "/batches", "/compare", "/api/")) and not g.get("published"):
         response.headers["X-Robots-Tag"] = "noindex"
     return response

@@ -8,14 +8,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.extensions import db
+from app.reasoning.types import Claim, RunOptions
+from app.runs.batches import BatchLine
+from app.runs.tables import BatchClaimRow, RunRow
 from app.web.api_problems import API
 from tests.fakes import Gate, scripted_wiring
 from tests.web.conftest import token
@@ -23,6 +27,8 @@ from tests.web.test_api import CLAIM, RUNS, with_tokens
 
 OPEN = "the same for everybody"
 LIST = "what is in it are the visitor's own runs"
+BATCH_LIST = "what is in it are the visitor's own batches"
+BATCH_LINK = "open to whoever has the batch's id"
 MAKES = "makes a run of the visitor's own"
 
 
@@ -35,11 +41,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Owned:
-    """For the owner of a run alone. It is tried on a run in that state, with these fields, and succeeds so."""
+    """For the owner of a run or batch alone. It is tried on one in that state, with these fields, and succeeds so."""
 
     state: str = "ended"
     fields: dict[str, Any] = field(default_factory=dict)
     code: int = 200
+    batch: str = "going"
 
 
 CARRYING_OUT = ("epoch", "holder", "leased_until", "cut_offs", "began_at")
@@ -67,6 +74,16 @@ ROUTES: dict[str, str | Link | Owned] = {
     "GET /gallery": OPEN,
     "GET /import": OPEN,
     "POST /import": MAKES,
+    "GET /batches": BATCH_LIST,
+    "POST /batches": MAKES,
+    "GET /batches/<batch_id>": BATCH_LINK,
+    "GET /batches/<batch_id>/results.csv": BATCH_LINK,
+    "GET /batches/<batch_id>/results.jsonl": BATCH_LINK,
+    "POST /batches/<batch_id>/pause": Owned(code=303),
+    "POST /batches/<batch_id>/resume": Owned(code=303, batch="paused"),
+    "GET /batches/<batch_id>/cancel": Owned(),
+    "POST /batches/<batch_id>/cancel": Owned(code=303),
+    "POST /batches/<batch_id>/retry": Owned(code=303, batch="failed"),
     "GET /compare": Link("run={0}&run={1}"),
     "GET /compare/events": Link("run={0}&run={1}"),
     "GET /runs/<run_id>": Link(),
@@ -112,7 +129,8 @@ ROUTES: dict[str, str | Link | Owned] = {
 
 OWNED = sorted(route for route, kind in ROUTES.items() if isinstance(kind, Owned))
 LINKS = sorted(route for route, kind in ROUTES.items() if isinstance(kind, Link))
-SHOWN = sorted(route for route, kind in ROUTES.items() if kind in (OPEN, LIST) and "<" not in route)
+BATCH_LINKS = sorted(route for route, kind in ROUTES.items() if kind == BATCH_LINK)
+SHOWN = sorted(route for route, kind in ROUTES.items() if kind in (OPEN, LIST, BATCH_LIST) and "<" not in route)
 
 
 @dataclass(frozen=True)
@@ -122,11 +140,13 @@ class Site:
     app: Flask
     owner: FlaskClient
     ids: tuple[str, ...]
+    batch: str
     tokens: tuple[dict[str, str], ...] = ()
 
     def ask(self, client: FlaskClient, route: str, ids: tuple[str, ...] = (), headers: dict | None = None):
-        """The answer to this route about the site's runs or those of `ids`, asked as a page or a program asks it."""
+        """The answer to this route about what the site has, or of these `ids`, asked as a page or a program asks it."""
         kind, (method, rule) = ROUTES[route], route.split()
+        rule = rule.replace("<batch_id>", ids[0] if ids else self.batch)
         ids = ids or self.ids
         path = rule.replace("<run_id>", ids[0]).replace("<hop>", "1")
         fields = kind.fields if isinstance(kind, Owned) else {}
@@ -141,7 +161,7 @@ class Site:
     def stored(self) -> dict[str, list]:
         """Everything that the database holds of runs, but for what says who carries them out and until when."""
         tables = db.metadata.tables
-        chosen = {name: list(tables[name].columns) for name in ("events", "notes")}
+        chosen = {name: list(tables[name].columns) for name in ("events", "notes", "batches", "batch_claims")}
         chosen["runs"] = [each for each in tables["runs"].columns if each.name not in CARRYING_OUT]
         with self.app.app_context():
             return {name: db.session.execute(select(*columns)).all() for name, columns in chosen.items()}
@@ -157,7 +177,7 @@ class Site:
 def site(make_app, tmp_path, request) -> Callable[..., Site]:
     """Makes the site with one run that is "running", or with two that are "ended", "deleted" or "published"."""
 
-    def make(state: str, with_a_token: bool = False) -> Site:
+    def make(state: str, with_a_token: bool = False, batch: str = "going") -> Site:
         gate = Gate("answer 2")
         request.addfinalizer(gate.open)
         wiring = scripted_wiring(gate=gate)
@@ -174,14 +194,29 @@ def site(make_app, tmp_path, request) -> Callable[..., Site]:
         else:
             gate.open()
             wait_until(lambda: all(runs.report(each).report.ended for each in ids))
+        batch_id = batch_of(app, runs.report(ids[0]).owner, batch, ids[-1])
         for run_id in ids:
             if state == "deleted":
                 runs.deletion.delete(run_id)
             if state == "published":
                 runs.publishing.publish(run_id)
-        return Site(app, owner, ids, tuple(tokens))
+        return Site(app, owner, ids, batch_id, tuple(tokens))
 
     return make
+
+
+def batch_of(app: Flask, owner: str, state: str, run_id: str) -> str:
+    """A batch of the owner's that is "going" or "paused", or is "failed": its one claim's run, which that is, has."""
+    batches = app.extensions["hopcheck"].runs.batches
+    batch_id = batches.create([BatchLine(Claim(CLAIM))], RunOptions(), owner, "A batch")
+    if state == "paused":
+        batches.pause(batch_id)
+    if state == "failed":
+        with app.app_context():
+            db.session.execute(update(RunRow).where(RunRow.id == run_id).values(batch=batch_id, state="failed"))
+            db.session.execute(update(BatchClaimRow).values(run_id=run_id))
+            db.session.commit()
+    return batch_id
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -203,7 +238,7 @@ def test_every_route_is_classified(make_app):
 
 @pytest.mark.parametrize("route", OWNED)
 def test_to_another_browser_there_is_no_such_run_nothing_changes_and_its_owner_is_let_in(site, route):
-    place = site(ROUTES[route].state)
+    place = site(ROUTES[route].state, batch=ROUTES[route].batch)
     before = place.stored()
     assert place.ask(place.browser(), route).status_code == 404
     assert place.ask(place.app.test_client(), route).status_code in WITHOUT_A_COOKIE
@@ -214,7 +249,7 @@ def test_to_another_browser_there_is_no_such_run_nothing_changes_and_its_owner_i
 
 @pytest.mark.parametrize("route", [route for route in OWNED if API in route])
 def test_to_another_token_there_is_no_such_run_nothing_changes_and_its_own_is_let_in(site, route):
-    place = site(ROUTES[route].state, with_a_token=True)
+    place = site(ROUTES[route].state, with_a_token=True, batch=ROUTES[route].batch)
     (mine, another), before = place.tokens, place.stored()
     visits = [(place.browser(), {}), (place.browser(), {"Authorization": "Bearer wrong"}), (place.owner, another)]
     assert [place.ask(client, route, headers=sent).status_code for client, sent in visits] == [401, 401, 404]
@@ -225,7 +260,7 @@ def test_to_another_token_there_is_no_such_run_nothing_changes_and_its_own_is_le
 
 @pytest.mark.parametrize("route", [route for route in OWNED if API not in route])
 def test_no_browser_touches_the_run_of_a_token(site, route):
-    place = site(ROUTES[route].state, with_a_token=True)
+    place = site(ROUTES[route].state, with_a_token=True, batch=ROUTES[route].batch)
     before = place.stored()
     assert place.ask(place.browser(), route).status_code == 404
     assert place.ask(place.app.test_client(), route).status_code in WITHOUT_A_COOKIE
@@ -244,9 +279,22 @@ def test_a_link_opens_its_run_for_everybody_and_a_made_up_one_or_one_of_a_delete
     assert {route: place.ask(visitor, route).status_code for route in LINKS} == dict.fromkeys(LINKS, 404)
 
 
+def test_a_batchs_link_opens_it_for_everybody_and_a_made_up_one_opens_nothing(site):
+    place = site("ended")
+    visitor = place.app.test_client()
+    for route in BATCH_LINKS:
+        answer = place.ask(visitor, route)
+        assert answer.status_code == 200 and CLAIM in unescape(answer.text), route
+        assert "Pause" not in answer.text and answer.headers["X-Robots-Tag"] == "noindex", route
+        assert place.ask(visitor, route, ("x" * 22,)).status_code == 404, route
+
+
 def test_no_page_and_no_list_names_the_run_of_somebody_else(site):
     place = site("ended")
     for route in SHOWN:
-        assert not any(run_id in place.ask(place.browser(), route).text for run_id in place.ids), route
+        ids = (*place.ids, place.batch)
+        assert not any(each in place.ask(place.browser(), route).text for each in ids), route
     for route in [route for route in SHOWN if ROUTES[route] == LIST and "deleted" not in route]:
         assert all(run_id in place.ask(place.owner, route).text for run_id in place.ids), route
+    for route in [route for route in SHOWN if ROUTES[route] == BATCH_LIST]:
+        assert place.batch in place.ask(place.owner, route).text, route

@@ -1,0 +1,215 @@
+"""Many claims at once: a form that takes them, a page that fills with labels, and results to take away.
+
+Whoever has a batch's link reads it; only the browser that started it is offered to change something.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    redirect,
+    render_template,
+    request,
+    session,
+    stream_with_context,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from app.offers import PURSUIT
+from app.reasoning.errors import InvalidInput
+from app.runs.batch_files import LARGEST, MOST_CLAIMS, TOO_LARGE, read_claims, title_of
+from app.runs.batch_results import as_csv, as_jsonl
+from app.runs.batches import Batch, BatchState
+from app.runs.tables import RUNNING
+from app.web import presentation
+from app.web.audit import refused
+from app.web.current import hopcheck
+from app.web.pages import sent_form
+from app.web.security import owner
+from app.web.stale import STALE, when_stale
+
+batches = Blueprint("batches", __name__)
+
+AT_ONCE = 100
+"""Claims on a page."""
+
+NOTHING_SENT = "Choose a file of claims, or paste some."
+NOT_NOW = "Nothing was changed: this batch does not stand so any more."
+NOTHING_FAILED = "There is nothing to try again."
+
+
+@batches.get("/batches")
+def form() -> str:
+    """What takes claims, and this browser's batches."""
+    return _form_page()
+
+
+@batches.post("/batches")
+def start() -> ResponseReturnValue:
+    """Start a batch, and lead to its page."""
+    try:
+        batch_id = _start()
+    except InvalidInput as error:
+        return _form_page(str(error)), 422
+    return redirect(url_for("batches.page", batch_id=batch_id), 303)
+
+
+@batches.get("/batches/<batch_id>")
+def page(batch_id: str) -> str:
+    """How far the batch is, and some of its claims, from `?after=` on; comes again by itself while something moves."""
+    return _page(hopcheck().runs.batches.get(batch_id) or abort(404))
+
+
+@batches.post("/batches/<batch_id>/pause")
+def pause(batch_id: str) -> ResponseReturnValue:
+    """Begin no more of its runs."""
+    return _done(_owned(batch_id), hopcheck().runs.batches.pause(batch_id))
+
+
+@batches.post("/batches/<batch_id>/resume")
+def resume(batch_id: str) -> ResponseReturnValue:
+    """Go on with what was paused."""
+    return _done(_owned(batch_id), hopcheck().runs.batches.resume(batch_id))
+
+
+@batches.get("/batches/<batch_id>/cancel")
+def confirm(batch_id: str) -> str:
+    """Ask whether the batch is to be cancelled, and say what that means."""
+    return _confirmation(_owned(batch_id))
+
+
+@batches.post("/batches/<batch_id>/cancel")
+def cancel(batch_id: str) -> ResponseReturnValue:
+    """Begin no more of its runs, for good, and end those that go on."""
+    return _done(_owned(batch_id), hopcheck().runs.batches.cancel(batch_id))
+
+
+@batches.post("/batches/<batch_id>/retry")
+def retry(batch_id: str) -> ResponseReturnValue:
+    """Check again what has failed."""
+    return _done(_owned(batch_id), hopcheck().runs.batches.retry(batch_id) > 0, NOTHING_FAILED)
+
+
+@batches.get("/batches/<batch_id>/results.csv")
+def results_csv(batch_id: str) -> Response:
+    """What came of each claim, as a table."""
+    return _results(batch_id, as_csv, "text/csv", "csv")
+
+
+@batches.get("/batches/<batch_id>/results.jsonl")
+def results_jsonl(batch_id: str) -> Response:
+    """The same for programs, one JSON object a line."""
+    return _results(batch_id, as_jsonl, "application/jsonl", "jsonl")
+
+
+def permalink(run_id: str) -> str:
+    """The whole address of a run's page."""
+    return url_for("pages.run", run_id=run_id, _external=True)
+
+
+@when_stale(batches)
+def _stale(error: CSRFError) -> ResponseReturnValue:
+    """The form with what was pasted, or the batch's page, with tokens that work."""
+    batch_id = (request.view_args or {}).get("batch_id")
+    if batch_id is None:
+        return _form_page(STALE), 400
+    batch = _owned(batch_id)
+    page = _confirmation(batch, STALE) if request.endpoint == "batches.cancel" else _page(batch, STALE)
+    return page, 400
+
+
+@batches.errorhandler(RequestEntityTooLarge)
+def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
+    """Its length told, so it was not read."""
+    return _form_page(TOO_LARGE, read=False), 413
+
+
+def _start() -> str:
+    """Start what the request asks for. Raises InvalidInput."""
+    file = request.files.get("file")
+    name = file.filename or "" if file else ""
+    sent = file.read() if file and name else request.form.get("claims", "").encode(errors="replace")
+    if not sent.strip():
+        raise InvalidInput(NOTHING_SENT, "claims")
+    lines, wiring = read_claims(sent, name), hopcheck().wiring
+    options = sent_form().options(wiring.offers())
+    wiring.check(options)
+    options = replace(options, modules=wiring.modules(options))
+    title = title_of(request.form.get("title", ""), name) or f"{len(lines):,} claims"
+    return hopcheck().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""))
+
+
+def _form_page(problem: str = "", read: bool = True) -> str:
+    """The form as it was sent, but for a file, which no page may put into a form again."""
+    fields = request.form if read else {}
+    form = sent_form() if read else None
+    return render_template(
+        "batches.html",
+        problem=problem,
+        pasted=fields.get("claims", ""),
+        title=fields.get("title", ""),
+        chosen=form,
+        offers=hopcheck().wiring.offers(),
+        pursues=form is not None and form.strategy == PURSUIT,
+        label_sets=presentation.LABEL_SETS,
+        batches=hopcheck().runs.batches.of_owner(session.get("owner", "")),
+        most=MOST_CLAIMS,
+        megabytes=LARGEST // 1024**2,
+    )
+
+
+def _page(batch: Batch, notice: str = "") -> str:
+    store = hopcheck().runs.batches
+    after = request.args.get("after", "0")
+    first = int(after) if after.isascii() and after.isdigit() and len(after) < 8 else 0
+    progress = store.progress(batch.id)
+    moving = batch.state is BatchState.GOING or bool(progress.counts.get(RUNNING))
+    return render_template(
+        "batch.html",
+        batch=batch,
+        progress=progress,
+        claims=store.claims(batch.id, first, AT_ONCE),
+        first=first,
+        at_once=AT_ONCE,
+        moving=moving,
+        held_up=hopcheck().runs.feeder.held_up() if batch.state is BatchState.GOING else None,
+        own=session.get("owner") == batch.owner,
+        notice=notice,
+    )
+
+
+def _confirmation(batch: Batch, notice: str = "") -> str:
+    return render_template("batch_cancel.html", batch=batch, notice=notice)
+
+
+def _owned(batch_id: str) -> Batch:
+    """The batch, if this browser started it; for everybody else there is nothing here."""
+    batch = hopcheck().runs.batches.get(batch_id) or abort(404)
+    if session.get("owner") != batch.owner:
+        refused("owner")
+        abort(404)
+    return batch
+
+
+def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> ResponseReturnValue:
+    if not changed:
+        return _page(hopcheck().runs.batches.get(batch.id) or abort(404), otherwise), 409
+    hopcheck().runs.feeder.feed()
+    return redirect(url_for("batches.page", batch_id=batch.id), 303)
+
+
+def _results(batch_id: str, write, media: str, suffix: str) -> Response:
+    """The results, written while they are read: a long batch is never in memory whole."""
+    batch = hopcheck().runs.batches.get(batch_id) or abort(404)
+    lines = write(hopcheck().runs.batches.all_claims(batch.id), permalink)
+    response = Response(stream_with_context(lines), mimetype=media)
+    response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response

@@ -1,0 +1,186 @@
+"""Many claims at once from the page: sent as a file or pasted, watched, paused, cancelled, tried again, taken away."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import time
+from html import unescape
+
+import pytest
+
+from app.runs.batch_files import LARGEST, TOO_LARGE
+from app.web.batches import NOTHING_FAILED, NOTHING_SENT
+from app.web.stale import STALE
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.web.conftest import token
+
+CLAIMS = "Hamlet's author was born in England.\n=1+1 is what a table makes of this.\n?\n"
+
+
+def send(client, claims: str = CLAIMS, **fields):
+    """Post the form, by default with claims pasted."""
+    return client.post("/batches", data={"csrf_token": token(client), "claims": claims, **fields})
+
+
+def started(client, claims: str = CLAIMS, **fields) -> str:
+    answer = send(client, claims, **fields)
+    assert answer.status_code == 303, answer.text
+    return answer.location
+
+
+def press(client, path: str, button: str):
+    return client.post(f"{path}/{button}", data={"csrf_token": token(client)})
+
+
+def fed_until(client, path: str, text: str) -> str:
+    """The page once it holds `text`; meanwhile batches are fed, as a server's sweeper does."""
+    deadline = time.monotonic() + 20
+    while text not in (page := unescape(client.get(path).text)):
+        assert time.monotonic() < deadline, f"{text!r} did not appear in {page}"
+        client.application.extensions["hopcheck"].runs.feeder.feed()
+        time.sleep(0.02)
+    return page
+
+
+def test_pasted_claims_become_a_page_that_fills_with_labels_and_links(client):
+    path = started(client, title="  My\nclaims ")
+    page = fed_until(client, path, "Done: 3 of 3 done")
+    assert "My claims" in page and "hx-get" not in page and "http-equiv" not in page
+    assert page.count("Supported</span>") == 3, "two claims and the count of them"
+    assert "Line 3: The claim is too short: it needs at least 3 characters." in page
+    links = re.findall(r'<a id="claim-\d" href="(/runs/[\w-]+)"', page)
+    assert len(links) == 2 and "=1+1 is what" in unescape(client.get(links[1]).text)
+    assert path in client.get("/batches").text
+
+
+def test_a_file_is_taken_with_its_name_as_the_title_and_speakers_and_dates(client):
+    sent = b"claim,speaker,date\nThe moon is made of rock.,Somebody,2020-10-31\n"
+    path = started(client, "", file=(io.BytesIO(sent), "moon.csv"))
+    page = client.get(path).text
+    assert '<h1 dir="auto">moon.csv</h1>' in page and "Somebody" in page and "2020-10-31" in page
+
+
+def test_what_is_chosen_is_what_its_runs_are_made_of(client):
+    path = started(client, "The moon is made of rock.", labels="four")
+    page = fed_until(client, path, "Done: 1 of 1 done")
+    run = client.get(re.search(r'href="(/runs/[\w-]+)"', page)[1]).text
+    assert "four labels" in run
+
+
+def test_while_something_moves_the_page_comes_again_with_script_and_without(make_app):
+    gate = Gate("question 1")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    path = started(client)
+    page = client.get(path).text
+    assert "Under way: 1 of 3 done" in page
+    assert f'hx-get="{path}" hx-trigger="every 3s"' in page
+    assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page
+    gate.open()
+    fed_until(client, path, "Done: 3 of 3 done")
+
+
+def test_a_batch_is_paused_goes_on_and_is_cancelled_after_a_question(make_app):
+    gate = Gate("question 1")
+    client = make_app(scripted_wiring(gate=gate), workers=1).test_client()
+    path = started(client, "Yes!\n" * 30)
+    assert press(client, path, "pause").location == path
+    page = client.get(path).text
+    assert "Paused" in page and "Go on</button>" in page and "22" in page
+    assert press(client, path, "pause").status_code == 409
+    assert press(client, path, "resume").location == path
+    assert "Cancel this batch?" in client.get(f"{path}/cancel").text
+    assert press(client, path, "cancel").location == path
+    page = client.get(path).text
+    assert re.search("Cancelled: [89] of 30 done", page), "what had begun, and the one that began meanwhile"
+    assert "Its batch was cancelled." in page and "</button>" not in page[page.index("batch-now") :]
+    gate.open()
+
+
+def test_what_failed_can_be_tried_again(make_app):
+    client = make_app(scripted_wiring(FAILING, TWO_HOPS), workers=1).test_client()
+    path = started(client)
+    assert "Try the failed again" in fed_until(client, path, "Done: 3 of 3 done")
+    assert press(client, path, "retry").location == path
+    assert "Try the failed again" not in fed_until(client, path, "Done: 3 of 3 done")
+    again = press(client, path, "retry")
+    assert again.status_code == 409 and NOTHING_FAILED in again.text
+
+
+def test_results_are_taken_away_as_a_safe_table_and_as_json_lines(client):
+    path = started(client)
+    fed_until(client, path, "Done: 3 of 3 done")
+    table = client.get(f"{path}/results.csv")
+    assert table.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert table.headers["Content-Disposition"] == "attachment; filename=hopcheck-batch.csv"
+    records = list(csv.DictReader(io.StringIO(table.text, newline="")))
+    assert records[1]["claim"] == "'=1+1 is what a table makes of this."
+    assert re.fullmatch(r"http://localhost/runs/[\w-]{22}", records[0]["permalink"])
+    lines = [json.loads(line) for line in client.get(f"{path}/results.jsonl").text.splitlines()]
+    assert [(each["label"], each["state"]) for each in lines] == [
+        ("SUPPORTED", "verdict"),
+        ("SUPPORTED", "verdict"),
+        (None, "bad input"),
+    ]
+
+
+def test_a_long_batch_has_pages_of_a_hundred(client):
+    path = started(client, "".join(f"Claim number {number}.\n" for number in range(1, 251)))
+    assert press(client, path, "pause").status_code == 303
+    first, last = client.get(path).text, client.get(f"{path}?after=200").text
+    assert "Claim number 100." in first and "Claim number 101." not in first and f'href="{path}?after=100"' in first
+    assert "Claim number 201." in last and "Claim number 200." not in last and 'rel="next"' not in last
+    for nonsense in ("-1", "x", "9" * 30, "%00"):
+        assert "Claim number 1." in client.get(f"{path}?after={nonsense}").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"claims": "  "}, NOTHING_SENT),
+        ({"claims": "?\n"}, "There is no good claim in it."),
+        ({"claims": "A good claim.\n" * 10_001}, "There are 10,001 claims; at most 10,000 are allowed."),
+        ({"claims": "A good claim.", "answerer": "oracle"}, "There is no answerer 'oracle'"),
+        ({"claims": "A good claim.", "labels": "many"}, "There is no label set of that name"),
+    ],
+)
+def test_a_form_that_cannot_be_taken_comes_back_as_it_was_with_one_sentence(client, fields, told):
+    answer = send(client, title="My title", **fields)
+    page = unescape(answer.text)
+    assert answer.status_code == 422 and told in page and 'value="My title"' in page
+    assert fields["claims"].strip() in page
+    assert "/batches/" not in client.get("/batches").text
+
+
+def test_a_file_that_is_too_large_is_refused_unread(client):
+    sent = io.BytesIO(b"x" * (LARGEST + 70_000))
+    answer = client.post("/batches", data={"csrf_token": token(client), "file": (sent, "a.txt")})
+    assert answer.status_code == 413 and TOO_LARGE in answer.text
+
+
+def test_a_form_sent_twice_makes_one_batch(client):
+    assert started(client, form_name="one") == started(client, form_name="one") != started(client, form_name="two")
+
+
+def test_a_stale_form_does_nothing_and_loses_nothing(client):
+    stale = client.post("/batches", data={"claims": CLAIMS})
+    assert stale.status_code == 400 and STALE in stale.text and "born in England." in stale.text
+    path = started(client)
+    for button in ("pause", "cancel", "retry"):
+        answer = client.post(f"{path}/{button}", data={})
+        assert answer.status_code == 400 and STALE in answer.text
+    assert "Pause</button>" in client.get(path).text
+
+
+def test_on_a_day_that_is_spent_the_page_says_why_nothing_goes_on(make_app):
+    client = make_app(day_calls=1, workers=1).test_client()
+    path = started(client, "Yes!\n" * 30)
+    assert "limit of 1 call a day is reached" in fed_until(client, path, "The batch then goes on by itself.")
+
+
+def test_what_claims_say_is_shown_as_text(client):
+    path = started(client, "<script>alert(1)</script>", title="<b>bold</b>")
+    page = client.get(path).text
+    assert "<script>alert" not in page and "&lt;b&gt;bold" in page

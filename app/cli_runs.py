@@ -69,8 +69,8 @@ def purge(age: str, yes: bool) -> None:
     with told_in_one_line():
         number = retention.count(days)
         if number and not yes:
-            click.confirm(f"Delete {number} runs for good?", abort=True)
-        click.echo(f"{retention.purge(days)} runs are gone for good.")
+            click.confirm(f"Runs to be deleted for good: {number}. Go on?", abort=True)
+        click.echo(f"Runs deleted for good: {retention.purge(days)}.")
 
 
 @runs.command("published")

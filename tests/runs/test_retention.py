@@ -150,7 +150,7 @@ def test_the_terminal_asks_before_it_purges(terminal, age):
     run_id = made(terminal.runs)
     age(run_id, 91)
     assert terminal("purge", "--older-than", "90d", answer="n\n").exit_code == 1 and terminal.runs.report(run_id)
-    assert "1 runs are gone for good." in terminal("purge", "--older-than", "90d", answer="y\n").output
+    assert "Runs deleted for good: 1." in terminal("purge", "--older-than", "90d", answer="y\n").output
     assert terminal.runs.report(run_id) is None
-    assert terminal("purge", "--older-than", "90d").output == "0 runs are gone for good.\n"
+    assert terminal("purge", "--older-than", "90d").output == "Runs deleted for good: 0.\n"
     assert terminal("purge", "--older-than", "soon").exit_code == 2

@@ -153,9 +153,10 @@ HEADERS += ("Last-Event-ID", "X-Forwarded-For", "X-Forwarded-Host", "HX-Request"
 def test_no_header_of_a_request_breaks_an_answer_or_comes_back_in_one(make_app):
     client = make_app(scripted_wiring()).test_client()
     path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
     for name in HEADERS:
         for value in ("'\"><script>alert(1)</script>", "é\xff", "1" * 4000, "-1", "999999999999999999999", "{{7*7}}"):
-            for address in ("/", path, f"{path}/events", f"/api/v1{path}/events", "/api/v1/runs"):
+            for address in (path, f"{path}/events", "/api/v1/runs"):
                 answer = client.get(address, headers={name: value}, buffered=True)
                 assert answer.status_code < 500 and Page(answer.text).alive() == [], (name, value, address)
                 assert not any("alert(1)" in each for _, each in answer.headers), (name, address)

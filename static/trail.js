@@ -44,6 +44,11 @@
   addEventListener("hashchange", () => reveal(location.hash));
   reveal(location.hash);
 
+  // Pressed, a button that steers may go; the focus stays in its place, which keeps its id.
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.target.id === "stop" || event.target.id === "conclude") document.getElementById("steering").focus();
+  });
+
   // The clock and what is waited for tick on between two messages, each of which brings them anew.
   const PATIENCE = 3;
   const began = new WeakMap();

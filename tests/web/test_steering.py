@@ -69,7 +69,7 @@ def test_pressed_with_script_a_button_answers_with_its_own_place_alone(held):
     client, path, _ = held()
     answer = press(client, path, "conclude", headers=SCRIPT)
     assert answer.status_code == 200
-    assert re.match(r'\s*<div id="steering" class="steering" hx-swap-oob="true">', answer.text)
+    assert re.match(r'\s*<div id="steering" class="steering" hx-swap-oob="true" tabindex="-1">', answer.text)
     assert "Concluding once" in answer.text and "<html" not in answer.text
     assert "button" not in press(client, path, "stop", headers=SCRIPT).text
 

@@ -1,0 +1,86 @@
+"""Steering a check in a real browser: stop, conclude and branch, by keyboard, in two tabs, with and without script."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.e2e.test_browser import check, expect_verdict
+from tests.fakes import ONE_SET_ASIDE, Gate, scripted_wiring
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
+expect.set_options(timeout=30_000)
+
+
+def expect_no_verdict(page) -> None:
+    expect(page.get_by_role("heading", level=2, name="No verdict: the check was interrupted")).to_be_visible()
+
+
+def test_stop_by_keyboard_keeps_finished_hops_marks_the_other_and_leads_on_to_what_came_of_it(live, visitor):
+    gate, page = Gate("answer 2"), visitor()
+    check(page, live(scripted_wiring(gate=gate)))
+    expect(page.locator("#hop-2 h3")).to_be_visible()
+    page.get_by_role("button", name="Stop").press("Enter")
+    expect_no_verdict(page)
+    expect(page.locator("#hop-1 .chip")).to_have_text("Kept")
+    expect(page.locator("#hop-2 .chip")).to_have_text("Interrupted")
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    expect(page.locator("#steering")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator("#verdict :focus")).to_have_count(1)
+    gate.open()
+    assert page.complaints == []
+
+
+def test_conclude_now_gives_a_verdict_from_what_was_kept(live, visitor):
+    gate, page = Gate("answer 2"), visitor()
+    check(page, live(scripted_wiring(gate=gate)))
+    page.get_by_role("button", name="Conclude now with what there is").press("Enter")
+    expect(page.get_by_text("Concluding once the call under way has ended.")).to_be_visible()
+    expect(page.locator("#steering")).to_be_focused()
+    gate.open()
+    expect_verdict(page)
+    expect(page.locator("#hop-1 .chip")).to_have_text("Kept")
+    expect(page.locator("#hop-2 .chip")).to_have_text("Interrupted")
+    assert page.complaints == []
+
+
+def test_a_second_tab_that_stops_a_check_is_told_that_it_was(live, visitor):
+    """It has not heard of the first: its stream is held back."""
+    gate, page = Gate("answer 2"), visitor()
+    check(page, live(scripted_wiring(gate=gate)))
+    other = page.context.new_page()
+    other.route("**/events?*", lambda route: route.abort())
+    other.goto(page.url)
+    for tab in (page, other):
+        tab.get_by_role("button", name="Stop").click()
+    expect(other.get_by_role("alert")).to_have_text("This check had ended already, so nothing was changed.")
+    expect_no_verdict(page)
+    other.reload()
+    expect_no_verdict(other)
+    gate.open()
+
+
+def test_from_a_hop_with_another_question_to_a_check_that_leads_back(live, visitor):
+    page = visitor()
+    check(page, live(scripted_wiring(ONE_SET_ASIDE)))
+    expect_verdict(page)
+    parent = page.url
+    page.get_by_role("link", name=re.compile("^From hop 2")).press("Enter")
+    page.get_by_label("The question of hop 2").fill("Who is the author of Hamlet?")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(lambda address: "/branch" not in address and address != parent)
+    expect_verdict(page)
+    expect(page.locator("#hop-1 .outcome")).to_contain_text("From the earlier check")
+    expect(page.locator("#hop-2 h3")).to_have_text("Who is the author of Hamlet?")
+    page.get_by_role("link", name="hop 2 of an earlier check").click()
+    expect(page).to_have_url(f"{parent}#hop-2")
+    expect(page.locator("#hop-2")).to_be_focused()
+    expect(page.locator(".branches").get_by_role("link")).to_have_count(1)
+    page.get_by_role("link", name=re.compile("^From hop 3")).click()
+    page.get_by_role("button", name="Leave this hop out and go on").click()
+    page.wait_for_url(re.compile(r"/runs/[\w-]+$"))
+    expect_verdict(page)
+    expect(page.locator("#hop-3")).to_contain_text("Its owner left it out.")
+    assert page.complaints == []

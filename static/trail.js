@@ -49,6 +49,17 @@
     if (event.target.id === "stop" || event.target.id === "conclude") document.getElementById("steering").focus();
   });
 
+  // An answer that has no place on the page, or that never came, is told by the button; what was typed is still there.
+  const UNDONE = "That was not done: the check is not here any more, or the site does not answer just now.";
+  const forget = (event) => event.target.closest("form")?.querySelector(".undone")?.remove();
+  const tell = (event) => {
+    const line = Object.assign(document.createElement("p"), { className: "problem undone", role: "alert" });
+    line.textContent = `${UNDONE} Load the page again to see how it stands.`;
+    event.target.closest("form")?.append(line);
+  };
+  for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, tell);
+  document.addEventListener("htmx:beforeRequest", forget);
+
   // The clock and what is waited for tick on between two messages, each of which brings them anew.
   const PATIENCE = 3;
   const began = new WeakMap();

@@ -72,14 +72,17 @@ def test_the_diagram_lights_the_module_at_work_and_gives_way_to_the_verdict(live
     assert page.complaints == []
 
 
-def test_the_share_sheet_is_offered_where_there_is_one(live, visitor):
+def test_the_link_is_copied_and_the_share_sheet_offered_where_there_is_one(live, visitor):
     """It gets the whole address and the title; closing it again is no error. Without one there is no button."""
     page = visitor()
     address = live()
     page.add_init_script("delete Navigator.prototype.share")
     check(page, address)
     expect_verdict(page)
-    expect(page.get_by_role("button", name="Copy")).to_be_visible()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
     expect(page.locator("[data-share]")).to_be_hidden()
     page.add_init_script(
         "navigator.share = async (what) => { window.shared = what; throw new DOMException('', 'AbortError'); }"

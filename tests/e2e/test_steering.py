@@ -84,3 +84,31 @@ def test_from_a_hop_with_another_question_to_a_check_that_leads_back(live, visit
     expect_verdict(page)
     expect(page.locator("#hop-3")).to_contain_text("Its owner left it out.")
     assert page.complaints == []
+
+
+@pytest.mark.parametrize("trouble", ["deleted", "offline"])
+def test_what_could_not_be_done_is_said_where_it_was_tried_and_what_was_typed_is_still_there(live, visitor, trouble):
+    page = visitor()
+    check(page, live())
+    expect_verdict(page)
+    note = page.locator("#note-1")
+    note.get_by_text("Agree or disagree").click()
+    note.get_by_role("textbox").fill("Marlowe wrote it.")
+    if trouble == "deleted":
+        other = page.context.new_page()
+        other.goto(f"{page.url}/delete")
+        other.get_by_role("button", name="Delete it").click()
+        other.get_by_role("button", name="Undo").wait_for()
+    else:
+        page.route("**/notes", lambda route: route.abort())
+    for _ in range(2):
+        note.get_by_role("button", name="Save").click()
+        expect(note.get_by_role("alert")).to_contain_text("That was not done")
+    expect(note.get_by_role("textbox")).to_have_value("Marlowe wrote it.")
+    if trouble == "deleted":
+        other.get_by_role("button", name="Undo").click()
+        expect_verdict(other)
+    else:
+        page.unroute("**/notes")
+    note.get_by_role("button", name="Save").click()
+    expect(note.locator(".noted")).to_contain_text("Marlowe wrote it.")

@@ -15,6 +15,8 @@ from app.claims import whole_claim
 from app.pursuit_presets import usual_labels
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Claim, RunOptions
+from app.runs.batch_files import checked, line_of, title_of
+from app.runs.batches import BatchLine
 from app.settings import MOST_HOPS
 from app.web.claim_form import label_set
 from app.web.current import hopcheck
@@ -24,6 +26,7 @@ NAME_FIELDS = ("strategy", "preset", "answerer", "search", "model", "labels")
 SWITCHES = ("fresh", "undated", "fact_checks")
 BRANCH_FIELDS = ("hop", "question", "leave_out", "answerer")
 NOTE_FIELDS = ("agrees", "text")
+BATCH_FIELDS = ("claims", "title", *NAME_FIELDS, "corpora", "max_hops", *SWITCHES)
 RUN_FIELDS = (*CLAIM_FIELDS, *NAME_FIELDS, "corpora", "max_hops", *SWITCHES)
 
 HIGHEST_HOP = 999
@@ -54,7 +57,31 @@ def sent_run() -> tuple[Claim, RunOptions]:
     Raises InvalidInput, which names the field, also for what cannot run here.
     """
     sent = _fields(RUN_FIELDS)
-    claim = whole_claim(*(sent.pop(name, "") for name in CLAIM_FIELDS))
+    return whole_claim(*(sent.pop(name, "") for name in CLAIM_FIELDS)), _options_of(sent)
+
+
+def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
+    """The claims of a batch, the options as for a run, and a title. Raises InvalidInput, which names the field."""
+    sent = _fields(BATCH_FIELDS)
+    claims = sent.pop("claims", [])
+    lines = checked(line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
+    title = title_of(sent.pop("title", "")) or f"{len(lines):,} claims"
+    return lines, _options_of(sent), title
+
+
+def _claim_fields(claim: Any) -> dict[str, str]:
+    """The fields of one claim of a batch, which may be sent as text alone. Raises InvalidInput."""
+    fields = {"claim": claim} if isinstance(claim, str) else claim
+    if not isinstance(fields, dict) or "claim" not in fields or not set(fields) <= set(CLAIM_FIELDS):
+        raise InvalidInput(f"Each claim must be text, or an object of {', '.join(CLAIM_FIELDS)}.", "claims")
+    for name, value in fields.items():
+        if not isinstance(value, str) and (value is not None or name == "claim"):
+            raise InvalidInput(f"The {name} of each claim must be text.", "claims")
+    return fields
+
+
+def _options_of(sent: dict[str, Any]) -> RunOptions:
+    """The options among the fields, filled up from the settings. Raises InvalidInput for what cannot run here."""
     wiring = hopcheck().wiring
     labels = sent.pop("labels", None)
     if "corpora" in sent:
@@ -63,7 +90,7 @@ def sent_run() -> tuple[Claim, RunOptions]:
     usual = usual_labels(options.strategy, options.preset)
     options = wiring.offers().at_work(replace(options, labels=usual if labels is None else label_set(labels)))
     wiring.check(options)
-    return claim, replace(options, modules=wiring.modules(options))
+    return replace(options, modules=wiring.modules(options))
 
 
 def sent_key() -> str:
@@ -123,7 +150,10 @@ def _fields(known: Collection[str]) -> dict[str, Any]:
 
 def _check_kind(name: str, value: Any) -> None:
     """Raise InvalidInput for a value that is not of its field's kind; that it means something is for others to say."""
-    if name == "corpora":
+    if name == "claims":
+        if not isinstance(value, list):
+            raise InvalidInput("claims must be a list.", name)
+    elif name == "corpora":
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise InvalidInput("corpora must be a list of names.", name)
     elif name == "max_hops":

@@ -26,6 +26,7 @@ from app.web.api_schema_parts import (
     text,
     whole,
 )
+from app.web.api_schemas_batches import batch_schemas
 from app.web.api_schemas_reports import report_schemas
 from app.web.api_schemas_sent import sent_schemas
 
@@ -163,6 +164,7 @@ def schemas() -> dict[str, Schema]:
         "StoredEvent": {"allOf": [ref("Event"), {"properties": {"seq": COUNT, "seconds": SECONDS}}]},
         **sent_schemas(),
         **report_schemas(),
+        **batch_schemas(),
         "Options": whole(OPTIONS),
         "RunUsage": whole(USAGE),
         "Place": PLACE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Flask
 
 from app.web.api import api
+from app.web.api_batches import api_batches
 from app.web.api_keeping import api_keeping
 from app.web.api_notes import api_notes
 from app.web.api_publishing import api_publishing
@@ -45,6 +46,7 @@ BLUEPRINTS = (
     site_password,
     api,
     api_runs,
+    api_batches,
     api_keeping,
     api_publishing,
     api_notes,

@@ -27,6 +27,7 @@ STARTING = frozenset(
         "branching.branch",
         "batches.start",
         "importing.upload",
+        "api_batches.start",
         "api_runs.start",
         "api_steering.branch",
         "api_keeping.import_report",

@@ -8,6 +8,7 @@ from typing import Any
 from app.web.api_problems import API
 from app.web.api_schema_parts import text
 from app.web.api_schemas import schemas
+from app.web.openapi_batches import batch_paths
 from app.web.openapi_keeping import keeping_paths
 from app.web.openapi_parts import Operation, PathItem, of_type, operation, told
 from app.web.openapi_reports import report_paths
@@ -42,7 +43,7 @@ def document() -> dict[str, Any]:
 def _api_paths() -> dict[str, PathItem]:
     """The API's own addresses; one that several topics know has the methods of all."""
     paths: dict[str, PathItem] = {}
-    for path, item in (*run_paths().items(), *keeping_paths().items(), *report_paths().items()):
+    for path, item in (*run_paths().items(), *batch_paths().items(), *keeping_paths().items(), *report_paths().items()):
         paths.setdefault(API + path, {}).update(item)
     return paths
 

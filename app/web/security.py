@@ -42,6 +42,7 @@ ROOMY = {
     "importing.upload": LARGEST + 64 * 1024,
     "api_keeping.import_report": LARGEST,
     "batches.start": LARGEST_BATCH + 64 * 1024,
+    "api_batches.start": LARGEST_BATCH,
 }
 """Endpoints that take more, in bytes: a whole report, a file of claims, and what a form writes around it."""
 

@@ -7,7 +7,7 @@ from typing import get_args, get_type_hints
 
 from app import ROOT
 from app.reasoning.events import Event
-from app.web.api_input import BRANCH_FIELDS, RUN_FIELDS
+from app.web.api_input import BATCH_FIELDS, BRANCH_FIELDS, RUN_FIELDS
 from app.web.api_problems import API
 from app.web.openapi import document
 
@@ -28,7 +28,7 @@ def test_every_route_of_the_api_is_in_its_documentation():
     written = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     told = set(re.findall(r"`(GET|POST|PUT|DELETE) (/\S*?)[?`]", written))
     routes = {
-        (method.upper(), path.removeprefix(API).replace("{run_id}", "ID").replace("{hop}", "HOP"))
+        (method.upper(), re.sub(r"{(?:run_|batch_)?(\w+)}", lambda name: name[1].upper(), path.removeprefix(API)))
         for path, item in document()["paths"].items()
         for method in item
         if method != "parameters"
@@ -40,6 +40,7 @@ def test_what_it_says_is_sent_are_the_fields_that_are_taken():
     schemas = document()["components"]["schemas"]
     assert set(schemas["NewRun"]["properties"]) == set(RUN_FIELDS)
     assert set(schemas["NewBranch"]["properties"]) == set(BRANCH_FIELDS)
+    assert set(schemas["NewBatch"]["properties"]) == set(BATCH_FIELDS)
 
 
 def test_the_events_it_describes_are_all_that_a_run_may_tell():

@@ -1,0 +1,121 @@
+"""Batches by the JSON API: many claims sent at once, their progress and results, and what their owner does to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, jsonify, request, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import Conflict, NotFound
+
+from app.reasoning.errors import InvalidInput
+from app.runs.batch_results import result
+from app.runs.batches import Batch
+from app.web.api_askers import asker, starter
+from app.web.api_blueprint import api_blueprint
+from app.web.api_input import sent_batch, sent_object
+from app.web.api_lists import sent_limit
+from app.web.api_problems import API
+from app.web.audit import refused
+from app.web.batches import NOT_NOW, NOTHING_FAILED, permalink
+from app.web.current import hopcheck
+
+api_batches = api_blueprint("api_batches")
+
+
+@api_batches.post(f"{API}/batches")
+def start() -> ResponseReturnValue:
+    """Start a batch."""
+    who = starter()
+    lines, options, title = sent_batch()
+    batch = _stored(hopcheck().runs.start_batch(lines, options, who, title))
+    return jsonify(_told(batch)), 201, {"Location": url_for("api_batches.read", batch_id=batch.id)}
+
+
+@api_batches.get(f"{API}/batches")
+def listing() -> Response:
+    """The asker's newest batches, newest first."""
+    return jsonify(batches=[_summary(each) for each in hopcheck().runs.batches.of_owner(asker(), sent_limit())])
+
+
+@api_batches.get(f"{API}/batches/<batch_id>")
+def read(batch_id: str) -> Response:
+    """How far a batch is, for whoever has its id."""
+    return jsonify(_told(_stored(batch_id)))
+
+
+@api_batches.get(f"{API}/batches/<batch_id>/results")
+def results(batch_id: str) -> Response:
+    """What came of its claims, some at a time, for whoever has its id."""
+    batch, after, limit = _stored(batch_id), _sent_after(), sent_limit()
+    found = hopcheck().runs.batches.claims(batch.id, after, limit + 1)
+    page = found[:limit]
+    following = page[-1].number if len(found) > limit else None
+    return jsonify(results=[result(each, permalink) for each in page], next=following)
+
+
+@api_batches.post(f"{API}/batches/<batch_id>/pause")
+def pause(batch_id: str) -> Response:
+    """Begin no more of its runs."""
+    return _done(_owned(batch_id), hopcheck().runs.batches.pause(batch_id))
+
+
+@api_batches.post(f"{API}/batches/<batch_id>/resume")
+def resume(batch_id: str) -> Response:
+    """Go on with what was paused."""
+    return _done(_owned(batch_id), hopcheck().runs.batches.resume(batch_id))
+
+
+@api_batches.post(f"{API}/batches/<batch_id>/cancel")
+def cancel(batch_id: str) -> Response:
+    """Begin no more of its runs, for good, and end those that go on."""
+    return _done(_owned(batch_id), hopcheck().runs.batches.cancel(batch_id))
+
+
+@api_batches.post(f"{API}/batches/<batch_id>/retry")
+def retry(batch_id: str) -> Response:
+    """Check again what has failed."""
+    return _done(_owned(batch_id), hopcheck().runs.batches.retry(batch_id) > 0, NOTHING_FAILED)
+
+
+def _stored(batch_id: str) -> Batch:
+    batch = hopcheck().runs.batches.get(batch_id)
+    if batch is None:
+        raise NotFound("There is no such batch.")
+    return batch
+
+
+def _owned(batch_id: str) -> Batch:
+    """The batch, if it is the asker's and nothing is sent along; for everybody else there is nothing here."""
+    who, batch = asker(), hopcheck().runs.batches.get(batch_id)
+    if batch is None or batch.owner != who:
+        if batch is not None:
+            refused("owner")
+        raise NotFound("There is no such batch of yours.")
+    sent_object(())
+    return batch
+
+
+def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> Response:
+    if not changed:
+        raise Conflict(otherwise)
+    hopcheck().runs.feeder.feed()
+    return jsonify(_told(_stored(batch.id)))
+
+
+def _summary(batch: Batch) -> dict[str, Any]:
+    created_at = batch.created_at.isoformat()
+    return {"id": batch.id, "title": batch.title, "state": batch.state.value, "created_at": created_at}
+
+
+def _told(batch: Batch) -> dict[str, Any]:
+    progress = hopcheck().runs.batches.progress(batch.id)
+    counted = {"counts": progress.counts, "done": progress.done, "total": progress.total}
+    return {**_summary(batch), **counted, "held_up": hopcheck().runs.feeder.held_up()}
+
+
+def _sent_after() -> int:
+    text = request.args.get("after", "0")
+    if not (text.isascii() and text.isdigit() and len(text) < 8):
+        raise InvalidInput("after must be the number of a claim.", "after")
+    return int(text)

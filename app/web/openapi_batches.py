@@ -1,0 +1,65 @@
+"""The operations of the OpenAPI document for batches of claims."""
+
+from __future__ import annotations
+
+from app.web.api_lists import LIMIT
+from app.web.api_schema_parts import COUNT, text
+from app.web.openapi_parts import STEERED, Operation, PathItem, in_query, operation, told
+
+BATCH_ID = {"name": "batch_id", "in": "path", "required": True, "schema": text(), "description": "The batch's id."}
+
+
+def batch_paths() -> dict[str, PathItem]:
+    """The addresses below the API's own, and what can be asked there."""
+    pause = "Begins no more of its runs; those that have begun come to their end. 409 unless it was going."
+    cancel = "Begins no more of its runs, for good, and ends those that go on. 409 for one that is over."
+    retry = "Gives a new run to each claim whose run failed or was interrupted. 409 where there is none."
+    return {
+        "/batches": {"get": _list(), "post": _start()},
+        "/batches/{batch_id}": _of_a_batch(get=_read()),
+        "/batches/{batch_id}/results": _of_a_batch(get=_results()),
+        "/batches/{batch_id}/pause": _of_a_batch(post=_steered("pauseBatch", "Pause a batch", pause)),
+        "/batches/{batch_id}/resume": _of_a_batch(post=_steered("resumeBatch", "Go on with a paused batch", "")),
+        "/batches/{batch_id}/cancel": _of_a_batch(post=_steered("cancelBatch", "Cancel a batch", cancel)),
+        "/batches/{batch_id}/retry": _of_a_batch(post=_steered("retryBatch", "Try again what failed", retry)),
+    }
+
+
+def _of_a_batch(**methods: Operation) -> PathItem:
+    return {"parameters": [BATCH_ID], **methods}
+
+
+def _start() -> Operation:
+    about = (
+        "Checks many claims, a few at a time, behind the runs that single people start. A claim that is none is kept "
+        "with the reason; 422 where all are."
+    )
+    answers = {201: {**told("The new batch.", "Batch"), "headers": {"Location": {"schema": text()}}}}
+    problems = (400, 401, 413, 415, 422, 429, 503)
+    return operation("startBatch", "Start a batch", answers, about, problems, body="NewBatch", owned=True)
+
+
+def _list() -> Operation:
+    answers = {200: told("The batches, newest first.", "BatchList")}
+    parameters = (in_query("limit", LIMIT, "How many at most."),)
+    return operation(
+        "listBatches", "List your batches", answers, "", (401, 422, 503), owned=True, parameters=parameters
+    )
+
+
+def _read() -> Operation:
+    return operation("readBatch", "Read how far a batch is", {200: told("The batch.", "Batch")}, problems=(404, 503))
+
+
+def _results() -> Operation:
+    parameters = (
+        in_query("limit", LIMIT, "How many at most."),
+        in_query("after", {**COUNT, "maximum": 9_999_999}, "The next of the answer before."),
+    )
+    answers = {200: told("The claims and what came of each, in order.", "BatchResults")}
+    return operation("batchResults", "Read the results of a batch", answers, "", (404, 422, 503), parameters=parameters)
+
+
+def _steered(name: str, summary: str, about: str) -> Operation:
+    answers = {200: told("The batch.", "Batch")}
+    return operation(name, summary, answers, about, STEERED, body="Nothing", owned=True)

@@ -1,0 +1,88 @@
+"""Batches by the JSON API: started, watched, steered and read, as the page does it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from app.web.api_problems import API
+from app.web.batches import NOT_NOW
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+
+BATCHES = f"{API}/batches"
+CLAIMS = ["The moon is made of rock.", {"claim": "The sea is wet.", "speaker": "Somebody", "date": "2020-10-31"}]
+
+
+def done(client, path: str) -> dict:
+    """The batch once it is done; meanwhile batches are fed, as a server's sweeper does."""
+    deadline = time.monotonic() + 20
+    while (told := client.get(path).json)["state"] != "done":
+        assert time.monotonic() < deadline, told
+        client.application.extensions["hopcheck"].runs.feeder.feed()
+        time.sleep(0.02)
+    return told
+
+
+def test_a_batch_is_started_listed_and_its_results_are_read_some_at_a_time(client):
+    answer = client.post(BATCHES, json={"claims": [*CLAIMS, "?"], "title": "Mine", "labels": "four"})
+    path = answer.headers["Location"]
+    assert answer.status_code == 201 and path == f"{BATCHES}/{answer.json['id']}"
+    told = done(client, path)
+    assert told["counts"] == {"SUPPORTED": 2, "bad input": 1} and (told["done"], told["total"]) == (3, 3)
+    assert [each["title"] for each in client.get(BATCHES).json["batches"]] == ["Mine"]
+    first = client.get(f"{path}/results?limit=2").json
+    assert [each["label"] for each in first["results"]] == ["SUPPORTED"] * 2 and first["next"] == 2
+    assert first["results"][1]["speaker"] == "Somebody"
+    last = client.get(f"{path}/results?limit=2&after=2").json
+    assert last["next"] is None and last["results"][0]["problem"].startswith("Claim 3: The claim is too short")
+
+
+def test_it_is_paused_goes_on_and_is_cancelled_once(make_app):
+    gate = Gate("question 1")
+    client = make_app(scripted_wiring(gate=gate)).test_client()
+    path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
+
+    def press(button: str):
+        return client.post(f"{path}/{button}", json={})
+
+    assert press("pause").json["state"] == "paused"
+    assert press("resume").json["state"] == "going"
+    assert press("cancel").json["state"] == "cancelled"
+    late = press("cancel")
+    assert (late.status_code, late.json["detail"]) == (409, NOT_NOW)
+    gate.open()
+
+
+def test_what_failed_is_tried_again(make_app):
+    client = make_app(scripted_wiring(FAILING, TWO_HOPS), workers=1).test_client()
+    path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
+    assert done(client, path)["counts"] == {"failed": 1, "SUPPORTED": 1}
+    assert client.post(f"{path}/retry", json={}).status_code == 200
+    assert done(client, path)["counts"] == {"SUPPORTED": 2}
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({}, "claims"),
+        ({"claims": "text"}, "claims"),
+        ({"claims": ["?"]}, "claims"),
+        ({"claims": [5]}, "claims"),
+        ({"claims": [{"claim": "The sea is wet.", "more": 1}]}, "claims"),
+        ({"claims": [{"claim": "The sea is wet.", "speaker": 1}]}, "claims"),
+        ({"claims": [{"claim": None}]}, "claims"),
+        ({"claims": CLAIMS, "answerer": "oracle"}, "answerer"),
+        ({"claims": CLAIMS, "claim": "The sea is wet."}, "claim"),
+        ({"claims": ["The sea is wet."] * 10_001}, "claims"),
+    ],
+)
+def test_what_cannot_be_taken_names_the_field_and_starts_nothing(client, sent, field):
+    answer = client.post(BATCHES, json=sent)
+    assert (answer.status_code, answer.json["field"]) == (422, field)
+    assert client.get(BATCHES).json["batches"] == []
+
+
+def test_results_after_no_number_are_refused(client):
+    path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
+    assert client.get(f"{path}/results?after=x").status_code == 422

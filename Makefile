@@ -3,7 +3,7 @@
 #
 #   PYTHON      the Python to make .venv with; the first of python3, python3.13, ... that is new enough
 #   PIP_FLAGS   more options for pip, such as an index (README, "Installing", on choosing PyTorch's CPU build)
-#   ARGS        more options for pytest in `make test`, for the soak in `make soak`
+#   ARGS        more options for pytest in `make test`, for the soak in `make soak`, for `make bench`
 #   JOBS        how many processes share the tests in `make test`; 0 for none but pytest's own
 
 SHELL := /bin/sh
@@ -20,7 +20,7 @@ JOBS := 2
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS)
 PIP_FAILED = { echo "Installing failed (above). Check the network, or name an index:  make setup PIP_FLAGS='--index-url URL'"; exit 1; }
 
-.PHONY: help run install setup models corpus test soak check lint typecheck imports clean
+.PHONY: help run install setup models corpus test soak bench check lint typecheck imports clean
 
 help: ## List the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -48,6 +48,9 @@ test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs
 
 soak: setup ## Load the real server for half an hour, hold it to its bounds (ARGS="--minutes 3")
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
+
+bench: setup ## Print one table of speeds and ratios, in under five minutes (ARGS="--skip-models")
+	@$(BIN)/python -m benchmarks.bench $(ARGS)
 
 check: lint typecheck imports ## Everything that can be checked without running: lint, types, imports
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from app.reasoning.events import PhaseEntered, RunInterrupted, RunStarted
+from app.reasoning.events import Event, PhaseEntered, RunInterrupted, RunStarted
 from app.reasoning.types import Claim, RunOptions
 from app.runs.event_log import EventLog
 from app.runs.news import News
@@ -48,7 +48,7 @@ def test_only_the_end_of_a_run_is_told_as_its_end():
 def test_events_that_come_in_a_burst_are_followed_as_one_and_the_end_is_waited_for_by_nobody(sessions, leases_with):
     log = EventLog(sessions, poll_seconds=60, gather_seconds=20)
     log.begin("run", "owner", RunStarted(Claim("Hamlet was written in England."), RunOptions()))
-    burst = [PhaseEntered("searching"), PhaseEntered("reading"), RunInterrupted("enough")]
+    burst: list[Event] = [PhaseEntered("searching"), PhaseEntered("reading"), RunInterrupted("enough")]
     with ThreadPoolExecutor(1) as pool:
         follower = pool.submit(log.follow, "run", 2, 30)
         time.sleep(0.2)

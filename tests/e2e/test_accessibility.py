@@ -83,8 +83,25 @@ def finished(page, address: str, claim: str = "Hamlet's author was born in Engla
 
 def test_the_pages_that_stand_still(live, page, faults):
     address = live()
-    places = ("", "how-it-works", "choices", "api", "nowhere", "history", "import")
+    places = ("", "how-it-works", "choices", "api", "nowhere", "history", "import", "batches")
     assert wrong_with(page, faults, *(f"{address}/{place}" for place in places)) == {}
+
+
+def test_a_batch_with_every_kind_of_claim_and_the_question_before_it_is_cancelled(live, page, faults):
+    gate = Gate("question 1")
+    address = live(scripted_wiring(TWO_HOPS, FAILING, gate=gate), workers=1)
+    page.goto(f"{address}/batches")
+    page.get_by_label("Or the claims, one a line").fill(f"{LONG_CLAIM}\nWater is wet.\n?\n" + "Ice is cold.\n" * 120)
+    page.get_by_role("button", name="Check them").click()
+    batch = page.url
+    page.locator("#batch-now").wait_for()
+    assert wrong_with(page, faults, f"{batch}/cancel") == {}
+    page.goto(batch)
+    page.get_by_role("button", name="Pause").click()
+    gate.open()
+    page.get_by_text("Failed", exact=True).first.wait_for()
+    assert page.get_by_role("heading", name="Paused").is_visible(), "what came, came by itself"
+    assert faults(page) == {}
 
 
 def test_a_form_that_comes_back(live, page, faults):

@@ -46,6 +46,13 @@ def test_publishing_puts_a_report_in_the_gallery_and_says_what_that_means(client
     assert path not in client.get("/gallery").text
 
 
+def test_who_publishes_a_branch_is_told_that_it_leads_to_its_parent(client, path):
+    assert "its readers find that one as well" not in client.get(path).text
+    sent = press(client, path, "branch", hop=2, question="Where was he born?")
+    page = wait_for(client, sent.location, 'id="verdict-heading"')
+    assert "It leads back to the check that it branched off, so its readers find that one as well." in page
+
+
 def test_search_engines_are_kept_off_unless_a_report_is_published(client, path):
     def kept_off(address: str) -> tuple[bool, bool]:
         answer = client.get(address)

@@ -44,9 +44,9 @@ from app.runs.tables import RUNNING, RunRow, is_there
 POLL_SECONDS = 0.5
 
 GATHER_SECONDS = 0.05
-"""So long a follower that is woken waits for what comes with it: events come in bursts, and a burst is drawn once.
+"""So long a follower waits for what comes with the first news: events come in bursts, and a burst is drawn once.
 
-The end is waited for by nobody.
+The end waits for nothing.
 """
 
 WAITING = PhaseEntered("waiting for its turn")
@@ -172,7 +172,7 @@ class EventLog:
 
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
         """As `follow`, for several runs, each from a number of its own: those in which something happened."""
-        deadline = time.monotonic() + wait
+        deadline, gathered = time.monotonic() + wait, False
         self._bell.hear(self._news.tell_all)
         with self._news.of(after) as waiting:
             while True:
@@ -182,10 +182,11 @@ class EventLog:
                 if not happened and not self._any_running(after):
                     return self._happened(after)  # what was committed between the two looks
                 left = deadline - time.monotonic()
-                if happened or closed or left <= 0:
+                if closed or left <= 0 or (happened and (gathered or _any_end(happened))):
                     return happened
-                if waiting.news.wait(min(left, self._poll_seconds)):
-                    waiting.end.wait(self._gather_seconds)
+                if happened or waiting.news.wait(min(left, self._poll_seconds)):
+                    gathered = True
+                    waiting.end.wait(min(left, self._gather_seconds))
 
     def wish(self, run_id: str) -> Wish:
         """What the run's owner wants of it."""
@@ -227,6 +228,11 @@ def _create(session: Session, run_id: str, owner: str, started: RunStarted, **mo
 def _insert(session: Session, run_id: str, seq: int, at: datetime, event: Event) -> None:
     row = {"run_id": run_id, "seq": seq, "at": at, "kind": event.kind, "version": SCHEMA_VERSION, "body": encode(event)}
     session.execute(INSERT, row)
+
+
+def _any_end(happened: Mapping[str, Sequence[StoredEvent]]) -> bool:
+    """Whether one of these runs has ended."""
+    return any(isinstance(events[-1].event, TERMINAL) for events in happened.values())
 
 
 def _summary(event: Event) -> dict[str, Any]:

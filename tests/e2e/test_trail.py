@@ -159,6 +159,41 @@ def test_the_headings_make_an_outline(live, visitor):
     expect(page.get_by_role("log").get_by_role("heading", level=3)).to_have_count(3)
 
 
+HEARING = """() => {
+    window.heard = [];
+    const silent = (node) => node.matches('[aria-live=off], [aria-hidden=true]');
+    const live = (node) => {
+        const nearest = node.closest('[aria-live], [role=log], [role=status]');
+        return nearest && !silent(nearest);
+    };
+    const words = (node) => node.nodeType === Node.TEXT_NODE ? node.data
+        : node.hidden || silent(node) ? '' : [...node.childNodes].map(words).join(' ');
+    const listen = (changes) => {
+        const added = changes.flatMap((each) => [...each.addedNodes].filter((node) => node.nodeType === 1));
+        const told = added.filter(live).map((each) => words(each).replace(/\\s+/g, ' ').trim());
+        window.heard.push(...told.filter(Boolean));
+    };
+    new MutationObserver(listen).observe(document.body, { childList: true, subtree: true });
+}"""
+"""Keeps in `heard` what comes into a live region, but for what is silent there, as a screen reader goes by it."""
+
+
+def test_a_screen_reader_hears_what_is_done_and_each_hop_once_and_the_verdict(live, visitor):
+    gate, page = Gate("question 1"), visitor()
+    check(page, live(scripted_wiring(gate=gate, delay=0.2)))
+    page.evaluate(HEARING)
+    gate.open()
+    expect_verdict(page)
+    heard = page.evaluate("window.heard")
+    hops = [each for each in heard if "Answer:" in each]
+    assert [re.sub(r" [0-9.]+ s, 36 tokens$", "", each) for each in hops] == [
+        "Hop 1 Who wrote Hamlet? Answer: William Shakespeare Kept",
+        "Hop 2 Where was William Shakespeare born? Answer: England Kept",
+    ]
+    assert any(each.startswith("Hop 2 of at most 5 : ") for each in heard)
+    assert re.match(r"Supported\. Finished in ", heard[-1])
+
+
 DRAWN = """() => {
     const told = (node) => node.nodeType === Node.TEXT_NODE ? node.data.trim() : [
         node.tagName,

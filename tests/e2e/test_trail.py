@@ -162,10 +162,8 @@ def test_the_headings_make_an_outline(live, visitor):
 HEARING = """() => {
     window.heard = [];
     const silent = (node) => node.matches('[aria-live=off], [aria-hidden=true]');
-    const live = (node) => {
-        const nearest = node.closest('[aria-live], [role=log], [role=status]');
-        return nearest && !silent(nearest);
-    };
+    const nearest = (node) => node.closest('[aria-live], [role=log], [role=status]');
+    const live = (node) => nearest(node) && !silent(nearest(node));
     const words = (node) => node.nodeType === Node.TEXT_NODE ? node.data
         : node.hidden || silent(node) ? '' : [...node.childNodes].map(words).join(' ');
     const listen = (changes) => {

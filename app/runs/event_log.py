@@ -44,10 +44,7 @@ from app.runs.tables import RUNNING, RunRow, is_there
 POLL_SECONDS = 0.5
 
 GATHER_SECONDS = 0.05
-"""So long a follower waits for what comes with the first news: events come in bursts, and a burst is drawn once.
-
-The end waits for nothing.
-"""
+"""A follower waits so long for what comes with the first news: a burst is drawn once. The end waits for nothing."""
 
 WAITING = PhaseEntered("waiting for its turn")
 """The last of the events that a run begins with: the second, unless it branches off another."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from celery.contrib.testing.worker import start_worker
 
 from app.doctor import grown
-from app.runs.celery_jobs import BATCHES, PEOPLE, celery_app
+from app.runs.celery_jobs import celery_app
+from app.runs.jobs import BATCHES, PEOPLE
 from app.settings import Settings
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 from tests.redis_server import running

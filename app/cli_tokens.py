@@ -7,7 +7,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup
 
 from app.cli_errors import told_in_one_line
-from app.web.api_tokens import line_of, new_token
+from app.web.api.tokens import line_of, new_token
 
 tokens = AppGroup("tokens", help="Tokens for the JSON API.")
 

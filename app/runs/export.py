@@ -1,6 +1,6 @@
 """A run as one JSON-ready object, for the JSON API, the command line and whoever else hands runs out.
 
-Everything that a run's page shows is in it. docs/api.md and the schema in app/web/api_schemas.py describe it; bump
+Everything that a run's page shows is in it. docs/api.md and the schema in app/web/api/schemas/runs.py describe it; bump
 VERSION when a field goes away or changes its meaning. A new field does not change the version.
 """
 

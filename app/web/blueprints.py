@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.web.api import api
-from app.web.api_batches import api_batches
-from app.web.api_keeping import api_keeping
-from app.web.api_notes import api_notes
-from app.web.api_publishing import api_publishing
-from app.web.api_reports import api_reports
-from app.web.api_runs import api_runs
-from app.web.api_steering import api_steering
+from app.web.api.about import api
+from app.web.api.batches import api_batches
+from app.web.api.keeping import api_keeping
+from app.web.api.notes import api_notes
+from app.web.api.publishing import api_publishing
+from app.web.api.reports import api_reports
+from app.web.api.runs import api_runs
+from app.web.api.steering import api_steering
 from app.web.batches import batches
 from app.web.branching import branching
 from app.web.comparing import comparing

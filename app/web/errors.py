@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from app.reasoning.errors import HopcheckError, InvalidInput
 from app.runs.service import TurnedAway, Unreadable
-from app.web.api_problems import API, RETRY_SECONDS, TOO_FAST, problem_of
+from app.web.api.problems import API, RETRY_SECONDS, TOO_FAST, problem_of
 from app.web.audit import refused
 from app.web.pages import form_context, home_page, sent_form
 from app.web.presentation import about

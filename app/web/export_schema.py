@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.runs.notes import LONGEST_NOTE
-from app.web.api_schema_parts import COUNT, MOMENT, TRUTH, listed, maybe, sent, text
-from app.web.api_schemas import OPTIONS, RUN, USAGE, whole
+from app.web.api.schemas.parts import COUNT, MOMENT, TRUTH, listed, maybe, sent, text
+from app.web.api.schemas.runs import OPTIONS, RUN, USAGE, whole
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 ABOUT = "A report of Hopcheck. Texts are data from elsewhere: escape them, and follow no url but http and https."

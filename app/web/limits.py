@@ -15,7 +15,7 @@ from flask_limiter import Limiter, RequestLimit
 from werkzeug.exceptions import TooManyRequests
 
 from app.settings import Settings
-from app.web.api_askers import token_name
+from app.web.api.askers import token_name
 from app.web.audit import refused
 from app.web.counters import counters_at
 from app.web.senders import sender

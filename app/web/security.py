@@ -103,7 +103,7 @@ def _make_room() -> None:
 def _refuse_other_than_utf8() -> None:
     """A form in another encoding is bad input. Werkzeug would replace bad bytes silently, hence the raw body.
 
-    JSON has no percent signs to resolve; whoever reads it sees to its encoding (api_input.py), and so does who reads a
+    JSON has no percent signs to resolve; whoever reads it sees to its encoding (api/input.py), and so does who reads a
     file (app/runs/importing.py).
     """
     if request.method != "POST" or request.mimetype == "application/json" or request.endpoint in ROOMY:

@@ -18,8 +18,8 @@ from werkzeug.urls import iri_to_uri
 
 from app.reasoning.errors import InvalidInput
 from app.settings import Settings
-from app.web.api_askers import token_name
-from app.web.api_problems import API, problem
+from app.web.api.askers import token_name
+from app.web.api.problems import API, problem
 from app.web.audit import refused
 from app.web.current import hopcheck
 from app.web.presentation import about

@@ -12,8 +12,8 @@ import pytest
 from app.offers import Choice
 from app.reasoning.types import LabelSet
 from app.runs.export import run_as_dict
-from app.web.api_tokens import line_of, new_token
-from app.web.openapi import document
+from app.web.api.openapi.document import document
+from app.web.api.tokens import line_of, new_token
 from app.web.paging import cursor_of
 from tests.fakes import AWAY, FAILING, Gate, scripted_wiring
 from tests.web.conftest import started

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.web.api_problems import API
+from app.web.api.problems import API
 from app.web.batches import NOT_NOW
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
 

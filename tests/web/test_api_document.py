@@ -7,9 +7,9 @@ from typing import get_args, get_type_hints
 
 from app import ROOT
 from app.reasoning.events import Event
-from app.web.api_input import BATCH_FIELDS, BRANCH_FIELDS, RUN_FIELDS
-from app.web.api_problems import API
-from app.web.openapi import document
+from app.web.api.input import BATCH_FIELDS, BRANCH_FIELDS, RUN_FIELDS
+from app.web.api.openapi.document import document
+from app.web.api.problems import API
 
 
 def test_every_route_for_programs_is_in_the_document_and_nothing_else_is(make_app):

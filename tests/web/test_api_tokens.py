@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.reasoning.errors import InvalidInput, SettingsError
-from app.web.api_tokens import holder, line_of, new_token
+from app.web.api.tokens import holder, line_of, new_token
 
 
 @pytest.fixture

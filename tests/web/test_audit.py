@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from app.web.api_tokens import new_token
+from app.web.api.tokens import new_token
 from tests.web.conftest import send, started, token
 from tests.web.test_api import RUNS, with_tokens
 from tests.web.test_site_password import PASSWORD, enter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.runs.once import new_id
-from app.web.api_problems import API
+from app.web.api.problems import API
 from app.web.security import HEADERS
 from tests.web.test_api import RUNS, ended, problem, start
 

@@ -20,7 +20,7 @@ from app.extensions import db
 from app.reasoning.types import Claim, RunOptions
 from app.runs.batches import BatchLine
 from app.runs.tables import BatchClaimRow, RunRow
-from app.web.api_problems import API
+from app.web.api.problems import API
 from tests.fakes import Gate, scripted_wiring
 from tests.web.conftest import token
 from tests.web.test_api import CLAIM, RUNS, with_tokens

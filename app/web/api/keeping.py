@@ -5,12 +5,12 @@ from __future__ import annotations
 from flask import Response, request
 from flask.typing import ResponseReturnValue
 
-from app.web.api_answers import made, told
-from app.web.api_askers import asker, owned, starter, stored_run
-from app.web.api_blueprint import api_blueprint
-from app.web.api_input import sent_object
-from app.web.api_lists import told_list
-from app.web.api_problems import API
+from app.web.api.answers import made, told
+from app.web.api.askers import asker, owned, starter, stored_run
+from app.web.api.blueprint import api_blueprint
+from app.web.api.input import sent_object
+from app.web.api.lists import told_list
+from app.web.api.problems import API
 from app.web.current import hopcheck
 
 api_keeping = api_blueprint("api_keeping")

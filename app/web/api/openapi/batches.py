@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.web.api_lists import LIMIT
-from app.web.api_schema_parts import COUNT, text
-from app.web.openapi_parts import STEERED, Operation, PathItem, in_query, operation, told
+from app.web.api.lists import LIMIT
+from app.web.api.openapi.parts import STEERED, Operation, PathItem, in_query, operation, told
+from app.web.api.schemas.parts import COUNT, text
 
 BATCH_ID = {"name": "batch_id", "in": "path", "required": True, "schema": text(), "description": "The batch's id."}
 

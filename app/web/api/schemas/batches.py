@@ -6,9 +6,9 @@ from app.claims import LONGEST_DATE
 from app.reasoning.types import Label
 from app.runs.batch_files import MOST_CLAIMS
 from app.runs.batches import BatchState
-from app.web.api_input import CLAIM_FIELDS
-from app.web.api_schema_parts import COUNT, DAY, MOMENT, SHARE, Schema, listed, maybe, sent, text, whole
-from app.web.api_schemas_sent import NEW_RUN
+from app.web.api.input import CLAIM_FIELDS
+from app.web.api.schemas.parts import COUNT, DAY, MOMENT, SHARE, Schema, listed, maybe, sent, text, whole
+from app.web.api.schemas.sent import NEW_RUN
 
 SUMMARY = {
     "id": text(),

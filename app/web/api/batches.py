@@ -11,11 +11,11 @@ from werkzeug.exceptions import Conflict, NotFound
 from app.reasoning.errors import InvalidInput
 from app.runs.batch_results import result
 from app.runs.batches import Batch
-from app.web.api_askers import asker, starter
-from app.web.api_blueprint import api_blueprint
-from app.web.api_input import sent_batch, sent_object
-from app.web.api_lists import sent_limit
-from app.web.api_problems import API
+from app.web.api.askers import asker, starter
+from app.web.api.blueprint import api_blueprint
+from app.web.api.input import sent_batch, sent_object
+from app.web.api.lists import sent_limit
+from app.web.api.problems import API
 from app.web.audit import refused
 from app.web.batches import NOT_NOW, NOTHING_FAILED, permalink
 from app.web.current import hopcheck

@@ -5,13 +5,13 @@ from __future__ import annotations
 from flask import Response
 from flask.typing import ResponseReturnValue
 
-from app.web.api_answers import made, told
-from app.web.api_askers import asker, starter, stored_run
-from app.web.api_blueprint import api_blueprint
-from app.web.api_input import check_after, sent_key, sent_run
-from app.web.api_lists import sent_cursor, sent_limit, sent_wishes, told_page
-from app.web.api_problems import API
-from app.web.api_stream import EventMessages
+from app.web.api.answers import made, told
+from app.web.api.askers import asker, starter, stored_run
+from app.web.api.blueprint import api_blueprint
+from app.web.api.input import check_after, sent_key, sent_run
+from app.web.api.lists import sent_cursor, sent_limit, sent_wishes, told_page
+from app.web.api.problems import API
+from app.web.api.stream import EventMessages
 from app.web.current import hopcheck
 from app.web.stream import server_sent
 

@@ -12,7 +12,7 @@ from app.reasoning.roles import Wish
 from app.runs.export import run_as_dict
 from app.runs.service import StoredRun
 from app.web.access_log import about_run
-from app.web.api_askers import stored_run
+from app.web.api.askers import stored_run
 from app.web.current import hopcheck
 
 

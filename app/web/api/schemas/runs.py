@@ -8,7 +8,8 @@ from __future__ import annotations
 from app.reasoning.types import HopStatus, Label, LabelSet, Origin
 from app.runs.codec import event_schema
 from app.runs.export import VERSION
-from app.web.api_schema_parts import (
+from app.web.api.schemas.batches import batch_schemas
+from app.web.api.schemas.parts import (
     COUNT,
     DAY,
     LABEL,
@@ -26,9 +27,8 @@ from app.web.api_schema_parts import (
     text,
     whole,
 )
-from app.web.api_schemas_batches import batch_schemas
-from app.web.api_schemas_reports import report_schemas
-from app.web.api_schemas_sent import sent_schemas
+from app.web.api.schemas.reports import report_schemas
+from app.web.api.schemas.sent import sent_schemas
 
 OPTIONS = {
     **{name: text() for name in ("strategy", "answerer", "preset")},

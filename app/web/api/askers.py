@@ -7,7 +7,7 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import NotFound, Unauthorized
 
 from app.runs.service import StoredRun
-from app.web.api_tokens import holder
+from app.web.api.tokens import holder
 from app.web.audit import refused
 from app.web.current import hopcheck
 from app.web.security import owner

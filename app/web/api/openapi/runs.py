@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from app.web.api_lists import LIMIT
-from app.web.api_schema_parts import ref, text
-from app.web.history import LONGEST_SEARCH, OUTCOMES
-from app.web.openapi_parts import (
+from app.web.api.lists import LIMIT
+from app.web.api.openapi.parts import (
     BY_ID,
     OWNED,
     STEERED,
@@ -18,6 +16,8 @@ from app.web.openapi_parts import (
     operation,
     told,
 )
+from app.web.api.schemas.parts import ref, text
+from app.web.history import LONGEST_SEARCH, OUTCOMES
 
 SEEN = {"type": "integer", "minimum": 0}
 STREAM = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from flask import Blueprint, request
 from werkzeug.exceptions import UnsupportedMediaType
 
-from app.web.api_problems import tell_problems
+from app.web.api.problems import tell_problems
 from app.web.security import csrf
 
 WITH_A_BODY = frozenset({"POST", "PUT"})

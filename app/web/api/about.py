@@ -1,7 +1,7 @@
 """The JSON API's account of itself: its document, for programs and as a page, and what a run can be made of here.
 
-docs/api.md tells of the API; openapi.py describes every answer. Its routes stand by topic: api_runs.py,
-api_steering.py, api_keeping.py, api_publishing.py, api_notes.py and api_reports.py.
+docs/api.md tells of the API; openapi/ describes every answer. The other routes stand by topic: runs.py, steering.py,
+keeping.py, publishing.py, notes.py, reports.py and batches.py.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from app.reasoning.types import LabelSet
 from app.runs.export import options_as_dict
 from app.samples import SAMPLES
 from app.settings import MOST_HOPS
-from app.web.api_blueprint import api_blueprint
-from app.web.api_problems import API
+from app.web.api.blueprint import api_blueprint
+from app.web.api.openapi.document import document
+from app.web.api.problems import API
 from app.web.current import hopcheck
-from app.web.openapi import document
 
 api = api_blueprint("api")
 

@@ -8,12 +8,12 @@ from werkzeug.exceptions import Conflict
 
 from app.reasoning.errors import InvalidInput
 from app.runs.branching import hop_to_change
-from app.web.api_answers import made, told
-from app.web.api_askers import asker, owned, stored_run
-from app.web.api_blueprint import api_blueprint
-from app.web.api_input import sent_branch, sent_object
-from app.web.api_lists import told_list
-from app.web.api_problems import API
+from app.web.api.answers import made, told
+from app.web.api.askers import asker, owned, stored_run
+from app.web.api.blueprint import api_blueprint
+from app.web.api.input import sent_branch, sent_object
+from app.web.api.lists import told_list
+from app.web.api.problems import API
 from app.web.branching import BranchForm, branch_off
 from app.web.current import hopcheck
 from app.web.steering import ENDED, NOTHING_KEPT, STOPPED

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from app.web.api_problems import API
-from app.web.api_schema_parts import text
-from app.web.api_schemas import schemas
-from app.web.openapi_batches import batch_paths
-from app.web.openapi_keeping import keeping_paths
-from app.web.openapi_parts import Operation, PathItem, of_type, operation, told
-from app.web.openapi_reports import report_paths
-from app.web.openapi_runs import run_paths
+from app.web.api.openapi.batches import batch_paths
+from app.web.api.openapi.keeping import keeping_paths
+from app.web.api.openapi.parts import Operation, PathItem, of_type, operation, told
+from app.web.api.openapi.reports import report_paths
+from app.web.api.openapi.runs import run_paths
+from app.web.api.problems import API
+from app.web.api.schemas.parts import text
+from app.web.api.schemas.runs import schemas
 
 ABOUT = (
     "Check a claim one question at a time, with the evidence for every answer. What a page of this site does, a "

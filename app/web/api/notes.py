@@ -11,10 +11,10 @@ from werkzeug.exceptions import Conflict, NotFound
 from app.reasoning.errors import InvalidInput
 from app.runs.notes import Note, NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
-from app.web.api_askers import owned
-from app.web.api_blueprint import api_blueprint
-from app.web.api_input import sent_note
-from app.web.api_problems import API
+from app.web.api.askers import owned
+from app.web.api.blueprint import api_blueprint
+from app.web.api.input import sent_note
+from app.web.api.problems import API
 from app.web.current import hopcheck
 from app.web.notes import NOTHING_SAID
 

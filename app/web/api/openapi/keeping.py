@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from app.reasoning.types import Label
 from app.runs.deletion import UNDO_SECONDS
-from app.web.api_input import HIGHEST_HOP
-from app.web.api_lists import LIMIT
-from app.web.api_schema_parts import text
-from app.web.openapi_parts import (
+from app.web.api.input import HIGHEST_HOP
+from app.web.api.lists import LIMIT
+from app.web.api.openapi.parts import (
     OWNED,
     RUN_ID,
     STEERED,
@@ -19,6 +18,7 @@ from app.web.openapi_parts import (
     operation,
     told,
 )
+from app.web.api.schemas.parts import text
 
 HOP = {
     "name": "hop",

@@ -6,8 +6,8 @@ from app.claims import LONGEST, LONGEST_DATE, LONGEST_SPEAKER, SHORTEST
 from app.reasoning.types import LabelSet
 from app.runs.notes import LONGEST_NOTE
 from app.settings import MOST_HOPS
-from app.web.api_input import HIGHEST_HOP
-from app.web.api_schema_parts import TRUTH, Schema, listed, maybe, sent, text
+from app.web.api.input import HIGHEST_HOP
+from app.web.api.schemas.parts import TRUTH, Schema, listed, maybe, sent, text
 
 NEW_RUN = {
     "speaker": text(f"Who made the claim, at most {LONGEST_SPEAKER} characters."),

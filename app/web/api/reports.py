@@ -12,10 +12,10 @@ from werkzeug.exceptions import Conflict, NotFound
 from app.reasoning.side_by_side import PageUsed, Row, pages, rows
 from app.runs.comparing import NoSuchRun, compared
 from app.runs.service import StoredRun
-from app.web.api_askers import owned, stored_run
-from app.web.api_blueprint import api_blueprint
-from app.web.api_lists import one_of
-from app.web.api_problems import API
+from app.web.api.askers import owned, stored_run
+from app.web.api.blueprint import api_blueprint
+from app.web.api.lists import one_of
+from app.web.api.problems import API
 from app.web.current import hopcheck
 from app.web.exports import NO_REVIEW, NOT_YET, markdown_of, review_of
 

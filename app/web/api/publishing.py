@@ -10,12 +10,12 @@ from werkzeug.exceptions import Conflict, NotFound
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Label
 from app.runs.publishing import PublishedRun
-from app.web.api_answers import told
-from app.web.api_askers import owned
-from app.web.api_blueprint import api_blueprint
-from app.web.api_input import sent_object
-from app.web.api_lists import one_of, sent_cursor, sent_limit
-from app.web.api_problems import API
+from app.web.api.answers import told
+from app.web.api.askers import owned
+from app.web.api.blueprint import api_blueprint
+from app.web.api.input import sent_object
+from app.web.api.lists import one_of, sent_cursor, sent_limit
+from app.web.api.problems import API
 from app.web.current import hopcheck
 from app.web.paging import cursor_of
 from app.web.publishing import CLOSED, is_open

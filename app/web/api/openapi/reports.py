@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.runs.comparing import FEWEST, MOST
-from app.web.api_schema_parts import listed, text
-from app.web.openapi_parts import BY_ID, Operation, PathItem, in_query, of_a_run, of_type, operation, told
+from app.web.api.openapi.parts import BY_ID, Operation, PathItem, in_query, of_a_run, of_type, operation, told
+from app.web.api.schemas.parts import listed, text
 
 
 def report_paths() -> dict[str, PathItem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.reasoning.types import Label
-from app.web.api_schema_parts import (
+from app.web.api.schemas.parts import (
     COUNT,
     LABEL,
     MOMENT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from app.web.api_schema_parts import ref, text
+from app.web.api.schemas.parts import ref, text
 
 Operation = dict[str, Any]
 PathItem = dict[str, Any]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from app.backends.hub import why_missing
 from app.backends.web_search.configured import PROVIDERS
+from app.backends.web_search.in_turn import each_first
 from app.backends.web_search.searching import Searching
 from app.missing import GENERATOR, JUDGE, NO_MODEL, READER, broken
 from app.offers import CORPUS_SEARCH, Choice
@@ -39,11 +40,14 @@ def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
 
 
 def searches(engines: Sequence[Searching], corpora: bool) -> tuple[Choice, ...]:
-    """The corpora first, for they are always here; then every engine, set up or not. `corpora`: some is indexed."""
+    """The corpora first, for they are always here; then every engine, set up or not. `corpora`: some is indexed.
+
+    The destination of an engine is every host that may get a query when it is chosen: the others step in for it.
+    """
     here = Choice(CORPUS_SEARCH, "The corpora of this machine, searched as the web is")
     if not corpora:
         here = here.without("No corpus is indexed on this machine.", "make corpus")
-    set_up = {engine.name: engine for engine in engines}
+    set_up = each_first(engines)
     others = (
         Choice(provider.name, provider.title, destination=set_up[provider.name].destination)
         if provider.name in set_up

@@ -8,7 +8,7 @@ from app.backends.corpus_fusion import Shelf
 from app.backends.corpus_search import CorpusPages, CorpusSearch
 from app.backends.web_page import WebPages
 from app.backends.web_search.configured import configured
-from app.backends.web_search.in_turn import InTurn
+from app.backends.web_search.in_turn import each_first
 from app.backends.web_search.searching import Searching
 from app.offers import CORPUS_SEARCH
 from app.reasoning.roles import PageReader, WebSearch
@@ -21,9 +21,7 @@ class SearchEngines:
 
     def __init__(self, engines: Sequence[Searching], shelf: Shelf, robots: bool) -> None:
         """`robots` says whether pages are left alone that their site's robots.txt keeps from us."""
-        self._in_turn = {
-            engine.name: InTurn([engine, *(other for other in engines if other is not engine)]) for engine in engines
-        }
+        self._in_turn = each_first(engines)
         self._shelf = shelf
         self._pages = WebPages(robots=robots)
 

@@ -9,6 +9,7 @@ from app.offers import OWN, PURSUIT
 from app.parts import Parts
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.types import RunOptions
+from app.search_engines import configured_engines
 from app.settings import Settings
 from tests.tiny import tiny_t5
 
@@ -59,6 +60,24 @@ def test_a_configured_language_model_opens_what_needs_one_and_says_who_gets_the_
     assert named(offers.strategies)["chain-of-thought"].available
     assert named(offers.models)["big"].destination == "api.example.org"
     assert named(offers.models)["home"].destination is None
+
+
+def test_of_a_search_engine_every_host_is_named_that_may_get_a_query_when_it_fails(tmp_path):
+    """An operator's own SearXNG tells nobody who asks, but the engine that steps in for it is told the claim."""
+    own = {"INSTANCE": str(tmp_path), "SEARXNG_URL": "http://127.0.0.1:8080"}
+
+    def hosts(**settings: str) -> dict[str, str | None]:
+        known = Settings.from_env(own | settings)
+        parts = Parts([(name, lambda: None) for name in PARTS])
+        offers = Availability(known, parts, (), configured_engines(known)).offers()
+        return {choice.name: choice.destination for choice in offers.searches if choice.destination}
+
+    assert hosts() == {}
+    assert hosts(BRAVE_API_KEY="key", TAVILY_API_KEY="key") == {
+        "searxng": "api.search.brave.com or api.tavily.com",
+        "brave": "api.search.brave.com or api.tavily.com",
+        "tavily": "api.tavily.com or api.search.brave.com",
+    }
 
 
 def test_a_model_whose_key_is_missing_is_shown_and_cannot_be_chosen(availability):

@@ -64,3 +64,8 @@ class InTurn:
                 self._failed[at] = self._clock()
             else:
                 self._failed.pop(at, None)
+
+
+def each_first(searches: Sequence[WebSearch]) -> dict[str, InTurn]:
+    """By its name each of them, with the others behind it for when it fails."""
+    return {first.name: InTurn([first, *(each for each in searches if each is not first)]) for first in searches}

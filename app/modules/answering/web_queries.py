@@ -12,10 +12,19 @@ from app.language.sentences import sentences
 from app.modules.wording import names
 from app.reasoning.types import Claim, Question
 
+LONG_WORDS, LONG_CHARACTERS = 50, 400
+"""What every search engine takes of a query (docs/web-search.md); some cut the end off a longer one."""
+
 
 def whole_query(claim: Claim, question: Question) -> str:
-    """The claim and the question, letters and marks as they were typed."""
-    return " ".join(f"{claim.text} {question.text}".split())
+    """The claim and the question, letters and marks as they were typed.
+
+    The question comes first in a long one: without its end it asks nothing, and a claim loses less.
+    """
+    words = f"{claim.text} {question.text}".split()
+    if len(words) > LONG_WORDS or len(" ".join(words)) > LONG_CHARACTERS:
+        words = f"{question.text} {claim.text}".split()
+    return " ".join(words)
 
 
 def names_query(claim: Claim, question: Question) -> str:

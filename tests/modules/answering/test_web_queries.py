@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.modules.answering.web_queries import names_query, whole_query
+from app.backends.web_search.configured import PROVIDERS
+from app.backends.web_search.searching import shortened
+from app.modules.answering.web_queries import LONG_CHARACTERS, LONG_WORDS, names_query, whole_query
 from app.reasoning.types import Claim, Question
 
 
@@ -13,6 +15,21 @@ def test_claim_and_question_are_searched_for_as_they_were_typed() -> None:
     claim = Claim("Erdoğan met Путин at 10:30 p.m. in 東京.")
     query = whole_query(claim, Question("Где\nвстретились они?"))
     assert query == "Erdoğan met Путин at 10:30 p.m. in 東京. Где встретились они?"
+
+
+@pytest.mark.parametrize("claim", ["one word after the other " * 12, "a-word-without-end" * 25])
+@pytest.mark.parametrize("engine", PROVIDERS, ids=lambda engine: engine.name)
+def test_of_a_long_claim_the_question_is_searched_for_whole(claim: str, engine) -> None:
+    """An engine that cuts the query at its limit cuts the claim."""
+    question = Question("In which year did the bridge open?")
+    query = whole_query(Claim(claim.strip()), question)
+    assert sorted(query.split()) == sorted(f"{claim} {question.text}".split())
+    assert question.text in shortened(query, engine.limits)
+
+
+def test_a_query_counts_as_long_where_the_first_engine_would_cut_it() -> None:
+    assert min(engine.limits.words or LONG_WORDS for engine in PROVIDERS) == LONG_WORDS
+    assert min(engine.limits.characters for engine in PROVIDERS) == LONG_CHARACTERS
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from app.backends.jvm import choose_java, java_version
 
-# Starting Java takes ten seconds, and minutes on a machine that is busy with training.
+# Starting Java takes seconds, and minutes on a machine that is busy with training.
 pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,13 +21,28 @@ START_FROM_FOUR_THREADS = """
 import os
 from concurrent.futures import ThreadPoolExecutor
 from app.backends import jvm
-ours = ("JAVA_HOME", "JVM_PATH", "OPENAI_API_KEY")
+ours = ("JAVA_HOME", "JVM_PATH")
 before = [os.environ.get(name) for name in ours]
 with ThreadPoolExecutor(4) as pool:
     started = list(pool.map(lambda _: jvm.start(memory="64m"), range(4)))
 print(len({id(each) for each in started}), [os.environ.get(name) for name in ours] == before)
 import jnius
 print(jnius.autoclass("java.lang.Runtime").getRuntime().maxMemory() // 2**20)
+"""
+
+INDEX_AND_SEARCH = """
+import importlib.util, json, sys
+from app.backends import jvm
+lucene, folder = jvm.start(), sys.argv[1]
+indexer = lucene.index.LuceneIndexer(folder, args=["-index", folder, "-storeRaw"], threads=1)
+indexer.add_batch_raw([json.dumps({"id": id, "contents": text}) for id, text in json.loads(sys.argv[2]).items()])
+indexer.close()
+print(json.dumps({
+    "found": [hit.docid for hit in lucene.search.LuceneSearcher(folder).search("the capital of Kenya")],
+    "classes": [each.__module__ for each in (lucene.index.LuceneIndexer, lucene.search.LuceneSearcher)],
+    "heavy": sorted({"torch", "transformers", "sklearn", "openai", "pyserini.encode"} & set(sys.modules)),
+    "encoders": importlib.util.find_spec("pyserini.encode").origin,
+}))
 """
 
 
@@ -60,14 +76,28 @@ def test_any_other_java_home_is_passed_over_for_the_packaged_one(tmp_path, versi
     assert java_version(chosen) >= 21
 
 
-@pytest.mark.jvm
-@pytest.mark.parametrize("key", [None, "sk-a-real-one"])
-def test_starting_from_several_threads_starts_once_and_leaves_the_environment_as_it_was(key):
+def printed(program: str, *arguments: str) -> list[str]:
+    """What a process of its own prints that runs `program`, without a key for OpenAI: Java starts once a process."""
     environment = {name: value for name, value in os.environ.items() if name not in ("OPENAI_API_KEY", "JAVA_HOME")}
-    environment |= {"OPENAI_API_KEY": key} if key else {}
     done = subprocess.run(
-        [sys.executable, "-c", START_FROM_FOUR_THREADS], cwd=ROOT, env=environment, capture_output=True, text=True
+        [sys.executable, "-c", program, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
     )
-    first, heap = done.stdout.splitlines()
-    assert first == "1 True", done.stderr
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.jvm
+def test_starting_from_several_threads_starts_once_and_leaves_the_environment_as_it_was():
+    first, heap = printed(START_FROM_FOUR_THREADS)
+    assert first == "1 True"
     assert int(heap) <= 64
+
+
+@pytest.mark.jvm
+def test_pyserini_indexes_and_searches_without_importing_what_only_dense_retrieval_needs(tmp_path):
+    texts = {"dk": "Copenhagen is a capital.", "ke": "Nairobi is the capital of Kenya.", "fr": "The Seine is a river."}
+    told = json.loads(printed(INDEX_AND_SEARCH, str(tmp_path / "index"), json.dumps(texts))[-1])
+    assert told["found"] == ["ke", "dk"]
+    assert told["classes"] == ["pyserini.index.lucene._indexer", "pyserini.search.lucene._searcher"]
+    assert told["heavy"] == []
+    assert Path(told["encoders"]).parts[-3:] == ("pyserini", "encode", "__init__.py")  # there for whoever wants them

@@ -35,7 +35,7 @@ def go_on(runs: Runs, batch_id: str, out: Path | None) -> bool:
     batch = runs.batches.get(batch_id)
     if batch is None or batch.state is BatchState.CANCELLED:
         raise InvalidInput(NO_SUCH_BATCH, "batch")
-    runs.batches.resume(batch_id)
+    runs.batch_steering.resume(batch_id)
     return _see_through(runs, batch_id, out)
 
 
@@ -45,7 +45,7 @@ def _see_through(runs: Runs, batch_id: str, out: Path | None) -> bool:
     try:
         _carry_out(runs, batch_id)
     except BaseException:
-        runs.batches.pause(batch_id)
+        runs.batch_steering.pause(batch_id)
         raise
     _write(runs, batch_id, out)
     progress = runs.batches.progress(batch_id)
@@ -57,7 +57,7 @@ def _carry_out(runs: Runs, batch_id: str) -> None:
     told = None
     while True:
         runs.feeder.feed()
-        for run_id in runs.batches.unfinished(batch_id):
+        for run_id in runs.batch_steering.unfinished(batch_id):
             runs.wake(run_id)
         progress = runs.batches.progress(batch_id)
         if progress != told:

@@ -71,6 +71,7 @@ def purge(age: str, yes: bool) -> None:
         if number and not yes:
             click.confirm(f"Runs to be deleted for good: {number}. Go on?", abort=True)
         click.echo(f"Runs deleted for good: {retention.purge(days)}.")
+        hopcheck().runs.batch_deletion.forget(days)
 
 
 @runs.command("published")

@@ -109,6 +109,9 @@ class Settings:
         "Token that opens /metrics, which is closed without it",
         **like(r"[!-~]{16,}", "text of 16 characters or more without spaces"),
     )
+    batch_claims: int = setting(
+        "BATCH_CLAIMS", 10_000, "Claims that a batch may have; 0 takes no batches from people", **whole(0, 10_000)
+    )
     publishing: bool = setting(
         "PUBLISHING", False, "Whether people may publish reports, which then stand in a gallery", **switch()
     )

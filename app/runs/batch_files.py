@@ -14,6 +14,8 @@ from app.reasoning.types import Claim
 from app.runs.batches import BatchLine
 
 MOST_CLAIMS = 10_000
+"""Of one batch, whatever is set."""
+
 LARGEST = 5 * 1024**2
 """Bytes of a file of claims."""
 
@@ -27,11 +29,11 @@ NO_CLAIMS = "There is no claim in it."
 NO_HEADER = "The first line of a CSV file must name the columns, and one of them must be called claim."
 
 
-def read_claims(sent: bytes, name: str = "") -> tuple[BatchLine, ...]:
+def read_claims(sent: bytes, name: str = "", most: int = MOST_CLAIMS) -> tuple[BatchLine, ...]:
     """The claims of a file; a line that is none says why, by its number. `name` is the file's, if it has one.
 
     What kind of file it is its name says (.csv, .jsonl, .txt), else how it begins. Raises InvalidInput for one that
-    cannot be read, without any good claim, or with more than MOST_CLAIMS.
+    cannot be read, without any good claim, or with more than `most`.
     """
     if len(sent) > LARGEST:
         raise InvalidInput(TOO_LARGE, "claims")
@@ -40,14 +42,14 @@ def read_claims(sent: bytes, name: str = "") -> tuple[BatchLine, ...]:
     except UnicodeDecodeError:
         raise InvalidInput("The claims must be text in UTF-8; what arrived was not.", "claims") from None
     read = {"csv": _from_csv, "jsonl": _from_jsonl, "txt": _from_lines}[_kind(text, name)]
-    return checked(_line(f"Line {number}: ", fields) for number, fields in read(text))
+    return checked((_line(f"Line {number}: ", fields) for number, fields in read(text)), most)
 
 
-def checked(lines: Iterator[BatchLine]) -> tuple[BatchLine, ...]:
+def checked(lines: Iterator[BatchLine], most: int = MOST_CLAIMS) -> tuple[BatchLine, ...]:
     """The lines, when there are not too many and one at least is a claim. Raises InvalidInput."""
     found = tuple(lines)
-    if len(found) > MOST_CLAIMS:
-        raise InvalidInput(f"There are {len(found):,} claims; at most {MOST_CLAIMS:,} are allowed.", "claims")
+    if len(found) > most:
+        raise InvalidInput(f"There are {len(found):,} claims; at most {most:,} are allowed.", "claims")
     if not found:
         raise InvalidInput(NO_CLAIMS, "claims")
     if all(line.problem for line in found):

@@ -1,14 +1,17 @@
-"""Batches: many claims, kept as rows, of which a few at a time are runs (batch_feeder.py)."""
+"""Batches: many claims, kept as rows, of which a few at a time are runs (batch_feeder.py), and how far they are.
+
+What their owner does with one is in batch_steering.py and batch_deletion.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, insert, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -17,9 +20,7 @@ from app.reasoning.types import Claim, Label, RunOptions
 from app.runs.clock import database_now
 from app.runs.codec import encode_options
 from app.runs.once import id_of_form, is_no_id, new_id
-from app.runs.tables import RUNNING, BatchClaimRow, BatchRow, EventRow, RunRow, is_there
-
-CANCELLED_WITH_ITS_BATCH = "Its batch was cancelled."
+from app.runs.tables import RUNNING, BatchClaimRow, BatchRow, EventRow, RunRow
 
 BAD_INPUT, WAITING, GONE = "bad input", "waiting", "deleted"
 """How a claim stands whose line was none, that has no run yet, or whose run was deleted; else it is its run's state."""
@@ -100,11 +101,10 @@ class Progress:
 
 
 class Batches:
-    """The batches of one database. `stop` ends an unfinished run, given its id and why."""
+    """The batches of one database. Those that were deleted are not there."""
 
-    def __init__(self, sessions: sessionmaker[Session], stop: Callable[[str, str], bool]) -> None:
+    def __init__(self, sessions: sessionmaker[Session]) -> None:
         self._sessions = sessions
-        self._stop = stop
 
     def create(self, lines: Sequence[BatchLine], options: RunOptions, owner: str, title: str, form: str = "") -> str:
         """Store a new batch, which is going at once, and return its id: 128 random bits, safe in a URL.
@@ -130,9 +130,8 @@ class Batches:
                 made = {**batch, "options": encode_options(options), "created_at": database_now()}
                 session.execute(insert(BatchRow).values(**made))
                 session.execute(insert(BatchClaimRow), rows)
-        except IntegrityError:  # the same form came a moment ago
-            if self.get(batch_id) is None:
-                raise
+        except IntegrityError:  # the same form came before, or its batch was deleted
+            return batch_id if self.get(batch_id) else self.create(lines, options, owner, title)
         return batch_id
 
     def get(self, batch_id: str) -> Batch | None:
@@ -140,14 +139,15 @@ class Batches:
         if is_no_id(batch_id):
             return None
         with self._sessions() as session:
-            row = session.get(BatchRow, batch_id)
-            return _batch(row) if row else None
+            row = session.scalar(select(BatchRow).where(BatchRow.id == batch_id, BatchRow.deleted_at.is_(None)))
+            return told(row) if row else None
 
     def of_owner(self, owner: str, limit: int = 50) -> tuple[Batch, ...]:
         """The owner's batches, the newest first."""
-        chosen = select(BatchRow).where(BatchRow.owner == owner).order_by(BatchRow.created_at.desc(), BatchRow.id)
+        chosen = select(BatchRow).where(BatchRow.owner == owner, BatchRow.deleted_at.is_(None))
+        newest_first = chosen.order_by(BatchRow.created_at.desc(), BatchRow.id)
         with self._sessions() as session:
-            return tuple(map(_batch, session.scalars(chosen.limit(limit))))
+            return tuple(map(told, session.scalars(newest_first.limit(limit))))
 
     def progress(self, batch_id: str) -> Progress:
         """How far the batch is."""
@@ -177,56 +177,6 @@ class Batches:
             yield from some
             after = some[-1].number
 
-    def unfinished(self, batch_id: str) -> tuple[str, ...]:
-        """The runs of the batch that have begun and not ended."""
-        begun = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state == RUNNING)
-        with self._sessions() as session:
-            return tuple(session.scalars(begun))
-
-    def pause(self, batch_id: str) -> bool:
-        """Begin no more of its runs; those that have begun go on. False unless it was going."""
-        return self._turn(batch_id, BatchState.PAUSED, BatchState.GOING)
-
-    def resume(self, batch_id: str) -> bool:
-        """Go on with a paused batch. False unless it was one."""
-        return self._turn(batch_id, BatchState.GOING, BatchState.PAUSED)
-
-    def cancel(self, batch_id: str) -> bool:
-        """Begin no more of its runs, for good, and end those that go on. False for one that is over."""
-        if not self._turn(batch_id, BatchState.CANCELLED, BatchState.GOING, BatchState.PAUSED):
-            return False
-        for run_id in self.unfinished(batch_id):
-            self._stop(run_id, CANCELLED_WITH_ITS_BATCH)
-        return True
-
-    def retry(self, batch_id: str) -> int:
-        """Give a new run to every claim whose run failed or was interrupted; returns how many. A paused batch stays so.
-
-        0 for a cancelled one. The earlier runs stay where their links are.
-        """
-        again = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state.in_(FAILED), is_there())
-        reset = update(BatchClaimRow).where(BatchClaimRow.batch_id == batch_id, BatchClaimRow.run_id.in_(again))
-        with self._sessions.begin() as session:
-            open_again = update(BatchRow).where(BatchRow.id == batch_id, BatchRow.state != BatchState.CANCELLED.value)
-            woken = case((BatchRow.state == BatchState.PAUSED.value, BatchRow.state), else_=BatchState.GOING.value)
-            if session.execute(open_again.values(state=woken).returning(BatchRow.id)).one_or_none() is None:
-                return 0
-            return len(session.execute(reset.values(run_id=None).returning(BatchClaimRow.number)).all())
-
-    def forget(self, days: int) -> None:
-        """Take away the batches that are older than that, are over, and of whose runs none is kept any more."""
-        has_runs = select(RunRow.id).where(RunRow.batch == BatchRow.id).exists()
-        over = BatchRow.state.in_((BatchState.DONE.value, BatchState.CANCELLED.value))
-        with self._sessions.begin() as session:
-            session.execute(delete(BatchRow).where(over, BatchRow.created_at < database_now(-days * 86_400), ~has_runs))
-
-    def _turn(self, batch_id: str, state: BatchState, *where: BatchState) -> bool:
-        """Change the batch's state from one of `where`; False where it is in none of them."""
-        changed = update(BatchRow).where(BatchRow.id == batch_id, BatchRow.state.in_([each.value for each in where]))
-        with self._sessions.begin() as session:
-            done = session.execute(changed.values(state=state.value).returning(BatchRow.id))
-            return done.one_or_none() is not None
-
 
 def _its_run() -> ColumnElement[bool]:
     return RunRow.id == BatchClaimRow.run_id
@@ -241,7 +191,8 @@ def _state() -> ColumnElement[str]:
     )
 
 
-def _batch(row: BatchRow) -> Batch:
+def told(row: BatchRow) -> Batch:
+    """What a row says."""
     return Batch(row.id, row.owner, row.title, BatchState(row.state), row.created_at)
 
 

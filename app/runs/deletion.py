@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy import ColumnElement, and_, delete, select, update
 from sqlalchemy.orm import Session, aliased, sessionmaker
 
 from app.runs.call_cache import CachedCall
 from app.runs.catalogue import RunSummary, summary
 from app.runs.clock import database_now
 from app.runs.once import is_no_id
-from app.runs.tables import RUNNING, RunCallRow, RunRow, is_there
+from app.runs.tables import RUNNING, BatchRow, RunCallRow, RunRow, is_there
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +24,9 @@ UNDO_SECONDS = 600.0
 """How long a deleted run can be had back."""
 
 DELETED = "Its owner deleted this check."
+
+AT_A_TIME = 100
+"""Runs that a sweep takes away at most, for it has other things to do, and writers wait meanwhile."""
 
 
 class Deletion:
@@ -71,8 +74,8 @@ class Deletion:
             return tuple(map(summary, session.scalars(chosen.order_by(RunRow.deleted_at.desc(), RunRow.id))))
 
     def purge(self) -> tuple[str, ...]:
-        """Take away for good what can no longer be had back; returns the ids."""
-        return self.take_away(RunRow.deleted_at <= database_now(-self._undo_seconds))
+        """Take away for good some of what can no longer be had back; returns the ids."""
+        return self.take_away(RunRow.deleted_at <= database_now(-self._undo_seconds), AT_A_TIME)
 
     def take_away(self, condition: ColumnElement[bool], most: int | None = None) -> tuple[str, ...]:
         """Take the runs that fulfil the condition away for good, at most so many; returns the ids."""
@@ -91,8 +94,10 @@ class Deletion:
         log.info("run %s is gone for good", run_id)
         return True
 
-    def _is_undoable(self):
-        return RunRow.deleted_at > database_now(-self._undo_seconds)
+    def _is_undoable(self) -> ColumnElement[bool]:
+        """A run that was deleted with its whole batch comes back with that alone (batch_deletion.py)."""
+        with_its_batch = select(BatchRow.id).where(BatchRow.id == RunRow.batch, BatchRow.deleted_at.is_not(None))
+        return and_(RunRow.deleted_at > database_now(-self._undo_seconds), ~with_its_batch.exists())
 
 
 def _forget_replies(session: Session, run_id: str) -> None:

@@ -6,13 +6,10 @@ from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.runs.clock import database_now
-from app.runs.deletion import Deletion
+from app.runs.deletion import AT_A_TIME, Deletion
 from app.runs.tables import RUNNING, RunRow
 
 DAY_SECONDS = 86_400.0
-
-AT_A_TIME = 100
-"""A sweep takes away no more than this, for it has other things to do, and writers wait meanwhile."""
 
 
 class Retention:

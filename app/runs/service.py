@@ -16,7 +16,9 @@ from app.reasoning.report import fold
 from app.reasoning.roles import Strategy, Wish
 from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
+from app.runs.batch_deletion import BatchDeletion
 from app.runs.batch_feeder import BatchFeeder
+from app.runs.batch_steering import BatchSteering
 from app.runs.batches import Batches, BatchLine
 from app.runs.bells import Bell
 from app.runs.branching import branched
@@ -81,7 +83,9 @@ class Runs:
         self.publishing = Publishing(sessions)
         self.overview = Overview(sessions)
         self.retention = Retention(sessions, self.deletion, retention_days)
-        self.batches = Batches(sessions, self.interrupt)
+        self.batches = Batches(sessions)
+        self.batch_steering = BatchSteering(sessions, self.interrupt)
+        self.batch_deletion = BatchDeletion(sessions, self.batch_steering.stop_all)
         self.feeder = BatchFeeder(sessions, self._events, self._jobs, self._admission.check_day, workers)
         self._retention_days = retention_days
         self._sweeper = Sweeper(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
@@ -211,9 +215,10 @@ class Runs:
 
     def _purge(self) -> None:
         self.deletion.purge()
+        self.batch_deletion.purge()
         self.retention.sweep()
         if self._retention_days:
-            self.batches.forget(self._retention_days)
+            self.batch_deletion.forget(self._retention_days)
 
     def stop(self, wait: float = 0.0) -> None:
         """Leave: followers are let go, and every run of this process is free for whoever takes it up.

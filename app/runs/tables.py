@@ -139,7 +139,10 @@ class NoteRow(db.Model):  # type: ignore[name-defined] # made at run time
 
 
 class BatchRow(db.Model):  # type: ignore[name-defined] # made at run time
-    """Claims that are checked one after another; `state` is a batches.BatchState. Its runs carry its id."""
+    """Claims that are checked one after another; `state` is a batches.BatchState. Its runs carry its id.
+
+    `deleted_at` is when its owner deleted it; those of its runs that went with it have the very same time.
+    """
 
     __tablename__ = "batches"
     __table_args__ = (Index("ix_batches_owner_created_at", "owner", "created_at"),)
@@ -150,6 +153,7 @@ class BatchRow(db.Model):  # type: ignore[name-defined] # made at run time
     options: Mapped[dict[str, Any]] = mapped_column(JSON)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     state: Mapped[str] = mapped_column(String(16), index=True)
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
 
 
 class BatchClaimRow(db.Model):  # type: ignore[name-defined] # made at run time

@@ -24,7 +24,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.offers import PURSUIT
 from app.reasoning.errors import InvalidInput
-from app.runs.batch_files import LARGEST, MOST_CLAIMS, TOO_LARGE, read_claims, title_of
+from app.runs.batch_files import LARGEST, TOO_LARGE, read_claims, title_of
 from app.runs.batch_results import as_csv, as_jsonl
 from app.runs.batches import Batch, BatchState
 from app.runs.tables import RUNNING
@@ -40,24 +40,33 @@ batches = Blueprint("batches", __name__)
 AT_ONCE = 100
 """Claims on a page."""
 
+CLOSED = "This site takes no batches of claims: its operator has switched them off."
 NOTHING_SENT = "Choose a file of claims, or paste some."
 NOT_NOW = "Nothing was changed: this batch does not stand so any more."
 NOTHING_FAILED = "There is nothing to try again."
 
 
+@batches.app_template_global("most_claims")
+def most_claims() -> int:
+    """How many claims a batch may have; 0 where no batches are taken."""
+    return hopcheck().settings.batch_claims
+
+
 @batches.get("/batches")
 def form() -> str:
     """What takes claims, and this browser's batches."""
-    return _form_page()
+    return form_page()
 
 
 @batches.post("/batches")
 def start() -> ResponseReturnValue:
     """Start a batch, and lead to its page."""
+    if not most_claims():
+        return form_page(), 404
     try:
         batch_id = _start()
     except InvalidInput as error:
-        return _form_page(str(error)), 422
+        return form_page(str(error)), 422
     return redirect(url_for("batches.page", batch_id=batch_id), 303)
 
 
@@ -70,31 +79,31 @@ def page(batch_id: str) -> str:
 @batches.post("/batches/<batch_id>/pause")
 def pause(batch_id: str) -> ResponseReturnValue:
     """Begin no more of its runs."""
-    return _done(_owned(batch_id), hopcheck().runs.batches.pause(batch_id))
+    return _done(owned(batch_id), hopcheck().runs.batch_steering.pause(batch_id))
 
 
 @batches.post("/batches/<batch_id>/resume")
 def resume(batch_id: str) -> ResponseReturnValue:
     """Go on with what was paused."""
-    return _done(_owned(batch_id), hopcheck().runs.batches.resume(batch_id))
+    return _done(owned(batch_id), hopcheck().runs.batch_steering.resume(batch_id))
 
 
 @batches.get("/batches/<batch_id>/cancel")
 def confirm(batch_id: str) -> str:
     """Ask whether the batch is to be cancelled, and say what that means."""
-    return _confirmation(_owned(batch_id))
+    return _confirmation(owned(batch_id))
 
 
 @batches.post("/batches/<batch_id>/cancel")
 def cancel(batch_id: str) -> ResponseReturnValue:
     """Begin no more of its runs, for good, and end those that go on."""
-    return _done(_owned(batch_id), hopcheck().runs.batches.cancel(batch_id))
+    return _done(owned(batch_id), hopcheck().runs.batch_steering.cancel(batch_id))
 
 
 @batches.post("/batches/<batch_id>/retry")
 def retry(batch_id: str) -> ResponseReturnValue:
     """Check again what has failed."""
-    return _done(_owned(batch_id), hopcheck().runs.batches.retry(batch_id) > 0, NOTHING_FAILED)
+    return _done(owned(batch_id), hopcheck().runs.batch_steering.retry(batch_id) > 0, NOTHING_FAILED)
 
 
 @batches.get("/batches/<batch_id>/results.csv")
@@ -119,8 +128,8 @@ def _stale(error: CSRFError) -> ResponseReturnValue:
     """The form with what was pasted, or the batch's page, with tokens that work."""
     batch_id = (request.view_args or {}).get("batch_id")
     if batch_id is None:
-        return _form_page(STALE), 400
-    batch = _owned(batch_id)
+        return form_page(STALE), 400
+    batch = owned(batch_id)
     page = _confirmation(batch, STALE) if request.endpoint == "batches.cancel" else _page(batch, STALE)
     return page, 400
 
@@ -128,7 +137,7 @@ def _stale(error: CSRFError) -> ResponseReturnValue:
 @batches.errorhandler(RequestEntityTooLarge)
 def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
     """Its length told, so it was not read."""
-    return _form_page(TOO_LARGE, read=False), 413
+    return form_page(TOO_LARGE, read=False), 413
 
 
 def _start() -> str:
@@ -138,7 +147,7 @@ def _start() -> str:
     sent = file.read() if file and name else request.form.get("claims", "").encode(errors="replace")
     if not sent.strip():
         raise InvalidInput(NOTHING_SENT, "claims")
-    lines, wiring = read_claims(sent, name), hopcheck().wiring
+    lines, wiring = read_claims(sent, name, most_claims()), hopcheck().wiring
     options = sent_form().options(wiring.offers())
     wiring.check(options)
     options = replace(options, modules=wiring.modules(options))
@@ -146,8 +155,9 @@ def _start() -> str:
     return hopcheck().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""))
 
 
-def _form_page(problem: str = "", read: bool = True) -> str:
+def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
     """The form as it was sent, but for a file, which no page may put into a form again."""
+    runs, whose = hopcheck().runs, session.get("owner", "")
     fields = request.form if read else {}
     form = sent_form() if read else None
     return render_template(
@@ -159,8 +169,10 @@ def _form_page(problem: str = "", read: bool = True) -> str:
         offers=hopcheck().wiring.offers(),
         pursues=form is not None and form.strategy == PURSUIT,
         label_sets=presentation.LABEL_SETS,
-        batches=hopcheck().runs.batches.of_owner(session.get("owner", "")),
-        most=MOST_CLAIMS,
+        batches=runs.batches.of_owner(whose),
+        deleted=runs.batch_deletion.undoable(whose),
+        closed=CLOSED,
+        notice=notice,
         megabytes=LARGEST // 1024**2,
     )
 
@@ -189,7 +201,7 @@ def _confirmation(batch: Batch, notice: str = "") -> str:
     return render_template("batch_cancel.html", batch=batch, notice=notice)
 
 
-def _owned(batch_id: str) -> Batch:
+def owned(batch_id: str) -> Batch:
     """The batch, if this browser started it; for everybody else there is nothing here."""
     batch = hopcheck().runs.batches.get(batch_id) or abort(404)
     if session.get("owner") != batch.owner:

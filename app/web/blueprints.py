@@ -12,6 +12,7 @@ from app.web.api.publishing import api_publishing
 from app.web.api.reports import api_reports
 from app.web.api.runs import api_runs
 from app.web.api.steering import api_steering
+from app.web.batch_deleting import batch_deleting
 from app.web.batches import batches
 from app.web.branching import branching
 from app.web.comparing import comparing
@@ -34,6 +35,7 @@ BLUEPRINTS = (
     steering,
     branching,
     batches,
+    batch_deleting,
     exports,
     importing,
     comparing,

@@ -66,17 +66,17 @@ def test_every_claim_comes_to_its_verdict_and_the_batch_is_done(runs_with, sessi
 
 def test_a_few_runs_wait_at_a_time_and_two_who_feed_begin_no_claim_twice(runs_with, sessions, gate):
     one, other = (runs_with(scripted_wiring(gate=gate), workers=1) for _ in range(2))
-    batch_id = begun(one, 40)
+    batch_id = begun(one, 20)
     feeders = [threading.Thread(target=runs.feeder.feed) for runs in (one, other) * 4]
     for each in feeders:
         each.start()
     for each in feeders:
         each.join()
-    assert LEAST_AHEAD <= len(runs_of(sessions, batch_id)) < 40
+    assert LEAST_AHEAD <= len(runs_of(sessions, batch_id)) < 20
     gate.open()
     fed_until(other, batch_id)
-    assert len(runs_of(sessions, batch_id)) == 40
-    assert one.batches.progress(batch_id).counts == {"SUPPORTED": 40}
+    assert len(runs_of(sessions, batch_id)) == 20
+    assert one.batches.progress(batch_id).counts == {"SUPPORTED": 20}
 
 
 def test_small_batches_have_their_turn_beside_a_long_one(runs_with, gate):
@@ -131,10 +131,10 @@ class Idle:
 def test_a_paused_batch_begins_nothing_until_it_goes_on(runs_with):
     runs = runs_with(scripted_wiring())
     batch_id = runs.batches.create(lines(3), RunOptions(), "me", "Mine")
-    assert runs.batches.pause(batch_id) and not runs.batches.pause(batch_id)
+    assert runs.batch_steering.pause(batch_id) and not runs.batch_steering.pause(batch_id)
     runs.feeder.feed()
     assert runs.batches.progress(batch_id).counts == {WAITING: 3}
-    assert runs.batches.resume(batch_id) and not runs.batches.resume(batch_id)
+    assert runs.batch_steering.resume(batch_id) and not runs.batch_steering.resume(batch_id)
     fed_until(runs, batch_id)
 
 
@@ -142,11 +142,11 @@ def test_cancelling_ends_what_goes_on_and_begins_nothing_more(runs_with, gate):
     runs = runs_with(scripted_wiring(gate=gate), workers=1)
     batch_id = begun(runs, 20)
     assert gate.reached.wait(20)
-    assert runs.batches.cancel(batch_id) and not runs.batches.cancel(batch_id)
+    assert runs.batch_steering.cancel(batch_id) and not runs.batch_steering.cancel(batch_id)
     runs.feeder.feed()
     assert runs.batches.progress(batch_id).counts == {"interrupted": LEAST_AHEAD, WAITING: 20 - LEAST_AHEAD}
     assert runs.batches.claims(batch_id)[0].problem == "Its batch was cancelled."
-    assert runs.batches.retry(batch_id) == 0 and not runs.batches.resume(batch_id)
+    assert runs.batch_steering.retry(batch_id) == 0 and not runs.batch_steering.resume(batch_id)
 
 
 def test_what_failed_is_tried_again_with_a_new_run_and_the_rest_stands(runs_with):
@@ -156,7 +156,7 @@ def test_what_failed_is_tried_again_with_a_new_run_and_the_rest_stands(runs_with
     before = runs.batches.claims(batch_id)
     assert runs.batches.progress(batch_id).counts == {"failed": 1, "SUPPORTED": 2}
     assert before[0].problem
-    assert runs.batches.retry(batch_id) == 1
+    assert runs.batch_steering.retry(batch_id) == 1
     fed_until(runs, batch_id)
     after = runs.batches.claims(batch_id)
     assert runs.batches.progress(batch_id).counts == {"SUPPORTED": 3}
@@ -180,7 +180,7 @@ def test_a_run_that_its_owner_deleted_is_told_as_deleted_and_not_tried_again(run
     runs.deletion.delete(runs.batches.claims(batch_id)[0].run_id)
     assert runs.batches.progress(batch_id).counts == {GONE: 1}
     assert runs.batches.claims(batch_id)[0].run_id is None
-    assert runs.batches.retry(batch_id) == 0
+    assert runs.batch_steering.retry(batch_id) == 0
 
 
 def test_on_a_day_that_is_spent_nothing_begins_and_the_reason_is_told(runs_with):
@@ -218,7 +218,7 @@ def test_the_sweeper_feeds(runs_with):
 def test_there_is_no_batch_by_a_name_that_none_has(runs_with):
     runs = runs_with(scripted_wiring())
     assert runs.batches.get("nothing") is None and runs.batches.get("\0") is None
-    assert not runs.batches.cancel("nothing") and runs.batches.retry("nothing") == 0
+    assert not runs.batch_steering.cancel("nothing") and runs.batch_steering.retry("nothing") == 0
 
 
 def test_of_a_long_batch_all_claims_come_in_order(runs_with):
@@ -230,9 +230,9 @@ def test_of_a_long_batch_all_claims_come_in_order(runs_with):
 def test_an_old_batch_goes_when_the_last_of_its_runs_has_gone(runs_with):
     runs = runs_with(scripted_wiring())
     kept, going = begun(runs, 1), runs.batches.create(lines(1), RunOptions(), "me", "Going")
-    fed_until(runs, kept), runs.batches.pause(going)
-    runs.batches.forget(0)
+    fed_until(runs, kept), runs.batch_steering.pause(going)
+    runs.batch_deletion.forget(0)
     assert runs.batches.get(kept) and runs.batches.get(going)
     runs.deletion.take_away(RunRow.batch == kept)
-    runs.batches.forget(0)
+    runs.batch_deletion.forget(0)
     assert runs.batches.get(kept) is None and runs.batches.claims(kept) == ()

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from app import cli_runs
 from app.reasoning.types import Claim, Label, RunOptions
 from app.runs.catalogue import Wanted
-from app.runs.retention import AT_A_TIME
+from app.runs.deletion import AT_A_TIME
 from app.runs.service import Runs
 from app.runs.tables import EventRow, RunRow
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring

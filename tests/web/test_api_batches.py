@@ -7,7 +7,7 @@ import time
 import pytest
 
 from app.web.api.problems import API
-from app.web.batches import NOT_NOW
+from app.web.batches import CLOSED, NOT_NOW
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
 
 BATCHES = f"{API}/batches"
@@ -86,3 +86,30 @@ def test_what_cannot_be_taken_names_the_field_and_starts_nothing(client, sent, f
 def test_results_after_no_number_are_refused(client):
     path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
     assert client.get(f"{path}/results?after=x").status_code == 422
+
+
+def test_the_same_request_with_the_same_idempotency_key_starts_one_batch(make_app):
+    app = make_app()
+    client, other = app.test_client(), app.test_client()
+
+    def start(visitor, key: str | None, claims: list = CLAIMS) -> str:
+        sent = visitor.post(BATCHES, json={"claims": claims}, headers={"Idempotency-Key": key} if key else {})
+        assert sent.status_code == 201
+        return sent.json["id"]
+
+    assert start(client, "1") == start(client, "1")
+    assert len({start(client, "1"), start(client, "2"), start(client, "1", CLAIMS[:1]), start(other, "1")}) == 4
+    assert start(client, None) != start(client, None)
+
+
+def test_the_operator_says_how_many_claims_a_batch_may_have(make_app):
+    answer = make_app(batch_claims=2).test_client().post(BATCHES, json={"claims": [*CLAIMS, *CLAIMS]})
+    told = "There are 4 claims; at most 2 are allowed."
+    assert (answer.status_code, answer.json["detail"], answer.json["field"]) == (422, told, "claims")
+
+
+def test_where_batches_are_switched_off_a_program_is_told_so(make_app):
+    client = make_app(batch_claims=0).test_client()
+    answer = client.post(BATCHES, json={"claims": CLAIMS})
+    assert (answer.status_code, answer.json["detail"]) == (404, CLOSED)
+    assert client.get(BATCHES).json["batches"] == []

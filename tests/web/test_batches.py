@@ -12,7 +12,7 @@ from html import unescape
 import pytest
 
 from app.runs.batch_files import LARGEST, TOO_LARGE
-from app.web.batches import NOTHING_FAILED, NOTHING_SENT
+from app.web.batches import CLOSED, NOTHING_FAILED, NOTHING_SENT
 from app.web.stale import STALE
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
 from tests.web.conftest import token
@@ -184,3 +184,25 @@ def test_what_claims_say_is_shown_as_text(client):
     path = started(client, "<script>alert(1)</script>", title="<b>bold</b>")
     page = client.get(path).text
     assert "<script>alert" not in page and "&lt;b&gt;bold" in page
+
+
+def test_the_operator_says_how_many_claims_a_batch_may_have(make_app):
+    client = make_app(batch_claims=2).test_client()
+    assert "Up to 2 claims" in client.get("/batches").text
+    assert send(client, "The sea is wet.\nIce is cold.").status_code == 303
+    answer = send(client, CLAIMS)
+    assert answer.status_code == 422 and "There are 3 claims; at most 2 are allowed." in answer.text
+
+
+def test_where_batches_are_switched_off_nothing_leads_there_and_the_page_says_why(make_app):
+    made_before = make_app()
+    path = started(client := made_before.test_client())
+    cookie = client.get_cookie("hopcheck").value
+    client = make_app(batch_claims=0, secret_key=made_before.secret_key).test_client()
+    client.set_cookie("hopcheck", cookie)
+    assert "/batches" not in client.get("/").text
+    page = client.get("/batches").text
+    assert CLOSED in page and "<textarea" not in page and f'href="{path}"' in page
+    answer = send(client)
+    assert answer.status_code == 404 and CLOSED in answer.text
+    assert client.get(path).status_code == 200 and press(client, path, "pause").status_code == 303

@@ -84,6 +84,9 @@ ROUTES: dict[str, str | Link | Owned] = {
     "GET /batches/<batch_id>/cancel": Owned(),
     "POST /batches/<batch_id>/cancel": Owned(code=303),
     "POST /batches/<batch_id>/retry": Owned(code=303, batch="failed"),
+    "GET /batches/<batch_id>/delete": Owned(),
+    "POST /batches/<batch_id>/delete": Owned(code=303),
+    "POST /batches/<batch_id>/restore": Owned(code=303, batch="deleted"),
     "GET /compare": Link("run={0}&run={1}"),
     "GET /compare/events": Link("run={0}&run={1}"),
     "GET /runs/<run_id>": Link(),
@@ -127,6 +130,9 @@ ROUTES: dict[str, str | Link | Owned] = {
     f"POST {API}/batches/<batch_id>/resume": Owned(batch="paused"),
     f"POST {API}/batches/<batch_id>/cancel": Owned(),
     f"POST {API}/batches/<batch_id>/retry": Owned(batch="failed"),
+    f"DELETE {API}/batches/<batch_id>": Owned(code=204),
+    f"POST {API}/batches/<batch_id>/restore": Owned(batch="deleted"),
+    f"GET {API}/deleted/batches": BATCH_LIST,
     f"POST {API}/runs/<run_id>/publish": Owned(),
     f"POST {API}/runs/<run_id>/unpublish": Owned("published"),
     f"GET {API}/gallery": OPEN,
@@ -214,11 +220,13 @@ def site(make_app, tmp_path, request) -> Callable[..., Site]:
 
 
 def batch_of(app: Flask, owner: str, state: str, run_id: str) -> str:
-    """A batch of the owner's that is "going" or "paused", or is "failed": its one claim's run, which that is, has."""
-    batches = app.extensions["hopcheck"].runs.batches
-    batch_id = batches.create([BatchLine(Claim(CLAIM))], RunOptions(), owner, "A batch")
+    """A batch of the owner's: "going", "paused", "deleted", or "failed" as its one claim's run, which that is, has."""
+    runs = app.extensions["hopcheck"].runs
+    batch_id = runs.batches.create([BatchLine(Claim(CLAIM))], RunOptions(), owner, "A batch")
     if state == "paused":
-        batches.pause(batch_id)
+        runs.batch_steering.pause(batch_id)
+    if state == "deleted":
+        runs.batch_deletion.delete(batch_id)
     if state == "failed":
         with app.app_context():
             db.session.execute(update(RunRow).where(RunRow.id == run_id).values(batch=batch_id, state="failed"))
@@ -305,5 +313,5 @@ def test_no_page_and_no_list_names_the_run_of_somebody_else(site):
         assert not any(each in place.ask(place.browser(), route).text for each in ids), route
     for route in [route for route in SHOWN if ROUTES[route] == LIST and "deleted" not in route]:
         assert all(run_id in place.ask(place.owner, route).text for run_id in place.ids), route
-    for route in [route for route in SHOWN if ROUTES[route] == BATCH_LIST]:
+    for route in [route for route in SHOWN if ROUTES[route] == BATCH_LIST and "deleted" not in route]:
         assert place.batch in place.ask(place.owner, route).text, route

@@ -13,11 +13,11 @@ from app.runs.batch_results import result
 from app.runs.batches import Batch
 from app.web.api.askers import asker, starter
 from app.web.api.blueprint import api_blueprint
-from app.web.api.input import sent_batch, sent_object
+from app.web.api.input import sent_batch, sent_key, sent_object
 from app.web.api.lists import sent_limit
 from app.web.api.problems import API
 from app.web.audit import refused
-from app.web.batches import NOT_NOW, NOTHING_FAILED, permalink
+from app.web.batches import CLOSED, NOT_NOW, NOTHING_FAILED, most_claims, permalink
 from app.web.current import hopcheck
 
 api_batches = api_blueprint("api_batches")
@@ -25,10 +25,12 @@ api_batches = api_blueprint("api_batches")
 
 @api_batches.post(f"{API}/batches")
 def start() -> ResponseReturnValue:
-    """Start a batch."""
+    """Start a batch; the same request with the same Idempotency-Key leads to the batch that it has started already."""
     who = starter()
+    if not most_claims():
+        raise NotFound(CLOSED)
     lines, options, title = sent_batch()
-    batch = _stored(hopcheck().runs.start_batch(lines, options, who, title))
+    batch = _stored(hopcheck().runs.start_batch(lines, options, who, title, sent_key()))
     return jsonify(_told(batch)), 201, {"Location": url_for("api_batches.read", batch_id=batch.id)}
 
 
@@ -57,25 +59,47 @@ def results(batch_id: str) -> Response:
 @api_batches.post(f"{API}/batches/<batch_id>/pause")
 def pause(batch_id: str) -> Response:
     """Begin no more of its runs."""
-    return _done(_owned(batch_id), hopcheck().runs.batches.pause(batch_id))
+    return _done(_owned(batch_id), hopcheck().runs.batch_steering.pause(batch_id))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/resume")
 def resume(batch_id: str) -> Response:
     """Go on with what was paused."""
-    return _done(_owned(batch_id), hopcheck().runs.batches.resume(batch_id))
+    return _done(_owned(batch_id), hopcheck().runs.batch_steering.resume(batch_id))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/cancel")
 def cancel(batch_id: str) -> Response:
     """Begin no more of its runs, for good, and end those that go on."""
-    return _done(_owned(batch_id), hopcheck().runs.batches.cancel(batch_id))
+    return _done(_owned(batch_id), hopcheck().runs.batch_steering.cancel(batch_id))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/retry")
 def retry(batch_id: str) -> Response:
     """Check again what has failed."""
-    return _done(_owned(batch_id), hopcheck().runs.batches.retry(batch_id) > 0, NOTHING_FAILED)
+    return _done(_owned(batch_id), hopcheck().runs.batch_steering.retry(batch_id) > 0, NOTHING_FAILED)
+
+
+@api_batches.delete(f"{API}/batches/<batch_id>")
+def delete(batch_id: str) -> ResponseReturnValue:
+    """Delete the asker's batch with all its runs, cancelling it first where it goes on."""
+    hopcheck().runs.batch_deletion.delete(_owned(batch_id).id)
+    return "", 204
+
+
+@api_batches.get(f"{API}/deleted/batches")
+def deleted() -> Response:
+    """The asker's batches that were deleted and can still be had back."""
+    return jsonify(batches=[_summary(each) for each in hopcheck().runs.batch_deletion.undoable(asker())])
+
+
+@api_batches.post(f"{API}/batches/<batch_id>/restore")
+def restore(batch_id: str) -> Response:
+    """Give the asker's deleted batch back."""
+    sent_object(())
+    if not hopcheck().runs.batch_deletion.restore(batch_id, asker()):
+        _owned(batch_id)  # is there already, or there is nothing
+    return jsonify(_told(_stored(batch_id)))
 
 
 def _stored(batch_id: str) -> Batch:

@@ -64,7 +64,8 @@ def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
     """The claims of a batch, the options as for a run, and a title. Raises InvalidInput, which names the field."""
     sent = _fields(BATCH_FIELDS)
     claims = sent.pop("claims", [])
-    lines = checked(line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
+    read = (line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
+    lines = checked(read, hopcheck().settings.batch_claims)
     title = title_of(sent.pop("title", "")) or f"{len(lines):,} claims"
     return lines, _options_of(sent), title
 
@@ -96,7 +97,7 @@ def _options_of(sent: dict[str, Any]) -> RunOptions:
 def sent_key() -> str:
     """What stands for the request's Idempotency-Key, "" without one.
 
-    The run's id is made of it, so the key is signed: one that is easy to guess makes no id that is.
+    The id of the run or batch is made of it, so the key is signed: one that is easy to guess makes no id that is.
     """
     key = request.headers.get("Idempotency-Key")
     return Signer(current_app.config["SECRET_KEY"], salt="idempotency").get_signature(key).decode() if key else ""

@@ -14,6 +14,13 @@ Answers = dict[int, dict[str, Any]]
 TOKEN_OR_COOKIE: list[dict[str, list[str]]] = [{"token": []}, {"cookie": []}]
 RUN_ID = {"name": "run_id", "in": "path", "required": True, "schema": text(), "description": "The run's id."}
 
+ONCE = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": text(),
+    "description": "Any text: the same request with the same one, sent again, leads to what it made first.",
+}
+
 BY_ID = (404, 501, 503)
 """What a run may be refused with to whoever has its id."""
 

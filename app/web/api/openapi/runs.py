@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.web.api.lists import LIMIT
 from app.web.api.openapi.parts import (
     BY_ID,
+    ONCE,
     OWNED,
     STEERED,
     Operation,
@@ -50,14 +51,8 @@ def _start() -> Operation:
     about = (
         "What is left out is as the settings have it; /choices says what can be chosen, and who then gets the claim."
     )
-    key = {
-        "name": "Idempotency-Key",
-        "in": "header",
-        "schema": text(),
-        "description": "Any text: the same request with the same one, sent again, leads to the same run.",
-    }
     problems = (400, 401, 413, 415, 422, 429, 503)
-    return operation("start", "Start a run", new_run(), about, problems, body="NewRun", owned=True, parameters=(key,))
+    return operation("start", "Start a run", new_run(), about, problems, body="NewRun", owned=True, parameters=(ONCE,))
 
 
 def _list() -> Operation:

@@ -1,0 +1,155 @@
+"""A deleted batch is gone with its runs for everybody at once, is had back for a while, then is gone for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+
+from app import cli_runs
+from app.reasoning.types import Question, RunOptions
+from app.runs.batches import WAITING, BatchState
+from app.runs.deletion import AT_A_TIME, UNDO_SECONDS
+from app.runs.service import Runs
+from app.runs.tables import BatchClaimRow, BatchRow, RunRow
+from tests.fakes import FAILING, Gate, scripted_wiring
+from tests.runs.conftest import ended
+from tests.runs.test_batches import begun, fed_until, lines, runs_of
+
+
+@pytest.fixture
+def runs(runs_with) -> Runs:
+    return runs_with(scripted_wiring())
+
+
+@pytest.fixture
+def done(runs) -> str:
+    """A batch of two claims of "me" that is done."""
+    batch_id = begun(runs, 2)
+    fed_until(runs, batch_id)
+    return batch_id
+
+
+@pytest.fixture
+def wait_long(sessions) -> Callable[[], None]:
+    """Let so much time pass that nothing that was deleted can be had back."""
+
+    def pass_by() -> None:
+        earlier = datetime.now(UTC) - timedelta(seconds=UNDO_SECONDS + 1)
+        with sessions.begin() as session:
+            for row in (BatchRow, RunRow):
+                session.execute(update(row).where(row.deleted_at.is_not(None)).values(deleted_at=earlier))
+
+    return pass_by
+
+
+def count(sessions, row) -> int:
+    with sessions() as session:
+        return session.scalar(select(func.count()).select_from(row))
+
+
+def test_it_is_gone_with_its_runs_and_what_branched_off_one_stays(runs, done):
+    first, second = (each.run_id for each in runs.batches.claims(done))
+    child = runs.branch(first, 2, Question("Where was he born?"), RunOptions(), "me")
+    ended(runs, child)
+    assert runs.batch_deletion.delete(done) and not runs.batch_deletion.delete(done)
+    assert runs.batches.get(done) is None and runs.batches.of_owner("me") == ()
+    assert runs.report(first) is None and runs.report(second) is None and runs.report(child) is not None
+    assert runs.batch_steering.retry(done) == 0 and not runs.batch_steering.pause(done)
+
+
+def test_what_goes_on_is_cancelled_first_and_nothing_more_begins(runs_with, sessions):
+    gate = Gate("question 1")
+    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    batch_id = begun(runs, 30)
+    assert gate.reached.wait(20)
+    before = len(runs_of(sessions, batch_id))
+    runs.batch_deletion.delete(batch_id)
+    runs.feeder.feed()
+    gate.open()
+    assert len(runs_of(sessions, batch_id)) == before and runs.batch_steering.unfinished(batch_id) == ()
+    assert runs.batch_deletion.restore(batch_id, "me")
+    assert runs.batches.get(batch_id).state is BatchState.CANCELLED
+    assert runs.batches.progress(batch_id).counts == {"interrupted": before, WAITING: 30 - before}
+    assert runs.batches.claims(batch_id)[0].problem == "Its batch was deleted."
+
+
+def test_its_owner_has_it_back_with_the_runs_that_went_with_it(runs, done):
+    first, second = (each.run_id for each in runs.batches.claims(done))
+    runs.deletion.delete(first)
+    runs.batch_deletion.delete(done)
+    assert [each.id for each in runs.batch_deletion.undoable("me")] == [done]
+    assert runs.batch_deletion.undoable("you") == () and not runs.batch_deletion.restore(done, "you")
+    assert runs.batch_deletion.restore(done, "me") and not runs.batch_deletion.restore(done, "me")
+    assert runs.batches.get(done).state is BatchState.DONE and runs.batch_deletion.undoable("me") == ()
+    assert runs.report(second) is not None
+    assert runs.report(first) is None, "it was deleted by itself"
+
+
+def test_a_run_that_went_with_its_batch_comes_back_with_that_alone(runs, done):
+    first, second = (each.run_id for each in runs.batches.claims(done))
+    runs.deletion.delete(first)
+    assert [each.id for each in runs.deletion.undoable("me")] == [first]
+    runs.batch_deletion.delete(done)
+    assert runs.deletion.undoable("me") == ()
+    assert not runs.deletion.restore(first, "me") and not runs.deletion.restore(second, "me")
+
+
+def test_after_a_while_it_is_gone_for_good_with_its_claims_and_runs(runs, done, sessions, wait_long):
+    kept = runs.batches.create(lines(3), RunOptions(), "me", "Kept")
+    runs.batch_deletion.delete(done)
+    runs.batch_deletion.purge(), runs.deletion.purge()
+    assert count(sessions, BatchRow) == 2, "not yet"
+    wait_long()
+    assert not runs.batch_deletion.restore(done, "me") and runs.batch_deletion.undoable("me") == ()
+    runs.batch_deletion.purge(), runs.deletion.purge()
+    assert (count(sessions, BatchRow), count(sessions, BatchClaimRow), count(sessions, RunRow)) == (1, 3, 0)
+    assert runs.batches.get(kept) is not None
+
+
+def test_runs_that_were_tried_again_go_with_it(runs_with, sessions):
+    runs = runs_with(scripted_wiring(FAILING), workers=1)
+    batch_id = begun(runs, 1)
+    fed_until(runs, batch_id)
+    runs.batch_steering.retry(batch_id)
+    fed_until(runs, batch_id)
+    failed = runs_of(sessions, batch_id)
+    runs.batch_deletion.delete(batch_id)
+    assert len(failed) == 2 and [runs.report(each) for each in failed] == [None, None]
+
+
+def test_a_sweep_takes_away_some_of_the_runs_of_a_long_batch_and_leaves_the_rest_to_the_next(runs, sessions, wait_long):
+    rows = [
+        {"id": f"run {n}", "owner": "me", "claim": "x", "options": {}, "state": "verdict", "batch": "b"}
+        for n in range(AT_A_TIME + 1)
+    ]
+    now = datetime.now(UTC)
+    with sessions.begin() as session:
+        session.add_all(RunRow(**row, created_at=now, deleted_at=now) for row in rows)
+    wait_long()
+    assert [len(runs.deletion.purge()) for _ in range(3)] == [AT_A_TIME, 1, 0]
+
+
+def test_a_form_that_is_sent_again_after_its_batch_was_deleted_makes_another(runs):
+    first = begun(runs, 1, form="form")
+    runs.batch_deletion.delete(first)
+    second = begun(runs, 1, form="form")
+    assert second != first and runs.batches.get(second) is not None
+
+
+def test_there_is_nothing_to_delete_by_a_name_that_no_batch_has(runs):
+    assert not runs.batch_deletion.delete("nothing") and not runs.batch_deletion.restore("nothing", "me")
+    assert not runs.batch_deletion.restore("\0", "me")
+
+
+def test_what_the_operator_purges_takes_the_batches_along_of_which_no_run_is_left(runs, done):
+    app = Flask("test")
+    app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
+    cli_runs.register(app)
+    waiting = runs.batches.create(lines(1), RunOptions(), "me", "Waiting")
+    purged = app.test_cli_runner().invoke(args=["runs", "purge", "--older-than", "0d", "--yes"])
+    assert purged.output == "Runs deleted for good: 2.\n"
+    assert runs.batches.get(done) is None and runs.batches.get(waiting) is not None

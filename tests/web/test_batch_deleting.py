@@ -1,0 +1,94 @@
+"""A batch's owner deletes it after one look back, and has it again for a while: page and API."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from app.web.api.problems import API
+from app.web.batch_deleting import TOO_LATE
+from app.web.stale import STALE
+from tests.fakes import Gate, scripted_wiring
+from tests.web.test_batches import fed_until, press, started
+
+TITLE = "A <b>batch</b> of mine"
+
+
+@pytest.fixture
+def path(client) -> str:
+    """The page of a batch that is done."""
+    path = started(client, title=TITLE)
+    fed_until(client, path, "Done: 3 of 3 done")
+    return path
+
+
+def link_of_a_run(client, path: str) -> str:
+    return re.search(r'href="(/runs/[\w-]+)"', client.get(path).text)[1]
+
+
+def test_after_a_question_it_is_gone_for_everybody_with_its_checks_and_can_be_had_back(client, path):
+    other, run = client.application.test_client(), link_of_a_run(client, path)
+    assert f'href="{path}/delete"' in client.get(path).text and f'href="{path}/delete"' not in other.get(path).text
+    question = unescape(client.get(f"{path}/delete").text)
+    assert "Delete this batch?" in question and "All its checks are deleted with it" in question
+    assert "cancelled first" not in question
+    assert press(client, path, "delete").location == "/batches"
+    for visitor in (client, other):
+        for address in (path, f"{path}/results.csv", f"{path}/results.jsonl", f"{path}/cancel", f"{API}{path}", run):
+            assert visitor.get(address).status_code == 404, address
+    listed = client.get("/batches").text
+    assert "Deleted.</b>" in listed and "A &lt;b&gt;batch" in listed and f'href="{path}"' not in listed
+    assert "Deleted.</b>" not in other.get("/batches").text and "Deleted.</b>" not in client.get("/history").text
+    assert press(client, path, "restore").location == path
+    assert "Done: 3 of 3 done" in client.get(path).text and client.get(run).status_code == 200
+
+
+def test_one_that_is_not_over_is_cancelled_first_and_says_so(make_app):
+    gate = Gate("question 1")
+    client = make_app(scripted_wiring(gate=gate), workers=1).test_client()
+    path = started(client, "Yes!\n" * 30)
+    assert "It is not over, and is cancelled first." in client.get(f"{path}/delete").text
+    press(client, path, "delete")
+    gate.open()
+    press(client, path, "restore")
+    page = client.get(path).text
+    assert re.search(r"Cancelled: \d+ of 30 done", page) and "Its batch was deleted." in page
+
+
+def test_deleting_and_undoing_twice_lead_to_the_same_places(client, path):
+    assert [press(client, path, "delete").location for _ in range(2)] == ["/batches"] * 2
+    assert client.get(f"{path}/delete").location == "/batches"
+    assert [press(client, path, "restore").location for _ in range(2)] == [path] * 2
+
+
+def test_to_anybody_else_there_is_nothing_to_delete_or_to_undo(client, path):
+    other = client.application.test_client()
+    assert other.get(f"{path}/delete").status_code == press(other, path, "delete").status_code == 404
+    press(client, path, "delete")
+    answer = press(other, path, "restore")
+    assert answer.status_code == 404 and TOO_LATE in unescape(answer.text)
+    assert press(client, path, "restore").location == path
+
+
+def test_a_stale_form_asks_again_and_changes_nothing(client, path):
+    answer = client.post(f"{path}/delete", data={"csrf_token": "old"})
+    assert answer.status_code == 400 and STALE in answer.text and "Delete this batch?" in answer.text
+    assert client.get(path).status_code == 200
+    press(client, path, "delete")
+    answer = client.post(f"{path}/restore", data={"csrf_token": "old"})
+    assert answer.status_code == 400 and STALE in answer.text and f'action="{path}/restore"' in answer.text
+    assert client.get(path).status_code == 404
+
+
+def test_a_program_deletes_it_lists_it_and_has_it_back(client):
+    made = client.post(f"{API}/batches", json={"claims": ["The sea is wet."], "title": "Mine"}).json
+    path = f"{API}/batches/{made['id']}"
+    assert client.delete(path).status_code == 204 and client.delete(path).status_code == 404
+    assert [each["id"] for each in client.get(f"{API}/deleted/batches").json["batches"]] == [made["id"]]
+    assert client.get(f"{API}/batches").json["batches"] == []
+    back = client.post(f"{path}/restore", json={})
+    assert (back.status_code, back.json["state"], back.json["total"]) == (200, "cancelled", 1)
+    assert client.post(f"{path}/restore", json={}).json["id"] == made["id"], "a second time changes nothing"
+    assert client.get(f"{API}/deleted/batches").json["batches"] == []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flask import current_app
 
+from app.web.drawn_once import Drawings
 from app.web.followers import Followers
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Hopcheck:
     runs: Runs
     followers: Followers
     cache: CallCache
+    drawings: Drawings = field(default_factory=Drawings)
 
     def parts(self) -> tuple[Part, ...]:
         """How the heavy parts of this process stand; none where workers carry the runs out."""

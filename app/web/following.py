@@ -5,7 +5,7 @@ A reader's run is folded once and then grows by what happens, however long it is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from flask import render_template
@@ -32,6 +32,12 @@ class Following:
         self.run = run
         self.place: Place | None = None
         self._lit: tuple[object, ...] = ()  # what the diagram showed when it was drawn last
+
+    @property
+    def shows(self) -> tuple[Hashable, ...]:
+        """What tells this view from others. Two that show the same show the same after the same events."""
+        run = self.run
+        return run.id, run.last_seq, run.wish, run.published_at, self._lit
 
     def happened(self, events: Sequence[StoredEvent]) -> str:
         """Fold these events, where they are new, and draw what they touched."""

@@ -11,6 +11,7 @@ import logging
 import re
 import time
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Protocol
 
 from flask import Blueprint, Response, abort, request, stream_with_context
@@ -19,6 +20,7 @@ from app.reasoning.errors import HopcheckError
 from app.runs.service import Place, StoredEvent
 from app.web.current import hopcheck
 from app.web.following import Following
+from app.web.steering import may_steer
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +40,8 @@ END = "event: end\ndata: end\n\n"
 @stream.get("/runs/<run_id>/events")
 def events(run_id: str) -> Response:
     """What happened after the event the reader last saw (Last-Event-ID, or `?after=`), and then what happens."""
-    return server_sent(run_id, Pieces(Following(hopcheck().runs.report(run_id) or abort(404))))
+    run = hopcheck().runs.report(run_id) or abort(404)
+    return server_sent(run_id, Pieces(Following(run), own=may_steer(run)))
 
 
 class Reader(Protocol):
@@ -56,21 +59,34 @@ class Reader(Protocol):
 
 
 class Pieces:
-    """A browser, which gets pieces of the page."""
+    """A browser, which gets pieces of the page. Those who did not start the run get the same, so it is drawn once."""
 
-    def __init__(self, following: Following) -> None:
+    def __init__(self, following: Following, own: bool = False) -> None:
         self._following = following
+        self._own = own
 
     @property
     def ended(self) -> bool:
         return bool(self._following.run.report.ended)
 
     def happened(self, events: Sequence[StoredEvent]) -> str:
-        return message(self._following.happened(events), events[-1].seq)
+        if self._own:
+            return message(self._following.happened(events), events[-1].seq)
+        seqs = (events[0].seq, events[-1].seq)
+        alike = (self._following.shows, seqs, request.args.get("cards"), request.script_root)
+        grown, drawn = hopcheck().drawings.once(alike, lambda: _grown(self._following, events))
+        self._following = copy(grown)
+        return drawn
 
     def moved_to(self, place: Place | None) -> str:
         drawn = self._following.moved_to(place)
         return message(drawn) if drawn else ""
+
+
+def _grown(following: Following, events: Sequence[StoredEvent]) -> tuple[Following, str]:
+    """Another following, after these events, and the message of them."""
+    grown = copy(following)
+    return grown, message(grown.happened(events), events[-1].seq)
 
 
 class Teller(Protocol):

@@ -13,7 +13,18 @@ from app.reasoning.types import Answer, Hop, Origin, Passage, Span, Verdict
 from app.runs.notes import VERDICT, Note
 from app.runs.service import StoredRun
 from app.web.markdown import bold, line, link, plain
-from app.web.presentation import FACES, claim_only, confidence_words, duration, made_at, moment, usage_words, web_link
+from app.web.presentation import (
+    FACES,
+    claim_only,
+    confidence_words,
+    date_words,
+    duration,
+    made_at,
+    moment,
+    search_words,
+    usage_words,
+    web_link,
+)
 
 IMPORTED = "Imported, unverified: this report was not made here."
 """At the top of every report that was read from a file, on every form of it."""
@@ -86,18 +97,18 @@ def _hop(hop: Hop, report: Report) -> Iterator[str]:
         outcome = f"{FACES[hop.status].word}, from an earlier check"
     yield f"{outcome}{f', {FROM_MEMORY}' if hop.from_memory else ''}. {plain(hop.reason)}".strip()
     if hop.answer:
-        yield from _evidence(hop.answer)
+        yield from _evidence(hop.answer, report.claim.date)
 
 
-def _evidence(answer: Answer) -> Iterator[str]:
+def _evidence(answer: Answer, said_on: str | None) -> Iterator[str]:
     cited = answer.cited
     if cited:
         yield _quoted(cited)
-        yield _source(cited.passage)
+        yield _source(cited.passage, said_on)
     others = [passage for passage in answer.retrieved if not cited or passage != cited.passage]
     if others:
         yield "Also read:" if cited else "Read:"
-        yield "\n".join(f"- {_source(passage)}" for passage in others)
+        yield "\n".join(f"- {_source(passage, said_on)}" for passage in others)
 
 
 def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
@@ -114,12 +125,13 @@ def _quoted(span: Span) -> str:
     return f"> {line(before) if before else ''}{bold(span.text)}{plain(after).rstrip()}"
 
 
-def _source(passage: Passage) -> str:
-    """Where a passage is from, as a link where it can be followed."""
+def _source(passage: Passage, said_on: str | None) -> str:
+    """Where a passage is from and of which day, as a link where it can be followed."""
     title = passage.title or "A page without a title"
     if passage.origin is Origin.RECITED:
         return f"{plain(title)}, {FROM_MEMORY}"
-    told = [link(title, web_link(passage)), *(plain(each) for each in (passage.source, passage.published) if each)]
+    from_there = (passage.source, date_words(passage, said_on))
+    told = [link(title, web_link(passage)), *(plain(each) for each in from_there if each)]
     if passage.origin is Origin.WEB and is_fact_check(passage.url):
         told.append("a fact-checker’s own article")
     return ", ".join(told)
@@ -134,7 +146,7 @@ def _work(report: Report) -> Iterator[str]:
             ("answerer", None if "answerer" in roles else options.answerer),
             ("corpora", ", ".join(options.corpora)),
         ]
-    told += [("search", options.search), ("language model", options.model), *options.modules]
+    told += [("search", search_words(options)), ("language model", options.model), *options.modules]
     told += [("calls of models", usage_words(report.usage)), ("time", duration(report.seconds))]
     yield "## At work"
     yield "\n".join(f"- {plain(name[:1].upper() + name[1:])}: {plain(value)}" for name, value in told if value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -160,6 +160,25 @@ def web_link(passage: Passage) -> str | None:
     return passage.url if parts.scheme in ("http", "https") and parts.netloc else None
 
 
+def sites(passages: Iterable[Passage]) -> str:
+    """Where the passages are from, each place once; what a model recited is from nowhere."""
+    return ", ".join(
+        dict.fromkeys(each.source for each in passages if each.source and each.origin is not Origin.RECITED)
+    )
+
+
+def date_words(passage: Passage, said_on: str | None) -> str:
+    """The day on which it was published; that it is unknown, of a page of the web and where the claim has a date."""
+    unknown = said_on is not None or passage.origin is Origin.WEB
+    return passage.published or ("date unknown" if unknown else "")
+
+
+def search_words(options: RunOptions) -> str:
+    """What a run searches, and what it leaves out of what is found; "" where nothing is searched."""
+    left_out = ("" if options.undated else ", dated pages only") + ("" if options.fact_checks else ", no fact-checkers")
+    return f"{options.search}{left_out}" if options.search else ""
+
+
 def moment(at: datetime) -> str:
     """A date and time to the minute, in UTC."""
     at = at.astimezone(UTC)
@@ -183,6 +202,7 @@ FILTERS: dict[str, Callable] = {
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
     "confidence_words": confidence_words,
     "cost_words": cost_words,
+    "date_words": date_words,
     "doing": doing,
     "duration": duration,
     "excerpt": excerpt,
@@ -195,7 +215,9 @@ FILTERS: dict[str, Callable] = {
     "place_words": place_words,
     "pursues": pursues,
     "scored": scored,
+    "search_words": search_words,
     "since": since,
+    "sites": sites,
     "told_aloud": told_aloud,
     "unfolded": unfolded,
     "usage_words": usage_words,

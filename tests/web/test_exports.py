@@ -9,9 +9,19 @@ import jsonschema_rs
 import pytest
 from markdown_it import MarkdownIt
 
-from app.reasoning.types import Label, Verdict
+from app.reasoning.types import Answer, Label, Origin, Passage, Span, Verdict
 from app.web.export_schema import export_schema
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import (
+    FAILING,
+    ONE_SET_ASIDE,
+    SUPPORTED,
+    TWO_HOPS,
+    Gate,
+    Script,
+    ScriptedHop,
+    answer,
+    scripted_wiring,
+)
 from tests.web.conftest import started, token, wait_for
 
 FORMS = ("export.json", "export.md", "claimreview.json")
@@ -107,11 +117,20 @@ def test_the_markdown_tells_the_whole_trail(browse):
         "There was no answer.",
         "Answer: William Shakespeare",
         "> Hamlet is a play by **William Shakespeare**.",
-        "\n\n[Hamlet](<https://en.wikipedia.org/wiki/Hamlet>), Vital articles, CC BY-SA 4.0",
-        "- [Denmark](<https://en.wikipedia.org/wiki/Denmark>), Vital articles, CC BY-SA 4.0",
+        "\n\n[Hamlet](<https://en.wikipedia.org/wiki/Hamlet>), Vital articles, CC BY-SA 4.0, date unknown",
+        "- [Denmark](<https://en.wikipedia.org/wiki/Denmark>), Vital articles, CC BY-SA 4.0, date unknown",
         "- Reasoner: scripted",
     ):
         assert told in text, told
+
+
+def test_the_markdown_tells_of_each_page_of_the_web_its_site_its_day_and_whether_a_fact_checker_wrote_it(browse):
+    tower = Passage("It is so.", "The tower", "tower.example", "https://tower.example/", "2020-10-30", Origin.WEB)
+    found = Passage("It is so.", "Is it?", "snopes.com", "https://www.snopes.com/fact-check/tower/", None, Origin.WEB)
+    client = browse(Script((ScriptedHop("What is it?", Answer("so", Span(tower, 6, 8), (tower, found))),), SUPPORTED))
+    text = client.get(f"{export(client)}/export.md").text
+    assert "[The tower](<https://tower.example/>), tower.example, 2020-10-30\n" in text
+    assert "/fact-check/tower/>), snopes.com, date unknown, a fact-checker’s own article" in text
 
 
 def test_the_markdown_of_a_run_without_a_verdict_says_why_there_is_none(browse):

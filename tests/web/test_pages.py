@@ -49,6 +49,11 @@ def page_over(make_app, passage: Passage, **fields) -> str:
     return finished(make_app(scripted_wiring(script)).test_client(), **fields)
 
 
+def unfolding(page: str) -> str:
+    """What stands by the first answer while the passages behind it are folded away."""
+    return page.split('<summary id="hop-1-unfold">')[1].split("</summary>")[0]
+
+
 class TestHome:
     def test_offers_every_sample(self, client):
         page = unescape(client.get("/").text)
@@ -98,6 +103,14 @@ class TestHome:
         usual = RunOptions(preset="prompted", model="big")
         page = make_app(scripted_wiring(usual=usual, language_models=(AWAY,))).test_client().get("/").text
         assert '<span class="when" hidden>' in page and "will be sent to api.example.org." in page
+
+    def test_says_who_would_get_what_a_web_search_asks(self, make_app):
+        answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
+        page = make_app(scripted_wiring(choices=answerers)).test_client().get("/").text
+        at_once = page.split("<summary>More choices")[0]
+        assert "Your claim and questions will be sent to search.example.org." in at_once
+        here = scripted_wiring(choices=answerers, engines=(Choice("corpus", "The corpora"),))
+        assert "will be sent to" not in make_app(here).test_client().get("/").text
 
     def test_says_nothing_of_sending_where_nothing_leaves_the_machine(self, make_app):
         gone = AWAY.without("No key is set.", "OPENAI_API_KEY")
@@ -329,8 +342,7 @@ class TestRun:
     def test_a_recited_passage_that_was_only_read_is_labelled_before_it_is_unfolded(self, make_app):
         recited = Passage("It is so.", "A model's memory", "a model", "https://example.org/x", origin=Origin.RECITED)
         page = finished(make_app(scripted_wiring(hop_with(Answer("yes", None, (recited,))))).test_client())
-        summary = page.split('<summary id="hop-1-unfold">')[1].split("</summary>")[0]
-        assert "1 passage recited" in summary and "From the model’s memory, not a source" in summary
+        assert "1 passage recited" in unfolding(page) and "From the model’s memory, not a source" in unfolding(page)
         assert "https://example.org/x" not in page
 
     def test_what_stands_in_a_source_is_not_called_memory(self, client):
@@ -339,6 +351,12 @@ class TestRun:
     def test_the_site_and_the_date_of_a_page_stand_by_the_answer(self, make_app):
         assert "<bdi>Tower news</bdi>, 2020-10-30</span>" in page_over(make_app, web(published="2020-10-30"))
         assert "<bdi>Tower news</bdi>, date unknown</span>" in page_over(make_app, web())
+
+    def test_site_date_and_mark_are_there_before_the_evidence_is_unfolded(self, make_app):
+        page = page_over(make_app, web(url="https://www.snopes.com/fact-check/tower/"))
+        assert "<bdi>Tower news</bdi>, date unknown</span>" in unfolding(page)
+        assert "A fact-checker’s own article" in unfolding(page)
+        assert "Tower news" not in unfolding(page_over(make_app, replace(web(), origin=Origin.CORPUS)))
 
     def test_a_passage_of_a_corpus_is_undated_too_once_the_claim_has_a_date(self, make_app):
         corpus = replace(web(), origin=Origin.CORPUS)
@@ -359,6 +377,7 @@ class TestRun:
         script = hop_with(Answer("so", None, (web(), web(published="2020-10-30"), replace(web(), source="Others"))))
         page = finished(make_app(scripted_wiring(script)).test_client())
         assert "Nothing is cited for this answer. What was shown for it is from Tower news, Others." in page
+        assert '<bdi class="origin">Tower news, Others</bdi>' in unfolding(page)
 
     def test_what_did_not_work_on_the_way_stands_by_the_verdict(self, make_app):
         wiring = scripted_wiring(gate=lambda step: troubled("Brave failed. Another search engine was asked instead."))

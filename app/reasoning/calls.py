@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from app.reasoning.progress import used
 from app.reasoning.types import Usage
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
     """One whole request: everything that decides the reply, as values that JSON can write.
 
@@ -30,7 +31,7 @@ class Call:
     request: Mapping[str, Any]
     costly: bool = False
 
-    @property
+    @cached_property  # every memory asks for it, at every call
     def key(self) -> str:
         """64 hexadecimal digits; equal requests to equal models have equal keys."""
         written = json.dumps([self.model, self.request], sort_keys=True, ensure_ascii=False, separators=(",", ":"))

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Connection,
     Index,
     String,
     Text,
@@ -31,6 +32,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, sessionmaker
 
 from app.extensions import db
 from app.reasoning.calls import Call
+from app.runs.connections import engine_of
 from app.runs.tables import UtcDateTime
 from app.runs.trouble import DatabaseUnavailable
 
@@ -84,6 +86,7 @@ class CallCache:
     ) -> None:
         """`megabytes` is what the replies may take, 0 to keep none."""
         self._sessions = sessions
+        self._engine = engine_of(sessions)
         self._limit = megabytes * MEGABYTE
         self._now = now
         self._well = True
@@ -95,9 +98,21 @@ class CallCache:
 
     def keep(self, call: Call, reply: Any) -> None:
         """Remember a reply; the first one to a call stands. One larger than the whole cache is not kept."""
+        if self._wants(call):
+            self._trying(lambda: self._keep(call, reply))
+
+    def write(self, connection: Connection, call: Call, reply: Any) -> None:
+        """Remember a reply as part of the connection's transaction."""
+        if not self._wants(call):
+            return
         size = len(json.dumps(reply).encode()) + len(call.key) + len(call.model.encode())
-        if self._wants(call) and size <= self._limit:
-            self._trying(lambda: self._write(call, reply, size))
+        if size > self._limit:
+            return
+        row = {"call": call.key, "by": call.model, "said": reply, "size": size, "now": self._now()}
+        connection.execute(_KEEP, row)
+        self._unmeasured += size
+        if self._unmeasured >= self._limit * UNMEASURED_SHARE:
+            self._measure(connection)
 
     def size(self) -> tuple[int, int]:
         """How many replies there are, and what they count for in bytes."""
@@ -114,8 +129,8 @@ class CallCache:
         return call.costly and self._limit > 0
 
     def _read(self, key: str) -> Any | None:
-        with self._sessions() as session:
-            found = session.execute(_RECALL, {"call": key}).one_or_none()
+        with self._engine.connect() as connection:
+            found = connection.execute(_RECALL, {"call": key}).one_or_none()
         if found is None:
             return None
         if self._now() - found.used_at > TOUCH_AFTER:
@@ -126,32 +141,28 @@ class CallCache:
         with self._sessions.begin() as session:
             session.execute(update(CachedCall).where(CachedCall.key == key).values(used_at=self._now()))
 
-    def _write(self, call: Call, reply: Any, size: int) -> None:
-        row = {"call": call.key, "by": call.model, "said": reply, "size": size, "now": self._now()}
+    def _keep(self, call: Call, reply: Any) -> None:
         try:
-            with self._sessions.begin() as session:
-                session.execute(_KEEP, row)
-                self._unmeasured += size
-                if self._unmeasured >= self._limit * UNMEASURED_SHARE:
-                    self._measure(session)
+            with self._engine.begin() as connection:
+                self.write(connection, call, reply)
         except IntegrityError:
             log.debug("another call like this one was kept at the same moment")
 
-    def _measure(self, session: Session) -> None:
+    def _measure(self, connection: Connection) -> None:
         """Add up what is kept, and forget the oldest where that is too much."""
-        total = session.scalar(select(func.sum(CachedCall.bytes))) or 0
+        total = connection.scalar(select(func.sum(CachedCall.bytes))) or 0
         if total > self._limit:
-            self._make_room(session, float(total) - self._limit * KEPT_SHARE)
+            self._make_room(connection, float(total) - self._limit * KEPT_SHARE)
         self._unmeasured = 0.0
 
-    def _make_room(self, session: Session, excess: float) -> None:
+    def _make_room(self, connection: Connection, excess: float) -> None:
         """Forget the replies that nobody has needed for longest, as many as make up `excess` bytes."""
         oldest_first = select(CachedCall.used_at, CachedCall.bytes).order_by(CachedCall.used_at)
         forgotten = 0
-        for row in session.execute(oldest_first.execution_options(yield_per=1000)):
+        for row in connection.execute(oldest_first.execution_options(yield_per=1000)):
             forgotten += row.bytes
             if forgotten >= excess:
-                session.execute(delete(CachedCall).where(CachedCall.used_at <= row.used_at))
+                connection.execute(delete(CachedCall).where(CachedCall.used_at <= row.used_at))
                 return
 
     def _trying(self, work: Callable[[], Any]) -> Any | None:

@@ -18,6 +18,9 @@ from app.reasoning.roles import Wish
 from app.reasoning.types import Usage
 from app.runs.event_log import WAITING, StoredEvent
 
+LOOK_AGAIN_SECONDS = 0.2
+"""What the owner wants comes with every event that is stored. After so long without one it is looked up."""
+
 ASKED = "Its owner asked for a conclusion from what was there."
 
 
@@ -54,9 +57,9 @@ class RunControl:
         used: Usage = Usage(),  # noqa: B008 - it is frozen
         worked: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
-        asked: Callable[[], bool] = lambda: False,
+        asked: Callable[[], Wish] = lambda: Wish.GO_ON,
     ) -> None:
-        """`asked` looks whether the run's owner wants it to conclude now."""
+        """`asked` looks what the run's owner wants, which takes a statement, and is told meanwhile to `hear`."""
         self._limits = limits
         self._today = today
         self._used = used
@@ -65,15 +68,24 @@ class RunControl:
         self._began = clock() - worked
         self._reason = ""
         self._asked = asked
+        self._hurried = False
+        self._heard_at = float("-inf")
 
     def count(self, usage: Usage) -> None:
         """A call of this run was made, in whichever thread."""
         with self._counting:
             self._used += usage
 
+    def hear(self, wish: Wish) -> None:
+        """What the owner wants at this moment. Nobody takes it back to have asked for a conclusion."""
+        self._hurried = self._hurried or wish is Wish.CONCLUDE_NOW
+        self._heard_at = self._clock()
+
     def wish(self) -> Wish:
         """CONCLUDE from the moment a limit is reached, CONCLUDE_NOW when the owner asks for it."""
-        if self._asked():
+        if not self._hurried and self._clock() - self._heard_at >= LOOK_AGAIN_SECONDS:
+            self.hear(self._asked())
+        if self._hurried:
             self._reason = self._reason or ASKED
             return Wish.CONCLUDE_NOW
         self._reason = self._reason or self._reached()

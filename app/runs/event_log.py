@@ -10,12 +10,12 @@ bell is rung (bells.py), and at the latest when it looks again after POLL_SECOND
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
@@ -34,7 +34,8 @@ from app.reasoning.roles import Wish
 from app.runs.bells import Bell, SilentBell
 from app.runs.clock import database_now
 from app.runs.codec import decode, encode, encode_options
-from app.runs.event_statements import ANY_RUNNING, COUNT_UP, INSERT, READ, WISH
+from app.runs.connections import engine_of
+from app.runs.event_statements import COUNT_UP, INSERT, READ, STANDS, WISH
 from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
 from app.runs.news import News
@@ -70,6 +71,18 @@ class StoredEvent:
     event: Event
 
 
+class _Look(NamedTuple):
+    """The runs in which something happened, whether one of them has ended, and whether any of all goes on."""
+
+    news: tuple[str, ...]
+    ended: bool
+    running: bool
+
+    @property
+    def nothing_more(self) -> bool:
+        return not self.news and not self.running
+
+
 class EventLog:
     """The log of all runs in one database. Safe to share between threads."""
 
@@ -82,6 +95,7 @@ class EventLog:
     ) -> None:
         """`bell` is how other processes are told; None where there are none."""
         self._sessions = sessions
+        self._engine = engine_of(sessions)
         self._poll_seconds = poll_seconds
         self._gather_seconds = gather_seconds
         self._bell = bell or SilentBell()
@@ -106,7 +120,7 @@ class EventLog:
             now = _create(session, run_id, owner, started, last_seq=len(standing) + 2, parent=parent, batch=batch)
             admit(session)
             for seq, event in enumerate((started, *standing, WAITING), 1):
-                _insert(session, run_id, seq, now, event)
+                _insert(session.connection(), run_id, seq, now, event)
         self._announce(run_id, WAITING)
 
     def keep(self, run_id: str, owner: str, told: Sequence[tuple[Event, float]]) -> None:
@@ -121,27 +135,28 @@ class EventLog:
         with self._sessions.begin() as session:
             now = _create(session, run_id, owner, started, last_seq=len(told), imported=True, **_summary(ended))
             for seq, (event, seconds) in enumerate(told, 1):
-                _insert(session, run_id, seq, now + timedelta(seconds=seconds), event)
+                _insert(session.connection(), run_id, seq, now + timedelta(seconds=seconds), event)
 
-    def append(self, lease: Lease, event: Event) -> int:
-        """Commit one more event and return its number.
+    def append(self, lease: Lease, event: Event, hears: Callable[[Wish], None] = lambda wish: None) -> int:
+        """Commit one more event and return its number. `hears` is told what the run's owner wants at that moment.
 
         Raises LeaseLost when the lease's epoch is over, RunEnded after a terminal event. Counting up first takes the
         write lock before anything is read, so that two writers, in threads or processes, never take the same number,
         and nothing slips in behind a terminal event.
         """
-        with self._sessions.begin() as session:
+        with self._engine.begin() as connection:
             counting = COUNT_UP.values(**summary) if (summary := _summary(event)) else COUNT_UP
-            row = session.execute(counting, {"run": lease.run_id, "held": lease.epoch}).one_or_none()
+            row = connection.execute(counting, {"run": lease.run_id, "held": lease.epoch}).one_or_none()
             if row is None:
-                raise _refusal(session, lease)
-            seq, now = row
-            _insert(session, lease.run_id, seq, now, event)
+                raise _refusal(connection, lease)
+            seq, now, wish = row
+            _insert(connection, lease.run_id, seq, now, event)
             if isinstance(event, TokensUsed):
-                add_to_day(session, now.date(), event.usage)
+                add_to_day(connection, now.date(), event.usage)
             elif isinstance(event, TERMINAL):
-                forget(session, lease.run_id)
+                forget(connection, lease.run_id)
         self._announce(lease.run_id, event)
+        hears(_wish(wish))
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
@@ -150,8 +165,8 @@ class EventLog:
         There are none of a run that was deleted, but who has read a part already hears how it ended.
         """
         reading = READ if after else READ.where(is_there())
-        with self._sessions() as session:
-            rows = session.execute(reading, {"run": run_id, "after": after}).all()
+        with self._engine.connect() as connection:
+            rows = connection.execute(reading, {"run": run_id, "after": after}).all()
         try:
             return tuple(
                 StoredEvent(row.seq, (row.at - row.created_at).total_seconds(), decode(row.body, row.version))
@@ -175,21 +190,18 @@ class EventLog:
             while True:
                 waiting.news.clear()
                 closed = self._closed
-                happened = self._happened(after)
-                if not happened and not self._any_running(after):
-                    return self._happened(after)  # what was committed between the two looks
+                look = self._look(after)
                 left = deadline - time.monotonic()
-                if closed or left <= 0 or (happened and (gathered or _any_end(happened))):
-                    return happened
-                if happened or waiting.news.wait(min(left, self._poll_seconds)):
+                if closed or left <= 0 or look.nothing_more or (look.news and (gathered or look.ended)):
+                    return {run_id: events for run_id in look.news if (events := self.read(run_id, after[run_id]))}
+                if look.news or waiting.news.wait(min(left, self._poll_seconds)):
                     gathered = True
                     waiting.end.wait(min(left, self._gather_seconds))
 
     def wish(self, run_id: str) -> Wish:
         """What the run's owner wants of it."""
-        with self._sessions() as session:
-            stored = session.scalar(WISH, {"run": run_id})
-        return Wish(stored) if stored else Wish.GO_ON
+        with self._engine.connect() as connection:
+            return _wish(connection.scalar(WISH, {"run": run_id}))
 
     def close(self) -> None:
         """Let all who wait go: nothing more happens in this process. The log itself can still be read."""
@@ -197,12 +209,13 @@ class EventLog:
         self._bell.close()
         self._news.tell_all(end=True)
 
-    def _happened(self, after: Mapping[str, int]) -> dict[str, tuple[StoredEvent, ...]]:
-        return {run_id: events for run_id, seq in after.items() if (events := self.read(run_id, seq))}
-
-    def _any_running(self, ids: Iterable[str]) -> bool:
-        with self._sessions() as session:
-            return session.scalar(ANY_RUNNING, {"runs": list(ids)}) is not None
+    def _look(self, after: Mapping[str, int]) -> _Look:
+        """How the runs stand, in one statement: a run that it calls ended has no news that it does not tell."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(STANDS, {"runs": list(after)}).all()
+        news = [row for row in rows if row.last_seq > after[row.id]]
+        running = any(row.state == RUNNING for row in rows)
+        return _Look(tuple(row.id for row in news), any(row.state != RUNNING for row in news), running)
 
     def _announce(self, run_id: str, event: Event) -> None:
         self._news.tell(run_id, end=isinstance(event, TERMINAL))
@@ -222,14 +235,13 @@ def _create(session: Session, run_id: str, owner: str, started: RunStarted, **mo
     return session.execute(row.returning(RunRow.created_at)).scalar_one()
 
 
-def _insert(session: Session, run_id: str, seq: int, at: datetime, event: Event) -> None:
+def _insert(connection: Connection, run_id: str, seq: int, at: datetime, event: Event) -> None:
     row = {"run_id": run_id, "seq": seq, "at": at, "kind": event.kind, "version": SCHEMA_VERSION, "body": encode(event)}
-    session.execute(INSERT, row)
+    connection.execute(INSERT, row)
 
 
-def _any_end(happened: Mapping[str, Sequence[StoredEvent]]) -> bool:
-    """Whether one of these runs has ended."""
-    return any(isinstance(events[-1].event, TERMINAL) for events in happened.values())
+def _wish(stored: str | None) -> Wish:
+    return Wish(stored) if stored else Wish.GO_ON
 
 
 def _summary(event: Event) -> dict[str, Any]:
@@ -242,8 +254,8 @@ def _summary(event: Event) -> dict[str, Any]:
     return {"state": "failed" if isinstance(event, RunFailed) else "interrupted", **ended}
 
 
-def _refusal(session: Session, lease: Lease) -> HopcheckError:
+def _refusal(connection: Connection, lease: Lease) -> HopcheckError:
     """Why an event was not appended."""
-    if session.scalar(select(RunRow.state).where(RunRow.id == lease.run_id)) == RUNNING:
+    if connection.scalar(select(RunRow.state).where(RunRow.id == lease.run_id)) == RUNNING:
         return LeaseLost(f"run {lease.run_id} is no longer carried out in epoch {lease.epoch}")
     return RunEnded(f"run {lease.run_id} takes no more events")

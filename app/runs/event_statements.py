@@ -15,7 +15,7 @@ COUNT_UP = (
     update(RunRow.__table__)
     .where(_runs.id == bindparam("run"), _runs.state == RUNNING, _runs.epoch == bindparam("held"))
     .values(last_seq=_runs.last_seq + 1)
-    .returning(_runs.last_seq, database_now().label("now"))
+    .returning(_runs.last_seq, database_now().label("now"), _runs.wish)
 )
 INSERT = insert(EventRow.__table__)
 READ = (
@@ -25,4 +25,4 @@ READ = (
     .order_by(_events.seq)
 )
 WISH = select(_runs.wish).where(_runs.id == bindparam("run"))
-ANY_RUNNING = select(_runs.id).where(_runs.id.in_(bindparam("runs", expanding=True)), _runs.state == RUNNING).limit(1)
+STANDS = select(_runs.id, _runs.last_seq, _runs.state).where(_runs.id.in_(bindparam("runs", expanding=True)))

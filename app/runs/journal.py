@@ -9,10 +9,11 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import JSON, String, bindparam, delete, exists, insert, select
+from sqlalchemy import JSON, Connection, String, bindparam, delete, exists, insert, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Call
+from app.runs.connections import engine_of
 from app.runs.tables import RUNNING, JournalRow, RunRow
 
 log = logging.getLogger(__name__)
@@ -32,27 +33,39 @@ _KEEP = insert(JournalRow.__table__).from_select(
 class Journal:
     """The calls of one run: a `calls.Memory`. One that fails forgets, and says so in the log once."""
 
-    def __init__(self, sessions: sessionmaker[Session], run_id: str) -> None:
-        self._sessions = sessions
+    def __init__(self, sessions: sessionmaker[Session], run_id: str, begun: bool = True) -> None:
+        """`begun` says whether calls of the run may be there already; else none is looked up but those of this one."""
+        self._engine = engine_of(sessions)
         self._run_id = run_id
         self._well = True
+        self._own: set[str] | None = None if begun else set()
 
     def recall(self, call: Call) -> Any | None:
         """The reply that this run had to this call, or None."""
+        if self._own is not None and call.key not in self._own:
+            return None
         return self._trying(lambda: self._read(call.key))
 
     def keep(self, call: Call, reply: Any) -> None:
         """Remember a reply for as long as the run goes on."""
-        self._trying(lambda: self._write(call.key, reply))
+        self._trying(lambda: self._keep(call, reply))
+
+    def write(self, connection: Connection, call: Call, reply: Any) -> None:
+        """Remember a reply as part of the connection's transaction.
+
+        Nothing is kept for a run that has ended meanwhile, and the first reply to a call stands.
+        """
+        if self._own is not None:
+            self._own.add(call.key)
+        connection.execute(_KEEP, {"run": self._run_id, "call": call.key, "said": reply})
 
     def _read(self, key: str) -> Any | None:
-        with self._sessions() as session:
-            return session.scalar(_RECALL, {"run": self._run_id, "call": key})
+        with self._engine.connect() as connection:
+            return connection.scalar(_RECALL, {"run": self._run_id, "call": key})
 
-    def _write(self, key: str, reply: Any) -> None:
-        """Nothing is kept for a run that has ended meanwhile, and the first reply to a call stands."""
-        with self._sessions.begin() as session:
-            session.execute(_KEEP, {"run": self._run_id, "call": key, "said": reply})
+    def _keep(self, call: Call, reply: Any) -> None:
+        with self._engine.begin() as connection:
+            self.write(connection, call, reply)
 
     def _trying(self, work: Callable[[], Any]) -> Any | None:
         try:
@@ -64,6 +77,6 @@ class Journal:
             return None
 
 
-def forget(session: Session, run_id: str) -> None:
-    """Empty a run's journal as part of the session's transaction."""
-    session.execute(delete(JournalRow).where(JournalRow.run_id == run_id))
+def forget(connection: Connection, run_id: str) -> None:
+    """Empty a run's journal as part of the connection's transaction."""
+    connection.execute(delete(JournalRow).where(JournalRow.run_id == run_id))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from sqlalchemy import String, bindparam, exists, insert, select
+from sqlalchemy import Connection, String, bindparam, exists, insert, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Call
+from app.runs.connections import engine_of
 from app.runs.tables import RunCallRow, RunRow
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ class RunCalls:
     """
 
     def __init__(self, sessions: sessionmaker[Session], run_id: str) -> None:
-        self._sessions = sessions
+        self._engine = engine_of(sessions)
         self._run_id = run_id
         self._well = True
 
@@ -38,10 +39,9 @@ class RunCalls:
 
     def keep(self, call: Call, reply: Any) -> None:
         """Note that the run has used this reply, before it comes into the cache."""
-        if not call.costly:
-            return
         try:
-            self._note(call.key)
+            with self._engine.begin() as connection:
+                self.write(connection, call, reply)
         except Exception:  # whatever is wrong with the account, the call itself is well
             if self._well:
                 log.exception(
@@ -49,6 +49,7 @@ class RunCalls:
                 )
             self._well = False
 
-    def _note(self, key: str) -> None:
-        with self._sessions.begin() as session:
-            session.execute(_NOTE, {"run": self._run_id, "call": key})
+    def write(self, connection: Connection, call: Call, reply: Any) -> None:
+        """Note it as part of the connection's transaction."""
+        if call.costly:
+            connection.execute(_NOTE, {"run": self._run_id, "call": call.key})

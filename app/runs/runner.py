@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning import progress
-from app.reasoning.calls import Memory, remembering
+from app.reasoning.calls import remembering
 from app.reasoning.errors import HopcheckError
 from app.reasoning.events import (
     TERMINAL,
@@ -37,6 +37,7 @@ from app.runs.event_log import WAITING, EventLog, RunEnded, StoredEvent, Unreada
 from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost, Leases
 from app.runs.meters import Meter, NoMeter
+from app.runs.replies import Replies, Written
 from app.runs.run_calls import RunCalls
 from app.runs.spending import Spending
 from app.runs.trouble import DatabaseUnavailable
@@ -63,7 +64,7 @@ class Runner:
         leases: Leases,
         strategy_for: Callable[[RunOptions], Strategy],
         limits: Limits = Limits(),  # noqa: B008 - it is frozen
-        caches: Sequence[Memory] = (),
+        caches: Sequence[Written] = (),
     ) -> None:
         self._sessions = sessions
         self._events = events
@@ -152,20 +153,24 @@ class Runner:
             self._spending.today,
             report.usage,
             worked_seconds(stored),
-            asked=lambda: self._events.wish(lease.run_id) is Wish.CONCLUDE_NOW,
+            asked=lambda: self._events.wish(lease.run_id),
         )
         if control.wish() is not Wish.GO_ON and not report.hops:
             return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
         event: Event | None = None
-        journal = Journal(self._sessions, lease.run_id)
-        caches = () if report.options.fresh else self._caches
-        account = [RunCalls(self._sessions, lease.run_id)] if caches else []
-        listener = self._listener(lease, control)
-        with progress.listening(listener), remembering(journal, *account, *caches, *self.meter.memories()):
+        replies = self._replies(lease.run_id, begun=stored[-1].event != WAITING, fresh=report.options.fresh)
+        with progress.listening(self._listener(lease, control)), remembering(replies, *self.meter.memories()):
             for event in strategy.run(report.claim, report.options, report, control):
-                self._append(lease, event)
+                self._append(lease, event, control)
         if not isinstance(event, TERMINAL):
             raise RuntimeError(f"strategy {report.options.strategy} ended without a terminal event")
+
+    def _replies(self, run_id: str, begun: bool, fresh: bool) -> Replies:
+        """The memories of a run. One that has not `begun` has made no call, and a `fresh` one shares none."""
+        journal = Journal(self._sessions, run_id, begun)
+        shared = () if fresh else self._caches
+        account = [RunCalls(self._sessions, run_id)] if shared else []
+        return Replies(self._sessions, (journal, *account, *shared))
 
     def _listener(self, lease: Lease, control: RunControl) -> progress.Listener:
         """Stores what modules report.
@@ -176,7 +181,7 @@ class Runner:
 
         def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:
             try:
-                self._append(lease, event)
+                self._append(lease, event, control)
             except (LeaseLost, RunEnded):
                 if not isinstance(event, TokensUsed):
                     raise
@@ -186,8 +191,8 @@ class Runner:
 
         return listen
 
-    def _append(self, lease: Lease, event: Event) -> None:
-        self._events.append(lease, event)
+    def _append(self, lease: Lease, event: Event, control: RunControl | None = None) -> None:
+        self._events.append(lease, event, *([control.hear] if control else []))
         self.meter.stored(lease.run_id, event)
         _log(lease.run_id, event)
 

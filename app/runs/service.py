@@ -9,7 +9,6 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.calls import Memory
 from app.reasoning.errors import InvalidInput
 from app.reasoning.events import Event, RunInterrupted, RunStarted
 from app.reasoning.report import fold
@@ -34,6 +33,7 @@ from app.runs.notes import Notes
 from app.runs.once import id_of_form, new_id
 from app.runs.overview import Overview
 from app.runs.publishing import Publishing
+from app.runs.replies import Written
 from app.runs.retention import Retention
 from app.runs.runner import Runner
 from app.runs.sweeper import Sweeper
@@ -66,7 +66,7 @@ class Runs:
         workers: int = 2,
         max_waiting: int = 20,
         limits: Limits = Limits(),  # noqa: B008 - it is frozen
-        caches: Sequence[Memory] = (),
+        caches: Sequence[Written] = (),
         jobs: Callable[[Callable[[str], None], int], JobRunner] = ThreadJobs,
         leases: Leases | None = None,
         bell: Bell | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -13,8 +13,17 @@ from app.reasoning.types import Usage
 from app.runs.clock import database_now
 from app.runs.tables import SpendingRow
 
-_INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
-"""Both write ON CONFLICT the same way; SQLAlchemy has it per database."""
+
+def _addition(insert: Any) -> Any:
+    """The statement that adds to a day's sum, or begins it. `insert` is the database's own."""
+    statement = insert(SpendingRow.__table__)
+    columns = SpendingRow.__table__.c
+    sums = {each.name: each + statement.excluded[each.name] for each in columns if not each.primary_key}
+    return statement.on_conflict_do_update(index_elements=[columns.day], set_=sums)
+
+
+_ADDITIONS = {"sqlite": _addition(sqlite.insert), "postgresql": _addition(postgresql.insert)}
+"""Both write ON CONFLICT the same way; SQLAlchemy has it per database. Built once, for every call of a model adds."""
 
 
 class Spending:
@@ -39,22 +48,21 @@ class Spending:
     def add(self, usage: Usage) -> None:
         """Add to today's sum in a transaction of its own."""
         with self._sessions.begin() as session:
-            add_to_day(session, _now(session).date(), usage)
+            add_to_day(session.connection(), _now(session).date(), usage)
 
 
-def add_to_day(session: Session, day: date, usage: Usage) -> None:
-    """Add to a day's sum as part of the session's transaction. What costs nothing writes nothing."""
+def add_to_day(connection: Connection, day: date, usage: Usage) -> None:
+    """Add to a day's sum as part of the connection's transaction. What costs nothing writes nothing."""
     if not (usage.calls or usage.tokens or usage.cost):
         return
     spent = {
+        "day": day,
         "calls": usage.calls,
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "cost": usage.cost or 0.0,
     }
-    statement = _INSERTS[session.get_bind().dialect.name](SpendingRow).values(day=day, **spent)
-    sums = {name: getattr(SpendingRow, name) + statement.excluded[name] for name in spent}
-    session.execute(statement.on_conflict_do_update(index_elements=[SpendingRow.day], set_=sums))
+    connection.execute(_ADDITIONS[connection.dialect.name], spent)
 
 
 def _now(session: Session) -> datetime:

@@ -7,7 +7,7 @@ import pytest
 from app.reasoning.events import PhaseEntered, RunResumed, RunStarted
 from app.reasoning.roles import Wish
 from app.reasoning.types import Claim, RunOptions, Usage
-from app.runs.control import ASKED, Limits, RunControl, worked_seconds
+from app.runs.control import ASKED, LOOK_AGAIN_SECONDS, Limits, RunControl, worked_seconds
 from app.runs.event_log import WAITING, StoredEvent
 
 PHASE = PhaseEntered("reading")
@@ -59,19 +59,48 @@ def test_calls_that_are_made_meanwhile_count():
     assert bounded.wish() is Wish.CONCLUDE
 
 
+class Owner:
+    """What a run's owner wants, and how often that was looked up."""
+
+    def __init__(self) -> None:
+        self.wish, self.looks, self.time = Wish.GO_ON, 0, 1000.0
+
+    def asked(self) -> Wish:
+        self.looks += 1
+        return self.wish
+
+    def control(self, limits: Limits = Limits(), **fields) -> RunControl:  # noqa: B008 - it is frozen
+        return control(limits, asked=self.asked, clock=lambda: self.time, **fields)
+
+
 def test_an_owner_who_asks_is_heard_at_the_next_look_and_named():
-    wishes = [False]
-    asked = control(Limits(), asked=lambda: wishes[0])
+    owner = Owner()
+    asked = owner.control()
     assert asked.wish() is Wish.GO_ON
-    wishes[0] = True
+    owner.wish = Wish.CONCLUDE_NOW
+    owner.time += LOOK_AGAIN_SECONDS
     assert (asked.wish(), asked.reason()) == (Wish.CONCLUDE_NOW, ASKED)
 
 
+def test_what_the_owner_wants_is_looked_up_now_and_then_and_not_where_an_event_has_just_told_it():
+    owner = Owner()
+    asked = owner.control()
+    for seconds in (0, 0.5, 0.4, 0.4):
+        owner.time += seconds * LOOK_AGAIN_SECONDS
+        assert asked.wish() is Wish.GO_ON
+    assert owner.looks == 2
+    owner.time += 9 * LOOK_AGAIN_SECONDS
+    asked.hear(Wish.GO_ON)
+    assert (asked.wish(), owner.looks) == (Wish.GO_ON, 2)
+    asked.hear(Wish.CONCLUDE_NOW)
+    asked.hear(Wish.GO_ON)  # read before, and told by another thread after
+    assert (asked.wish(), owner.looks) == (Wish.CONCLUDE_NOW, 2)
+
+
 def test_an_owner_may_hurry_a_run_that_a_limit_concludes_and_the_limit_stays_the_reason():
-    wishes = [False]
-    asked = control(Limits(calls=1), used=Usage(1), asked=lambda: wishes[0])
+    asked = Owner().control(Limits(calls=1), used=Usage(1))
     assert asked.wish() is Wish.CONCLUDE
-    wishes[0] = True
+    asked.hear(Wish.CONCLUDE_NOW)
     assert (asked.wish(), "1 call" in asked.reason()) == (Wish.CONCLUDE_NOW, True)
 
 

@@ -32,7 +32,7 @@ def test_what_costs_nothing_is_not_written(sessions):
 
 def test_each_day_has_its_own_sum(sessions):
     with sessions.begin() as session:
-        add_to_day(session, date(2020, 2, 29), Usage(7))
+        add_to_day(session.connection(), date(2020, 2, 29), Usage(7))
     assert Spending(sessions).today() == Usage()
 
 

@@ -46,8 +46,10 @@ test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs
 	@sh scripts/servers.sh
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
-soak: setup ## Load the real server for half an hour, hold it to its bounds (ARGS="--minutes 3")
+soak: setup $(VENV)/.installed-dev ## Load the real server for an hour, hold it to its bounds (ARGS="--minutes 3")
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
+	@sh scripts/servers.sh
+	@$(BIN)/python -m benchmarks.load $(or $(ARGS),--minutes 10)
 
 bench: setup ## Print one table of speeds and ratios, in under five minutes (ARGS="--skip-models")
 	@$(BIN)/python -m benchmarks.bench $(ARGS)

@@ -120,10 +120,10 @@ def row(line: Line) -> str:
     return f"| {line.what} | {line.came_out} | {line.goal} | {told} |"
 
 
-def machine() -> str:
+def machine(packages: Sequence[str] = PACKAGES) -> str:
     """When, on what, how busy it is, and with which versions."""
     now = datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC").lstrip("0")
-    there = {name: installed for name in PACKAGES if (installed := _installed(name))}
+    there = {name: installed for name in packages if (installed := _installed(name))}
     versions = ", ".join(f"{name} {number}" for name, number in there.items())
     return (
         f"{now}. {os.cpu_count()} cores of {_processor()}, load {os.getloadavg()[0]:.1f} before it began; "

@@ -79,9 +79,9 @@ class Server:
         return time.monotonic() - started
 
     def megabytes(self) -> float:
-        """Resident memory of the server and its workers together; what they share counts twice."""
+        """Resident memory of the server and its workers together."""
         assert self._process is not None
-        return sum(map(_resident_kilobytes, _family(self._process.pid))) / 1024
+        return megabytes(self._process.pid)
 
     def states(self) -> dict[str, str]:
         """How each run of the database stands."""
@@ -113,6 +113,11 @@ class Server:
         done = subprocess.run([BIN / program, *arguments], cwd=ROOT, env=self._env, capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"{program} {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")
+
+
+def megabytes(pid: int) -> float:
+    """Resident memory of a process and all that descend from it; what they share counts twice."""
+    return sum(map(_resident_kilobytes, _family(pid))) / 1024
 
 
 def _family(pid: int) -> list[int]:

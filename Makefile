@@ -46,7 +46,7 @@ test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs
 	@sh scripts/servers.sh
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
-soak: setup $(VENV)/.installed-dev ## Load the real server for an hour, hold it to its bounds (ARGS="--minutes 3")
+soak: setup $(VENV)/.installed-dev ## Load the real server for 45 minutes, hold it to its bounds (ARGS="--minutes 3")
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
 	@sh scripts/servers.sh
 	@$(BIN)/python -m benchmarks.load $(or $(ARGS),--minutes 10)

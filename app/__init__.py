@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parent.parent
 
+CONNECTIONS_FOR_PAGES = 8
+"""To the database, besides one for each run under way: runs that all wait to write keep no page from reading."""
+
 
 def create_app(settings: Settings | None = None, wiring: Any = None, commands: bool = True) -> Flask:
     """The application. `settings` come from the environment and `.env` when left out, `wiring` from the settings.
@@ -101,7 +104,10 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     with suppress(OSError):  # where it cannot be made, the database says so, and `doctor` can still be asked
         settings.instance.mkdir(parents=True, exist_ok=True)
     app.config["SQLALCHEMY_DATABASE_URI"] = settings.database_url
-    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {"pool_pre_ping": not settings.database_url.startswith("sqlite")}
+    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {
+        "pool_pre_ping": not settings.database_url.startswith("sqlite"),
+        "pool_size": settings.workers + CONNECTIONS_FOR_PAGES,
+    }
     db.init_app(app)
     with app.app_context():
         sessions = sessionmaker(db.engine)  # connects at its first use, so after any fork

@@ -55,14 +55,16 @@ def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
     found = _values(answer, hop.question.text)
     if not said or not found:
         return None
-    agrees = any(_same(one, other) for one in said for other in found)
-    claimed = " and ".join(said)
+    borne_out = tuple(one for one in said if any(_same(one, other) for other in found))
+    if not borne_out and not _has_one_answer(hop.question.text):
+        return None
+    claimed = " and ".join(borne_out or said)
     told = (
         f"The claim says {claimed}, and so does hop {hop.number}."
-        if agrees
+        if borne_out
         else f"The claim says {claimed}; hop {hop.number} found {answer}."
     )
-    return Finding(agrees, told, (hop.number,), said)
+    return Finding(bool(borne_out), told, (hop.number,), borne_out or said)
 
 
 def _of_yes_or_no(claim: Claim, hop: Hop, word: str, asserted: str) -> Finding | None:
@@ -73,6 +75,11 @@ def _of_yes_or_no(claim: Claim, hop: Hop, word: str, asserted: str) -> Finding |
     same_way = denies(claim.text) == denies(asserted)
     told = f"Hop {hop.number} asked whether that is so, and found {word}."
     return Finding((word == "yes") == same_way, told, (hop.number,))
+
+
+def _has_one_answer(question: str) -> bool:
+    """Whether another answer speaks against the claim: an actor is born once, and is in many films."""
+    return asked_for(question) not in ("thing", "") or question.startswith("What nationality")
 
 
 def _said_by_claim(text: str, question: str) -> tuple[str, ...]:

@@ -48,8 +48,8 @@ def resolved_claim(claim: Claim, context: Context) -> str:
 def proposals(claim: Claim, context: Context, in_vain: bool = False) -> list[Proposal]:
     """The questions that the claim leaves to ask, read with what is kept; some may have been asked already.
 
-    `in_vain`: a question was asked and nothing is kept. What the claim names is then looked up before anything
-    narrower is tried again, because the lead of its article says most.
+    `in_vain`: the last question brought nothing. What the claim names and no kept question asked about is then looked
+    up before anything narrower is tried again, because the lead of its article says most.
     """
     text, found = _resolved(_rewritten(_plain(claim.text)), context)
     definite = [each.question for each in found if each.definite]
@@ -76,12 +76,11 @@ def _names_something(text: str) -> bool:
 def _look_ups(claim: Claim, context: Context, in_vain: bool) -> list[tuple[float, list[str]]]:
     """The claim's names: its subject first, then what no kept question has mentioned, then the others."""
     every = name_look_ups(claim)
-    if in_vain or not context:
-        first = LOOK_UP if in_vain else SUBJECT
-        return [(first, every)] if in_vain else [(first, every[:1]), (IDENTITY, every[1:])]
+    if not context:
+        return [(LOOK_UP, every)] if in_vain else [(SUBJECT, every[:1]), (IDENTITY, every[1:])]
     asked = frozenset().union(*(stems(hop.question.text) for hop in context))
     fresh = [question for question in every if not all(stems(name) <= asked for name in names(question))]
-    return [(OTHER, fresh), (IDENTITY, [question for question in every if question not in fresh])]
+    return [(LOOK_UP if in_vain else OTHER, fresh), (IDENTITY, [each for each in every if each not in fresh])]
 
 
 def _of_clauses(text: str, found: list[Description], context: Context) -> list[tuple[float, list[str]]]:

@@ -53,7 +53,7 @@ class LocalQuestionGenerator:
         """The best question that was neither asked nor set aside, or None when no candidate is left."""
         entered("thinking of a question")
         rules = _Rules(claim, context, tuple(set_aside))
-        in_vain = bool(set_aside) and not context
+        in_vain = bool(set_aside) and (not context or set_aside[-1].number > context[-1].number)
         scores = {p.text: p.weight for p in proposals(claim, context, in_vain) if rules.allow(p.text)}
         if scores and max(weight + rules.bonus(text) for text, weight in scores.items()) >= BEYOND_MODEL:
             return _best(scores, rules)

@@ -249,3 +249,11 @@ def test_after_a_question_in_vain_what_the_claim_names_is_looked_up() -> None:
     asked = Hop(1, Question("What is the border of Bolivia?"), Answer(None), HopStatus.SET_ASIDE)
     question = LocalQuestionGenerator(Scripted("Which river lies there?")).next_question(claim, (), (asked,))
     assert question is not None and question.text == "What is Lake Titicaca?"
+
+
+def test_after_a_later_question_in_vain_the_next_name_of_the_claim_is_looked_up() -> None:
+    """What was kept before stands; what nobody asked about yet comes next."""
+    claim = Claim("Lake Titicaca lies on the border of Bolivia and Peru.")
+    known = kept(("What is Lake Titicaca?", "a large freshwater lake"))
+    in_vain = Hop(2, Question("What is the border of Bolivia?"), Answer(None), HopStatus.SET_ASIDE)
+    assert ask(claim, known, (in_vain,), says="Which river lies there?") == "What is Peru?"

@@ -86,7 +86,7 @@ def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
     if answer.cited:
         about |= stems(answer.cited.passage.title)
     for kept in reversed(context):
-        if (stems(_text(kept)) - stems(claim.text)) & about:
+        if (_brought(kept) - stems(claim.text)) & about:
             return f"it answers a question about {_text(kept)}, from hop {kept.number}"
     if ABOUT_THE_CLAIM.search(hop.question.text):
         return "it asks about the claim itself"
@@ -94,6 +94,12 @@ def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
         return "it answers a question about the claim"
     shared = stems(claim.text) & (stems(_text(hop)) | _stems_cited(answer))
     return "its evidence is about the claim" if len(shared) >= SHARED else ""
+
+
+def _brought(kept: Hop) -> frozenset[str]:
+    """The stems that a kept answer leads on by: those of its names, or all where it has none."""
+    told = _text(kept)
+    return frozenset().union(*map(stems, names(told))) or stems(told)
 
 
 def _stems_cited(answer: Answer) -> frozenset[str]:

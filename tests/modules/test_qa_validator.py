@@ -94,3 +94,11 @@ def test_evidence_that_does_not_mention_what_was_asked_about_is_set_aside() -> N
     stray = judged(question, "Calcutta", evidence=("William Makepeace Thackeray", "He was born in Calcutta."))
     assert stray == Judgement(False, "The evidence does not mention Emily Brontë.")
     assert judged(question, "Thornton", evidence=("Brontë family", "Emily Bronte was born in Thornton.")).holds
+
+
+def test_a_description_leads_on_by_its_names_alone() -> None:
+    """ "a former soldier born in Nuneaton" makes Nuneaton worth asking about, and not every soldier."""
+    known = Hop(1, Question("Who was George Eliot?"), Answer("a former soldier born in Nuneaton"), HopStatus.KEPT)
+    told = judged("Where is Nuneaton?", "Warwickshire", known).reason
+    assert told == "It answers a question about a former soldier born in Nuneaton, from hop 1."
+    assert not judged("Which soldier lived longest?", "Nobody", known).holds

@@ -1,4 +1,4 @@
-"""The heavy parts of a process, how each stands, and loading them off the request path, some of them side by side."""
+"""The heavy parts of a process, how each stands, and loading them off the request path, all of them side by side."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Part:
 class Parts:
     """Parts by name with what loads each. A part that cannot load takes neither the others nor the page with it."""
 
-    def __init__(self, *stages: Sequence[Loader]) -> None:
-        """Stages are loaded one after the other, the parts of one stage side by side."""
-        self._stages = stages
-        self._parts = {name: Part(name, "waiting") for stage in stages for name, _ in stage}
+    def __init__(self, loaders: Sequence[Loader]) -> None:
+        """Each part is loaded in a thread of its own; they start in this order."""
+        self._loaders = loaders
+        self._parts = {name: Part(name, "waiting") for name, _ in loaders}
         self._warming = threading.Lock()
 
     def warm(self) -> None:
@@ -44,8 +44,7 @@ class Parts:
         The same failure is logged once, however often it is met.
         """
         with self._warming:
-            for stage in self._stages:
-                self._load_beside([(name, load) for name, load in stage if self._parts[name].state != "ready"])
+            self._load_beside([(name, load) for name, load in self._loaders if self._parts[name].state != "ready"])
 
     def all(self) -> tuple[Part, ...]:
         """How each part stands now, in the order in which they are named."""

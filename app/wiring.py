@@ -103,15 +103,15 @@ class Wiring:
         self._availability = Availability(settings, self._parts, models, engines)
 
     def _heavy(self, inference: Inference) -> Parts:
-        """What takes time to load, in the order in which it is loaded."""
+        """What takes time to load: the generator computes in the queue while Java starts and libraries are imported."""
         return Parts(
-            # The generator computes and the corpus imports, the two that take long; no model is imported beside it.
-            [(GENERATOR, partial(inference.load, self.generator.warm)), (CORPUS, self._open_corpora)],
             [
+                (GENERATOR, partial(inference.load, self.generator.warm)),
+                (CORPUS, self._open_corpora),
                 (RERANKER, self._reranker.load),
                 (READER, self._own_reader.load),
                 (JUDGE, (self._hub_judge or self.judge).load),
-            ],
+            ]
         )
 
     def warm(self) -> None:

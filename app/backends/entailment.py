@@ -23,6 +23,7 @@ from app.reasoning.types import Usage
 
 CLASSES = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")
 MAX_TOKENS = 512
+LIBRARIES = ("torch", "transformers.models.llama.modeling_llama", "peft")
 UNPACK, RESTORE = "make setup", "git checkout app/models"
 """What mends the base model and what mends the weights that ship."""
 
@@ -59,7 +60,7 @@ class EntailmentJudge:
         self.base, self.adapter, self.threads = base, adapter, threads
         self.calibration = Calibration()
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, self._read)
+        self._weights = Loaded(self._inference, self._read, libraries=LIBRARIES)
 
     def load(self) -> tuple[Any, Any, str]:
         """Tokenizer, model, and the name of this very model, loaded once.

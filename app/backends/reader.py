@@ -37,6 +37,7 @@ MAX_WINDOWS = 16
 MAX_ANSWER_TOKENS = 24
 _WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "decision.json")
+LIBRARIES = ("torch", "transformers.models.bert.modeling_bert")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class SpanReader:
         """`threads` bounds PyTorch; `inference` is the process's queue, left out the reader has one for itself."""
         self._folder, self._threads = folder, threads
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, self._read_files)
+        self._weights = Loaded(self._inference, self._read_files, libraries=LIBRARIES)
 
     def load(self) -> Weights:
         """Model, tokenizer, decision and this very reader's name, loaded once.

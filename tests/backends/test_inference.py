@@ -223,6 +223,23 @@ class TestLoading:
         files.append("mended")
         assert model() == "model"
 
+    def test_the_libraries_of_a_model_are_imported_while_the_queue_is_busy(self, tmp_path, monkeypatch):
+        (tmp_path / "a_heavy_library.py").touch()
+        monkeypatch.syspath_prepend(tmp_path)
+        queue = Inference(SOON)
+        model = Loaded(queue, lambda: "model", libraries=("a_heavy_library",))
+        with Busy(queue) as busy, ThreadPoolExecutor(1) as callers:
+            loading = callers.submit(model)
+            wait_until(lambda: "a_heavy_library" in sys.modules)
+            assert not loading.done()
+            busy.let_go()
+            assert loading.result() == "model"
+
+    def test_a_library_that_is_missing_is_named_with_what_mends_it(self):
+        model = Loaded(Inference(SOON), lambda: "model", libraries=("no_such_library",))
+        with pytest.raises(ModelUnavailable, match=r"library no_such_library.*make install"):
+            model()
+
     def test_a_loaded_model_is_handed_out_while_the_queue_is_busy(self):
         queue = Inference(SOON)
         model = Loaded(queue, lambda: "model")

@@ -13,7 +13,10 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-_ARCHIVED = re.compile(r"^https?://(?:web\.)?archive\.org/web/[^/]+/(?=.)", re.IGNORECASE)
+_ARCHIVED = re.compile(
+    r"^https?://(?:(?:web\.)?archive\.org/web/[^/]+/|archive\.(?:today|ph|is|li|vn|fo|md)/(?:[\d.-]+/)?)(?=.)",
+    re.IGNORECASE,
+)
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 

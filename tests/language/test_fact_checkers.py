@@ -25,6 +25,8 @@ from app.language.fact_checkers import _known, is_fact_check
         "https://a-paper.example/news/Fact-Check/x",
         "https://a-paper.example/fact%2Dcheck",
         "https://web.archive.org/web/20201031000000/https://www.snopes.com/fact-check/x",
+        "https://archive.ph/2020.10.31-000000/https://www.snopes.com/fact-check/x",
+        "https://archive.today/https://www.politifact.com/x",
         "https://correctiv.org/faktencheck/2020/x",
     ],
 )
@@ -43,6 +45,8 @@ def test_a_fact_checkers_page_is_known_by_site_section_or_name(url: str) -> None
         "https://example.org/how-fact-checkers-work",
         "https://correctiv.org/faktencheckerin",
         "https://web.archive.org/web/2020/https://example.org/x",
+        "https://archive.ph/2020/https://example.org/x",
+        "https://archive.ph/AbCd1",
         "https://en.wikipedia.org/wiki/Snopes",
         "https://[::1",
         "",

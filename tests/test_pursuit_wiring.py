@@ -11,6 +11,7 @@ from app import create_app
 from app.evaluation.datasets import Row
 from app.evaluation.given_sentences import GivenSentences
 from app.evaluation.labels import Gold
+from app.modules.answering.web_search import DocumentSettings
 from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
 from app.reasoning.errors import CallFailed, InvalidInput
 from app.reasoning.events import RunStarted
@@ -109,6 +110,24 @@ def test_every_preset_is_put_together_and_its_run_ends(net, name):
         assert {hop.status for hop in checked(wiring, options).hops} == {HopStatus.FAILED}
     else:
         assert checked(wiring, options).verdict.label in labels.labels
+
+
+@pytest.mark.parametrize(
+    ("name", "differs"),
+    [
+        ("seq+llm", {}),
+        ("no-long-doc", {"long_document": False}),
+        ("multi-doc", {"multi_document": True}),
+        ("no-metadata", {"metadata": False}),
+    ],
+)
+def test_what_a_preset_does_with_documents_and_what_a_person_leaves_out_reach_the_answerer(net, name, differs):
+    wiring, _, _ = net
+    usual = DocumentSettings(long_document=True, multi_document=False, metadata=True, undated=True, fact_checks=True)
+    options = replace(OPTIONS, preset=name)
+    assert wiring.strategy_for(options).answerer.settings == replace(usual, **differs)
+    assert wiring.strategy_for(replace(options, undated=False)).answerer.settings.undated is False
+    assert wiring.strategy_for(replace(options, fact_checks=False)).answerer.settings.fact_checks is False
 
 
 def test_the_paper_is_two_class_and_four_class_has_four_labels():

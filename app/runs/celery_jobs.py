@@ -84,8 +84,12 @@ class CeleryJobs:
 
     def _send(self, run_id: str, queue: str) -> None:
         is_full = cast(int, self._redis.llen(queue)) >= MOST_QUEUED
-        if not is_full and self._redis.set(_queued(run_id), b"", nx=True, ex=QUEUED_SECONDS):
+        if is_full:
+            return
+        if self._redis.set(_queued(run_id), b"", nx=True, ex=QUEUED_SECONDS):
             self._celery.send_task(CARRY_OUT, (run_id,), queue=queue)
+        elif cast(int, self._redis.ttl(_queued(run_id))) > QUEUED_SECONDS:  # its clock was set back meanwhile
+            self._redis.expire(_queued(run_id), QUEUED_SECONDS)
 
     def carry_out(self, run_id: str) -> None:
         """What a worker does with a message. From now on a sweeper that finds the run free sends another."""

@@ -1,7 +1,14 @@
-"""The database's clock: several servers on one database may differ about the time, so the database tells it."""
+"""The time: several servers on one database may differ about it, so the database tells it.
+
+The database's clock may be set as well. What must go on evenly, who holds a run and how long a run has taken, goes by
+the steady clock of a process, which nobody sets.
+"""
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Float, cast, literal
@@ -9,6 +16,18 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from app.runs.tables import UtcDateTime
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyClock:
+    """Begins at a time of the database's and goes on by this process's steady clock."""
+
+    began: datetime
+    _ticks: float = field(default_factory=time.monotonic)
+
+    def now(self) -> datetime:
+        """That time and what has passed since."""
+        return self.began + timedelta(seconds=time.monotonic() - self._ticks)
 
 
 class _DatabaseTime(FunctionElement[Any]):

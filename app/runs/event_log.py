@@ -150,7 +150,7 @@ class EventLog:
             if row is None:
                 raise _refusal(connection, lease)
             seq, now, wish = row
-            _insert(connection, lease.run_id, seq, now, event)
+            _insert(connection, lease.run_id, seq, lease.clock.now(), event)
             if isinstance(event, TokensUsed):
                 add_to_day(connection, now.date(), event.usage)
             elif isinstance(event, TERMINAL):

@@ -2,8 +2,8 @@
 
 A lease has an epoch. Taking it, letting it go and seizing it each begin a new one, and the event log appends nothing
 for an epoch that is over: a process that was held up, or that was told to leave, can do no harm when it comes back. A
-lease lapses unless its holder renews it, so the runs of a process that died are free after LEASE_SECONDS. All times are
-the database's.
+lease lapses unless its holder renews it, so the runs of a process that died are free about LEASE_SECONDS later: once
+somebody who watches has missed its renewals for so long (lapsing.py). `leased_until` is for operators to read.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import logging
 import os
 import socket
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-from sqlalchemy import Update, and_, case, func, or_, select, tuple_, update
+from sqlalchemy import Update, and_, func, not_, select, tuple_, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
-from app.runs.clock import database_now
+from app.runs.clock import SteadyClock, database_now
 from app.runs.jobs import PEOPLE
-from app.runs.tables import RUNNING, RunRow
+from app.runs.lapsing import LeaseWatch
+from app.runs.tables import RUNNING, EventRow, RunRow
 
 log = logging.getLogger(__name__)
 
@@ -38,11 +40,15 @@ class LeaseLost(HopcheckError):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to carry a run out, until its epoch is over. `cut_offs`: so many holders were lost before this one."""
+    """The right to carry a run out, until its epoch is over. `cut_offs`: so many holders were lost before this one.
+
+    `clock` tells when its holder's events happened: no earlier than those before it, and evenly from then on.
+    """
 
     run_id: str
     epoch: int
     cut_offs: int = 0
+    clock: SteadyClock = field(default_factory=lambda: SteadyClock(datetime.now(UTC)), compare=False, repr=False)
 
 
 class Leases:
@@ -59,9 +65,10 @@ class Leases:
         self._beat: threading.Thread | None = None
         self._leaving = threading.Event()
         self._letting_go = threading.RLock()
+        self._watch = LeaseWatch(sessions, seconds, renew_seconds)
 
     def take(self, run_id: str) -> Lease | None:
-        """The lease of an unfinished run that nobody holds, or None. A lapsed one counts as one more cut-off."""
+        """The lease of an unfinished run that nobody holds, or None."""
         taken = (
             update(RunRow)
             .where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
@@ -69,7 +76,6 @@ class Leases:
                 epoch=RunRow.epoch + 1,
                 holder=_own_name(),
                 leased_until=database_now(self._seconds),
-                cut_offs=RunRow.cut_offs + case((RunRow.holder.is_not(None), 1), else_=0),
                 began_at=func.coalesce(RunRow.began_at, database_now()),
             )
         )
@@ -100,8 +106,16 @@ class Leases:
 
     def _begin_epoch(self, run_id: str, statement: Update) -> Lease | None:
         with self._sessions.begin() as session:
-            row = session.execute(statement.returning(RunRow.epoch, RunRow.cut_offs)).one_or_none()
-        return Lease(run_id, row.epoch, row.cut_offs) if row else None
+            begun = statement.returning(RunRow.epoch, RunRow.cut_offs, database_now().label("now"))
+            row = session.execute(begun).one_or_none()
+            if row is None:
+                return None
+            latest = session.scalar(select(func.max(EventRow.at)).where(EventRow.run_id == run_id))
+        return Lease(run_id, row.epoch, row.cut_offs, SteadyClock(max(row.now, latest or row.now)))
+
+    def end_lapsed(self) -> tuple[str, ...]:
+        """Free the runs whose holders have not renewed for too long; the runs. Each counts as cut off once more."""
+        return self._watch.end_lapsed()
 
     def drop(self, lease: Lease) -> None:
         """Renew this one no longer: its run has ended, or is left to lapse."""
@@ -120,12 +134,17 @@ class Leases:
         """
         with self._letting_go:
             if held := self._take_out():
-                with self._sessions.begin() as session:
-                    session.execute(
-                        update(RunRow)
-                        .where(_is_one_of(held), RunRow.state == RUNNING)
-                        .values(epoch=RunRow.epoch + 1, holder=None, leased_until=None)
-                    )
+                self._free(held)
+
+    def give_back(self, lease: Lease) -> None:
+        """End this lease's epoch: its run is free at once, for somebody else."""
+        self.drop(lease)
+        self._free([lease])
+
+    def _free(self, held: list[Lease]) -> None:
+        freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None}
+        with self._sessions.begin() as session:
+            session.execute(update(RunRow).where(_is_one_of(held), RunRow.state == RUNNING).values(**freed))
 
     def renew(self) -> None:
         """Put off the end of every lease held. Those that were lost in the meantime stay lost."""
@@ -142,15 +161,16 @@ class Leases:
     def free(self, grace_seconds: float = 0.0, queue: str | None = None) -> tuple[str, ...]:
         """The unfinished runs that nobody carries out, oldest first; some hundreds at most, and of one queue or both.
 
-        New ones are left out for `grace_seconds`: the process that stored them is about to take them.
+        New ones are left out for `grace_seconds`: the process that stored them is about to take them. One from the
+        future is not new: the clock was set back.
         """
         queued = () if queue is None else (in_queue(queue),)
-        not_new = or_(RunRow.epoch > 0, RunRow.created_at <= database_now(-grace_seconds))
+        is_young = RunRow.created_at.between(database_now(-grace_seconds), database_now())
         with self._sessions() as session:
             return tuple(
                 session.scalars(
                     select(RunRow.id)
-                    .where(RunRow.state == RUNNING, is_free(), not_new, *queued)
+                    .where(RunRow.state == RUNNING, is_free(), not_(and_(RunRow.epoch == 0, is_young)), *queued)
                     .order_by(RunRow.created_at, RunRow.id)
                     .limit(MOST_NAMED)
                 )
@@ -175,8 +195,8 @@ class Leases:
 
 
 def is_free():
-    """The condition that nobody holds the lease of a run: it was never taken, let go of, or has lapsed."""
-    return or_(RunRow.leased_until.is_(None), RunRow.leased_until < database_now())
+    """The condition that nobody holds the lease of a run: it was never taken, was let go of, or has lapsed."""
+    return RunRow.leased_until.is_(None)
 
 
 def in_queue(queue: str):

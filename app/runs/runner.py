@@ -45,8 +45,6 @@ from app.runs.trouble import DatabaseUnavailable
 log = logging.getLogger(__name__)
 
 SOMETHING_WRONG = "Something went wrong inside Hopcheck; the log has the details."
-OTHER_VERSION = "The check was begun by another version of Hopcheck and cannot go on with this one."
-
 MOST_CUT_OFFS = 3
 """A run whose holders were lost so often is taken up no more: it may be what brings them down."""
 
@@ -74,14 +72,16 @@ class Runner:
         self._caches = tuple(caches)
         self._spending = Spending(sessions)
         self._well = True
+        self._refused: set[str] = set()
         self.meter: Meter = NoMeter()
 
     def carry_out(self, run_id: str) -> None:
         """Take the run's lease and bring the run to its end. Without the lease there is nothing to do.
 
-        A database that fails is given time; then the lease is left to lapse, and someone takes the run up later.
+        A database that fails is given time; then the lease is left to lapse, and someone takes the run up later. A run
+        that this version cannot read is left to one that can, and refused from then on.
         """
-        lease = self._take(run_id)
+        lease = None if run_id in self._refused else self._take(run_id)
         if lease is None:
             return
         try:
@@ -115,6 +115,10 @@ class Runner:
             self._go_on(lease)
         except LeaseLost:
             log.info("run %s is let go of, or carried out elsewhere", lease.run_id)
+        except Unreadable as error:
+            self._refused.add(lease.run_id)
+            self._leases.give_back(lease)
+            log.warning("run %s is left to a version that can read it: %s", lease.run_id, error.__cause__)
         except RunEnded:
             log.warning("run %s was ended by someone else", lease.run_id)
         except (DatabaseUnavailable, SQLAlchemyError):
@@ -126,13 +130,12 @@ class Runner:
             self._end(lease, RunFailed(str(error) if told else SOMETHING_WRONG))
 
     def _go_on(self, lease: Lease) -> None:
-        """From the beginning, or from the last whole hop."""
+        """From the beginning, or from the last whole hop. Raises Unreadable for what this version cannot read."""
+        stored = self._events.read(lease.run_id)
         try:
-            stored = self._events.read(lease.run_id)
             report = fold((each.event, each.seconds) for each in stored)
-        except (Unreadable, ValueError):
-            log.exception("run %s cannot be read", lease.run_id)
-            return self._end(lease, RunInterrupted(OTHER_VERSION))
+        except ValueError as error:  # events that it knows, in an order that it does not
+            raise Unreadable from error
         if stored[-1].event == WAITING:
             self._append(lease, PhaseEntered("starting"))
             return self._run(lease, self._strategy_for(report.options), report, stored)

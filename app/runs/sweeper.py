@@ -1,4 +1,4 @@
-"""Takes up what lies about: waiting runs of a process that is gone, and runs that were cut off in the middle.
+"""Takes up what lies about: waiting runs of a process that is gone, and runs whose holders renew their lease no more.
 
 It also sees to it that batches go on. What was deleted a while ago it sweeps out for good.
 """
@@ -50,6 +50,7 @@ class Sweeper:
 
     def sweep(self) -> None:
         """Name every free run once, people's first and then the oldest; whose it becomes its lease decides."""
+        self._leases.end_lapsed()
         for queue in QUEUES:
             for run_id in self._leases.free(self._grace, queue):
                 self._jobs.submit(run_id, queue)

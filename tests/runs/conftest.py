@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import update
 
 from app.reasoning.report import Report
-from app.runs.clock import database_now
 from app.runs.leases import Leases
 from app.runs.service import Runs, StoredEvent
 from app.runs.tables import RunRow
@@ -57,9 +56,10 @@ def leases_with(sessions) -> Callable[..., Leases]:
 
 
 def lapse(sessions, run_id: str) -> None:
-    """Let the run's lease end, as if its holder had died a while ago."""
+    """Let the run's lease end, as a watch does for a holder that died a while ago."""
+    freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
     with sessions.begin() as session:
-        session.execute(update(RunRow).where(RunRow.id == run_id).values(leased_until=database_now(-1)))
+        session.execute(update(RunRow).where(RunRow.id == run_id).values(**freed))
 
 
 def row_of(sessions, run_id: str) -> RunRow:

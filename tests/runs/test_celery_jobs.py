@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.runs.celery_jobs import CARRY_OUT, MOST_QUEUED, CeleryJobs, celery_app
+from app.runs.celery_jobs import CARRY_OUT, MOST_QUEUED, QUEUED_SECONDS, CeleryJobs, celery_app
 from app.runs.jobs import BATCHES, PEOPLE
 from tests.redis_server import RedisServer, running
 from tests.runs.conftest import wait_until
@@ -54,6 +54,14 @@ def test_a_redis_that_was_emptied_gets_every_message_again(redis, jobs):
     redis.client.flushall()
     jobs.submit("run")
     assert messages(redis) == 1
+
+
+def test_a_redis_whose_clock_was_set_back_remembers_a_message_for_no_hour(redis, jobs):
+    jobs.submit("run")
+    (remembered,) = redis.client.keys("hopcheck:queued:*")
+    redis.client.expire(remembered, 3600)
+    jobs.submit("run")
+    assert redis.client.ttl(remembered) <= QUEUED_SECONDS
 
 
 def test_a_batchs_run_waits_in_a_queue_of_its_own(redis):

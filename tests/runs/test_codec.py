@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.reasoning.events import SCHEMA_VERSION, Event, RunFailed
-from app.reasoning.types import LabelSet, RunOptions
-from app.runs.codec import decode, encode, encode_options
+from app.reasoning.events import SCHEMA_VERSION, Event, RunFailed, RunStarted
+from app.reasoning.types import Claim, LabelSet, RunOptions
+from app.runs.codec import decode, decode_options, encode, encode_options
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 st.register_type_strategy(str, text)
@@ -31,6 +31,23 @@ def test_every_event_comes_back_from_json_equal_and_of_its_own_kind(kind, data):
 def test_events_of_another_schema_version_are_refused_rather_than_misread():
     with pytest.raises(ValueError, match="schema version 99"):
         decode(encode(RunFailed("x")), 99)
+
+
+def test_what_a_newer_version_has_added_is_refused_and_not_dropped():
+    started = encode(RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    options = {**started["options"], "most_seconds": 5}
+    with pytest.raises(ValueError, match=r"^a stored event cannot be read: .* at run_started.options.most_seconds$"):
+        decode({**started, "options": options}, SCHEMA_VERSION)
+    with pytest.raises(ValueError, match=r"at run_failed.advice$"):
+        decode({**encode(RunFailed("x")), "advice": "y"}, SCHEMA_VERSION)
+    with pytest.raises(ValueError, match=r"^stored options cannot be read: .*most_seconds$"):
+        decode_options(options)
+
+
+def test_what_an_older_version_did_not_have_yet_takes_its_default():
+    options = encode_options(RunOptions(max_hops=3))
+    del options["fact_checks"]
+    assert decode_options(options) == RunOptions(max_hops=3)
 
 
 @pytest.mark.parametrize("body", [{}, {"kind": "run_exploded"}, {"kind": "run_failed"}])

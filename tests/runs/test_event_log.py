@@ -16,6 +16,7 @@ from app.reasoning.calls import Call
 from app.reasoning.errors import InvalidInput
 from app.reasoning.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, TokensUsed, VerdictReached
 from app.reasoning.types import Claim, Label, RunOptions, Usage, Verdict
+from app.runs.clock import database_now
 from app.runs.event_log import WAITING, EventLog, RunEnded, Unreadable
 from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost
@@ -116,9 +117,13 @@ def test_for_a_lease_that_was_let_go_of_nothing_is_appended(log, leases_with):
         log.append(lease, PhaseEntered("late"))
 
 
-def test_a_lapsed_lease_that_nobody_took_still_serves(log, lease, sessions):
-    lapse(sessions, "run")
+def test_a_lease_that_ran_out_serves_until_somebody_ends_it(log, lease, sessions):
+    with sessions.begin() as session:
+        session.execute(update(RunRow).values(leased_until=database_now(-3600)))
     assert log.append(lease, PhaseEntered("after a long breath")) == 3
+    lapse(sessions, "run")
+    with pytest.raises(LeaseLost):
+        log.append(lease, PhaseEntered("too late"))
 
 
 def test_a_cost_is_added_to_the_days_in_the_same_transaction(log, lease, sessions):

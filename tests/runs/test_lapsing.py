@@ -1,0 +1,147 @@
+"""Leases and the times of events go by steady clocks: whoever sets the clock of the database changes nothing.
+
+PostgreSQL's clock is set here in earnest, by a function that is found before its own (tests/set_clock.py).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from app.reasoning.events import PhaseEntered, RunResumed, RunStarted
+from app.reasoning.types import Claim, RunOptions
+from app.runs.control import worked_seconds
+from app.runs.event_log import EventLog
+from app.runs.lapsing import LeaseWatch
+from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS
+from tests.runs.conftest import lapse, row_of
+from tests.set_clock import SetClock
+
+HOUR = 3600.0
+on_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+"""SQLite's clock is the machine's, which a test cannot set; its leases and times are told by the same code."""
+
+
+@pytest.fixture
+def clock(database_url) -> SetClock:
+    """The clock of the database, before anybody connects to it."""
+    return SetClock(database_url)
+
+
+@pytest.fixture
+def log(sessions) -> EventLog:
+    """A log with one run in it."""
+    log = EventLog(sessions)
+    log.begin("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    return log
+
+
+class Watcher:
+    """A watch whose steady clock is moved by hand."""
+
+    def __init__(self, sessions) -> None:
+        self._now = 0.0
+        self._watch = LeaseWatch(sessions, LEASE_SECONDS, RENEW_SECONDS, clock=lambda: self._now)
+
+    def look_after(self, seconds: float) -> tuple[str, ...]:
+        """The runs whose leases it ends when it looks again so much later."""
+        self._now += seconds
+        return self._watch.end_lapsed()
+
+    def look_for(self, seconds: float) -> list[str]:
+        """The same for looks every two seconds, for so long."""
+        return [run_id for _ in range(int(seconds / 2)) for run_id in self.look_after(2.0)]
+
+
+def test_a_lease_that_is_not_renewed_lapses_once_and_no_earlier_than_it_may(log, sessions, leases_with):
+    leases_with().take("run")
+    watchers = Watcher(sessions), Watcher(sessions)
+    for each in watchers:
+        each.look_after(0.0)
+        assert each.look_for(LEASE_SECONDS - 2) == []
+    assert [each.look_for(4) for each in watchers] == [["run"], []]
+    row = row_of(sessions, "run")
+    assert (row.holder, row.leased_until, row.epoch, row.cut_offs) == (None, None, 2, 1)
+
+
+def test_who_begins_to_watch_has_seen_nothing_lapse(log, sessions, leases_with):
+    leases_with().take("run")
+    assert Watcher(sessions).look_after(HOUR) == ()
+
+
+def test_a_lease_that_is_renewed_never_lapses(log, sessions, leases_with):
+    leases, watcher = leases_with(), Watcher(sessions)
+    leases.take("run")
+    for _ in range(20):
+        assert watcher.look_for(LEASE_SECONDS - 2) == []
+        leases.renew()
+
+
+def test_who_could_not_look_for_a_while_gives_holders_the_time_to_renew(log, sessions, leases_with):
+    """After a database that was gone: nobody could renew either."""
+    leases_with().take("run")
+    watcher = Watcher(sessions)
+    watcher.look_after(0.0)
+    assert watcher.look_after(HOUR) == ()
+    assert watcher.look_for(LEASE_SECONDS - RENEW_SECONDS - 2) == []
+    assert watcher.look_for(4) == ["run"]
+
+
+@on_postgresql
+@pytest.mark.parametrize("jump", [HOUR, -HOUR], ids=["forward", "back"])
+def test_a_clock_that_jumps_an_hour_takes_no_run_from_a_holder_that_is_well(clock, log, sessions, leases_with, jump):
+    leases, watcher = leases_with(), Watcher(sessions)
+    leases.take("run")
+    watcher.look_after(0.0)
+    clock.set(jump)
+    assert watcher.look_for(LEASE_SECONDS - 2) == []
+    leases.renew()
+    assert watcher.look_for(LEASE_SECONDS - 2) == []
+    assert leases_with().take("run") is None
+    assert row_of(sessions, "run").epoch == 1
+
+
+@on_postgresql
+@pytest.mark.parametrize("jump", [HOUR, -HOUR], ids=["forward", "back"])
+def test_a_clock_that_jumps_an_hour_keeps_no_run_for_a_holder_that_is_dead(clock, log, sessions, leases_with, jump):
+    leases_with().take("run")
+    watcher = Watcher(sessions)
+    watcher.look_after(0.0)
+    clock.set(jump)
+    assert watcher.look_for(LEASE_SECONDS + 2) == ["run"]
+    assert leases_with().take("run").cut_offs == 1
+
+
+@on_postgresql
+def test_a_waiting_run_whose_message_was_lost_is_found_though_the_clock_was_set_back(clock, log, leases_with):
+    leases = leases_with()
+    assert leases.free(grace_seconds=5) == ()
+    clock.set(-HOUR)
+    assert leases.free(grace_seconds=5) == ("run",)
+
+
+@on_postgresql
+@pytest.mark.parametrize("jump", [HOUR, -HOUR], ids=["forward", "back"])
+def test_events_keep_their_order_and_a_run_its_time_though_the_clock_jumps(clock, log, sessions, leases_with, jump):
+    first = leases_with().take("run")
+    log.append(first, PhaseEntered("starting"))
+    clock.set(jump)
+    log.append(first, PhaseEntered("searching"))
+    lapse(sessions, "run")
+    second = leases_with().take("run")
+    log.append(second, RunResumed("The check was cut off."))
+    clock.set(0.0)
+    log.append(second, PhaseEntered("reading"))
+    told = log.read("run")
+    seconds = [each.seconds for each in told]
+    assert seconds == sorted(seconds) and seconds[0] >= 0
+    assert worked_seconds(told) < 60, "an hour that did not pass is not counted against its limit"
+    assert seconds[3] - seconds[2] < 60, "nor told of a step"
+
+
+def test_a_holders_events_are_as_far_apart_as_its_own_clock_says(log, leases_with):
+    lease = leases_with().take("run")
+    before = lease.clock.now()
+    log.append(lease, PhaseEntered("starting"))
+    assert timedelta(0) <= lease.clock.now() - before < timedelta(seconds=20)

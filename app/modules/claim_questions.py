@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from app.language.sentences import sentences
 from app.modules import clauses
 from app.modules.claim_patterns import filled, patterns, subjects
 from app.modules.clauses import Description, is_link
@@ -37,27 +38,26 @@ MOST_IN_SUBJECT = 8
 UNNAMED = 0.4
 """So much less for a question without a name where the claim has names: nothing says what it is about."""
 LATER = 0.05
-"""So much less for every further question of one kind: the claim's own order breaks ties."""
+"""So much less for every further question of one kind, or sentence: the claim's own order breaks ties."""
 
 
 def resolved_claim(claim: Claim, context: Context) -> str:
     """The claim with kept answers in the place of its descriptions: "Mary Ann Evans was born in ..."."""
-    return _resolved(claim.text.strip(), context)[0]
+    return " ".join(_resolved(sentence, context)[0] for sentence in _sentences(claim))
 
 
 def proposals(claim: Claim, context: Context, in_vain: bool = False) -> list[Proposal]:
-    """The questions that the claim leaves to ask, read with what is kept; some may have been asked already.
+    """The questions that the claim leaves to ask, sentence by sentence, read with what is kept.
 
+    Some may have been asked already.
     `in_vain`: the last question brought nothing. What the claim names and no kept question asked about is then looked
     up before anything narrower is tried again, because the lead of its article says most.
     """
-    text, found = _resolved(_rewritten(_plain(claim.text)), context)
-    definite = [each.question for each in found if each.definite]
-    kinds = [(DESCRIPTION, definite), (INDEFINITE, [each.question for each in found if not each.definite])]
-    kinds += _of_clauses(text, found, context)
-    if not definite:
-        attributes = _of_attributes(text)
-        kinds.append((ATTRIBUTE, attributes) if attributes else (PREDICATE, _of_predicate(text)))
+    kinds = [
+        (weight - LATER * at, group)
+        for at, sentence in enumerate(_sentences(claim))
+        for weight, group in _of_sentence(sentence, context)
+    ]
     kinds.append((ANSWER, answer_look_ups(context)))
     kinds += _look_ups(claim, context, in_vain)
     named = _names_something(claim.text)
@@ -66,6 +66,22 @@ def proposals(claim: Claim, context: Context, in_vain: bool = False) -> list[Pro
         for weight, group in kinds
         for at, question in enumerate(group)
     ]
+
+
+def _sentences(claim: Claim) -> list[str]:
+    return sentences(" ".join(claim.text.split()))
+
+
+def _of_sentence(sentence: str, context: Context) -> list[tuple[float, list[str]]]:
+    """What one sentence of the claim leaves to ask, by how well founded it is."""
+    text, found = _resolved(_rewritten(_plain(sentence)), context)
+    definite = [each.question for each in found if each.definite]
+    kinds = [(DESCRIPTION, definite), (INDEFINITE, [each.question for each in found if not each.definite])]
+    kinds += _of_clauses(text, found, context)
+    if not definite:
+        attributes = _of_attributes(text)
+        kinds.append((ATTRIBUTE, attributes) if attributes else (PREDICATE, _of_predicate(text)))
+    return kinds
 
 
 def _names_something(text: str) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from app.language.sentences import sentences
 from app.modules.claim_questions import proposals, resolved_claim
 from app.modules.look_ups import named_in
 from app.modules.parsing import question_from
@@ -92,9 +93,10 @@ class _Rules:
     set_aside: tuple[Hop, ...]
 
     def allow(self, question: str) -> bool:
-        """Whether it asks something new and open, in words that the claim or a kept answer brought."""
+        """Whether it asks one thing, new and open, in words that the claim or a kept answer brought."""
         return bool(asked_for(question)) and not (
-            any(_repeats(question, hop.question.text) for hop in (*self.context, *self.set_aside))
+            len(sentences(question)) > 1
+            or any(_repeats(question, hop.question.text) for hop in (*self.context, *self.set_aside))
             or any(self._adds_nothing(question, hop) for hop in self.context)
             or self._repeats_claim(question)
             or not self._is_grounded(question)
@@ -125,7 +127,7 @@ class _Rules:
         """
         resolved = resolved_claim(self.claim, self.context)
         known = stems(self.claim.text) | stems(resolved)
-        if resolved == self.claim.text.strip():
+        if resolved == " ".join(self.claim.text.split()):
             known = known.union(*(stems(_answer(hop)) for hop in self.context if _is_named(hop)))
         return bool(known & stems(question)) and all(stems(name) <= known for name in names(question))
 

@@ -178,10 +178,11 @@ def test_a_run_of_questions_never_repeats_and_ends() -> None:
         "Who wrote Macbeth?",
         "Who?",
         "Zorbs like cheese.",
+        "What do zorbs like. Do they eat?",
     ],
 )
 def test_a_model_s_question_must_ask_something_new_about_the_claim(says: str) -> None:
-    """Yes/no questions, the claim with a question mark, names out of nowhere and statements are not asked."""
+    """No yes or no, no claim with a question mark, no name out of nowhere, no statement and no two at once."""
     assert ask(Claim("zorbs like cheese"), says=says) is None
 
 
@@ -257,3 +258,19 @@ def test_after_a_later_question_in_vain_the_next_name_of_the_claim_is_looked_up(
     known = kept(("What is Lake Titicaca?", "a large freshwater lake"))
     in_vain = Hop(2, Question("What is the border of Bolivia?"), Answer(None), HopStatus.SET_ASIDE)
     assert ask(claim, known, (in_vain,), says="Which river lies there?") == "What is Peru?"
+
+
+@pytest.mark.parametrize(
+    ("context", "question"),
+    [
+        ((), "Which actress starred in Chasing Sleep?"),
+        (
+            kept(("Which actress starred in Chasing Sleep?", "Emily Bergl")),
+            "Which same series does Joel Murray star in?",
+        ),
+    ],
+)
+def test_a_claim_of_several_sentences_is_asked_sentence_by_sentence(context: tuple[Hop, ...], question: str) -> None:
+    """A question that ran over a full stop would ask for two things at once."""
+    claim = Claim("The actress who starred in Chasing Sleep was in a series. Joel Murray stars in the same series.")
+    assert ask(claim, context) == question

@@ -13,10 +13,11 @@ from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.language.search_words import search_words
-from app.reasoning.report import Report, fold
+from app.reasoning.report import Report
 from app.reasoning.roles import Wish
 from app.reasoning.types import Label
 from app.runs.event_log import EventLog
+from app.runs.folds import Folds
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.once import is_no_id
 from app.runs.tables import RunRow, is_there
@@ -72,7 +73,7 @@ class Catalogue:
 
     def __init__(self, sessions: sessionmaker[Session], events: EventLog) -> None:
         self._sessions = sessions
-        self._events = events
+        self._folds = Folds(events)
 
     def report(self, run_id: str) -> StoredRun | None:
         """The run as it stands now, or None where there is none. Raises Unreadable for one of another version."""
@@ -80,11 +81,12 @@ class Catalogue:
             return None
         with self._sessions() as session:
             row = session.get(RunRow, run_id)
-        events = self._events.read(run_id)
-        if row is None or not events:
+        if row is None or row.deleted_at is not None:
             return None
-        report = fold((stored.event, stored.seconds) for stored in events)
-        stands = (row.created_at, events[-1].seq, report, Wish(row.wish or Wish.GO_ON))
+        folded = self._folds.of(run_id, row.created_at, row.last_seq)
+        if folded is None:
+            return None
+        stands = (row.created_at, *folded, Wish(row.wish or Wish.GO_ON))
         return StoredRun(run_id, row.owner, *stands, row.published_at, row.taken_down_at)
 
     def queue_of(self, run_id: str) -> str:

@@ -220,11 +220,11 @@ def test_when_the_database_fails_a_reader_is_let_go_with_a_line_in_the_log(make_
     answer = follow(app.test_client(), started(app.test_client()))
     chunks_until(answer, "Who wrote Hamlet?")
     with app.app_context():
-        db.session.execute(db.text("ALTER TABLE events RENAME TO lost"))
+        db.session.execute(db.text("ALTER TABLE runs RENAME TO lost"))
         db.session.commit()
     assert "event: end" not in "".join(chunk.decode() for chunk in answer.iter_encoded())
     assert any("was let go: " in record.getMessage() for record in caplog.records)
     with app.app_context():
-        db.session.execute(db.text("ALTER TABLE lost RENAME TO events"))
+        db.session.execute(db.text("ALTER TABLE lost RENAME TO runs"))
         db.session.commit()
     gate.open()

@@ -36,7 +36,7 @@ def browser() -> Iterator:
 
 
 @pytest.fixture
-def live(tmp_path, database_url) -> Iterator[Callable[..., str]]:
+def live(tmp_path, database_url, compiled) -> Iterator[Callable[..., str]]:
     """Serve an application over the given wiring on a free port; returns its address."""
     stops: list[Callable[[], None]] = []
 
@@ -44,6 +44,7 @@ def live(tmp_path, database_url) -> Iterator[Callable[..., str]]:
         app = create_app(
             Settings(instance=tmp_path, database_url=database_url, **settings), wiring or scripted_wiring(delay=0.1)
         )
+        app.jinja_env.bytecode_cache = compiled
         server = make_server("127.0.0.1", 0, app, threaded=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         stops.extend((app.extensions["hopcheck"].runs.stop, server.shutdown))

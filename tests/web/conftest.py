@@ -16,7 +16,7 @@ from tests.fakes import FakeWiring, scripted_wiring
 
 
 @pytest.fixture
-def make_app(tmp_path, database_url) -> Iterator[Callable[..., Flask]]:
+def make_app(tmp_path, database_url, compiled) -> Iterator[Callable[..., Flask]]:
     """create_app over a fresh database and a given wiring; its runs are stopped when the test ends."""
     made: list[Flask] = []
 
@@ -24,6 +24,7 @@ def make_app(tmp_path, database_url) -> Iterator[Callable[..., Flask]]:
         app = create_app(
             Settings(instance=tmp_path, database_url=database_url, **settings), wiring or scripted_wiring()
         )
+        app.jinja_env.bytecode_cache = compiled
         made.append(app)
         return app
 

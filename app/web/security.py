@@ -18,6 +18,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from app.reasoning.errors import InvalidInput
 from app.runs.batch_files import LARGEST as LARGEST_BATCH
 from app.runs.importing import LARGEST
+from app.web.session_cookies import SessionCookies
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -65,6 +66,7 @@ def protect(app: Flask, settings: Settings) -> None:
     app.before_request(_make_room)
     app.before_request(_refuse_other_than_utf8)  # before CSRF, which parses the form and lets the raw bytes go
     csrf.init_app(app)
+    app.session_interface = SessionCookies()
     app.jinja_env.globals["form_name"] = form_name
     headers = {**HEADERS, **ONLY_HTTPS} if settings.https else HEADERS
     app.after_request(lambda response: _add_headers(response, headers))

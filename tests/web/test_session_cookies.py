@@ -1,0 +1,67 @@
+"""A cookie outlives a clock that was wrong: whose it is, is known on every web process, whatever time it is there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask import Flask, session
+from itsdangerous import TimestampSigner
+
+from app.web.session_cookies import SessionCookies
+
+DAY, YEAR = timedelta(days=1), timedelta(days=365)
+
+
+@pytest.fixture
+def app() -> Flask:
+    """Tells whose the cookie is, and makes it somebody's where it is nobody's."""
+    app = Flask(__name__)
+    app.secret_key = "x" * 40
+    app.permanent_session_lifetime = YEAR
+    app.session_interface = SessionCookies()
+
+    @app.get("/")
+    def whose() -> str:
+        return session.setdefault("owner", "nobody yet")
+
+    return app
+
+
+def signed(app: Flask, ahead: timedelta, owner: str = "me") -> str:
+    """A cookie of a web process whose clock is so far ahead."""
+
+    class Clock(TimestampSigner):
+        def get_timestamp(self) -> int:
+            return int((datetime.now(UTC) + ahead).timestamp())
+
+    serializer = SessionCookies().get_signing_serializer(app)
+    serializer.signer = Clock
+    return serializer.dumps({"owner": owner})
+
+
+def owner_of(app: Flask, cookie: str) -> str:
+    client = app.test_client()
+    client.set_cookie("session", cookie)
+    return client.get("/").text
+
+
+@pytest.mark.parametrize("hours", [-1, 0, 1, 23])
+def test_a_cookie_that_a_clock_up_to_a_day_ahead_has_signed_is_still_its_owners(app, hours):
+    assert owner_of(app, signed(app, timedelta(hours=hours))) == "me"
+
+
+@pytest.mark.parametrize("ahead", [2 * DAY, -YEAR - DAY])
+def test_one_from_beyond_that_or_older_than_a_year_is_nobodys(app, ahead):
+    assert owner_of(app, signed(app, ahead)) == "nobody yet"
+
+
+def test_one_that_was_forged_is_nobodys_whatever_time_it_claims(app):
+    cookie = signed(app, timedelta(hours=1))
+    payload, stamp, signature = cookie.rsplit(".", 2)
+    for forged in (f"{payload}.{stamp}.{signature[::-1]}", f"{payload[:-2]}AA.{stamp}.{signature}", cookie[:-1]):
+        assert owner_of(app, forged) == "nobody yet"
+
+
+def test_without_a_key_there_is_no_serializer():
+    assert SessionCookies().get_signing_serializer(Flask(__name__)) is None

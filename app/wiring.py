@@ -28,7 +28,7 @@ from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader, web_search
 from app.modules.answering.document_choosing import PromptedChooser, ReaderChooser
 from app.modules.answering.document_reading import PromptedReader
-from app.modules.answering.yes_no import YesOrNo
+from app.modules.answering.yes_no import YesOrNo, YesOrNoReader
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.flan_t5_reasoner import FlanT5Reasoner
@@ -231,21 +231,23 @@ class Wiring:
         if options.answerer == web_search.NAME:
             return self._web_search(options)
         retriever = self._shelf.over(options.corpora)
-        yes_or_no = YesOrNo(self.weigher(), self.sufficient)
-        return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader, yes_or_no=yes_or_no)
+        return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader_with_a_judge())
 
     def _web_search(self, options: RunOptions) -> QuestionAnswerer:
         """Chosen and read by the run's language model where its preset asks one, else by the local reader."""
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
         model = self._model_at_work(options)
         chooser = PromptedChooser(model) if model else ReaderChooser(self._reader)
-        reader = PromptedReader(model) if model else self._reader
+        reader = PromptedReader(model) if model else self._reader_with_a_judge()
         search, pages, origin = self._engines.of(options)
         how = web_search.DocumentSettings(
             preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
         )
         opened_ahead = self._head_starts.pages(options)
         return web_search.WebSearchAnswerer(search, pages, chooser, reader, how, origin, opened_ahead)
+
+    def _reader_with_a_judge(self) -> Reader:
+        return YesOrNoReader(self._reader, YesOrNo(self.weigher(), self.sufficient))
 
     def _open_corpora(self) -> None:
         for name in self._settings.corpora:

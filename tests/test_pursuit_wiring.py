@@ -11,7 +11,9 @@ from app import create_app
 from app.evaluation.datasets import Row
 from app.evaluation.given_sentences import GivenSentences
 from app.evaluation.labels import Gold
+from app.modules.answering.document_reading import PromptedReader
 from app.modules.answering.web_search import DocumentSettings
+from app.modules.answering.yes_no import YesOrNoReader
 from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
 from app.reasoning.errors import CallFailed, InvalidInput
 from app.reasoning.events import RunStarted
@@ -128,6 +130,14 @@ def test_what_a_preset_does_with_documents_and_what_a_person_leaves_out_reach_th
     assert wiring.strategy_for(options).answerer.settings == replace(usual, **differs)
     assert wiring.strategy_for(replace(options, undated=False)).answerer.settings.undated is False
     assert wiring.strategy_for(replace(options, fact_checks=False)).answerer.settings.fact_checks is False
+
+
+def test_without_a_language_model_the_judge_answers_what_asks_for_yes_or_no(net):
+    """As in "Is it true that (the claim)?", the wording that every local pursuit can fall back on."""
+    wiring, _, _ = net
+    local = wiring.strategy_for(replace(OPTIONS, preset="local", model=None))
+    assert isinstance(local.answerer.reader, YesOrNoReader)
+    assert isinstance(wiring.strategy_for(OPTIONS).answerer.reader, PromptedReader)
 
 
 def test_the_paper_is_two_class_and_four_class_has_four_labels():

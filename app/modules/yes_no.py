@@ -15,6 +15,7 @@ from app.modules.prompts import data
 from app.modules.wording import NAME
 
 _QUESTION = re.compile(r"^(?P<before>(?:After|At|Before|By|During|For|In|On) [^,?]+, )?(?P<asked>[^?]+)\?$")
+_WHOLE = re.compile(r"^Is it true that (?P<said>[^?]+)\?$", re.IGNORECASE)
 _NEGATION = re.compile(r"n[’']t$", re.IGNORECASE)
 _SUBJECT_NAME = re.compile(rf"(?:[Tt]he )?[\"“]?{NAME}[\"”]?(?:,? and (?:the )?[\"“]?{NAME}[\"”]?)?(?:[’']s?)?(?= |$)")
 _PARTICIPLE = re.compile(r"[a-z-]{2,}(?:ed|ing)")
@@ -29,7 +30,10 @@ def statement(question: str) -> str | None:
 
     A question that offers a choice ("Is it a fish or a mammal?") is not answered by yes or no, so it gives None.
     """
-    found = _QUESTION.match(" ".join(question.split()))
+    line = " ".join(question.split())
+    if whole := _WHOLE.match(line):
+        return f"{whole['said'][0].upper()}{whole['said'][1:]}."
+    found = _QUESTION.match(line)
     if found is None or re.search(r"\bor\b", found["asked"]):
         return None
     first, *rest = found["asked"].split()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.modules.answering.retriever_reader import RetrieverReader
-from app.modules.answering.yes_no import YesOrNo, nearest_sentence
+from app.modules.answering.yes_no import YesOrNo, YesOrNoReader, nearest_sentence
 from app.modules.yes_no import statement
 from app.reasoning.errors import CallFailed
 from app.reasoning.types import Answer, Claim, Passage, Question
@@ -46,7 +46,7 @@ class SpanFinder:
 
 def answered(asked: str, says=SUPPORTS, sure=0.6) -> tuple[Answer, Judge]:
     judge = Judge(says)
-    answerer = RetrieverReader(Shelf(), Shelf(), SpanFinder(), yes_or_no=YesOrNo(judge, sure))
+    answerer = RetrieverReader(Shelf(), Shelf(), YesOrNoReader(SpanFinder(), YesOrNo(judge, sure)))
     return answerer.answer(Question(asked), Claim("Ada Lovelace was born in London.")), judge
 
 
@@ -65,6 +65,7 @@ def answered(asked: str, says=SUPPORTS, sure=0.6) -> tuple[Answer, Judge]:
         ("Has Brazil ever won the World Cup?", "Brazil has won the World Cup."),
         ("Can penguins fly?", "Penguins can fly."),
         ("Is the sky blue?", "The sky is blue."),
+        ("Is it true that the author of Hamlet lived in Ely or Bath?", "The author of Hamlet lived in Ely or Bath."),
     ],
 )
 def test_the_auxiliary_goes_behind_the_subject(asked, said):
@@ -142,7 +143,7 @@ def test_a_failing_judge_fails_the_call_and_nothing_is_guessed():
         def classify(self, pairs):
             raise CallFailed("The judge returned values that are not numbers.")
 
-    answerer = RetrieverReader(Shelf(), Shelf(), SpanFinder(), yes_or_no=YesOrNo(Failing(), 0.6))
+    answerer = RetrieverReader(Shelf(), Shelf(), YesOrNoReader(SpanFinder(), YesOrNo(Failing(), 0.6)))
     with pytest.raises(CallFailed):
         answerer.answer(Question("Was Ada Lovelace born in London?"), Claim("Ada was born."))
 
@@ -159,3 +160,13 @@ def test_of_sentences_that_share_as_much_the_best_passages_is_cited():
     twice = [Passage("It rains. Paris is old.", "One", "made up"), Passage("Paris is old.", "Two", "made up")]
     assert nearest_sentence("Paris is old.", twice).passage.title == "One"
     assert nearest_sentence("Paris is old.", twice).text == "Paris is old."
+
+
+def test_a_reader_with_a_judge_reads_for_a_span_what_does_not_ask_for_yes_or_no():
+    judge = Judge(REFUTES)
+    reader = YesOrNoReader(SpanFinder(), YesOrNo(judge, 0.6))
+    assert reader.read(Question("Who died young?"), (ADA,)).text == "Ada"
+    assert judge.asked == []
+    said = reader.read(Question("Is it true that Ada Lovelace was born in Paris?"), (ADA, PARIS))
+    assert (said.text, said.cited.passage, said.retrieved) == ("no", ADA, (ADA, PARIS))
+    assert [text for text, _ in judge.asked] == ["Ada Lovelace was born in Paris."]

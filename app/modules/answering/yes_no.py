@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from app.language.evidence_text import content_words
 from app.language.sentences import sentence_spans
-from app.reasoning.roles import EntailmentModel
-from app.reasoning.types import Answer, Passage, Span
+from app.modules.yes_no import statement
+from app.reasoning.roles import EntailmentModel, Reader
+from app.reasoning.types import Answer, Passage, Question, Span
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,19 @@ class YesOrNo:
         if score < self.sure:
             return Answer(None, retrieved=tuple(passages), score=score)
         return Answer("yes" if yes >= no else "no", nearest_sentence(said, passages), tuple(passages), score=score)
+
+
+@dataclass(frozen=True)
+class YesOrNoReader:
+    """Implements `Reader`: what asks for yes or no is judged, for it has no span; all else is read by `reader`."""
+
+    reader: Reader
+    yes_or_no: YesOrNo
+
+    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+        """As `YesOrNo.answer` over the question turned into a statement, or as the reader has it."""
+        said = statement(question.text)
+        return self.yes_or_no.answer(said, passages) if said else self.reader.read(question, passages)
 
 
 def nearest_sentence(said: str, passages: Sequence[Passage]) -> Span:

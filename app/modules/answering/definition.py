@@ -1,0 +1,48 @@
+"""Answering what asks who or what something is: the lead of its own article says so in its first sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from app.language.sentences import sentence_spans
+from app.modules.wording import normalised
+from app.reasoning.types import Answer, Passage, Span
+
+_LOOK_UP = re.compile(r"(?:Who|What) (?:is|was|are|were) (.+?)\?")
+_SAID_OF_IT = re.compile(
+    r"\b(?:is|was|are|were) ((?:an?|the|one of) .+?)"
+    r"(?=[,;:(]|(?: (?:primarily|mainly|mostly|best))? (?:who|whom|whose|which|that|where|when|known|located|situated"
+    r"|released|published)\b|\.?$)"
+)
+_IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
+MOST_SENTENCES = 2
+"""A corpus may put a short description before the sentence that says what its article is about."""
+
+
+def definition(question: str, passages: Sequence[Passage]) -> Answer | None:
+    """What the first of `passages` whose title is asked for says that it is; None where nothing was looked up.
+
+    `passages` are the retrieved ones, best first, and become the answer's. "Who was Brian Hutton?" is answered by the
+    passage "Brian Hutton (director)", and by "Brian G. Hutton" when it is read for a span instead.
+    """
+    asked = _LOOK_UP.fullmatch(question.strip())
+    if not asked:
+        return None
+    wanted = _bare(asked[1])
+    for passage in passages:
+        if _bare(_IN_BRACKETS.sub("", passage.title)) == wanted and (span := _said_in(passage)):
+            return Answer(span.text, span, tuple(passages))
+    return None
+
+
+def _said_in(passage: Passage) -> Span | None:
+    for start, end in sentence_spans(passage.text)[:MOST_SENTENCES]:
+        if said := _SAID_OF_IT.search(passage.text, start, end):
+            return Span(passage, *said.span(1))
+    return None
+
+
+def _bare(name: str) -> str:
+    """A name without article and quotation marks, in the form in which strings are compared."""
+    return normalised(name).removeprefix("the ")

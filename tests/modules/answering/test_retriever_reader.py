@@ -1,0 +1,75 @@
+"""The retriever-reader answerer: what is searched for, what ranks it, and what is left to the reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from app.modules.answering.retriever_reader import RetrieverReader
+from app.reasoning.types import Answer, Claim, Passage, Question
+
+QUESTION, CLAIM = Question("Who directed this film?"), Claim("Ada Stone acted in Rain.")
+IN_CONTEXT = "Who directed this film? Ada Stone acted in Rain."
+
+
+def page(title: str, text: str = "Some text.") -> Passage:
+    return Passage(f"{title}. {text}", title, "test")
+
+
+@dataclass
+class Library:
+    """Finds what is written down for each query, and ranks by title, the last one first."""
+
+    found: dict[str, tuple[Passage, ...]]
+    asked: list[str] = field(default_factory=list)
+    ranked_by: list[str] = field(default_factory=list)
+
+    def retrieve(self, query, k):
+        self.asked.append(query)
+        return self.found.get(query, ())[:k]
+
+    def rerank(self, query, passages):
+        self.ranked_by.append(query)
+        return tuple(sorted(passages, key=lambda passage: passage.title, reverse=True))
+
+
+class FirstLine:
+    """Reads the best passage."""
+
+    def read(self, question, passages):
+        return Answer(passages[0].title, retrieved=tuple(passages))
+
+
+def answered(library: Library, question: Question = QUESTION, **settings: int) -> Answer:
+    return RetrieverReader(library, library, FirstLine(), **settings).answer(question, CLAIM)
+
+
+def test_a_question_is_searched_for_alone_and_with_its_claim_and_ranked_by_both():
+    library = Library({QUESTION.text: (page("A"), page("B")), IN_CONTEXT: (page("C"), page("B"))})
+    answer = answered(library)
+    assert library.asked == [QUESTION.text, IN_CONTEXT]
+    assert library.ranked_by == [IN_CONTEXT]
+    assert [each.title for each in answer.retrieved] == ["C", "B", "A"]
+
+
+def test_both_searches_have_their_share_of_what_is_ranked():
+    library = Library({QUESTION.text: (page("A"), page("B")), IN_CONTEXT: (page("C"), page("D"))})
+    assert [each.title for each in answered(library, depth=2).retrieved] == ["C", "A"]
+
+
+def test_the_claim_itself_is_searched_for_once():
+    library = Library({CLAIM.text: (page("A"),)})
+    answered(library, Question(CLAIM.text))
+    assert library.asked == library.ranked_by == [CLAIM.text]
+
+
+def test_nothing_found_is_no_answer_and_nothing_is_ranked():
+    library = Library({})
+    assert answered(library) == Answer(None, answerer="retriever-reader")
+    assert library.ranked_by == []
+
+
+def test_what_something_is_its_own_article_says_before_anything_is_read():
+    rain = page("Rain", "Rain is a film of 1950.")
+    library = Library({"What is Rain?": (page("Z"), rain)})
+    answer = answered(library, Question("What is Rain?"))
+    assert (answer.text, answer.answerer) == ("a film of 1950", "retriever-reader")

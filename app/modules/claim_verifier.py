@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.modules.evidence import passages_of
@@ -16,7 +17,7 @@ SURE_DESPITE_GAPS = 0.9
 
 @dataclass(frozen=True)
 class JudgeClaimVerifier:
-    """Weighs the kept evidence, and holds it to a stricter bound while a name of the claim is untouched.
+    """Weighs what the kept answers cite, and holds it to a stricter bound while a name of the claim is untouched.
 
     `sufficient` is the fitted bound on the larger of the two (it lives beside the judge's weights).
     """
@@ -26,9 +27,10 @@ class JudgeClaimVerifier:
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Whether the kept evidence decides the claim; the confidence is of that answer."""
-        weighed = weigh(self.judge, claim, context)
+        passages = passages_of(claim, context)
+        weighed = weigh(self.judge, claim, context, passages)
         decided, compared = weighed.decided, {part for finding in weighed.findings for part in finding.claimed}
-        gaps = tuple(name for name in untouched(claim, context) if name not in compared)
+        gaps = tuple(name for name in untouched(claim, context, passages) if name not in compared)
         bound = max(self.sufficient, SURE_DESPITE_GAPS) if gaps else self.sufficient
         if decided >= bound:
             return Judgement(True, "The kept evidence decides the claim.", decided)
@@ -37,8 +39,8 @@ class JudgeClaimVerifier:
         return Judgement(False, "The kept evidence does not decide the claim yet.", 1 - decided)
 
 
-def untouched(claim: Claim, context: Context) -> tuple[str, ...]:
-    """The names in the claim that neither a kept question nor any kept evidence mentions."""
-    seen = [f"{title} {text}" for title, text in passages_of(context)] + [hop.question.text for hop in context]
+def untouched(claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The names in the claim that neither a kept question nor any of the (title, text) `passages` mentions."""
+    seen = [f"{title} {text}" for title, text in passages] + [hop.question.text for hop in context]
     known = f" {normalised(' '.join(seen))} "
     return tuple(name for name in names(claim.text) if f" {normalised(name)} " not in known)

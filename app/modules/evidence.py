@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
+from app.language.evidence_text import content_words
 from app.language.sentences import sentence_spans
-from app.reasoning.types import Context, Hop, Span
+from app.modules.wording import stems
+from app.reasoning.types import Claim, Context, Hop, Passage, Span
+
+_IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
+_COMPARES = re.compile(
+    r"\b(?:both|same|than|before|after|older|younger|also|too|either|neither|as well|alike|share|shared|like)\b",
+    re.IGNORECASE,
+)
+MOST_WEIGHED = 5
+"""Passages that are weighed where fewer are cited: so many of what was looked at may join them."""
 
 
-def passages_of(context: Context) -> list[tuple[str, str]]:
+def passages_of(claim: Claim, context: Context) -> list[tuple[str, str]]:
     """The (title, text) of the passages that the kept answers cite, each passage once, in order.
 
-    A hop whose answer cites nothing brings its question and answer as they stand.
+    A hop whose answer cites nothing brings its question and answer as they stand. What only looks a name up is left
+    out: that there is a Brazil says nothing of the Nile.
     """
     found: dict[tuple[str, str], None] = {}
     for hop in context:
@@ -17,7 +31,69 @@ def passages_of(context: Context) -> list[tuple[str, str]]:
             continue
         cited = hop.answer.cited
         found.setdefault((cited.passage.title, cited.passage.text) if cited else ("", _statement(hop)))
-    return list(found)
+    return _without_islands(claim, list(found))
+
+
+def weighed_passages(claim: Claim, context: Context) -> list[tuple[str, str]]:
+    """The (title, text) of all passages that are weighed: the cited ones, then what `further` adds to them."""
+    return passages_of(claim, context) + [(each.title, each.text) for _, each in further(claim, context)]
+
+
+def further(claim: Claim, context: Context) -> list[tuple[Hop, Passage]]:
+    """What was looked at for kept hops and speaks of words of the claim that nothing cited mentions, with its hop.
+
+    It must name what a cited passage is about, or be named there. The one with most such words comes first, until none
+    is left that adds any, or MOST_WEIGHED are weighed in all: a question has one answer, but the page beside it often
+    tells what the next question would have asked.
+    """
+    cited = passages_of(claim, context)
+    open_words = stems(claim.text).difference(*(_words(each) for each in cited))
+    looked_at = {
+        (each.title, each.text): (hop, each)
+        for hop in reversed(context)
+        for each in (hop.answer.retrieved if hop.answer else ())
+        if each.text.strip()
+    }
+    tied = {key: found for key, found in looked_at.items() if any(_linked(key, each) for each in cited)}
+    added: list[tuple[Hop, Passage]] = []
+    while tied and len(cited) + len(added) < MOST_WEIGHED:
+        best = max(tied, key=lambda key: len(open_words & _words(key)))
+        if not open_words & _words(best):
+            break
+        open_words = open_words - _words(best)
+        added.append(tied.pop(best))
+    return added
+
+
+def _without_islands(claim: Claim, passages: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Without passages that share with the claim no word but their own name, and name no other and are not named.
+
+    Where the claim compares, each side stands for itself, and all stay.
+    """
+    if len(passages) < 2 or _COMPARES.search(claim.text):
+        return passages
+    said = stems(claim.text)
+    return [
+        one
+        for one in passages
+        if not one[0]
+        or (said & _words(one)) - _title(one)
+        or any(_linked(one, other) for other in passages if other[0] != one[0])
+    ]
+
+
+def _linked(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether one of two passages names what the other is about."""
+    return any(bool(_title(a)) and _title(a) <= stems(b[1]) for a, b in ((one, other), (other, one)))
+
+
+def _title(passage: tuple[str, str]) -> frozenset[str]:
+    """The words of what the passage is about, without what tells it from its namesakes: "(film)"."""
+    return stems(_IN_BRACKETS.sub("", passage[0]))
+
+
+def _words(passage: tuple[str, str]) -> frozenset[str]:
+    return stems(f"{passage[0]} {passage[1]}")
 
 
 def _statement(hop: Hop) -> str:
@@ -31,3 +107,17 @@ def quoted_sentence(span: Span) -> str:
         if start <= span.start < end:
             return text[start:end]
     return span.text
+
+
+def nearest_sentence(said: str, passages: Sequence[Passage]) -> Span:
+    """The sentence that shares most words with `said`; those of the title count as said in every sentence.
+
+    Of equals the first wins, so the best passage's. Raises ValueError when there is no sentence at all.
+    """
+    wanted = content_words(said)
+    spans = [Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)]
+
+    def shared(span: Span) -> int:
+        return len(wanted & content_words(f"{span.passage.title} {span.text}"))
+
+    return max(spans, key=shared)

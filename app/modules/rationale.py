@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.modules.claim_verifier import untouched
-from app.modules.evidence import quoted_sentence
+from app.modules.evidence import further, nearest_sentence, quoted_sentence, weighed_passages
 from app.modules.wording import names
 from app.reasoning.types import Claim, Context, Hop, Label, Sentence
 
@@ -20,6 +20,14 @@ def quotations(context: Context) -> tuple[Sentence, ...]:
     return tuple(_quotation(hop) for hop in context)
 
 
+def further_quotations(claim: Claim, context: Context) -> tuple[Sentence, ...]:
+    """Of each passage that is weighed although no answer stands in it, the sentence nearest to the claim."""
+    return tuple(
+        Sentence(f"{each.title}, looked at as well: “{nearest_sentence(claim.text, [each]).text}”", (hop.number,))
+        for hop, each in further(claim, context)
+    )
+
+
 def closing(label: Label, context: Context) -> Sentence:
     """What the kept hops together come to."""
     return Sentence(_CLOSING[label], tuple(hop.number for hop in context))
@@ -27,7 +35,7 @@ def closing(label: Label, context: Context) -> Sentence:
 
 def missing_from(claim: Claim, context: Context) -> str:
     """What nothing kept speaks of, in a sentence for the page."""
-    gaps = untouched(claim, context)
+    gaps = untouched(claim, context, weighed_passages(claim, context))
     if gaps:
         return f"No evidence was found that mentions {' or '.join(gaps)}."
     named = names(claim.text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.modules.comparison import Finding, findings
@@ -34,9 +35,9 @@ class Weighed:
         return max(self.probabilities[Label.SUPPORTED], self.probabilities[Label.REFUTED])
 
 
-def weigh(judge: EntailmentModel, claim: Claim, context: Context) -> Weighed:
-    """Ask the judge over the passages that the kept answers cite, then count what the answers themselves say."""
-    (probabilities,) = judge.classify([(claim.text, passages_of(context))])
+def weigh(judge: EntailmentModel, claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> Weighed:
+    """Ask the judge over the (title, text) `passages` of the kept hops, then count what the answers themselves say."""
+    (probabilities,) = judge.classify([(claim.text, passages)])
     compared = findings(claim, context)
     shift = sum(_shift(finding) for finding in compared)
     moved = (shift, -shift, -abs(shift) / 2)
@@ -48,7 +49,7 @@ def conflict(judge: EntailmentModel, claim: Claim, context: Context, sufficient:
     """The kept hops that support and refute the claim most, each by itself and beyond doubt; None when no two do."""
     if len(context) < 2:
         return None
-    rows = judge.classify([(claim.text, passages_of((hop,))) for hop in context])
+    rows = judge.classify([(claim.text, passages_of(claim, (hop,))) for hop in context])
     supports = max(range(len(context)), key=lambda at: rows[at][0])
     refutes = max(range(len(context)), key=lambda at: rows[at][1])
     if min(rows[supports][0], rows[refutes][1]) < sufficient:

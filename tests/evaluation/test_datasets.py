@@ -78,7 +78,7 @@ def test_what_averitec_compares_is_kept_as_it_stands_with_the_explanation_of_a_y
 def test_the_judge_reads_gold_passages_alone_and_nothing_is_compared(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", hover(1)), "hover")
     context = context_of(row)
-    assert passages_of(context) == [PASSAGE]
+    assert passages_of(Claim(row.claim), context) == [PASSAGE]
     assert findings(Claim("Ada Stone was a painter from Bern in 1921."), context) == ()
 
 

@@ -104,6 +104,10 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
             "Vincent van Gogh sold a painting to Edvard Munch.",
             (hop(1, "What is Edvard Munch?", "Norwegian painter"),),
         ),
+        (
+            "Leo Tolstoy wrote The Cossacks.",
+            (hop(1, "Which novel did Leo Tolstoy write?", "Anna Karenina"),),
+        ),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN,)),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN, hop(2, "When was Albert Einstein born?", "1809"))),
         ("Everest is high.", (Hop(1, Question("Where is Everest?"), None, HopStatus.KEPT),)),
@@ -116,6 +120,7 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
         "other work",
         "name or year",
         "only looked up",
+        "one of many",
         "one side",
         "same year",
         "no answer",
@@ -124,6 +129,13 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
 )
 def test_nothing_is_said_where_like_cannot_be_held_against_like(claim, context):
     assert findings(Claim(claim), context) == ()
+
+
+def test_only_what_was_found_counts_as_compared():
+    """What the claim says besides is still open: "stars Bill Paxton"."""
+    claim = Claim("Groundhog Day was directed by Harold Ramis and stars Bill Paxton.")
+    (finding,) = findings(claim, (hop(1, "Who directed Groundhog Day?", "Harold Ramis"),))
+    assert (finding.agrees, finding.claimed) == (True, ("Harold Ramis",))
 
 
 @pytest.mark.parametrize(
@@ -162,8 +174,8 @@ class Undecided:
 
 
 def test_an_undecided_judge_is_moved_by_a_comparison_either_way_and_probabilities_still_sum_to_one():
-    refuted = weigh(Undecided(), Claim("Albert Einstein was born before Charles Darwin."), (DARWIN, EINSTEIN))
-    supported = weigh(Undecided(), Claim("Charles Darwin was born before Albert Einstein."), (DARWIN, EINSTEIN))
+    refuted = weigh(Undecided(), Claim("Albert Einstein was born before Charles Darwin."), (DARWIN, EINSTEIN), [])
+    supported = weigh(Undecided(), Claim("Charles Darwin was born before Albert Einstein."), (DARWIN, EINSTEIN), [])
     assert max(refuted.probabilities, key=refuted.probabilities.get) is Label.REFUTED
     assert max(supported.probabilities, key=supported.probabilities.get) is Label.SUPPORTED
     assert sum(refuted.probabilities.values()) == pytest.approx(1)
@@ -171,6 +183,6 @@ def test_an_undecided_judge_is_moved_by_a_comparison_either_way_and_probabilitie
 
 
 def test_without_a_comparison_the_judges_probabilities_stand():
-    assert list(weigh(Undecided(), Claim("Everest is high."), ()).probabilities.values()) == pytest.approx(
+    assert list(weigh(Undecided(), Claim("Everest is high."), (), []).probabilities.values()) == pytest.approx(
         [0.35, 0.35, 0.3]
     )

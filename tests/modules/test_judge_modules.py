@@ -3,6 +3,7 @@
 import pytest
 
 from app.modules.claim_verifier import JudgeClaimVerifier, untouched
+from app.modules.evidence import passages_of
 from app.modules.reasoner import JudgeReasoner
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from tests.judges import ScriptedJudge
@@ -40,7 +41,7 @@ def test_the_verifier_names_what_no_evidence_mentions_and_is_stricter_over_it():
 
 def test_a_name_that_was_held_against_an_answer_is_no_gap():
     vienna = Claim("The author of The Metamorphosis was born in Vienna.")
-    assert untouched(vienna, (FIRST, SECOND)) == ("Vienna",)
+    assert untouched(vienna, (FIRST, SECOND), passages_of(vienna, (FIRST, SECOND))) == ("Vienna",)
     assert JudgeClaimVerifier(ScriptedJudge(0.1, 0.5, 0.4), 0.6).is_sufficient(vienna, (FIRST, SECOND)).holds
 
 
@@ -59,7 +60,7 @@ def test_the_judge_reads_each_cited_passage_once():
 
 def test_a_name_in_a_kept_question_is_no_gap():
     asked = hop(1, "Is Prague where Franz Kafka was born?", "Franz Kafka", BOOK)
-    assert untouched(Claim("Franz Kafka was born in Prague."), (asked,)) == ()
+    assert untouched(Claim("Franz Kafka was born in Prague."), (asked,), []) == ()
 
 
 @pytest.mark.parametrize(

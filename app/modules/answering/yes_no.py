@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.language.evidence_text import content_words
-from app.language.sentences import sentence_spans
+from app.modules.evidence import nearest_sentence
 from app.modules.yes_no import statement
 from app.reasoning.roles import EntailmentModel, Reader
-from app.reasoning.types import Answer, Passage, Question, Span
+from app.reasoning.types import Answer, Passage, Question
 
 
 @dataclass(frozen=True)
@@ -51,17 +50,3 @@ class YesOrNoReader:
         """As `YesOrNo.answer` over the question turned into a statement, or as the reader has it."""
         said = statement(question.text)
         return self.yes_or_no.answer(said, passages) if said else self.reader.read(question, passages)
-
-
-def nearest_sentence(said: str, passages: Sequence[Passage]) -> Span:
-    """The sentence that shares most words with `said`; those of the title count as said in every sentence.
-
-    Of equals the first wins, so the best passage's. Raises ValueError when there is no sentence at all.
-    """
-    wanted = content_words(said)
-    spans = [Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)]
-
-    def shared(span: Span) -> int:
-        return len(wanted & content_words(f"{span.passage.title} {span.text}"))
-
-    return max(spans, key=shared)

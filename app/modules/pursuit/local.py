@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.modules.evidence import passages_of
 from app.modules.weighing import weigh
 from app.reasoning.roles import Ask, ClaimVerifier, Decide, EntailmentModel, QuestionGenerator
 from app.reasoning.types import Claim, Context, Hop, HopStatus, Label, Question
@@ -35,7 +36,7 @@ class LocalPursuer:
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
         """Decided, or the next question; None when the generator has none left. Without a pair nothing is decided."""
         if context and self.verifier.is_sufficient(claim, context).holds:
-            probabilities = weigh(self.judge, claim, context).probabilities
+            probabilities = weigh(self.judge, claim, context, passages_of(claim, context)).probabilities
             return Decide(probabilities[Label.SUPPORTED] >= probabilities[Label.REFUTED])
         question = self.generator.next_question(claim, context, set_aside)
         return None if question is None else Ask(question)

@@ -26,7 +26,7 @@ from app.runs.control import Limits
 from app.runs.deletion import Deletion
 from app.runs.event_log import EventLog, RunEnded, StoredEvent, Unreadable
 from app.runs.importing import read_export
-from app.runs.jobs import JobRunner, ThreadJobs
+from app.runs.jobs import PEOPLE, JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
 from app.runs.meters import Meter
 from app.runs.notes import Notes
@@ -144,6 +144,10 @@ class Runs:
     def place(self, run_id: str) -> Place | None:
         """How many turns and about how many seconds a waiting run has to wait; None when it is not waiting."""
         return self._admission.place(run_id)
+
+    def waiting(self) -> frozenset[str]:
+        """The runs of people that nobody carries out; of very many those that have waited longest."""
+        return frozenset(self._leases.free(queue=PEOPLE))
 
     def wake(self, run_id: str) -> None:
         """See to it that the run is carried out, if it is unfinished and nobody does."""

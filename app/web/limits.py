@@ -19,6 +19,7 @@ from app.web.api.askers import token_name
 from app.web.audit import refused
 from app.web.counters import counters_at
 from app.web.senders import sender
+from app.web.shares import share_room
 from app.web.site_password import WRONG, site_password
 
 STARTING = frozenset(
@@ -55,6 +56,7 @@ def limit(app: Flask, settings: Settings) -> None:
         GUESSES, key_func=sender, methods=["POST"], deduct_when=lambda answer: answer.status_code == WRONG
     )
     guesses(site_password)
+    share_room(app, settings.max_waiting, _starter)
 
 
 def _starter() -> str:

@@ -146,6 +146,18 @@ def test_options_reach_the_run_and_settings_fill_up_the_rest(terminal, tmp_path)
     )
 
 
+def test_speaker_date_and_what_is_left_out_of_a_search_reach_the_run_and_its_host_is_told(terminal):
+    desk = terminal(choices=(Choice("web-search", "Web"),), usual=RunOptions(answerer="web-search", search="brave"))
+    who = ("--speaker", "A teacher", "--date", "31 October 2020")
+    result = desk.check(CLAIM, *who, "--dated", "--no-fact-checks", "--json")
+    told = json.loads(result.stdout)
+    assert (told["speaker"], told["date"]) == ("A teacher", "2020-10-31")
+    assert (told["options"]["undated"], told["options"]["fact_checks"]) == (False, False)
+    assert "searched for at search.example.org" in result.stderr
+    desk.check(CLAIM)
+    assert (desk.wiring.asked_for[1].undated, desk.wiring.asked_for[1].fact_checks) == (True, True)
+
+
 def test_who_gets_the_claim_is_told_before_it_is_sent_and_only_then(terminal):
     desk = terminal(language_models=(AWAY,))
     assert "sent to api.example.org" in desk.check(CLAIM, "--preset", "prompted", "--model", "big").stderr
@@ -203,6 +215,10 @@ def test_what_did_not_work_on_the_way_is_told(terminal):
         ([CLAIM, "--corpora", ""], "at least one corpus"),
         ([CLAIM, "--max-hops", "11"], "11 is not in the range"),
         ([CLAIM, "--max-hops", "0"], "0 is not in the range"),
+        ([CLAIM, "--date", "31-02-2020"], "There is no day 31-02-2020"),
+        ([CLAIM, "--date", "2999-01-01"], "is in the future"),
+        ([CLAIM, "--date", "yesterday"], "Please write the date of the claim like 2020-10-31"),
+        ([CLAIM, "--speaker", "x" * 5000], "The speaker has 5000 characters; at most 200 are allowed."),
         ([], "Give one claim, a file of claims"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from app.backends.web_search.line import LARGEST
 from app.backends.web_search.searching import Searching
 from app.backends.web_search.searxng import Searxng
-from tests.backends.web_search.search_server import KEY, Reply, SearchServer, brave_reply, searxng_reply
+from tests.backends.web_search.search_server import KEY, Reply, SearchServer, brave_reply
 from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, failure, searching
 
 
@@ -126,14 +126,11 @@ def test_a_wait_that_would_outlast_the_call_is_not_begun():
     assert (len(server.asked), sleeps) == (1, [])
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [Reply(searxng_reply(HAMLET), delay=30), Reply(searxng_reply(HAMLET), drip=0.05)],
-    ids=["slow", "dripping"],
-)
-def test_a_provider_that_takes_too_long_is_left_when_the_calls_time_is_up(reply):
-    with SearchServer([reply]) as server:
-        search = searching("searxng", server, seconds=0.4)
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("late", [{"delay": 30}, {"drip": 0.05}], ids=["slow", "dripping"])
+def test_a_provider_that_takes_too_long_is_left_when_the_calls_time_is_up(name, late):
+    with SearchServer([Reply(REPLIES[name](HAMLET), **late)]) as server:
+        search = searching(name, server, seconds=0.4)
         search._line.open()
         begun = time.monotonic()
         assert "did not answer within 0.4 seconds." in failure(search)

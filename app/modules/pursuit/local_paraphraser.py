@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from app.language.common_words import is_common_word
 from app.modules.claim_questions import proposals
 from app.modules.parsing import question_from
 from app.modules.prompts import data, template
@@ -78,9 +79,18 @@ def claim_as_question(claim: Claim) -> str:
     """The claim's own wording, turned into a question."""
     text = " ".join(claim.text.split()).rstrip(" .!?")
     first, _, rest = text.partition(" ")
-    if first.casefold() in data("words")["functional"]:
+    if not _opens_with_a_name(text):
         text = f"{first.casefold()} {rest}".strip()
     return f"Is it true that {text}?"
+
+
+def _opens_with_a_name(text: str) -> bool:
+    """Whether the first word has its capital from a name ("Bill Gates", "US troops") and not from the sentence."""
+    first = text.partition(" ")[0]
+    if first.casefold() in data("words")["functional"]:
+        return False
+    longer = any(" " in name and text.startswith(name) for name in names(text))
+    return longer or (len(first) > 1 and first.isupper()) or not is_common_word(first)
 
 
 def _looks_up(question: str) -> bool:

@@ -96,6 +96,9 @@ def test_there_are_no_more_than_were_asked_for() -> None:
     ("claim", "question"),
     [
         ("The Nile is long.", "Is it true that the Nile is long?"),
+        ("Previous mayors were tall.", "Is it true that previous mayors were tall?"),
+        ("US troops left.", "Is it true that US troops left?"),
+        ("Bill Gates owns it.", "Is it true that Bill Gates owns it?"),
         ("Erdoğan was mayor!", "Is it true that Erdoğan was mayor?"),
         ("Земля круглая.", "Is it true that Земля круглая?"),
         ("Is\nit so?", "Is it true that is it so?"),

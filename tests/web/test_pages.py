@@ -393,6 +393,11 @@ class TestRun:
         assert "brand-new claim" in alone and "language model may have used" not in alone
         assert "brand-new claim" not in finished(client)
 
+    def test_so_does_a_check_of_the_other_strategy_that_searches_the_web(self, make_app):
+        searching = Choice("web-search", "Web search")
+        wiring = scripted_wiring(choices=(searching,), usual=RunOptions(answerer="web-search", search="corpus"))
+        assert "brand-new claim" in finished(make_app(wiring).test_client())
+
     def test_says_what_was_at_work_and_what_it_cost(self, make_app):
         wiring = scripted_wiring(language_models=(AWAY,))
         page = finished(make_app(wiring).test_client(), preset="prompted", model="big")

@@ -18,6 +18,8 @@ PAGES_MS = 300.0
 END_SECONDS = 120.0
 
 BURST = 200
+"""Each from an address of its own."""
+
 ROOM = {"WORKERS": "4", "MAX_WAITING": "20", "THREADS": "40"}
 SEATS = 36
 READERS = 100
@@ -26,6 +28,9 @@ READERS = 100
 FLOOD = 2000
 AT_ONCE = 50
 FLOODER = "127.0.0.66"
+FLOODED_MS = 1000.0
+"""Others are served if a page comes within a second: each stands behind up to 50 requests of the flood."""
+
 OTHERS = 10
 """Visitors with an address each."""
 
@@ -44,7 +49,7 @@ def burst(hops: int) -> Iterator[Line]:
 
 async def _crowded(port: int) -> tuple[list[Reply], list[Arrivals], list[Reply]]:
     """What came of the starts, of the streams of those that got in, and of pages that were read meanwhile."""
-    browsers = [Browser("127.0.0.1", port) for _ in range(BURST)]
+    browsers = [Browser("127.0.0.1", port, f"127.0.1.{1 + number}") for number in range(BURST)]
     for each in browsers:
         await each.come()
     started = await asyncio.gather(*(each.start(f"Claim {n} of a burst.") for n, each in enumerate(browsers)))
@@ -82,7 +87,7 @@ def flood(hops: int) -> Iterator[Line]:
         met = Counter(each.status for each in flooded)
         told = ", ".join(f"{number} times {status}" for status, number in sorted(met.items()))
         yield Line(f"{FLOOD:,} requests from one address", told, "200, 303 or 429", set(met) <= {200, 303, 429})
-        yield _of_pages("others' pages meanwhile", pages)
+        yield _of_pages("others' pages meanwhile", pages, FLOODED_MS)
         served = sum(each.status == 303 for each in starts)
         yield Line("others' starts meanwhile", f"{served} of {len(starts)} got in", "all", served == len(starts))
 
@@ -118,8 +123,8 @@ async def _other(port: int, number: int, over: asyncio.Event) -> tuple[list[Repl
     return pages, start
 
 
-def _of_pages(what: str, pages: Sequence[Reply]) -> Line:
+def _of_pages(what: str, pages: Sequence[Reply], most: float = PAGES_MS) -> Line:
     wrong = sum(each.status != 200 for each in pages)
     late = percentile([each.milliseconds for each in pages], 95)
     told = f"95% within {late:.0f} ms, {wrong} of {len(pages)} refused or failed"
-    return Line(what, told, f"under {PAGES_MS:.0f} ms, none", late < PAGES_MS and not wrong)
+    return Line(what, told, f"under {most:.0f} ms, none", late < most and not wrong)

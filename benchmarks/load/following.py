@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,11 +109,16 @@ def _there(met: Met) -> Line:
 
 
 def _pages(met: Met) -> Iterator[Line]:
-    right = [each for kind, status, each in met.pages if status == (303 if kind == "start a run" else 200)]
+    right = [each for kind, status, each in met.pages if status == _right(kind)]
     told = f"95% within {percentile(right, 95):.0f} ms, median {median(right):.0f} ms ({len(right):,} pages)"
     yield Line("pages", told, f"under {PAGES_MS:.0f} ms", percentile(right, 95) < PAGES_MS)
-    wrong = len(met.pages) - len(right)
-    yield Line("pages that were refused or failed", f"{wrong}", "none", wrong == 0)
+    wrong = Counter(f"{kind}: {status or 'cut off'}" for kind, status, _ in met.pages if status != _right(kind))
+    told = ", ".join(f"{number} times {how}" for how, number in wrong.most_common()) or "0"
+    yield Line("pages that were refused or failed", told, "none", not wrong)
+
+
+def _right(kind: str) -> int:
+    return 303 if kind == "start a run" else 200
 
 
 def _events(met: Met) -> Iterator[Line]:

@@ -80,6 +80,7 @@ def test_with_nothing_to_read_there_is_no_answer(weights, passages):
         "هاملت مسرحية لشكسبير",
         "Erdoğan'ın İstanbul'u",
         "e\u0301te\u0301",
+        "😀😀😀",
     ],
 )
 def test_any_script_and_emoji_are_read_and_cited_exactly(weights, text):

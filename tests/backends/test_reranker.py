@@ -46,6 +46,10 @@ class TestRanking:
         long = Passage(HAMLET.text + " More was said." * 2000, "Hamlet", "test")
         assert reranker.rerank(QUESTION, [GRAVITY, long])[0].title == "Hamlet"
 
+    @pytest.mark.parametrize("text", ["", "word " * 10_000, "😀😀😀", "Лев Толстой 孔子"])
+    def test_odd_passages_are_ranked_like_any_other(self, reranker, text):
+        assert [each.title for each in reranker.rerank(QUESTION, [Passage(text, "", "test"), HAMLET])] == ["Hamlet", ""]
+
     def test_an_emoji_and_another_script_are_words_like_others(self, reranker):
         assert len(reranker.rerank("🦖 Кто написал 'Гамлета'?", [HAMLET, GRAVITY])) == 2
 

@@ -1,0 +1,84 @@
+"""What ships with the code: few enough bytes, a card each, and cards and pages that say what was measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.backends.corpora import vital_articles
+from app.training.pairs import SOURCES, is_held_out
+from app.wiring import SHIPPED
+
+ROOT = Path(__file__).resolve().parents[1]
+MODELS = sorted(folder for folder in SHIPPED.iterdir() if folder.is_dir())
+MOST_BYTES = 60_000_000
+
+
+def card_of(model: Path) -> str:
+    return " ".join((model / "README.md").read_text(encoding="utf-8").split())
+
+
+def cells(page: Path, first: str) -> list[str]:
+    """The cells of the table's row on `page` whose first cell is `first`, without emphasis."""
+    rows = (line.strip("|\n ").split("|") for line in page.read_text(encoding="utf-8").splitlines() if "|" in line)
+    return next(each for row in rows if (each := [cell.strip(" *") for cell in row])[0] == first)
+
+
+def test_all_that_ships_is_under_sixty_megabytes() -> None:
+    sizes = [file.stat().st_size for file in SHIPPED.rglob("*") if file.is_file()]
+    assert 0 < sum(sizes) < MOST_BYTES
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda folder: folder.name)
+def test_a_card_tells_data_licences_command_seed_time_and_what_the_model_is_bad_at(model: Path) -> None:
+    card = card_of(model)
+    settings = json.loads((model / "training.json").read_text(encoding="utf-8"))["settings"]
+    assert all(part in card for part in ("| data |", "| licences of the data |", "flask --app app train", "minutes"))
+    assert f"seed {settings['seed']}" in card
+    assert "What it is bad at" in card
+
+
+def test_a_set_that_is_not_for_commerce_trains_nothing_that_ships() -> None:
+    assert not [source for source in SOURCES if "averitec" in source.casefold()]
+    assert "AVeriTeC is non-commercial and was not used" in card_of(SHIPPED / "judge")
+
+
+def test_the_judges_card_and_page_have_the_figures_that_training_measured() -> None:
+    metrics = json.loads((SHIPPED / "judge" / "metrics.json").read_text(encoding="utf-8"))
+    by_source = metrics["by_source"]
+    for source, row in by_source.items():
+        if row["auc"] is not None:
+            told = cells(SHIPPED / "judge" / "README.md", source)[1:5]
+            assert told == [str(row[name]) for name in ("n", "auc", "auc_judge_alone", "macro_f1_supported")], source
+    page = ROOT / "docs" / "judge.md"
+    names = ("auc", "auc_judge_alone", "auc_signals_alone", "auc_claim_only", "auc_evidence_only", "macro_f1_supported")
+    shown = {"FEVEROUS-S": "feverous_s_dev", "Fool-Me-Twice": "fool_me_twice_dev", "FEVER symmetric": "fever_symmetric"}
+    shown |= {f"HoVer, {hops} hops": f"hover_dev-{hops}hop" for hops in (2, 3, 4)}
+    for first, source in shown.items():
+        assert cells(page, first)[3:] == [f"{by_source[source][name]:.3f}" for name in names], source
+    assert f"expected error {metrics['calibration_error']}" in page.read_text(encoding="utf-8")
+
+
+def test_the_readers_card_and_page_have_the_figures_that_training_measured() -> None:
+    measured = json.loads((SHIPPED / "reader" / "metrics.json").read_text(encoding="utf-8"))["squad, own passage"]
+    every, answerable, without = measured["all"], measured["answerable"], measured["unanswerable"]
+    assert cells(SHIPPED / "reader" / "README.md", "SQuAD, its own passage")[1:] == [
+        ", ".join(map(str, (every["n"], every["EM"], every["F1"]))),
+        ", ".join(map(str, (answerable["n"], answerable["EM"], answerable["F1"]))),
+        ", ".join(map(str, (without["n"], without["F1"]))),
+    ]
+    ships = "what ships: trained on, threshold fitted to the targets (0.24)"
+    page = ROOT / "docs" / "local-models-reader.md"
+    assert cells(page, ships)[1:] == [str(row["F1"]) for row in (every, answerable, without)]
+
+
+def test_sixty_twins_are_about_articles_that_the_judge_never_saw() -> None:
+    lines = (ROOT / "benchmarks" / "twins.jsonl").read_text(encoding="utf-8").splitlines()
+    twins = [json.loads(line) for line in lines]
+    titles = {title for twin in twins for title in twin["titles"]}
+    assert len(twins) == 60
+    assert len({twin[side] for twin in twins for side in ("true", "false")}) == 120
+    assert titles <= {article.title for article in vital_articles()}
+    assert all(is_held_out(title) for title in titles)

@@ -17,7 +17,7 @@ from typing import Protocol
 from flask import Blueprint, Response, abort, request, stream_with_context
 
 from app.reasoning.errors import HopcheckError
-from app.runs.service import Place, StoredEvent
+from app.runs.service import Place, StoredEvent, StoredRun
 from app.web.current import hopcheck
 from app.web.following import Following
 from app.web.steering import may_steer
@@ -41,7 +41,7 @@ END = "event: end\ndata: end\n\n"
 def events(run_id: str) -> Response:
     """What happened after the event the reader last saw (Last-Event-ID, or `?after=`), and then what happens."""
     run = hopcheck().runs.report(run_id) or abort(404)
-    return server_sent(run_id, Pieces(Following(run), own=may_steer(run)))
+    return server_sent(run, Pieces(Following(run), own=may_steer(run)))
 
 
 class Reader(Protocol):
@@ -106,14 +106,16 @@ class Teller(Protocol):
 class _OfOneRun:
     """Tells one reader of one run, from the event behind `after` on."""
 
-    def __init__(self, run_id: str, reader: Reader, after: int) -> None:
-        self._run_id = run_id
+    def __init__(self, run: StoredRun, reader: Reader, after: int) -> None:
+        self._run_id = run.id
+        self._known = run.last_seq
         self._reader = reader
         self._after = after
 
     @property
     def ended(self) -> bool:
-        return self._reader.ended
+        """A reader who knew the end from the start has still to be told what led to it, which may come in parts."""
+        return self._reader.ended and self._after >= self._known
 
     def news(self, wait: float) -> str:
         happened = hopcheck().runs.follow(self._run_id, self._after, wait)
@@ -126,10 +128,10 @@ class _OfOneRun:
         return self._reader.moved_to(hopcheck().runs.place(self._run_id))
 
 
-def server_sent(run_id: str, reader: Reader) -> Response:
+def server_sent(run: StoredRun, reader: Reader) -> Response:
     """What happened after the event that the sender of this request last saw, and what happens, told by `reader`."""
     (after,) = last_seen()
-    return told(_OfOneRun(run_id, reader, after), f"run {run_id}")
+    return told(_OfOneRun(run, reader, after), f"run {run.id}")
 
 
 def told(teller: Teller, subject: str) -> Response:

@@ -6,11 +6,14 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from app.extensions import db
+from app.reasoning.events import PhaseEntered
+from app.runs.service import StoredEvent
 from app.web import stream as streaming
 from app.web.followers import THREADS_FOR_PAGES, Followers
 from app.web.stream import message
@@ -228,3 +231,41 @@ def test_when_the_database_fails_a_reader_is_let_go_with_a_line_in_the_log(make_
         db.session.execute(db.text("ALTER TABLE lost RENAME TO runs"))
         db.session.commit()
     gate.open()
+
+
+def test_who_came_at_the_end_is_told_all_that_led_to_it_also_in_parts(make_app):
+    """What others who follow the run have found is told first; that need not be all (app/runs/tails.py)."""
+    app = make_app()
+    client = app.test_client()
+    path = started(client)
+    wait_for(client, path, "verdict-heading")
+    last = ids(read(client, path))[-1]
+    here = app.extensions["hopcheck"]
+    run = here.runs.report(path.rpartition("/")[2])
+    with app.test_request_context(f"{path}/events?after={last - 3}"):
+        app.extensions["hopcheck"] = replace(here, runs=FoundInParts(last))
+        stream = streaming.server_sent(run, InParts()).get_data(as_text=True)
+        app.extensions["hopcheck"] = here
+    assert ids(stream) == [last - 2, last - 1, last]
+
+
+class FoundInParts:
+    """Runs of which every look brings one event."""
+
+    def __init__(self, last: int) -> None:
+        self._last = last
+
+    def follow(self, run_id, after, wait):
+        return (StoredEvent(after + 1, 1.0, PhaseEntered("reading")),) if after < self._last else ()
+
+
+class InParts:
+    """A reader who knew from the start that the run has ended."""
+
+    ended = True
+
+    def happened(self, events):
+        return message("happened", events[-1].seq)
+
+    def moved_to(self, place):
+        return ""

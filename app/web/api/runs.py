@@ -42,4 +42,5 @@ def read(run_id: str) -> Response:
 def follow(run_id: str) -> Response:
     """A run's stored events, and those that come."""
     check_after()
-    return server_sent(run_id, EventMessages(stored_run(run_id)))
+    run = stored_run(run_id)
+    return server_sent(run, EventMessages(run))

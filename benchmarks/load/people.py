@@ -88,7 +88,8 @@ class Crowd:
         await asyncio.gather(*tasks)
 
     async def _start(self, number: int) -> None:
-        browser = Browser("127.0.0.1", self.port)
+        """Everybody has an address, as on a real network: one alone would soon have started its share."""
+        browser = Browser("127.0.0.1", self.port, f"127.0.2.{1 + number % 250}")
         self._met("home", await browser.come())
         started = await browser.start(f"The old harbour's pier number {number} was built before the war.")
         self._met("start a run", started)

@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CLAIM = "Hamlet's author was born in England."
 SCRIPTED = "tests.faults.scripted:scripted_app()"
 DATABASE = "hopcheck.sqlite3"
+START_SECONDS = 180
+"""A process starts in a few, and in many where much else goes on."""
 
 
 class Page(NamedTuple):
@@ -88,7 +90,7 @@ def serving(instance: Path, app: str | None = SCRIPTED, root: Path = ROOT, **env
         process = subprocess.Popen(command, cwd=root, env=given, stdout=file, stderr=file)
     server = Server(f"http://127.0.0.1:{port}", process, log)
     try:
-        until(lambda: answers(server), 60, f"an answer of the server: {server.said()}")
+        until(lambda: answers(server), START_SECONDS, f"an answer of the server: {server.said()}")
         yield server
     finally:
         process.terminate()

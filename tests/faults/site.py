@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,12 +12,11 @@ from typing import Any
 
 from sqlalchemy import Engine, create_engine, text
 
-from tests.faults.servers import ENDS, ROOT, Server, serving, surroundings, until
+from tests.faults.servers import ENDS, ROOT, START_SECONDS, Server, serving, surroundings, until
 from tests.postgres import PostgreSQL
 from tests.redis_server import RedisServer
 
-WEB = "tests.faults.steady:steady_app()"
-WORKER = "tests.faults.steady:steady_app(commands=True)"
+STEADY = "tests.faults.steady:steady_app"
 
 
 class Worker:
@@ -31,11 +28,15 @@ class Worker:
 
     def wait_until_up(self) -> None:
         """Until it takes runs."""
-        until(lambda: " ready." in self.log.read_text(errors="replace"), 60, "a worker that is up")
+        until(lambda: " ready." in self.said(), START_SECONDS, "a worker that is up")
+
+    def said(self) -> str:
+        """The log so far."""
+        return self.log.read_text(errors="replace")
 
     def kill(self) -> None:
         """End it without a word of warning."""
-        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.kill()
         self.process.wait(10)
 
 
@@ -47,20 +48,20 @@ class Site:
         self.redis = redis
         self._folder = folder
         self._stack = stack
-        self._url = postgresql.fresh()
-        self._engine: Engine = create_engine(self._url, pool_pre_ping=True)
+        self.url = postgresql.fresh()
+        self._engine: Engine = create_engine(self.url, pool_pre_ping=True)
         stack.callback(self._engine.dispose)
         self._workers = 0
 
-    def web(self, **environment: str) -> Server:
-        """One more web server, once it answers."""
-        return self._stack.enter_context(serving(self._folder, WEB, **self._environment(environment)))
+    def web(self, app: str = STEADY, **environment: str) -> Server:
+        """One more web server of that factory's application, once it answers."""
+        return self._stack.enter_context(serving(self._folder, f"{app}()", **self._environment(environment)))
 
-    def worker(self, **environment: str) -> Worker:
+    def worker(self, app: str = STEADY, **environment: str) -> Worker:
         """One more worker; it takes a moment until it is up."""
         self._workers += 1
         log = self._folder.with_name(f"worker-{self._workers}.log")
-        command = [sys.executable, "-m", "flask", "--app", WORKER, "worker"]
+        command = [sys.executable, "-m", "flask", "--app", f"{app}(commands=True)", "worker"]
         given = surroundings(self._folder, **self._environment(environment))
         with log.open("wb") as file:
             process = subprocess.Popen(command, cwd=ROOT, env=given, stdout=file, stderr=file)
@@ -96,7 +97,7 @@ class Site:
         assert kinds.count("hop_kept") == 2
 
     def _environment(self, more: dict[str, str]) -> dict[str, str]:
-        shared = {"DATABASE_URL": self._url, "REDIS_URL": self.redis.url, "SECRET_KEY": "x" * 40}
+        shared = {"DATABASE_URL": self.url, "REDIS_URL": self.redis.url, "SECRET_KEY": "x" * 40}
         return {**shared, **more}
 
 

@@ -61,6 +61,19 @@ def test_usage_is_reported(model: LocalLM) -> None:
 
 
 @pytest.mark.models
+def test_the_demonstrations_of_two_kinds_of_prompts_are_computed_once_and_kept_side_by_side(model: LocalLM) -> None:
+    """As a run has them: first questions and follow-ups take turns, and only the new end of each costs time."""
+    families = ["Claim: the Nile is long. Question: how long? " * 6, "Reply, after an answer, with what is left. " * 6]
+    for shown in families:
+        model.complete(f"{shown}Claim: Paris is a city.", max_tokens=1)
+    server, _ = model._engine()
+    for shown in families:
+        prompt = f"{shown}Statement: Nairobi is one."
+        used = server.handle_completions({"prompt": prompt, "n_predict": 1, "cache_prompt": True})["usage"]
+        assert used["prompt_tokens_details"]["cached_tokens"] >= used["prompt_tokens"] - 10 > 40
+
+
+@pytest.mark.models
 def test_a_prompt_that_does_not_fit_is_a_failed_call(model: LocalLM) -> None:
     """Too long a prompt is refused in words, and the model goes on working."""
     with pytest.raises(CallFailed, match="context"):

@@ -25,7 +25,9 @@ SAME = 0.75
 
 def normalised(text: str) -> str:
     """Lower case, without accents, punctuation or doubled spaces: the form in which strings are compared."""
-    plain = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+    plain = text
+    if not text.isascii():  # most of it is, and has no accents
+        plain = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
     return " ".join(_WORD.findall(plain.casefold()))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.modules.prompted.deciding import yes_or_no
 from app.modules.prompted.prompting import (
@@ -42,9 +43,15 @@ class PromptedClaimVerifier:
 
 def sufficiency_prompt(claim: Claim, context: Context) -> str:
     """The demonstrations and this case, up to where the prediction begins."""
-    shown = (f"{_case(each['claim'], shown_pairs(each['known']))} {each['prediction']}" for each in data("sufficiency"))
     known = kept_pairs(context)
-    return few_shot(shown, lambda quote: _case(claim.text, known, quote), quoted_texts(known))
+    return few_shot(_shown(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
+
+
+@lru_cache
+def _shown() -> tuple[str, ...]:
+    return tuple(
+        f"{_case(each['claim'], shown_pairs(each['known']))} {each['prediction']}" for each in data("sufficiency")
+    )
 
 
 def _case(claim: str, known: Iterable[Known], quote: Quote = str) -> str:

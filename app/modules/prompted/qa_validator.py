@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.modules.prompted.deciding import yes_or_no
 from app.modules.prompted.prompting import (
@@ -45,15 +46,19 @@ class PromptedValidator:
 
 def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
     """The demonstrations and this case, up to where the prediction begins."""
-    shown = (
-        f"{_case(each['claim'], shown_pairs(each['known']), each['question'], each['answer'])} {each['prediction']}"
-        for each in data("usefulness")
-    )
     known, answer = kept_pairs(context), answer_text(hop)
     return few_shot(
-        shown,
+        _shown(),
         lambda quote: _case(claim.text, known, hop.question.text, quote(answer), quote),
         [*quoted_texts(known), answer],
+    )
+
+
+@lru_cache
+def _shown() -> tuple[str, ...]:
+    return tuple(
+        f"{_case(each['claim'], shown_pairs(each['known']), each['question'], each['answer'])} {each['prediction']}"
+        for each in data("usefulness")
     )
 
 

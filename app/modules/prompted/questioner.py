@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.modules.parsing import question_from
 from app.modules.prompted.prompting import (
@@ -73,13 +74,18 @@ def question_prompt(claim: Claim, context: Context, told: str = "", also: str = 
     `told` names what was asked before, `also` is one more instruction.
     """
     is_first = not context and not told
-    name = "first_question" if is_first else "follow_up_question"
-    shown = (
-        f"{_case(each['claim'], shown_pairs(each.get('known', ())), is_first)} {each['question']}"
-        for each in data(name)
-    )
     known = kept_pairs(context)
-    return few_shot(shown, lambda quote: _case(claim.text, known, is_first, quote, told, also), quoted_texts(known))
+    return few_shot(
+        _shown(is_first), lambda quote: _case(claim.text, known, is_first, quote, told, also), quoted_texts(known)
+    )
+
+
+@lru_cache
+def _shown(is_first: bool) -> tuple[str, ...]:
+    return tuple(
+        f"{_case(each['claim'], shown_pairs(each.get('known', ())), is_first)} {each['question']}"
+        for each in data("first_question" if is_first else "follow_up_question")
+    )
 
 
 def _case(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from app.modules.parsing import LABEL_WORDS, label_from, rationale_from
@@ -65,13 +66,19 @@ class PromptedReasoner:
 
 def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
     """The demonstrations for these labels and this case, up to where the rationale begins."""
-    shown = (
+    known = kept_evidence(claim, context)
+    by = f"The claim was made{made(claim)}." if made(claim) else ""
+    return few_shot(
+        _shown(tuple(labels)), lambda quote: _case(claim.text, known, labels, quote, by), quoted_texts(known)
+    )
+
+
+@lru_cache
+def _shown(labels: tuple[Label, ...]) -> tuple[str, ...]:
+    return tuple(
         f"{_case(each['claim'], shown_pairs(each['known']), labels)} {_conclusion(each)}"
         for each in balanced(data("reasoning"), labels)
     )
-    known = kept_evidence(claim, context)
-    by = f"The claim was made{made(claim)}." if made(claim) else ""
-    return few_shot(shown, lambda quote: _case(claim.text, known, labels, quote, by), quoted_texts(known))
 
 
 def balanced(shown: Iterable[Mapping[str, Any]], labels: Sequence[Label]) -> list[Mapping[str, Any]]:

@@ -32,7 +32,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, sessionmaker
 
 from app.extensions import db
 from app.reasoning.calls import Call
-from app.runs.connections import engine_of
+from app.runs.connections import engine_of, writing
 from app.runs.tables import UtcDateTime
 from app.runs.trouble import DatabaseUnavailable
 
@@ -143,7 +143,7 @@ class CallCache:
 
     def _keep(self, call: Call, reply: Any) -> None:
         try:
-            with self._engine.begin() as connection:
+            with writing(self._engine) as connection:
                 self.write(connection, call, reply)
         except IntegrityError:
             log.debug("another call like this one was kept at the same moment")

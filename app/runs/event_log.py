@@ -34,7 +34,7 @@ from app.reasoning.roles import Wish
 from app.runs.bells import Bell, SilentBell
 from app.runs.clock import database_now
 from app.runs.codec import decode, encode, encode_options
-from app.runs.connections import engine_of
+from app.runs.connections import engine_of, turn, writing
 from app.runs.event_statements import COUNT_UP, INSERT, READ, STANDS, WISH
 from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
@@ -115,7 +115,7 @@ class EventLog:
 
         `admit` looks at the database with the run in it and the write lock held; what it raises takes the run back.
         """
-        with self._sessions.begin() as session:
+        with turn(self._engine), self._sessions.begin() as session:
             parent = next((each.branch.parent for each in standing if isinstance(each, RunBranched)), None)
             now = _create(session, run_id, owner, started, last_seq=len(standing) + 2, parent=parent, batch=batch)
             admit(session)
@@ -132,7 +132,7 @@ class EventLog:
         (started, _), (ended, _) = told[0], told[-1]
         if not isinstance(started, RunStarted):
             raise ValueError(f"a run begins with run_started, not {started.kind}")
-        with self._sessions.begin() as session:
+        with turn(self._engine), self._sessions.begin() as session:
             now = _create(session, run_id, owner, started, last_seq=len(told), imported=True, **_summary(ended))
             for seq, (event, seconds) in enumerate(told, 1):
                 _insert(session.connection(), run_id, seq, now + timedelta(seconds=seconds), event)
@@ -144,7 +144,7 @@ class EventLog:
         write lock before anything is read, so that two writers, in threads or processes, never take the same number,
         and nothing slips in behind a terminal event.
         """
-        with self._engine.begin() as connection:
+        with writing(self._engine) as connection:
             counting = COUNT_UP.values(**summary) if (summary := _summary(event)) else COUNT_UP
             row = connection.execute(counting, {"run": lease.run_id, "held": lease.epoch}).one_or_none()
             if row is None:

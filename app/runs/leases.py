@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
 from app.runs.clock import SteadyClock, database_now
+from app.runs.connections import engine_of, turn
 from app.runs.jobs import PEOPLE
 from app.runs.lapsing import LeaseWatch
 from app.runs.tables import RUNNING, EventRow, RunRow
@@ -105,7 +106,7 @@ class Leases:
         return self._begin_epoch(run_id, seized)
 
     def _begin_epoch(self, run_id: str, statement: Update) -> Lease | None:
-        with self._sessions.begin() as session:
+        with turn(engine_of(self._sessions)), self._sessions.begin() as session:
             begun = statement.returning(RunRow.epoch, RunRow.cut_offs, database_now().label("now"))
             row = session.execute(begun).one_or_none()
             if row is None:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.calls import Call, Memory
-from app.runs.connections import engine_of
+from app.runs.connections import engine_of, writing
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class Replies:
         if not memories:
             return
         try:
-            with self._engine.begin() as connection:
+            with writing(self._engine) as connection:
                 for memory in memories:
                     memory.write(connection, call, reply)
         except Exception as error:  # each says by itself what is wrong with it

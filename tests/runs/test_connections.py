@@ -1,0 +1,72 @@
+"""Whose turn it is to write: one thread at a time where the database is SQLite, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from sqlalchemy import create_engine, event, text
+
+from app.runs import connections
+from app.runs.connections import turn, writing
+
+
+def test_threads_that_write_at_once_never_find_the_database_locked(tmp_path):
+    """Their connections would not wait a moment for it."""
+    engine = create_engine(f"sqlite:///{tmp_path}/turns.sqlite3")
+
+    @event.listens_for(engine, "connect")
+    def _impatient(connection, record) -> None:
+        connection.execute("PRAGMA busy_timeout = 0")
+
+    with writing(engine) as connection:
+        connection.execute(text("CREATE TABLE counts (n INTEGER)"))
+        connection.execute(text("INSERT INTO counts VALUES (0)"))
+    failed = []
+
+    def count() -> None:
+        try:
+            for _ in range(20):
+                with writing(engine) as connection:
+                    connection.execute(text("UPDATE counts SET n = n + 1"))
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=count) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    with engine.connect() as connection:
+        assert (connection.scalar(text("SELECT n FROM counts")), failed) == (160, [])
+    engine.dispose()
+
+
+def test_what_raises_is_taken_back_and_ends_its_turn(sessions):
+    engine = sessions.kw["bind"]
+    try:
+        with writing(engine) as connection:
+            connection.execute(text("CREATE TABLE lost (n INTEGER)"))
+            connection.execute(text("INSERT INTO lost VALUES (1)"))
+            raise KeyError
+    except KeyError:
+        pass
+    began = time.monotonic()
+    with turn(engine):
+        assert time.monotonic() - began < connections.TURN_SECONDS / 2
+
+
+def test_a_turn_in_one_database_keeps_nobody_from_another(sessions, tmp_path):
+    other = create_engine(f"sqlite:///{tmp_path}/other.sqlite3")
+    began = time.monotonic()
+    with turn(sessions.kw["bind"]), turn(other):
+        assert time.monotonic() - began < connections.TURN_SECONDS / 2
+    other.dispose()
+
+
+def test_on_postgresql_nobody_takes_turns(postgresql):
+    engine = create_engine(postgresql.fresh())
+    began = time.monotonic()
+    with turn(engine), turn(engine):
+        assert time.monotonic() - began < connections.TURN_SECONDS / 2
+    engine.dispose()

@@ -236,11 +236,11 @@ class MortalLog(EventLog):
         super().__init__(sessions)
         self._left, self._stored = dies_at, stored
 
-    def append(self, lease, event) -> int:
+    def append(self, lease, event, *hears) -> int:
         self._left -= 1
         if self._left == 0 and not self._stored:
             raise CutOff
-        seq = super().append(lease, event)
+        seq = super().append(lease, event, *hears)
         if self._left == 0:
             raise CutOff
         return seq

@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.request import Request, urlopen
 
+import pytest
+
 from benchmarks.bench import Line
 from benchmarks.load.scripted import APP, HOPS
 from tests import postgres, redis_server
@@ -28,11 +30,16 @@ _DONE = "select count(*) from batches where state = 'done'"
 
 def batch(hops: int) -> Iterator[Line]:
     """The same batch twice, on a fresh site each time."""
-    with ExitStack() as stack:
-        servers = stack.enter_context(postgres.running()), stack.enter_context(redis_server.running())
-        one, two = (_seconds(workers, hops, *servers) for workers in (1, 2))
+    what = f"a batch of {CLAIMS}"
+    try:
+        with ExitStack() as stack:
+            servers = stack.enter_context(postgres.running()), stack.enter_context(redis_server.running())
+            one, two = (_seconds(workers, hops, *servers) for workers in (1, 2))
+    except pytest.skip.Exception as missing:
+        yield Line(what, f"not measured: {missing}")
+        return
     told = f"{one:.0f} s with one worker, {two:.0f} s with two: {one / two:.2f} times as fast"
-    yield Line(f"a batch of {CLAIMS}", told, f"{TIMES} times", one / two >= TIMES)
+    yield Line(what, told, f"{TIMES} times", one / two >= TIMES)
 
 
 def _seconds(workers: int, hops: int, postgresql: postgres.PostgreSQL, redis: redis_server.RedisServer) -> float:

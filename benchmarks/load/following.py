@@ -25,8 +25,8 @@ from benchmarks.soak_table import percentile
 from tests.faults.servers import until
 
 PEOPLE = 200
-COMING = 245
-"""So many are there, for one who has just seen a run's end is about to open another and follows none meanwhile."""
+COMING = 215
+"""So many are there, for one who has just seen a run's end is about to follow another and follows none meanwhile."""
 
 STARTS_A_SECOND = 2.0
 SETTINGS = {"THREADS": "270", "WORKERS": "32"}

@@ -1,20 +1,18 @@
 """A crowd in a process of its own: people who follow running checks, people who start them, and readers of pages.
 
-    .venv/bin/python -m benchmarks.load.people PORT --people 220 --starts 2 --seconds 60 --out crowd.json
+    .venv/bin/python -m benchmarks.load.people PORT --people 215 --starts 2 --seconds 60 --out crowd.json
 
-Nine in ten follow as a browser does: they open the page of a run that goes on, then its stream, and at its end the page
-of another. One in ten is a program that reads the stream of the API, where every event has its own message. People
-come a few at a time; only what is asked for once all are there is in what this writes.
+Nine in ten follow as a browser does, on the stream of a run that has just begun, and at its end on that of another. One
+in ten is a program that reads the stream of the API, where every event has its own message. People come a few at a
+time; only what is asked for once all are there is in what this writes.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import html
 import json
 import random
-import re
 import time
 from collections.abc import Coroutine
 from dataclasses import asdict, dataclass, field
@@ -32,16 +30,19 @@ END_SECONDS = 30.0
 PROGRAMS = 10
 """Every tenth who follows is a program."""
 
-READERS = 5
-PAGES = ("/", "/how-it-works", "/static/style.css", "/static/app.js", "finished run", "finished run")
+BEGUN = 2
+"""The number of the last event that the page of a run tells that waits for its turn."""
+
+READERS = 12
+PAGES = ("/", "/how-it-works", "/static/style.css", "finished run", *["running run"] * 3)
+THINK_SECONDS = (0.2, 1.2)
+"""What a reader waits between two pages."""
+
 NEWEST = 4
 """People open a run that has just begun: one of the last so many."""
 
-LINGER_SECONDS = (0.2, 1.2)
-"""Between the end of one run and the page of the next."""
-
-_STREAM = re.compile(r'sse-connect="([^"]+)"')
-_AFTER = re.compile(r"[?&]after=(\d+)")
+LINGER_SECONDS = (0.05, 0.3)
+"""Between the end of one run and the stream of the next."""
 
 
 @dataclass
@@ -106,17 +107,8 @@ class Crowd:
             await asyncio.sleep(choice.uniform(*LINGER_SECONDS))
 
     async def _follow(self, browser: Browser, run_id: str, as_program: bool) -> None:
-        path, after = f"/api/v1/runs/{run_id}/events", 0
-        if not as_program:
-            page = await browser.get(f"/runs/{run_id}")
-            self._met("running run", page)
-            stream = _STREAM.search(page.text)
-            if not stream:  # it ended meanwhile, or there is no seat
-                if 'id="verdict-heading"' in page.text:
-                    self._end(run_id)
-                return
-            path = html.unescape(stream[1])
-            after = int(_AFTER.search(path)[1])  # type: ignore[index] # the page's own address
+        after = 0 if as_program else BEGUN
+        path = f"/api/v1/runs/{run_id}/events" if as_program else f"/runs/{run_id}/events?after={after}"
         arrivals = Arrivals(run_id, after, time.time())
         if self._counts:
             self.arrivals.append(arrivals)
@@ -134,12 +126,13 @@ class Crowd:
     async def _reader(self, number: int) -> None:
         browser, choice = Browser("127.0.0.1", self.port), random.Random(-number)
         while not self._over.is_set():
-            await asyncio.sleep(choice.uniform(*LINGER_SECONDS))
+            await asyncio.sleep(choice.uniform(*THINK_SECONDS))
             page = choice.choice(PAGES)
-            if page != "finished run":
+            runs = {"running run": list(self._live), "finished run": self._ended}.get(page)
+            if runs is None:
                 self._met(page, await browser.get(page))
-            elif self._ended:
-                self._met(page, await browser.get(f"/runs/{choice.choice(self._ended)}"))
+            elif runs:
+                self._met(page, await browser.get(f"/runs/{choice.choice(runs)}"))
 
     def _met(self, kind: str, reply: Reply) -> None:
         if self._counts:

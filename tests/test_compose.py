@@ -46,6 +46,13 @@ def test_every_variable_of_ours_is_a_setting():
     assert SERVICES["worker"]["environment"] == SERVICES["web"]["environment"]
 
 
+def test_every_setting_can_be_made_in_one_file_but_where_a_container_listens():
+    for name in ("web", "worker"):
+        assert SERVICES[name]["env_file"] == ".env"
+        assert (SERVICES[name]["environment"]["HOST"], SERVICES[name]["environment"]["PORT"]) == ("0.0.0.0", 8000)
+    assert SERVICES["web"]["ports"] == ["${PORT:-8000}:8000"], "PORT in that file is the port of this machine"
+
+
 def test_the_worker_starts_by_a_command_that_is_there():
     *program, command = SERVICES["worker"]["command"]
     assert program == [".venv/bin/flask", "--app", "app"]

@@ -1,0 +1,143 @@
+"""What every job runner keeps to, tried on each of them: threads, and Celery with a real Redis and a real worker."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from app.reasoning.types import Claim, RunOptions
+from app.runs.celery_jobs import CARRY_OUT, CeleryJobs, celery_app
+from app.runs.jobs import BATCHES, PEOPLE, QUEUES, JobRunner, ThreadJobs
+from tests.fakes import TWO_HOPS, scripted_wiring
+from tests.redis_server import RedisServer, running
+from tests.runs.conftest import ended, only_sqlite, wait_until
+
+Hire = Callable[[Callable[[str], None]], JobRunner]
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with running() as server:
+        yield server
+
+
+@pytest.fixture(params=["threads", "celery"])
+def hire(request) -> Iterator[Hire]:
+    """Makes a job runner that does `work` for one run at a time; it stops at the end."""
+    with ExitStack() as stack:
+
+        def make(work: Callable[[str], None]) -> JobRunner:
+            if request.param == "threads":
+                jobs: JobRunner = ThreadJobs(work, 1)
+            else:
+                jobs = working(stack, request.getfixturevalue("redis"), work)
+            stack.callback(jobs.stop, 10)
+            return jobs
+
+        yield make
+
+
+def working(stack: ExitStack, redis: RedisServer, work: Callable[[str], None]) -> CeleryJobs:
+    """Jobs that a worker of this process is brought."""
+    from celery.contrib.testing.worker import start_worker
+
+    redis.client.flushall()
+    jobs, app = CeleryJobs(work, redis.url), celery_app(redis.url)
+
+    @app.task(name=CARRY_OUT, shared=False)
+    def carry_out(run_id: str) -> None:
+        jobs.carry_out(run_id)
+
+    stack.enter_context(start_worker(app, queues=list(QUEUES), pool="threads", concurrency=1, perform_ping_check=False))
+    return jobs
+
+
+class Busy:
+    """Work that waits in its first run until the gate is opened, and writes down what it was given."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.gate = threading.Event()
+
+    def __call__(self, run_id: str) -> None:
+        self.begun.append(run_id)
+        self.gate.wait(30)
+
+
+def test_runs_of_one_queue_are_carried_out_one_after_the_other_in_the_order_they_came(hire):
+    done: list[str] = []
+    jobs = hire(done.append)
+    for number in range(4):
+        jobs.submit(str(number))
+    wait_until(lambda: done == ["0", "1", "2", "3"])
+
+
+def test_a_run_that_is_named_again_while_it_waits_is_carried_out_once(hire):
+    work = Busy()
+    jobs = hire(work)
+    jobs.submit("first")
+    wait_until(lambda: work.begun)
+    for _ in range(3):
+        jobs.submit("again and again")
+    jobs.submit("last")
+    work.gate.set()
+    wait_until(lambda: work.begun[-1] == "last")
+    assert work.begun == ["first", "again and again", "last"]
+
+
+def test_a_run_may_come_again_once_it_was_carried_out(hire):
+    done: list[str] = []
+    jobs = hire(done.append)
+    for times in (1, 2):
+        jobs.submit("run")
+        wait_until(lambda times=times: len(done) == times)
+
+
+def test_what_a_person_waits_for_goes_before_the_batches_that_came_first(hire):
+    work = Busy()
+    jobs = hire(work)
+    jobs.submit("first", BATCHES)
+    wait_until(lambda: work.begun)
+    for run_id in ("batch 1", "batch 2", "batch 3"):
+        jobs.submit(run_id, BATCHES)
+    jobs.submit("person", PEOPLE)
+    work.gate.set()
+    wait_until(lambda: len(work.begun) == 5)
+    assert work.begun.index("person") <= 2, "at most what the worker has in its hand goes before"
+
+
+def test_a_run_that_raises_leaves_the_worker_to_the_others(hire):
+    done: list[str] = []
+
+    def work(run_id: str) -> None:
+        done.append(run_id)
+        if run_id == "bad":
+            raise KeyError(run_id)
+
+    jobs = hire(work)
+    jobs.submit("bad")
+    jobs.submit("good")
+    wait_until(lambda: done == ["bad", "good"])
+
+
+def test_who_has_stopped_takes_nothing_more(hire):
+    done: list[str] = []
+    jobs = hire(done.append)
+    jobs.submit("run")
+    wait_until(lambda: done == ["run"])
+    jobs.stop()
+    jobs.submit("late")
+    other = hire(done.append)
+    other.submit("other")
+    wait_until(lambda: "other" in done)
+    assert "late" not in done
+
+
+@only_sqlite
+def test_a_run_of_a_person_comes_to_its_verdict_over_either(hire, runs_with, database_url):
+    runs = runs_with(scripted_wiring(), jobs=lambda carry_out, workers: hire(carry_out))
+    run_id = runs.start(Claim("The author of Hamlet was born in England."), RunOptions(), "me")
+    assert ended(runs, run_id).verdict == TWO_HOPS.verdict

@@ -11,20 +11,31 @@ import logging
 from typing import Literal
 from urllib.parse import quote
 
-from flask import current_app, request
+from flask import Response, current_app, g, request
 
 from app.web.senders import sender
 
 log = logging.getLogger(__name__)
 
-Reason = Literal["csrf", "owner", "limit", "password", "token"]
+Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size", "type", "full"]
+
+BY_STATUS: dict[int, Reason] = {413: "size", 415: "type", 429: "full"}
+"""Refusals that are told by the answer, whoever gave it, unless another reason was written already."""
 
 
 def refused(reason: Reason) -> None:
     """Write that the current request is refused."""
-    run_id = (request.view_args or {}).get("run_id")
-    about = f" run {quote(run_id)[:64]}" if run_id else ""
+    g.refused = True
+    named = request.view_args or {}
+    about = "".join(f" {kind} {quote(named[f'{kind}_id'])[:64]}" for kind in ("run", "batch") if f"{kind}_id" in named)
     log.warning("refused (%s): %s %s from %s%s", reason, request.method, request.endpoint, _pseudonym(), about)
+
+
+def tell_by_status(response: Response) -> Response:
+    """Write that the request was refused where its answer is all that says so."""
+    if (reason := BY_STATUS.get(response.status_code)) and not g.get("refused"):
+        refused(reason)
+    return response
 
 
 def _pseudonym() -> str:

@@ -18,6 +18,8 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from app.reasoning.errors import InvalidInput
 from app.runs.batch_files import LARGEST as LARGEST_BATCH
 from app.runs.importing import LARGEST
+from app.web.audit import tell_by_status
+from app.web.origins import keep_streams_home
 from app.web.session_cookies import SessionCookies
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 ONLY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
@@ -63,6 +66,7 @@ def protect(app: Flask, settings: Settings) -> None:
         WTF_CSRF_TIME_LIMIT=None,  # a page left open all day still works; the token lives as long as the session
         WTF_CSRF_SSL_STRICT=False,  # that check needs a Referer, which our own Referrer-Policy keeps from being sent
     )
+    app.before_request(keep_streams_home)
     app.before_request(_make_room)
     app.before_request(_refuse_other_than_utf8)  # before CSRF, which parses the form and lets the raw bytes go
     csrf.init_app(app)
@@ -70,6 +74,7 @@ def protect(app: Flask, settings: Settings) -> None:
     app.jinja_env.globals["form_name"] = form_name
     headers = {**HEADERS, **ONLY_HTTPS} if settings.https else HEADERS
     app.after_request(lambda response: _add_headers(response, headers))
+    app.after_request(tell_by_status)
 
 
 def believe_proxies(app: Flask, number: int) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import re
 
 import pytest
 
+from app.web.api.problems import API
 from app.web.api.tokens import new_token
-from tests.web.conftest import send, started, token
+from tests.web.conftest import finished, send, started, token, wait_for
 from tests.web.test_api import RUNS, with_tokens
 from tests.web.test_site_password import PASSWORD, enter
 
@@ -24,7 +26,7 @@ def lines(caplog):
 
 
 def reason(line: str) -> str:
-    return re.fullmatch(r"refused \((\w+)\): [A-Z]+ [\w.]+ from [0-9a-f]{12}( run [\w-]+)?", line)[1]
+    return re.fullmatch(r"refused \((\w+)\): [A-Z]+ [\w.]+ from [0-9a-f]{12}( (run|batch) [\w-]+)?", line)[1]
 
 
 def test_a_form_with_a_forged_token_leaves_a_line(client, lines):
@@ -49,6 +51,45 @@ def test_a_limit_leaves_a_line(make_app, lines):
     client = make_app(rate_limit="1 per hour").test_client()
     assert [send(client, SECRET).status_code for _ in range(2)] == [303, 429]
     assert [reason(line) for line in lines()] == ["limit"]
+
+
+def test_a_batch_of_somebody_else_leaves_a_line_that_names_it(make_app, lines):
+    app = make_app()
+    batch_id = app.test_client().post(f"{API}/batches", json={"claims": [SECRET]}).json["id"]
+    other = app.test_client()
+    form = {"csrf_token": token(other)}
+    assert other.post(f"/batches/{batch_id}/cancel", data=form).status_code == 404
+    assert other.delete(f"{API}/batches/{batch_id}").status_code == 404
+    assert [reason(line) for line in lines()] == ["owner", "owner"]
+    assert all(line.endswith(f" batch {batch_id}") for line in lines())
+
+
+def test_what_is_too_large_and_what_is_no_json_leave_a_line(client, lines):
+    for path in ("/runs", "/import", "/batches", RUNS, f"{API}/import", f"{API}/batches"):
+        large = {"wsgi.input": io.BytesIO(), "CONTENT_LENGTH": str(10**8)}
+        media = "application/json" if API in path else "application/x-www-form-urlencoded"
+        assert client.post(path, content_type=media, environ_overrides=large).status_code == 413, path
+    assert client.post(RUNS, data={"claim": SECRET}).status_code == 415
+    assert [reason(line) for line in lines()] == ["size"] * 6 + ["type"]
+
+
+def test_a_day_that_is_spent_leaves_a_line(make_app, lines):
+    client = make_app(day_calls=1).test_client()
+    finished(client)
+    assert send(client, SECRET).status_code == client.post(RUNS, json={"claim": SECRET}).status_code == 429
+    assert [reason(line) for line in lines()] == ["full", "full"]
+
+
+@pytest.mark.parametrize("said", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
+def test_a_stream_for_a_page_of_another_site_leaves_a_line(client, lines, said):
+    path, another = started(client), started(client)
+    for each in (path, another):
+        wait_for(client, each, "verdict-heading")
+    for address in (f"{path}/events", f"/api/v1{path}/events", f"/compare/events?run={path[6:]}&run={another[6:]}"):
+        assert client.get(address, headers=said, buffered=True).status_code == 403, address
+        same = {"Sec-Fetch-Site": "same-origin"} if "Origin" not in said else {"Origin": "http://localhost"}
+        assert client.get(address, headers=same, buffered=True).status_code == 200, address
+    assert [reason(line) for line in lines()] == ["origin"] * 3
 
 
 def test_a_wrong_token_leaves_a_line(make_app, tmp_path, lines):

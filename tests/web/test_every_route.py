@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+
+from werkzeug.test import EnvironBuilder
+
 from app.runs.once import new_id
 from app.web.api.problems import API
 from app.web.security import HEADERS
-from tests.web.test_api import RUNS, ended, problem, start
+from tests.web.test_api import CLAIM, RUNS, ended, problem, start
+
+GUESSES = 10_000
 
 NO_TWIN = "it only shows what the API tells elsewhere, or leads there"
 
@@ -65,6 +71,10 @@ DOORS = ("GET /password", "POST /password")
 """Where a site asks people for a password; a program sends a token."""
 
 
+WITHOUT_MORE = {"GET /metrics", "GET /password"}
+"""What shows nothing to whoever knows all addresses: one asks for a token, the other is for sites with a password."""
+
+
 def routes_of(app) -> set[str]:
     return {
         f"{method} {rule.rule}" for rule in app.url_map.iter_rules() for method in rule.methods - {"HEAD", "OPTIONS"}
@@ -81,20 +91,40 @@ def test_what_a_page_does_a_program_can_do_by_the_api(make_app):
 
 
 def test_every_answer_carries_the_headers_that_guard_it(make_app):
-    app = make_app()
-    client = app.test_client()
-    run_id = ended(client, start(client))["id"]
+    app = make_app(publishing=True, metrics_token="m" * 16)
+    client, shown = app.test_client(), set()
+    run_id, another = (ended(client, start(client))["id"] for _ in range(2))
+    batch_id = client.post(f"{API}/batches", json={"claims": [CLAIM]}).json["id"]
+    query = {"run": [run_id, another], "hop": 2}
     for method in ("GET", "POST", "PUT", "DELETE"):
         for rule in app.url_map.iter_rules():
-            path = rule.rule.replace("<run_id>", run_id).replace("<hop>", "1").replace("<path:filename>", "style.css")
-            answer = client.open(path, method=method, buffered=True)
+            path = rule.rule.replace("<run_id>", run_id).replace("<batch_id>", batch_id)
+            path = path.replace("<hop>", "1").replace("<path:filename>", "style.css")
+            answer = client.open(path, method=method, query_string=query if method == "GET" else None, buffered=True)
             assert answer.status_code < 500, (method, path)
             missing = {name for name, value in HEADERS.items() if answer.headers.get(name) != value}
             assert not missing, (method, path, missing)
+            shown |= {f"{method} {rule.rule}"} if answer.status_code == 200 else set()
+    assert {route for route in routes_of(app) if route.startswith("GET ")} - shown == WITHOUT_MORE
+
+
+def test_of_ten_thousand_guessed_ids_none_opens_a_run_or_batch(make_app, caplog):
+    """By the application itself and not the test client, which takes longer to ask than the site to answer."""
+    app = make_app()
+    client, found, tried = app.test_client(), [], set()
+    client.post(f"{API}/batches", json={"claims": [CLAIM, "The sea is wet."]})
+    start(client)
+    environ = EnvironBuilder("/").get_environ()
+    caplog.set_level(logging.ERROR)
+    for number in range(GUESSES):
+        path = f"{API}/{('runs', 'batches')[number % 2]}/{new_id()}"
+        answer = app({**environ, "PATH_INFO": path}, lambda status, headers, trace=None: found.append(status[:3]))
+        answer.close()
+        tried.add(path)
+    assert len(tried) == GUESSES == found.count("404")
 
 
 def test_ids_have_128_random_bits_and_the_nearest_guess_opens_nothing(client):
-    assert len({new_id() for _ in range(10_000)}) == 10_000
     run_id = ended(client, start(client))["id"]
     assert len(run_id) == 22, "128 bits in base 64"
     near = {run_id[:at] + other + run_id[at + 1 :] for at in range(22) for other in "Aa0-_%"}

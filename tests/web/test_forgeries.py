@@ -14,6 +14,7 @@ from itsdangerous import URLSafeTimedSerializer
 from app.web.api.tokens import line_of, new_token
 from tests.web.conftest import started, token, wait_for
 from tests.web.test_api import CLAIM, RUNS
+from tests.web.test_site_password import PASSWORD, enter
 
 CLAIM_OF_MINE = "A claim of one owner alone."
 
@@ -71,6 +72,19 @@ def test_a_token_of_one_session_is_worth_nothing_in_another(make_app):
         answer = client.post("/runs", data={"csrf_token": forged_token, "claim": "A forged claim."})
         assert answer.status_code == 400
     assert client.post("/runs", data={"csrf_token": mine, "claim": "A claim."}).status_code == 303
+
+
+def test_a_forged_cookie_stands_for_no_password(make_app):
+    client = make_app(site_password=PASSWORD).test_client()
+    enter(client)
+    value = client.get_cookie("hopcheck").value
+    with client.session_transaction() as session:
+        claims = {"owner": "me", **session}
+    assert client.get("/").status_code == 200
+    for how, cookie in {**forged(value, claims), "a plain flag": signed("another key", {"let_in": True})}.items():
+        forger = client.application.test_client()
+        forger.set_cookie("hopcheck", cookie)
+        assert forger.get("/").status_code == 403, how
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "Basic ", "Token ", ""])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from app.runs.deletion import UNDO_SECONDS
-from app.web.api.lists import LIMIT
-from app.web.api.openapi.parts import ONCE, STEERED, Operation, PathItem, in_query, operation, told
+from app.web.api.openapi.parts import AT_MOST, ONCE, STEERED, Operation, PathItem, in_query, operation, told
 from app.web.api.schemas.parts import COUNT, text
 
 BATCH_ID = {"name": "batch_id", "in": "path", "required": True, "schema": text(), "description": "The batch's id."}
@@ -46,10 +45,8 @@ def _start() -> Operation:
 
 def _list() -> Operation:
     answers = {200: told("The batches, newest first.", "BatchList")}
-    parameters = (in_query("limit", LIMIT, "How many at most."),)
-    return operation(
-        "listBatches", "List your batches", answers, "", (401, 422, 503), owned=True, parameters=parameters
-    )
+    problems = (401, 422, 503)
+    return operation("listBatches", "List your batches", answers, "", problems, owned=True, parameters=(AT_MOST,))
 
 
 def _read() -> Operation:
@@ -58,7 +55,7 @@ def _read() -> Operation:
 
 def _results() -> Operation:
     parameters = (
-        in_query("limit", LIMIT, "How many at most."),
+        AT_MOST,
         in_query("after", {**COUNT, "maximum": 9_999_999}, "The next of the answer before."),
     )
     answers = {200: told("The claims and what came of each, in order.", "BatchResults")}
@@ -75,9 +72,7 @@ def _delete() -> Operation:
 
 
 def _restore() -> Operation:
-    about = (
-        "With the runs that went with it. One that was not over is cancelled. A second time changes nothing."
-    )
+    about = "With the runs that went with it. One that was not over is cancelled. A second time changes nothing."
     answers = {200: told("The batch, which is there again.", "Batch")}
     return operation("restoreBatch", "Have a deleted batch back", answers, about, STEERED, body="Nothing", owned=True)
 

@@ -11,8 +11,12 @@ from app.web.api.openapi.parts import Operation, PathItem, of_type, operation, t
 from app.web.api.openapi.reports import report_paths
 from app.web.api.openapi.runs import run_paths
 from app.web.api.problems import API
+from app.web.api.schemas.batches import batch_schemas
 from app.web.api.schemas.parts import text
-from app.web.api.schemas.runs import schemas
+from app.web.api.schemas.reports import report_schemas
+from app.web.api.schemas.runs import run_schemas
+from app.web.api.schemas.sent import sent_schemas
+from app.web.api.schemas.site import site_schemas
 
 ABOUT = (
     "Check a claim one question at a time, with the evidence for every answer. What a page of this site does, a "
@@ -31,7 +35,7 @@ def document() -> dict[str, Any]:
         "servers": [{"url": "/"}],
         "paths": {**_api_paths(), "/healthz": {"get": _alive()}, "/readyz": {"get": _ready()}},
         "components": {
-            "schemas": schemas(),
+            "schemas": {**run_schemas(), **sent_schemas(), **report_schemas(), **batch_schemas(), **site_schemas()},
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
                 "cookie": {"type": "apiKey", "in": "cookie", "name": "hopcheck"},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.reasoning.types import Label
 from app.runs.deletion import UNDO_SECONDS
 from app.web.api.input import HIGHEST_HOP
-from app.web.api.lists import LIMIT
 from app.web.api.openapi.parts import (
+    LISTING,
     OWNED,
     RUN_ID,
     STEERED,
@@ -16,6 +16,7 @@ from app.web.api.openapi.parts import (
     new_run,
     of_a_run,
     operation,
+    steering,
     told,
 )
 from app.web.api.schemas.parts import text
@@ -55,8 +56,7 @@ def _delete() -> Operation:
 
 def _restore() -> Operation:
     about = "A second time changes nothing."
-    answers = {200: told("The run, which is there again.", "Run")}
-    return operation("restore", "Have a deleted run back", answers, about, STEERED, body="Nothing", owned=True)
+    return steering("restore", "Have a deleted run back", about, "The run, which is there again.")
 
 
 def _import() -> Operation:
@@ -75,20 +75,17 @@ def _publish() -> Operation:
         "Puts a run of yours that has come to a verdict in the gallery, where anybody finds it; 404 where the operator "
         "lets nobody publish, 409 for a run that cannot be published, with the reason."
     )
-    answers = {200: told("The run.", "Run")}
-    return operation("publish", "Publish a report", answers, about, STEERED, body="Nothing", owned=True)
+    return steering("publish", "Publish a report", about)
 
 
 def _unpublish() -> Operation:
     about = "Takes a run of yours out of the gallery. Once more changes nothing."
-    answers = {200: told("The run.", "Run")}
-    return operation("unpublish", "Unpublish a report", answers, about, STEERED, body="Nothing", owned=True)
+    return steering("unpublish", "Unpublish a report", about)
 
 
 def _gallery() -> Operation:
     parameters = (
-        in_query("limit", LIMIT, "How many at most."),
-        in_query("cursor", text(), "The next of the list before."),
+        *LISTING,
         in_query("label", text(enum=list(Label)), "The label of the verdict."),
     )
     answers = {200: told("The reports, the last published first.", "Gallery")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
+from app.web.api.lists import LIMIT
 from app.web.api.schemas.parts import ref, text
 
 Operation = dict[str, Any]
@@ -60,6 +61,11 @@ def operation(
     return made
 
 
+def steering(name: str, summary: str, about: str, told_of: str = "The run.") -> Operation:
+    """What changes a run of the asker's, with nothing sent but the wish, and tells the run."""
+    return operation(name, summary, {200: told(told_of, "Run")}, about, STEERED, body="Nothing", owned=True)
+
+
 def of_a_run(**methods: Operation) -> PathItem:
     """The operations of an address with a run's id in it."""
     return {"parameters": [RUN_ID], **methods}
@@ -68,6 +74,12 @@ def of_a_run(**methods: Operation) -> PathItem:
 def in_query(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
     """A parameter that may be left out."""
     return {"name": name, "in": "query", "schema": schema, "description": description}
+
+
+AT_MOST = in_query("limit", LIMIT, "How many at most.")
+
+LISTING = (AT_MOST, in_query("cursor", text(), "The next of the list before."))
+"""What every long list takes."""
 
 
 def told(description: str, schema: str) -> dict[str, Any]:

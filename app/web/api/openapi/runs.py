@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.web.api.lists import LIMIT
 from app.web.api.openapi.parts import (
     BY_ID,
+    LISTING,
     ONCE,
     OWNED,
     STEERED,
@@ -15,6 +15,7 @@ from app.web.api.openapi.parts import (
     of_a_run,
     of_type,
     operation,
+    steering,
     told,
 )
 from app.web.api.schemas.parts import ref, text
@@ -57,8 +58,7 @@ def _start() -> Operation:
 
 def _list() -> Operation:
     parameters = (
-        in_query("limit", LIMIT, "How many at most."),
-        in_query("cursor", text(), "The next of the list before."),
+        *LISTING,
         in_query("q", text(maxLength=LONGEST_SEARCH), "Words that stand in the claim, whatever their case."),
         in_query("label", text(enum=list(OUTCOMES)), "The label of the verdict, or how a run stands that has none."),
         in_query("answerer", text(), "Who answered."),
@@ -77,19 +77,17 @@ def _follow() -> Operation:
         {"name": "Last-Event-ID", "in": "header", "schema": text(), "description": "The same, and it goes first."},
     )
     answers = {200: of_type("text/event-stream", "Messages, each of this schema.", ref("Message"))}
-    return operation("follow", "Follow a run", answers, STREAM, (403, 422, *BY_ID), parameters=parameters)
+    return operation("follow", "Follow a run", answers, STREAM, (422, *BY_ID), parameters=parameters)
 
 
 def _stop() -> Operation:
     about = "Ends a run of yours at once. Finished hops stand, the one under way is marked as interrupted."
-    answers = {200: told("The run, which has ended.", "Run")}
-    return operation("stop", "Stop a run", answers, about, STEERED, body="Nothing", owned=True)
+    return steering("stop", "Stop a run", about, "The run, which has ended.")
 
 
 def _conclude() -> Operation:
     about = "Asks for a verdict from what a run of yours has kept; 409 while nothing has been kept."
-    answers = {200: told("The run, which concludes at its next step.", "Run")}
-    return operation("conclude", "Conclude a run now", answers, about, STEERED, body="Nothing", owned=True)
+    return steering("conclude", "Conclude a run now", about, "The run, which concludes at its next step.")
 
 
 def _branch() -> Operation:

@@ -1,4 +1,4 @@
-"""The JSON Schemas (2020-12) of what the API takes and gives; tests hold every answer to them.
+"""The JSON Schemas of a run: what stands in it, what it is made of, its events and the messages that tell of them.
 
 What an event is made of comes from the code of the events themselves (app/runs/codec.py).
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from app.reasoning.types import HopStatus, Label, LabelSet, Origin
 from app.runs.codec import event_schema
 from app.runs.export import VERSION
-from app.web.api.schemas.batches import batch_schemas
 from app.web.api.schemas.parts import (
     COUNT,
     DAY,
@@ -27,8 +26,6 @@ from app.web.api.schemas.parts import (
     text,
     whole,
 )
-from app.web.api.schemas.reports import report_schemas
-from app.web.api.schemas.sent import sent_schemas
 
 OPTIONS = {
     **{name: text() for name in ("strategy", "answerer", "preset")},
@@ -114,84 +111,42 @@ RUN = {
 
 PLACE = whole({"position": {"type": "integer", "minimum": 1}, "seconds": maybe(COUNT)}, "Where a waiting run stands.")
 
-CHOICE = whole(
-    {
-        "name": text(),
-        "title": text(),
-        "available": TRUTH,
-        "reason": text("Why it cannot be had here."),
-        "mend": text("What makes it so that it can."),
-        "destination": maybe(text("The host that gets what people write when this is chosen.")),
-        "needs_model": TRUTH,
-    }
-)
 MESSAGE = {
     "event": text("Left out in a message that is a stored event.", enum=["message", "place", "end"]),
     "id": text("The number of a stored event."),
     "data": text("JSON: a StoredEvent, or a Place or null. In the last message nothing that needs reading."),
 }
-PART = sent(
-    {
-        "name": text(),
-        "state": text(enum=["ready", "waiting", "loading", "failed"]),
-        "message": text("What is wrong with it."),
-        "mend": text("What makes it right."),
-    },
-    ("name", "state"),
-)
 
-GROUPS = ("strategies", "presets", "answerers", "models", "corpora", "pursuits", "searches")
+SUMMARY = {
+    "id": text(),
+    "claim": text(),
+    "label": RUN["label"],
+    "state": STATE,
+    "created_at": MOMENT,
+    "imported": TRUTH,
+}
+
+NOW = {
+    "place": maybe(ref("Place")),
+    "concluding": {**TRUTH, "description": "Whether its owner asked for an end."},
+    "published_at": maybe({**MOMENT, "description": "Since when it is in the gallery."}),
+    "taken_down": {**TRUTH, "description": "Whether the operator keeps it out of the gallery."},
+}
+"""What is told of a run besides its report."""
 
 
-def schemas() -> dict[str, Schema]:
-    """All schemas of the document, by name."""
+def run_schemas() -> dict[str, Schema]:
+    """They, by name."""
     event = event_schema(REF)
     parts = event.pop("$defs")
-    now = {"place": maybe(ref("Place")), "concluding": {**TRUTH, "description": "Whether its owner asked for an end."}}
-    now["published_at"] = maybe({**MOMENT, "description": "Since when it is in the gallery."})
-    now["taken_down"] = {**TRUTH, "description": "Whether the operator keeps it out of the gallery."}
-    summary = {
-        "id": text(),
-        "claim": text(),
-        "label": RUN["label"],
-        "state": STATE,
-        "created_at": MOMENT,
-        "imported": TRUTH,
-    }
     return {
         **parts,
         "Event": event,
         "StoredEvent": {"allOf": [ref("Event"), {"properties": {"seq": COUNT, "seconds": SECONDS}}]},
-        **sent_schemas(),
-        **report_schemas(),
-        **batch_schemas(),
+        "Message": sent(MESSAGE, ("data",), "A server-sent event."),
         "Options": whole(OPTIONS),
         "RunUsage": whole(USAGE),
         "Place": PLACE,
-        "Run": whole({**RUN, **now}),
-        "RunList": whole({"runs": listed(whole(summary)), "next": maybe(text("The cursor for the runs that follow."))}),
-        "Choices": whole(
-            {
-                **{name: listed(CHOICE) for name in GROUPS},
-                "labels": listed(whole({"name": text(enum=list(LabelSet)), "labels": listed(LABEL)})),
-                "most_hops": COUNT,
-                "defaults": ref("Options"),
-                "samples": listed(text(), "Claims to try."),
-            }
-        ),
-        "Message": sent(MESSAGE, ("data",), "A server-sent event."),
-        "Readiness": whole({"ready": TRUTH, "parts": listed(PART, "The database, the corpora, each model.")}),
-        "Problem": {
-            "type": "object",
-            "properties": {
-                "type": text(format="uri-reference"),
-                "title": text("The status in words."),
-                "status": {"type": "integer"},
-                "detail": text("What happened, in a sentence."),
-                "field": text("The input that is at fault."),
-                "retry_after": {**COUNT, "description": "When to come again, in seconds."},
-            },
-            "required": ["type", "title", "status", "detail"],
-            "description": "Problem details, RFC 9457.",
-        },
+        "Run": whole({**RUN, **NOW}),
+        "RunList": whole({"runs": listed(whole(SUMMARY)), "next": maybe(text("The cursor for the runs that follow."))}),
     }

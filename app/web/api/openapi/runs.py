@@ -77,7 +77,7 @@ def _follow() -> Operation:
         {"name": "Last-Event-ID", "in": "header", "schema": text(), "description": "The same, and it goes first."},
     )
     answers = {200: of_type("text/event-stream", "Messages, each of this schema.", ref("Message"))}
-    return operation("follow", "Follow a run", answers, STREAM, (422, *BY_ID), parameters=parameters)
+    return operation("follow", "Follow a run", answers, STREAM, (403, 422, *BY_ID), parameters=parameters)
 
 
 def _stop() -> Operation:

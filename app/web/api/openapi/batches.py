@@ -79,7 +79,9 @@ def _restore() -> Operation:
 
 def _deleted() -> Operation:
     answers = {200: told("The batches, the last deleted first.", "BatchList")}
-    return operation("deletedBatches", "List what can be had back", answers, problems=(401, 503), owned=True)
+    return operation(
+        "deletedBatches", "List the batches that can be had back", answers, problems=(401, 503), owned=True
+    )
 
 
 def _steered(name: str, summary: str, about: str) -> Operation:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 
@@ -39,6 +40,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0, help="how long the followers follow")
     parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no server is left behind
     print(f"{machine(PACKAGES)}\n\n| what | came out | goal | |\n|---|---|---|---|", flush=True)
     broken = False
     for name in chosen.only:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.orm import Session, sessionmaker
@@ -35,7 +35,7 @@ from app.runs.bells import Bell, SilentBell
 from app.runs.clock import database_now
 from app.runs.codec import decode, encode, encode_options
 from app.runs.connections import engine_of, turn, writing
-from app.runs.event_statements import COUNT_UP, INSERT, READ, STANDS, WISH
+from app.runs.event_statements import COUNT_UP, INSERT, READ, STANDS, WISH, Look
 from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
 from app.runs.news import News
@@ -69,18 +69,6 @@ class StoredEvent:
     seq: int
     seconds: float
     event: Event
-
-
-class _Look(NamedTuple):
-    """The runs in which something happened, whether one of them has ended, and whether any of all goes on."""
-
-    news: tuple[str, ...]
-    ended: bool
-    running: bool
-
-    @property
-    def nothing_more(self) -> bool:
-        return not self.news and not self.running
 
 
 class EventLog:
@@ -209,13 +197,10 @@ class EventLog:
         self._bell.close()
         self._news.tell_all(end=True)
 
-    def _look(self, after: Mapping[str, int]) -> _Look:
+    def _look(self, after: Mapping[str, int]) -> Look:
         """How the runs stand, in one statement: a run that it calls ended has no news that it does not tell."""
         with self._engine.connect() as connection:
-            rows = connection.execute(STANDS, {"runs": list(after)}).all()
-        news = [row for row in rows if row.last_seq > after[row.id]]
-        running = any(row.state == RUNNING for row in rows)
-        return _Look(tuple(row.id for row in news), any(row.state != RUNNING for row in news), running)
+            return Look.at(connection.execute(STANDS, {"runs": list(after)}).all(), after)
 
     def _announce(self, run_id: str, event: Event) -> None:
         self._news.tell(run_id, end=isinstance(event, TERMINAL))

@@ -5,6 +5,9 @@ Building a statement with SQLAlchemy takes longer than SQLite takes to carry it 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
 from sqlalchemy import bindparam, insert, select, update
 
 from app.runs.clock import database_now
@@ -26,3 +29,23 @@ READ = (
 )
 WISH = select(_runs.wish).where(_runs.id == bindparam("run"))
 STANDS = select(_runs.id, _runs.last_seq, _runs.state).where(_runs.id.in_(bindparam("runs", expanding=True)))
+
+
+class Look(NamedTuple):
+    """The runs in which something happened, whether one of them has ended, and whether any of all goes on."""
+
+    news: tuple[str, ...]
+    ended: bool
+    running: bool
+
+    @classmethod
+    def at(cls, rows: Sequence[Any], after: Mapping[str, int]) -> Self:
+        """What STANDS says to who has read up to these numbers."""
+        news = [row for row in rows if row.last_seq > after[row.id]]
+        running = any(row.state == RUNNING for row in rows)
+        return cls(tuple(row.id for row in news), any(row.state != RUNNING for row in news), running)
+
+    @property
+    def nothing_more(self) -> bool:
+        """Whether nothing is to come."""
+        return not self.news and not self.running

@@ -1,10 +1,13 @@
-"""Ask the first two questions about 100 two-hop claims of HoVer, for a person to read and judge.
+"""Ask the first two questions about two-hop claims of HoVer, for a person to read and judge.
 
     .venv/bin/python -m benchmarks.two_hop_questions HOVER.jsonl CORPUS --out ASKED.jsonl [--answers ANSWERS.json]
+        [--claims 50 --seed 2027 --not-in benchmarks/questions_read.jsonl]
 
 CORPUS is the name of a corpus built from HoVer's paragraphs (`flask --app app corpus build`). The first question is
-answered by the real retriever and reader; ANSWERS.json holds what a person read in the gold paragraph where they fail
-({claim id: answer}). The claims are drawn by seed, from groups that were not read while the questions were made.
+answered, and kept or set aside, by the modules of a usual run, and the second is asked as that run would; ANSWERS.json
+holds what a person read in the gold paragraph where they fail ({claim id: answer}), and such an answer is kept. The
+claims are drawn by seed, from groups that were not read while the questions were made and hold no claim of the file
+`--not-in`.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.evaluation.datasets import Row, read_rows
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, RunOptions
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question, RunOptions
 from app.settings import load_settings
 from app.wiring import Wiring
 
@@ -24,13 +27,17 @@ READ_IN_DEVELOPMENT, BLIND = 60, 100
 DEVELOPMENT_SEED, BLIND_SEED = 7, 2026
 
 
-def blind_claims(rows: list[Row]) -> list[Row]:
-    """100 two-hop claims of 100 groups, none of them a group of the 60 claims that were read in development."""
+def blind_claims(
+    rows: list[Row], count: int = BLIND, seed: int = BLIND_SEED, known: frozenset[str] = frozenset()
+) -> list[Row]:
+    """`count` two-hop claims of as many groups.
+
+    None is a group of the 60 claims that were read in development, or of a claim whose id is in `known`.
+    """
     two = [row for row in rows if row.hops == 2]
     read = {row.group for row in random.Random(DEVELOPMENT_SEED).sample(two, READ_IN_DEVELOPMENT)}
-    groups = random.Random(BLIND_SEED).sample(
-        sorted({row.group or row.id for row in two if row.group not in read}), BLIND
-    )
+    read |= {row.group for row in two if row.id in known}
+    groups = random.Random(seed).sample(sorted({row.group or row.id for row in two if row.group not in read}), count)
     first = {}
     for row in two:
         if row.group in groups:
@@ -40,28 +47,42 @@ def blind_claims(rows: list[Row]) -> list[Row]:
 
 @dataclass(frozen=True)
 class Asker:
-    """The generator and the answerer of a usual run."""
+    """The generator, the answerer and the validator of a usual run."""
 
     wiring: Wiring
     corpus: str
     answers: dict[str, str]
 
     def asked(self, row: Row) -> dict:
-        """Both questions about one claim, the answers to the first, and which answer the second was asked with."""
+        """Both questions about one claim, the answers to the first, and which answer the second was asked with.
+
+        As in a run, an answer that the validator sets aside is not built upon: `answer_1` is then None, and the second
+        is what a run asks after a question in vain.
+        """
         claim = Claim(row.claim)
         first = self.wiring.generator.next_question(claim, (), ())
         told = {"id": row.id, "claim": row.claim, "label": row.label, "question_1": first and first.text}
         if first is None:
             return told
-        strategy = self.wiring.strategy_for(RunOptions(corpora=(self.corpus,)))
-        found = strategy.answerer.answer(first, claim)  # type: ignore[attr-defined]
-        used = self.answers.get(row.id) or found.text
-        told |= {"found": found.text, "in": found.cited.passage.title if found.cited else None, "answer_1": used}
-        if used:
-            hop = Hop(1, first, Answer(used), HopStatus.KEPT)
-            second = self.wiring.generator.next_question(claim, (hop,), ())
-            told["question_2"] = second and second.text
+        hop, found = self._first_hop(claim, first, self.answers.get(row.id))
+        kept = hop.status is HopStatus.KEPT
+        told |= {"found": found.text, "in": found.cited.passage.title if found.cited else None, "set_aside": hop.reason}
+        told["answer_1"] = hop.answer.text if kept and hop.answer else None
+        second = self.wiring.generator.next_question(claim, (hop,) if kept else (), () if kept else (hop,))
+        told["question_2"] = second and second.text
         return told
+
+    def _first_hop(self, claim: Claim, question: Question, read: str | None) -> tuple[Hop, Answer]:
+        """The closed first hop, and the answer that was found; the hop holds `read` in its place where it is given."""
+        strategy = self.wiring.strategy_for(RunOptions(corpora=(self.corpus,)))
+        found = strategy.answerer.answer(question, claim)  # type: ignore[attr-defined]
+        if read:
+            return Hop(1, question, Answer(read), HopStatus.KEPT), found
+        hop = Hop(1, question, found)
+        judgement = strategy.validator.is_useful(claim, (), hop)  # type: ignore[attr-defined]
+        if judgement.holds:
+            return hop.closed(HopStatus.KEPT, ""), found
+        return hop.closed(HopStatus.SET_ASIDE, judgement.reason), found
 
 
 def main() -> None:
@@ -72,11 +93,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--answers", type=Path)
     parser.add_argument("--only-answered", action="store_true", help="only the claims that ANSWERS.json names")
+    parser.add_argument("--claims", type=int, default=BLIND)
+    parser.add_argument("--seed", type=int, default=BLIND_SEED)
+    parser.add_argument("--not-in", type=Path, help="a file of claims read before (questions_read.jsonl)")
     options = parser.parse_args()
     answers = json.loads(options.answers.read_text(encoding="utf-8")) if options.answers else {}
+    known = options.not_in.read_text(encoding="utf-8").splitlines() if options.not_in else []
+    read_before = frozenset(json.loads(line)["id"] for line in known)
     asker = Asker(Wiring(load_settings()), options.corpus, answers)
     with options.out.open("w", encoding="utf-8") as out:
-        for row in blind_claims(read_rows(options.hover, "hover")):
+        rows = read_rows(options.hover, "hover")
+        for row in blind_claims(rows, options.claims, options.seed, read_before):
             if row.id in answers or not options.only_answered:
                 out.write(json.dumps(asker.asked(row), ensure_ascii=False) + "\n")
                 out.flush()

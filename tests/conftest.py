@@ -87,6 +87,14 @@ def wait_for_no_disk(connection: Any, _record: Any) -> None:
         connection.execute("PRAGMA synchronous = OFF")
 
 
+@pytest.fixture
+def as_served():
+    """Connections to SQLite wait for the disk in this test, as a server's do."""
+    event.remove(Engine, "connect", wait_for_no_disk)
+    yield
+    event.listen(Engine, "connect", wait_for_no_disk)
+
+
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory) -> FileSystemBytecodeCache:
     """Jinja's compiled templates, for all applications of this process: to compile those of one page takes 0.1 s."""

@@ -311,7 +311,7 @@ def test_a_follower_misses_nothing_between_two_looks(log, lease):
 
 
 @only_sqlite
-def test_every_connection_to_sqlite_is_tuned(sessions):
+def test_every_connection_to_sqlite_is_tuned(as_served, sessions):
     engine = sessions.kw["bind"]
     with engine.connect() as one, engine.connect() as two:
         for connection in (one, two):

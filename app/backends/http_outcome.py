@@ -22,6 +22,8 @@ GRACE_SECONDS = 2.0
 
 QUOTED_CHARACTERS = 200
 
+_starting = threading.Lock()
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -83,9 +85,16 @@ def quoted(text: str, key: str | None) -> str:
     return (line.replace(key, "[key]") if key else line)[:QUOTED_CHARACTERS]
 
 
-@cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """The process's event loop for these requests, running in a thread that ends with the process."""
+    """The process's event loop for these requests; one for all threads, as clients keep connections that are tied to
+    the loop they were made in."""
+    with _starting:
+        return _started()
+
+
+@cache
+def _started() -> asyncio.AbstractEventLoop:
+    """The loop, running in a thread that ends with the process."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
     return loop

@@ -1,0 +1,38 @@
+"""The event loop behind every request to a server."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+FIRST_REQUESTS_AT_ONCE = """
+    import asyncio
+    import threading
+
+    from app.backends.http_outcome import Outcome, awaited
+
+    loops, gate = set(), threading.Barrier(8)
+
+    async def request():
+        loops.add(asyncio.get_running_loop())
+        return Outcome(200)
+
+    def ask():
+        gate.wait()
+        assert awaited(request(), 60).status == 200
+
+    asking = [threading.Thread(target=ask) for _ in range(8)]
+    for each in asking:
+        each.start()
+    for each in asking:
+        each.join()
+    print(len(loops))
+"""
+
+
+def test_a_process_whose_first_requests_come_at_once_has_one_event_loop_for_all_of_them():
+    """A connection is tied to its loop: a client that two loops share fails or hangs."""
+    command = [sys.executable, "-c", textwrap.dedent(FIRST_REQUESTS_AT_ONCE)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr

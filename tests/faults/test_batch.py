@@ -1,0 +1,89 @@
+"""A batch from its upload to its last label, through real workers: a person's run goes first, and one worker dies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from urllib.request import Request
+
+import pytest
+
+from tests import redis_server
+from tests.faults.servers import Server, run_id, until
+from tests.faults.site import Site, Worker, site
+
+pytestmark = pytest.mark.timeout(600)
+
+CLAIMS = [f"Play number {number} was written in England." for number in range(1, 10)]
+BOUNDARY = "a-line-that-no-claim-holds"
+
+
+@pytest.fixture
+def newsroom(tmp_path, postgresql) -> Iterator[Site]:
+    with redis_server.running() as redis, site(tmp_path / "instance", postgresql, redis) as made:
+        yield made
+
+
+def upload(web: Server, name: str, content: str) -> str:
+    """Send a file as the form at /batches does; the path of the batch's page."""
+    parts = (
+        f'Content-Disposition: form-data; name="csrf_token"\r\n\r\n{web.token()}',
+        f'Content-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n{content}',
+    )
+    body = "".join(f"--{BOUNDARY}\r\n{part}\r\n" for part in parts) + f"--{BOUNDARY}--\r\n"
+    headers = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+    with web.browser.open(Request(f"{web.address}/batches", body.encode(), headers), timeout=60) as page:
+        return page.url.removeprefix(web.address)
+
+
+def begun(made: Site, batch: str) -> list[str]:
+    """The batch's runs that a worker has taken, the first one first."""
+    taken = "select id from runs where batch = :batch and began_at is not null order by began_at"
+    return [run for (run,) in made.ask(taken, batch=batch)]
+
+
+def kill_a_busy_worker(made: Site, workers: list[Worker], batch: str) -> str:
+    """Kill the worker that is in the middle of a run of the batch; that run."""
+
+    def in_the_middle() -> str | None:
+        going = made.ask("select id from runs where batch = :batch and state = 'running' and last_seq > 6", batch=batch)
+        return next((run for (run,) in going if made.holder(run)), None)
+
+    run = until(in_the_middle, 60, "a run in the middle")
+    holder = made.holder(run)
+    next(each for each in workers if each.process.pid == holder).kill()
+    return run
+
+
+def test_a_batch_comes_to_its_last_label_though_people_go_first_and_a_worker_dies(newsroom):
+    pace = {"STEP_SECONDS": "0.1", "WORKERS": "1"}
+    workers = [newsroom.worker(**pace) for _ in range(2)]
+    web = newsroom.web()
+    path = upload(web, "plays.csv", "claim\n" + "\n".join(CLAIMS))
+    batch = run_id(path)
+    until(lambda: begun(newsroom, batch), 90, "a run of the batch")
+    persons = run_id(web.start("A person waits for this claim."))
+    ahead = until(lambda: newsroom.holder(persons) and begun(newsroom, batch), 60, "the person's run under way")
+    cut_off = kill_a_busy_worker(newsroom, workers, batch)
+    page = web.wait_for(path, f"Done: {len(CLAIMS)} of {len(CLAIMS)} done", 300)
+    assert page.count("Supported</span>") == len(CLAIMS) + 1, "each claim's, and the count of them"
+
+    newsroom.assert_whole(persons)
+    waited = newsroom.ask(
+        "select count(*) from runs b, runs p where p.id = :run and b.batch = :batch"
+        " and b.began_at > p.created_at and b.began_at < p.began_at",
+        run=persons,
+        batch=batch,
+    )
+    assert waited[0][0] <= len(workers), "what a worker had been handed already goes on, and nothing else"
+    assert len(ahead) < len(CLAIMS), "the rest of the batch let the person go first"
+    results = [json.loads(line) for line in web.get(f"{path}/results.jsonl").text.splitlines()]
+    assert [(each["claim"], each["label"]) for each in results] == [(claim, "SUPPORTED") for claim in CLAIMS]
+    runs = [run_id(each["permalink"]) for each in results]
+    assert sorted(runs) == sorted(begun(newsroom, batch)) and len(set(runs)) == len(CLAIMS), "one run for each claim"
+    for run in runs:
+        newsroom.assert_whole(run)
+        told = newsroom.events(run)
+        assert [kind for kind, _, _ in told].count("run_resumed") == (run == cut_off)
+        assert all(before <= at for (_, before, _), (_, at, _) in pairwise(told))

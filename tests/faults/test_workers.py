@@ -22,6 +22,7 @@ from tests.faults.test_kill import children
 pytestmark = pytest.mark.timeout(300)
 
 GOES_ON_SECONDS = 30
+REDIS_GONE_SECONDS = 20
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +82,14 @@ def test_redis_that_is_gone_for_a_while_or_emptied_loses_no_run_and_stops_none(g
     under_way = run_id(web.start())
     until(lambda: grown.holder(under_way), 60, "a run under way")
     grown.redis.stop()
+    back_at = time.monotonic() + REDIS_GONE_SECONDS
+    watcher = Watcher([web], under_way)
+    watcher.start()
     meanwhile = run_id(web.start())
     web.wait_for(f"/runs/{under_way}", 'id="verdict-heading"', 60)
+    watcher.join(60)
+    assert watcher.seen == list(range(1, len(grown.events(under_way)) + 1)), "who follows it is told by polling"
+    time.sleep(max(0.0, back_at - time.monotonic()))
     assert grown.state(meanwhile) == "running"
     grown.redis.start()
     waiting = [run_id(web.start()) for _ in range(3)]
@@ -136,7 +143,7 @@ class Watcher(threading.Thread):
         at = 0
         while True:
             after = self.seen[-1] if self.seen else 0
-            address = f"{self._addresses[at % 2]}/api/v1/runs/{self._run}/events?after={after}"
+            address = f"{self._addresses[at % len(self._addresses)]}/api/v1/runs/{self._run}/events?after={after}"
             try:
                 with urlopen(address, timeout=30) as stream:
                     for line in stream:

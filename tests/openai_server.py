@@ -42,7 +42,8 @@ class Reply:
     `top`: the first token's likeliest alternatives with their probabilities, told to whoever asks for logprobs.
     `usage`: prompt and completion tokens, None to tell none. `message` adds to or replaces fields of the message.
     `body`: sent in place of all that, as JSON, or as it is when it is bytes. `delay`: seconds before anything is sent;
-    `drip`: seconds between any two bytes of the body; `cut`: hang up in the middle of the body.
+    `drip`: seconds between any two bytes of the body; `cut`: hang up in the middle of the body; `length`: what is said
+    of the body's length, None for the truth.
     """
 
     text: str | None = ""
@@ -56,6 +57,7 @@ class Reply:
     delay: float = 0.0
     drip: float = 0.0
     cut: bool = False
+    length: int | None = None
 
 
 Script = Callable[[Asked], Reply]
@@ -131,7 +133,7 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             self.send_response(reply.status)
             for name, value in {"Content-Type": "application/json", **reply.headers}.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Length", str(len(body) if reply.length is None else reply.length))
             self.end_headers()
             if reply.cut:
                 self.wfile.write(body[: len(body) // 2])

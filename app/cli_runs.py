@@ -19,6 +19,8 @@ from app.web.current import hopcheck
 runs = AppGroup("runs", help="Everybody's runs, and reports that their owners have published (PUBLISHING=on).")
 
 MOST_SHOWN = 1000
+ID_WITH_A_DASH = {"ignore_unknown_options": True}
+"""Settings of a command that is given an id: one in 64 begins with a dash, as options do."""
 
 
 def register(app: Flask) -> None:
@@ -38,7 +40,7 @@ def listing(outcome: str, words: str, limit: int) -> None:
         _say_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
 
 
-@runs.command("show")
+@runs.command("show", context_settings=ID_WITH_A_DASH)
 @click.argument("run_id")
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object.")
 def show(run_id: str, as_json: bool) -> None:
@@ -85,7 +87,7 @@ def published() -> None:
         click.echo("There may be more.", err=True)
 
 
-@runs.command("take-down")
+@runs.command("take-down", context_settings=ID_WITH_A_DASH)
 @click.argument("run_id")
 def take_down(run_id: str) -> None:
     """Take the report RUN_ID out of the gallery for good. Its owner cannot publish it again and is told why."""
@@ -96,7 +98,7 @@ def take_down(run_id: str) -> None:
     click.echo("Taken down. Whoever has its link can still read it.")
 
 
-@runs.command("allow")
+@runs.command("allow", context_settings=ID_WITH_A_DASH)
 @click.argument("run_id")
 def allow(run_id: str) -> None:
     """Let the owner publish the report RUN_ID again, which was taken down."""

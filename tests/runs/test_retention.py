@@ -138,6 +138,11 @@ def test_the_terminal_lists_and_shows_everybodys_runs(terminal):
     assert terminal("show", "none").exit_code == 1
 
 
+@pytest.mark.parametrize("command", ["show", "take-down", "allow"])
+def test_an_id_that_begins_with_a_dash_is_an_id(terminal, command):
+    assert "There is no such" in terminal(command, "-Y8Llb").output
+
+
 def test_what_people_wrote_does_not_steer_the_operators_terminal(terminal):
     run_id = made(terminal.runs, Claim(f"A claim {TERMINAL} with more."))
     terminal.runs.publishing.publish(run_id)

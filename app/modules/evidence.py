@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from app.language.evidence_text import content_words
 from app.language.sentences import sentence_spans
@@ -23,15 +23,16 @@ def passages_of(claim: Claim, context: Context) -> list[tuple[str, str]]:
     """The (title, text) of the passages that the kept answers cite, each passage once, in order.
 
     A hop whose answer cites nothing brings its question and answer as they stand. What only looks a name up is left
-    out: that there is a Brazil says nothing of the Nile.
+    out: that there is a Brazil says nothing of the Nile. Evidence that nobody asked for, a data set's, stays as it is.
     """
-    found: dict[tuple[str, str], None] = {}
+    found: dict[tuple[str, str], bool] = {}
     for hop in context:
         if hop.answer is None or hop.answer.text is None:
             continue
         cited = hop.answer.cited
-        found.setdefault((cited.passage.title, cited.passage.text) if cited else ("", _statement(hop)))
-    return _without_islands(claim, list(found))
+        key = (cited.passage.title, cited.passage.text) if cited else ("", _statement(hop))
+        found.setdefault(key, bool(hop.question.text))
+    return _without_islands(claim, found)
 
 
 def weighed_passages(claim: Claim, context: Context) -> list[tuple[str, str]]:
@@ -65,18 +66,18 @@ def further(claim: Claim, context: Context) -> list[tuple[Hop, Passage]]:
     return added
 
 
-def _without_islands(claim: Claim, passages: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Without passages that share with the claim no word but their own name, and name no other and are not named.
+def _without_islands(claim: Claim, passages: Mapping[tuple[str, str], bool]) -> list[tuple[str, str]]:
+    """Without what was asked for and shares with the claim no word but its own name, names no other and is not named.
 
-    Where the claim compares, each side stands for itself, and all stay.
+    `passages` say of each whether it was asked for. Where the claim compares, each side stands for itself: all stay.
     """
     if len(passages) < 2 or _COMPARES.search(claim.text):
-        return passages
+        return list(passages)
     said = stems(claim.text)
     return [
         one
-        for one in passages
-        if not one[0]
+        for one, asked in passages.items()
+        if not (asked and one[0])
         or (said & _words(one)) - _title(one)
         or any(_linked(one, other) for other in passages if other[0] != one[0])
     ]

@@ -78,3 +78,11 @@ def test_the_rationale_quotes_what_joined_by_its_sentence_nearest_to_the_claim()
     (sentence,) = further_quotations(CLAIM, (hop(1, CITED, TOWNS),))
     assert sentence.text == "Towns, looked at as well: “Ada Stone saw Basel and Chur.”"
     assert sentence.hops == (1,)
+
+
+def test_a_data_sets_own_passages_are_weighed_as_they_are():
+    """Nobody asked for them, so none of them looks anything up."""
+    gold = tuple(
+        Hop(n, Question(""), Answer("", Span(page, 0, 0)), HopStatus.KEPT) for n, page in ((1, CITED), (2, BASEL))
+    )
+    assert titles(passages_of(CLAIM, gold)) == ["Ada Stone", "Basel"]

@@ -26,10 +26,11 @@ def redis() -> Iterator[RedisServer]:
 
 @pytest.fixture(params=["threads", "celery"])
 def hire(request) -> Iterator[Hire]:
-    """Makes a job runner that does `work` for one run at a time; it stops at the end."""
+    """Makes a job runner that does `work` for one run at a time; it stops at the end, or when another is made."""
     with ExitStack() as stack:
 
         def make(work: Callable[[str], None]) -> JobRunner:
+            stack.close()  # two workers of Celery's in one process share how they are told to end
             if request.param == "threads":
                 jobs: JobRunner = ThreadJobs(work, 1)
             else:
@@ -51,7 +52,16 @@ def working(stack: ExitStack, redis: RedisServer, work: Callable[[str], None]) -
     def carry_out(run_id: str) -> None:
         jobs.carry_out(run_id)
 
-    stack.enter_context(start_worker(app, queues=list(QUEUES), pool="threads", concurrency=1, perform_ping_check=False))
+    stack.enter_context(
+        start_worker(
+            app,
+            queues=list(QUEUES),
+            pool="threads",
+            concurrency=1,
+            perform_ping_check=False,
+            shutdown_timeout=60,
+        )
+    )
     return jobs
 
 

@@ -140,7 +140,7 @@ def test_a_provider_that_takes_too_long_is_left_when_the_calls_time_is_up(name, 
 def test_a_host_where_nothing_listens_is_named():
     with socket.create_server(("127.0.0.1", 0)) as once:
         port = once.getsockname()[1]
-    said = failure(Searching(Searxng(f"http://127.0.0.1:{port}"), 0.3))
+    said = failure(Searching(Searxng(f"http://127.0.0.1:{port}"), 30))
     assert said == (
         f"The search engine SearXNG at 127.0.0.1:{port} cannot be reached; "
         "see that it runs there and that the address is right."
@@ -148,11 +148,11 @@ def test_a_host_where_nothing_listens_is_named():
 
 
 def test_a_host_that_is_not_known_is_named():
-    assert "searx.invalid cannot be found" in failure(Searching(Searxng("http://searx.invalid"), 0.3))
+    assert "searx.invalid cannot be found" in failure(Searching(Searxng("http://searx.invalid"), 30))
 
 
 def test_an_address_that_cannot_be_is_a_failure():
-    assert "127.0.0.1:99999 could not be asked" in failure(Searching(Searxng("http://127.0.0.1:99999"), 0.3))
+    assert "127.0.0.1:99999 could not be asked" in failure(Searching(Searxng("http://127.0.0.1:99999"), 30))
 
 
 @pytest.mark.parametrize("name", KEYED)

@@ -6,7 +6,7 @@ from app.evaluation.datasets import Row
 from app.evaluation.gold import context_of
 from app.evaluation.harness import Judge, Judged
 from app.evaluation.replies import Replies
-from app.modules.evidence import weighed_passages
+from app.modules.evidence import gathered
 from app.modules.reasoner import JudgeReasoner
 from app.modules.weighing import weigh
 from app.reasoning.calls import remembering
@@ -21,7 +21,7 @@ def gold_judge(judge: EntailmentModel, sufficient: float, labels: LabelSet) -> J
     def judged(row: Row) -> Judged:
         claim, context = Claim(row.claim), context_of(row)
         with remembering(Replies()):  # asked twice, computed once: a verdict does not say p(supported) of every label
-            weighed = weigh(judge, claim, context, weighed_passages(claim, context))
+            weighed = weigh(judge, claim, context, gathered(claim, context).passages)
             verdict = reasoner.conclude(claim, context, labels.labels)
         return Judged(verdict.label, verdict.confidence, weighed.probabilities[Label.SUPPORTED])
 

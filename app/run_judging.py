@@ -17,7 +17,7 @@ from app.evaluation.predictions import Piece, Spent
 from app.evaluation.replies import Replies
 from app.modules.answering import retriever_reader, web_search
 from app.modules.answering.web_search import WebSearchAnswerer
-from app.modules.evidence import quoted_sentence
+from app.modules.quoting import quoted_sentence
 from app.reasoning.calls import remembering
 from app.reasoning.errors import CallFailed, InvalidInput
 from app.reasoning.events import Event, RunStarted

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from app.language.evidence_text import content_words
-from app.language.sentences import sentence_spans
-from app.modules.wording import stems
-from app.reasoning.types import Claim, Context, Hop, Passage, Span
+from app.modules.wording import bare_title, stems
+from app.reasoning.types import Claim, Context, Hop, Passage
 
-_IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
 _COMPARES = re.compile(
     r"\b(?:both|same|than|before|after|older|younger|also|too|either|neither|as well|alike|share|shared|like)\b",
     re.IGNORECASE,
@@ -35,19 +33,32 @@ def passages_of(claim: Claim, context: Context) -> list[tuple[str, str]]:
     return _without_islands(claim, found)
 
 
-def weighed_passages(claim: Claim, context: Context) -> list[tuple[str, str]]:
-    """The (title, text) of all passages that are weighed: the cited ones, then what `further` adds to them."""
-    return passages_of(claim, context) + [(each.title, each.text) for _, each in further(claim, context)]
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The evidence of a verdict: the (title, text) of what is cited, and what joins it, with the hop that saw it."""
+
+    cited: list[tuple[str, str]]
+    added: list[tuple[Hop, Passage]]
+
+    @property
+    def passages(self) -> list[tuple[str, str]]:
+        """The (title, text) of all that is weighed."""
+        return [*self.cited, *((passage.title, passage.text) for _, passage in self.added)]
 
 
-def further(claim: Claim, context: Context) -> list[tuple[Hop, Passage]]:
-    """What was looked at for kept hops and speaks of words of the claim that nothing cited mentions, with its hop.
+def gathered(claim: Claim, context: Context) -> Gathered:
+    """All that is weighed for a verdict."""
+    cited = passages_of(claim, context)
+    return Gathered(cited, _further(claim, context, cited))
+
+
+def _further(claim: Claim, context: Context, cited: Sequence[tuple[str, str]]) -> list[tuple[Hop, Passage]]:
+    """What was looked at for kept hops and speaks of words of the claim that nothing `cited` mentions, with its hop.
 
     It must name what a cited passage is about, or be named there. The one with most such words comes first, until none
     is left that adds any, or MOST_WEIGHED are weighed in all: a question has one answer, but the page beside it often
     tells what the next question would have asked.
     """
-    cited = passages_of(claim, context)
     open_words = stems(claim.text).difference(*(_words(each) for each in cited))
     looked_at = {
         (each.title, each.text): (hop, each)
@@ -89,8 +100,8 @@ def _linked(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def _title(passage: tuple[str, str]) -> frozenset[str]:
-    """The words of what the passage is about, without what tells it from its namesakes: "(film)"."""
-    return stems(_IN_BRACKETS.sub("", passage[0]))
+    """The words of what the passage is about."""
+    return stems(bare_title(passage[0]))
 
 
 def _words(passage: tuple[str, str]) -> frozenset[str]:
@@ -99,26 +110,3 @@ def _words(passage: tuple[str, str]) -> frozenset[str]:
 
 def _statement(hop: Hop) -> str:
     return f"{hop.question.text} {hop.answer.text if hop.answer else ''}".strip()
-
-
-def quoted_sentence(span: Span) -> str:
-    """The sentence of the passage in which the cited span begins."""
-    text = span.passage.text
-    for start, end in sentence_spans(text):
-        if start <= span.start < end:
-            return text[start:end]
-    return span.text
-
-
-def nearest_sentence(said: str, passages: Sequence[Passage]) -> Span:
-    """The sentence that shares most words with `said`; those of the title count as said in every sentence.
-
-    Of equals the first wins, so the best passage's. Raises ValueError when there is no sentence at all.
-    """
-    wanted = content_words(said)
-    spans = [Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)]
-
-    def shared(span: Span) -> int:
-        return len(wanted & content_words(f"{span.passage.title} {span.text}"))
-
-    return max(spans, key=shared)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.modules.evidence import passages_of
 from app.modules.prompted.deciding import choose_label, label_question
 from app.modules.prompted.prompting import few_shot, filled, kept_evidence, known_lines, one_line, quoted_texts
 from app.modules.rationale import closing, missing_from, quotations
@@ -23,7 +24,9 @@ class FlanT5Reasoner:
         """One of `labels` with its probability among them. Raises what the model raises."""
         entered("weighing the evidence")
         label, confidence = choose_label(self.seq2seq, flan_t5_prompt(claim, context, labels), labels)
-        missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
+        missing = (
+            missing_from(claim, context, passages_of(claim, context)) if label is Label.NOT_ENOUGH_EVIDENCE else None
+        )
         return Verdict(label, (*quotations(context), closing(label, context)), missing, confidence)
 
 

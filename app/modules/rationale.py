@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.modules.claim_verifier import untouched
-from app.modules.evidence import further, nearest_sentence, quoted_sentence, weighed_passages
+from app.modules.evidence import Gathered
+from app.modules.quoting import nearest_sentence, quoted_sentence
 from app.modules.wording import names
 from app.reasoning.types import Claim, Context, Hop, Label, Sentence
 
@@ -20,11 +23,11 @@ def quotations(context: Context) -> tuple[Sentence, ...]:
     return tuple(_quotation(hop) for hop in context)
 
 
-def further_quotations(claim: Claim, context: Context) -> tuple[Sentence, ...]:
+def further_quotations(claim: Claim, evidence: Gathered) -> tuple[Sentence, ...]:
     """Of each passage that is weighed although no answer stands in it, the sentence nearest to the claim."""
     return tuple(
         Sentence(f"{each.title}, looked at as well: “{nearest_sentence(claim.text, [each]).text}”", (hop.number,))
-        for hop, each in further(claim, context)
+        for hop, each in evidence.added
     )
 
 
@@ -33,9 +36,9 @@ def closing(label: Label, context: Context) -> Sentence:
     return Sentence(_CLOSING[label], tuple(hop.number for hop in context))
 
 
-def missing_from(claim: Claim, context: Context) -> str:
-    """What nothing kept speaks of, in a sentence for the page."""
-    gaps = untouched(claim, context, weighed_passages(claim, context))
+def missing_from(claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> str:
+    """What none of the (title, text) `passages` speaks of, in a sentence for the page."""
+    gaps = untouched(claim, context, passages)
     if gaps:
         return f"No evidence was found that mentions {' or '.join(gaps)}."
     named = names(claim.text)

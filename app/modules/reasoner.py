@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.modules.evidence import weighed_passages
+from app.modules.evidence import gathered
 from app.modules.rationale import closing, further_quotations, missing_from, quotations
 from app.modules.weighing import conflict, weigh
 from app.reasoning.progress import entered
@@ -32,11 +32,12 @@ class JudgeReasoner:
             opposed = Sentence(told, tuple(sorted(hop.number for hop in hops)))
             return Verdict(Label.CONFLICTING_EVIDENCE, (*quotations(context), opposed))
         labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
-        weighed = weigh(self.judge, claim, context, weighed_passages(claim, context))
+        evidence = gathered(claim, context)
+        weighed = weigh(self.judge, claim, context, evidence.passages)
         label, confidence = self._label(weighed.probabilities, labels)
         compared = (Sentence(finding.told, finding.hops) for finding in weighed.findings)
-        rationale = (*quotations(context), *further_quotations(claim, context), *compared, closing(label, context))
-        missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
+        rationale = (*quotations(context), *further_quotations(claim, evidence), *compared, closing(label, context))
+        missing = missing_from(claim, context, evidence.passages) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, rationale, missing, confidence)
 
     def _label(self, probabilities: dict[Label, float], labels: Sequence[Label]) -> tuple[Label, float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.modules.prompts import data
 
+_IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 
 _UPPER = "".join(letter for letter in map(chr, range(0x600)) if letter.isupper())
@@ -50,6 +51,11 @@ def stems(text: str) -> frozenset[str]:
     words = data("words")
     found = (word.removesuffix("'s").removesuffix("’s") for word in normalised(text).split())
     return frozenset(words["relations"].get(word) or _stem(word) for word in found if word not in words["functional"])
+
+
+def bare_title(title: str) -> str:
+    """The title without what tells it from its namesakes: "Psycho (1960 film)" is about Psycho."""
+    return _IN_BRACKETS.sub("", title)
 
 
 def names(text: str) -> tuple[str, ...]:

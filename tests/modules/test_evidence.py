@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.modules.evidence import MOST_WEIGHED, further, passages_of, weighed_passages
+from app.modules.evidence import MOST_WEIGHED, gathered, passages_of
 from app.modules.rationale import further_quotations
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 
@@ -26,31 +26,31 @@ def titles(passages: list[tuple[str, str]]) -> list[str]:
 
 def test_what_was_looked_at_joins_where_it_speaks_of_what_nothing_cited_mentions():
     context = (hop(1, CITED, WOLF), hop(2, CITED, TOWNS))
-    assert [(each.number, passage.title) for each, passage in further(CLAIM, context)] == [
+    assert [(each.number, passage.title) for each, passage in gathered(CLAIM, context).added] == [
         (2, "Towns"),
         (1, "Bruno Wolf (painter)"),
     ]
-    assert titles(weighed_passages(CLAIM, context)) == ["Ada Stone", "Towns", "Bruno Wolf (painter)"]
+    assert titles(gathered(CLAIM, context).passages) == ["Ada Stone", "Towns", "Bruno Wolf (painter)"]
 
 
 def test_what_neither_names_a_cited_page_nor_is_named_there_does_not_join():
     """That Chur is a word somewhere says nothing of Ada Stone."""
-    assert further(CLAIM, (hop(1, CITED, STRANGER, BASEL),)) == []
+    assert gathered(CLAIM, (hop(1, CITED, STRANGER, BASEL),)).added == []
 
 
 def test_a_passage_that_several_hops_looked_at_belongs_to_the_first():
-    assert [each.number for each, _ in further(CLAIM, (hop(1, CITED, WOLF), hop(2, CITED, WOLF)))] == [1]
+    assert [each.number for each, _ in gathered(CLAIM, (hop(1, CITED, WOLF), hop(2, CITED, WOLF))).added] == [1]
 
 
 def test_nothing_joins_where_the_cited_passages_speak_of_the_whole_claim():
     whole = Passage(CLAIM.text, "Ada Stone", "test")
-    assert further(CLAIM, (hop(1, whole, TOWNS, WOLF),)) == []
+    assert gathered(CLAIM, (hop(1, whole, TOWNS, WOLF),)).added == []
 
 
 def test_no_more_join_than_are_weighed_in_all():
     claim = Claim(" ".join(f"word{number}" for number in range(20)))
     pages = [Passage(f"word{number} of Ada Stone", f"Page {number}", "test") for number in range(20)]
-    assert len(weighed_passages(claim, (hop(1, CITED, *pages),))) == MOST_WEIGHED
+    assert len(gathered(claim, (hop(1, CITED, *pages),)).passages) == MOST_WEIGHED
 
 
 def test_a_page_that_only_looks_a_name_up_is_not_weighed():
@@ -75,7 +75,7 @@ def test_one_page_alone_is_weighed_whatever_it_says():
 
 
 def test_the_rationale_quotes_what_joined_by_its_sentence_nearest_to_the_claim():
-    (sentence,) = further_quotations(CLAIM, (hop(1, CITED, TOWNS),))
+    (sentence,) = further_quotations(CLAIM, gathered(CLAIM, (hop(1, CITED, TOWNS),)))
     assert sentence.text == "Towns, looked at as well: “Ada Stone saw Basel and Chur.”"
     assert sentence.hops == (1,)
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.modules.answering.retriever_reader import RetrieverReader
-from app.modules.answering.yes_no import YesOrNo, YesOrNoReader, nearest_sentence
+from app.modules.answering.yes_no import YesOrNo, YesOrNoReader
+from app.modules.quoting import nearest_sentence
 from app.modules.yes_no import statement
 from app.reasoning.errors import CallFailed
 from app.reasoning.types import Answer, Claim, Passage, Question

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from app.language.sentences import sentence_spans
-from app.modules.wording import normalised
+from app.modules.wording import bare_title, normalised
 from app.reasoning.types import Answer, Passage, Span
 
 _LOOK_UP = re.compile(r"(?:Who|What) (?:is|was|are|were) (.+?)\?")
@@ -15,7 +15,6 @@ _SAID_OF_IT = re.compile(
     r"(?=[,;:(]|(?: (?:primarily|mainly|mostly|best))? (?:who|whom|whose|which|that|where|when|known|located|situated"
     r"|released|published)\b|\.?$)"
 )
-_IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
 MOST_SENTENCES = 2
 """A corpus may put a short description before the sentence that says what its article is about."""
 
@@ -31,7 +30,7 @@ def definition(question: str, passages: Sequence[Passage]) -> Answer | None:
         return None
     wanted = _bare(asked[1])
     for passage in passages:
-        if _bare(_IN_BRACKETS.sub("", passage.title)) == wanted and (span := _said_in(passage)):
+        if _bare(bare_title(passage.title)) == wanted and (span := _said_in(passage)):
             return Answer(span.text, span, tuple(passages))
     return None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.modules.evidence import nearest_sentence
+from app.modules.quoting import nearest_sentence
 from app.modules.yes_no import statement
 from app.reasoning.roles import EntailmentModel, Reader
 from app.reasoning.types import Answer, Passage, Question

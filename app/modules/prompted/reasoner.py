@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from app.modules.evidence import passages_of
 from app.modules.parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompted.deciding import choose_label, label_question
 from app.modules.prompted.prompting import (
@@ -60,7 +61,7 @@ class PromptedReasoner:
         if label is not Label.NOT_ENOUGH_EVIDENCE:
             missing = None
         elif missing is None:
-            missing = missing_from(claim, context)
+            missing = missing_from(claim, context, passages_of(claim, context))
         return Verdict(label, rationale or quotations(context), missing, confidence)
 
 

@@ -10,10 +10,22 @@ from app.modules.wording import bare_title, normalised
 from app.reasoning.types import Answer, Passage, Span
 
 _LOOK_UP = re.compile(r"(?:Who|What) (?:is|was|are|were) (.+?)\?")
+_ENDS = (
+    "who|whom|whose|which|that|where|when|while|but|although|though|because|since|known|best|located|situated|released"
+    "|published|born|made|held|native|part|home|just|then|now|also|such|is|was|are|were|has|had|he|she|it|they|his|her"
+    "|its|their|an?|the|one|in|on|at|by|for|from|with|of|to|as|about|after|before|near|into|under|over|between|during"
+    "|including|west|east|north|south|along|together|both|each"
+)
+_WORD = rf"(?!(?:{_ENDS}) )(?:\d{{1,3}}(?:,\d{{3}})+)?[\w’'&/.-]+"
+_NOUN_FOLLOWS = rf"(?!(?:{_ENDS}|and|or|[a-z]+(?:ly|ing)|[a-z]+ed (?:by|in|on|at|for|from|with|to|as|of|near))\b)[a-z]"
+_LISTED = rf"(?:{_WORD}(?: {_WORD}){{0,5}}, (?:(?:and|or) )?(?={_NOUN_FOLLOWS}))*"
+"""Words with commas between them where no preposition came yet: "large, freshwater", "actor, singer, and"."""
+_WHOLE = r"(?>\"[^\"]*\"|“[^”]*”|\d,(?=\d{3})|:(?= [A-Z])|.)"
+"""One character, or what no end may cut: a quoted title, a number's comma, a title's colon."""
 _SAID_OF_IT = re.compile(
-    r"\b(?:is|was|are|were) ((?:an?|the|one of) .+?)"
-    r"(?=[,;:(]|(?: (?:primarily|mainly|mostly|best))? (?:who|whom|whose|which|that|where|when|known|located|situated"
-    r"|released|published)\b|\.?$)"
+    rf"\b(?:is|was|are|were) ((?:an?|the|one of) {_LISTED}{_WHOLE}+?)"
+    r"(?=[,;(]|:(?! [A-Z])|(?: (?:primarily|mainly|mostly|best))? (?:who|whom|whose|which|that|where|when|known"
+    r"|located|situated|released|published)\b|\.?$)"
 )
 MOST_SENTENCES = 2
 """A corpus may put a short description before the sentence that says what its article is about."""

@@ -51,3 +51,25 @@ def test_what_the_asked_articles_first_sentences_say_it_is_answers_and_is_cited(
 )
 def test_anything_else_is_left_to_the_reader(question, passages):
     assert definition(question, passages) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (
+            "It is a large, shallow, freshwater lake in Arendia, and has fish.",
+            "a large, shallow, freshwater lake in Arendia",
+        ),
+        ("It is a 6,000-seat stadium, home of the Gulls.", "a 6,000-seat stadium"),
+        ("She is a Danish actress, singer, and writer from Ebru.", "a Danish actress, singer, and writer from Ebru"),
+        ("He was a writer, and was born in Ebru.", "a writer"),
+        ("It is a village in Ebru, Arendia.", "a village in Ebru"),
+        ("It is a film, directed by Ida Hutton.", "a film"),
+        ('It is a song from "Stop, When I Say" by Hutton, sung in 1990.', 'a song from "Stop, When I Say" by Hutton'),
+        ("It is the sequel to Gull Wars: The River, made in 1990.", "the sequel to Gull Wars: The River"),
+    ],
+    ids=["adjectives", "a number", "a list", "a verb", "a place", "a participle", "a quoted title", "a title's colon"],
+)
+def test_a_comma_or_colon_ends_the_answer_only_where_the_phrase_ends(text, answer):
+    found = definition("What is Ida?", (article("Ida", text),))
+    assert found is not None and found.text == answer

@@ -10,7 +10,15 @@ from typing import Any
 
 from app.backends.corpora import folder_of
 from app.backends.corpus_index import Manifest
-from app.evaluation.baselines import CLAIM_ONLY, MAJORITY, claim_only_judge, majority_judge, single_retrieval_judge
+from app.evaluation.baselines import (
+    CLAIM_ONLY,
+    EVIDENCE_ONLY,
+    MAJORITY,
+    claim_only_judge,
+    evidence_only_judge,
+    majority_judge,
+    single_retrieval_judge,
+)
 from app.evaluation.datasets import Row, read_rows
 from app.evaluation.given_sentences import NAME as GIVEN
 from app.evaluation.given_sentences import GivenSentences, given_sentences
@@ -83,7 +91,7 @@ def _rows(order: Order, say: Callable[[str], None]) -> tuple[list[Row], dict[str
     """The rows to measure and how many were left out, by why. Raises InvalidInput when none is left."""
     read = read_rows(order.file, order.format)
     rows = [row for row in read if not order.held_out or row_is_held_out(row.id, row.group, row.hops)]
-    gold = order.evidence == "gold" and not order.baseline
+    gold = order.baseline == EVIDENCE_ONLY if order.baseline else order.evidence == "gold"
     kept, left_out = chosen(rows, order.labels, order.seed, order.limit, gold, order.all_rows, order.per_hops)
     if len(rows) < len(read):
         left_out["not held out"] = len(read) - len(rows)
@@ -106,6 +114,8 @@ def _judge(order: Order, wiring: Any, instance: Path, rows: Sequence[Row]) -> tu
     gold = gold_judge(wiring.weigher(), wiring.sufficient, order.labels)
     if order.baseline == CLAIM_ONLY:
         return claim_only_judge(gold), judged_by
+    if order.baseline == EVIDENCE_ONLY:
+        return evidence_only_judge(gold), judged_by
     if order.evidence == "gold" and not order.baseline:
         return gold, judged_by
     options = options_of(order, wiring)

@@ -247,14 +247,22 @@ def test_runs_that_end_without_a_verdict_are_failed_and_named_and_counted(comman
     assert "| all | 12 | 12 | 0.000" in (tmp_path / "out" / "table.md").read_text()
 
 
-@pytest.mark.parametrize("baseline", ["majority", "claim-only", "single-retrieval"])
+@pytest.mark.parametrize("baseline", ["majority", "claim-only", "evidence-only", "single-retrieval"])
 def test_each_baseline_is_measured_like_anything_else(command, hover_file, tmp_path, baseline):
     judge = FakeJudge()
     done = command(hover_file, "--baseline", baseline, judge=judge, evidence="")
     assert done.exit_code == 0, done.output
     assert (metrics(tmp_path)["evidence"], metrics(tmp_path)["n"]) == (baseline, 12)
-    shown = {len(evidence) for _, evidence in judge.shown}
-    assert shown == {"majority": set(), "claim-only": {0}, "single-retrieval": {2}}[baseline]
+    shown = {(bool(claim), len(evidence)) for claim, evidence in judge.shown}
+    seen = {"claim-only": {(True, 0)}, "evidence-only": {(False, 1)}, "single-retrieval": {(True, 2)}}
+    assert shown == seen.get(baseline, set())
+
+
+def test_rows_without_evidence_of_their_own_are_left_out_of_evidence_only(command, tmp_path):
+    bare = hover(2) | {"evidence": []}
+    done = command(written(tmp_path / "two.jsonl", hover(1), bare), "--baseline", "evidence-only", evidence="")
+    assert done.exit_code == 0 and "1 no gold evidence" in done.stderr
+    assert metrics(tmp_path)["n"] == 1
 
 
 @pytest.mark.parametrize("more", [(), ("--evidence", "run", "--baseline", "majority")])

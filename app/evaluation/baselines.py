@@ -1,4 +1,4 @@
-"""What a strategy has to beat: the commonest label, the judge without evidence, and with what one search brings."""
+"""What a strategy has to beat: the commonest label, the judge over half of a row, and over what one search brings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from app.evaluation.predictions import Piece
 from app.reasoning.roles import QuestionAnswerer
 from app.reasoning.types import Claim, LabelSet, Question
 
-MAJORITY, CLAIM_ONLY, SINGLE_RETRIEVAL = "majority", "claim-only", "single-retrieval"
-BASELINES = (MAJORITY, CLAIM_ONLY, SINGLE_RETRIEVAL)
+MAJORITY, CLAIM_ONLY, EVIDENCE_ONLY = "majority", "claim-only", "evidence-only"
+SINGLE_RETRIEVAL = "single-retrieval"
+BASELINES = (MAJORITY, CLAIM_ONLY, EVIDENCE_ONLY, SINGLE_RETRIEVAL)
 
 
 def majority_judge(rows: Sequence[Row], labels: LabelSet) -> Judge:
@@ -27,6 +28,14 @@ def majority_judge(rows: Sequence[Row], labels: LabelSet) -> Judge:
 def claim_only_judge(judge: Judge) -> Judge:
     """`judge`, which goes by a row's own evidence, without any."""
     return lambda row: judge(replace(row, passages=(), answers=()))
+
+
+def evidence_only_judge(judge: Judge) -> Judge:
+    """`judge`, which goes by a row's own evidence, without the claim: what the evidence gives away by itself.
+
+    The questions of question-answer pairs are a part of the evidence, and often say what the claim says.
+    """
+    return lambda row: judge(replace(row, claim=""))
 
 
 def single_retrieval_judge(answerer_for: Callable[[Row], QuestionAnswerer], judge: Judge) -> Judge:

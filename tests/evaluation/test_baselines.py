@@ -1,8 +1,8 @@
-"""The baselines: the commonest label, the judge without evidence, and the judge over one search for the claim."""
+"""The baselines: the commonest label, the judge without evidence or claim, and over one search for the claim."""
 
 from __future__ import annotations
 
-from app.evaluation.baselines import claim_only_judge, majority_judge, single_retrieval_judge
+from app.evaluation.baselines import claim_only_judge, evidence_only_judge, majority_judge, single_retrieval_judge
 from app.evaluation.harness import Judged
 from app.evaluation.labels import Gold
 from app.reasoning.types import Answer, Claim, Label, LabelSet, Passage, Question
@@ -46,6 +46,12 @@ def test_the_claim_alone_is_judged_without_any_evidence():
     judge = Shown()
     assert claim_only_judge(judge)(row(1, Gold.SUPPORTED)) == Judged(Label.SUPPORTED, 0.9, 0.8)
     assert judge.rows[0].claim == "Claim 1." and not judge.rows[0].has_evidence
+
+
+def test_the_evidence_alone_is_judged_without_the_claim():
+    judge = Shown()
+    assert evidence_only_judge(judge)(row(1, Gold.SUPPORTED)) == Judged(Label.SUPPORTED, 0.9, 0.8)
+    assert (judge.rows[0].claim, judge.rows[0].passages) == ("", (("Title", "Text."),))
 
 
 def test_one_search_for_the_claim_takes_the_place_of_the_rows_own_evidence():

@@ -2,13 +2,16 @@
 
 Reading is not limited, and a form that was refused costs nothing. The counts live in Redis where there is one
 (counters.py), else in this process's memory: a restart forgets them then, and each of several servers has its own.
+
+A request is counted as it comes and given back where it came to nothing. Asked first and counted afterwards, all who
+come at the same moment would get in.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
@@ -17,7 +20,7 @@ from werkzeug.exceptions import TooManyRequests
 from app.settings import Settings
 from app.web.api.askers import token_name
 from app.web.audit import refused
-from app.web.counters import counters_at
+from app.web.counters import SteadyStorage, counters_at
 from app.web.senders import sender
 from app.web.shares import share_room
 from app.web.site_password import WRONG, site_password
@@ -47,15 +50,12 @@ def limit(app: Flask, settings: Settings) -> None:
         app=app,
         application_limits=[settings.rate_limit],
         application_limits_exempt_when=lambda: request.endpoint not in STARTING or request.method != "POST",
-        application_limits_deduct_when=_started,
         on_breach=_turn_away,
         storage_uri=counters_at(settings.redis_url),
         strategy="moving-window",
     )
-    guesses = limiter.limit(
-        GUESSES, key_func=sender, methods=["POST"], deduct_when=lambda answer: answer.status_code == WRONG
-    )
-    guesses(site_password)
+    limiter.limit(GUESSES, key_func=sender, methods=["POST"])(site_password)
+    app.after_request(lambda response: _give_back(limiter, response))
     share_room(app, settings.max_waiting, _starter)
 
 
@@ -71,6 +71,17 @@ def _turn_away(limit: RequestLimit) -> NoReturn:
     raise TooManyRequests(retry_after=max(1, math.ceil(limit.reset_at - time.time())))
 
 
-def _started(response: Response) -> bool:
-    """Whether a run was started: only that leads to another page, or makes something."""
+def _give_back(limiter: Limiter, response: Response) -> Response:
+    """Take what came to nothing off the counts in which it got a place."""
+    if not _counts(response):
+        for each in limiter.current_limits:
+            if not each.breached:
+                cast(SteadyStorage, limiter.storage).give_back(each.key)
+    return response
+
+
+def _counts(response: Response) -> bool:
+    """Whether a run was started, for only that leads to another page or makes something; or a wrong password typed."""
+    if request.blueprint == site_password.name:
+        return response.status_code == WRONG
     return response.status_code in (201, 303)

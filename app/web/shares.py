@@ -1,7 +1,8 @@
 """Nobody takes the whole waiting room: one address or token may fill half of it, the rest is for others.
 
 RATE_LIMIT alone does not see to that. What one address may start in a minute can be as much as may wait, and where runs
-take long it is soon everything. Who is where is known to this process alone and forgotten when it ends.
+take long it is soon everything. Who is where is known to this process alone and forgotten when it ends; several web
+processes give each address a half each (docs/many-machines.md, "What is counted together").
 """
 
 from __future__ import annotations

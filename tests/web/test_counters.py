@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.web.counters import PATIENCE_SECONDS, SteadyStorage, counters_at
+from app.web.counters import NO_REDIS, PATIENCE_SECONDS, SteadyStorage, counters_at
 from tests.redis_server import RedisServer, running
 from tests.web.conftest import send
 from tests.web.test_api import CLAIM, RUNS, with_tokens
@@ -57,6 +57,17 @@ def test_a_redis_that_comes_back_is_counted_in_again(redis):
     time.sleep(0.2)
     assert counted(storage, 3) == [True, True, False]
     assert redis.client.dbsize() > 0
+
+
+def test_what_is_given_back_may_be_taken_again_in_either_place(redis):
+    for storage in (SteadyStorage(counters_at(redis.url)), SteadyStorage(counters_at(GONE)), SteadyStorage(NO_REDIS)):
+        assert counted(storage, 3) == [True, True, False]
+        storage.give_back("key")
+        assert counted(storage, 2) == [True, False]
+        for _ in range(3):  # once more than there is
+            storage.give_back("key")
+        assert storage.get_moving_window("key", 2, 60)[1] == 0
+        assert counted(storage, 3) == [True, True, False]
 
 
 def test_every_other_use_of_a_storage_is_answered_by_both(redis):

@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 
 from app.modules.clauses import is_person
-from app.modules.look_ups import looks_like_a_person
 from app.modules.main_clause import main_clause
 from app.modules.prompts import data
+from app.modules.titles import looks_like_a_person
 from app.modules.wording import NAME, names
 
 

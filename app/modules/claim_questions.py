@@ -58,8 +58,9 @@ def proposals(claim: Claim, context: Context, in_vain: bool = False) -> list[Pro
         for at, sentence in enumerate(_sentences(claim))
         for weight, group in _of_sentence(sentence, context)
     ]
-    kinds.append((ANSWER, answer_look_ups(context)))
-    kinds += _look_ups(claim, context, in_vain)
+    answers = answer_look_ups(claim, context)
+    kinds.append((ANSWER, answers))
+    kinds += _look_ups(claim, context, LOOK_UP if in_vain else OTHER if answers else SUBJECT)
     named = _names_something(claim.text)
     return [
         Proposal(question, weight - LATER * at - (0 if not named or _names_something(question) else UNNAMED))
@@ -89,14 +90,23 @@ def _names_something(text: str) -> bool:
     return any(not name[0].isdigit() for name in names(text))
 
 
-def _look_ups(claim: Claim, context: Context, in_vain: bool) -> list[tuple[float, list[str]]]:
-    """The claim's names: its subject first, then what no kept question has mentioned, then the others."""
+def _look_ups(claim: Claim, context: Context, weight: float) -> list[tuple[float, list[str]]]:
+    """The claim's names: its subject first; later at `weight` what no kept hop has mentioned, then the others.
+
+    What a kept answer has named already comes last.
+    """
     every = name_look_ups(claim)
     if not context:
-        return [(LOOK_UP, every)] if in_vain else [(SUBJECT, every[:1]), (IDENTITY, every[1:])]
-    asked = frozenset().union(*(stems(hop.question.text) for hop in context))
-    fresh = [question for question in every if not all(stems(name) <= asked for name in names(question))]
-    return [(LOOK_UP if in_vain else OTHER, fresh), (IDENTITY, [each for each in every if each not in fresh])]
+        return [(LOOK_UP, every)] if weight == LOOK_UP else [(SUBJECT, every[:1]), (IDENTITY, every[1:])]
+    answered = stems(" ".join(_answer_text(hop) for hop in context))
+    asked = answered.union(*(stems(hop.question.text) for hop in context))
+    fresh = [question for question in every if not _all_named(question, asked)]
+    others = [each for each in every if each not in fresh]
+    return [(weight, fresh), (IDENTITY, sorted(others, key=lambda each: _all_named(each, answered)))]
+
+
+def _all_named(question: str, known: frozenset[str]) -> bool:
+    return all(stems(name) <= known for name in names(question))
 
 
 def _of_clauses(text: str, found: list[Description], context: Context) -> list[tuple[float, list[str]]]:

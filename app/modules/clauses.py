@@ -25,7 +25,9 @@ _PREPOSITIONS = frozenset(
 )
 _ARTICLES = frozenset("the a an his her its their this these".split())
 _RANKED = re.compile(r"(?:first|second|third|fourth|fifth|last|only|\d+(?:st|nd|rd|th)|most|[a-z]+est)\b")
-_ADVERB = re.compile(r"(?:also|not|both|later|formerly|originally|previously|once|never|now|then|[a-z]+ly)$")
+_ADVERB = re.compile(
+    r"(?:also|not|both|later|formerly|originally|previously|once|never|now|then|(?!family$|assembly$|monopoly$)[a-z]+ly)$"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from app.modules.clauses import is_link, is_person, is_verb, tokens
 from app.modules.main_clause import DEMONYM, main_clause
 from app.modules.prompts import data
-from app.modules.wording import NAME, asked_for, names, stems
+from app.modules.titles import looks_like_a_person, whole_names
+from app.modules.wording import asked_for, bare_title, names, normalised, stems
 from app.reasoning.types import Claim, Context
 
+_KIN = ("family", "brothers", "sisters")
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
-def answer_look_ups(context: Context) -> list[str]:
-    """Who or what each kept answer is that consists of names, the latest answer first."""
+_LOOKED_UP = re.compile(r"(?:Who|What) (?:is|was|are|were) (?:the )?(.+?)\?")
+_DESCRIBED_PLACE = re.compile(r"\b(?:in|at|on|near|from|to) an? [a-z]")
+_NAMED_PLACE = re.compile(r"\b(?:in|at|on|near|from|to) (?:the )?[A-Z]")
+
+
+def answer_look_ups(claim: Claim, context: Context) -> list[str]:
+    """Who or what each kept answer is that consists of names new to the claim, the latest answer first.
+
+    A place is not looked up that answers "Where ...?" about a claim which names the place itself: the two are compared.
+    """
     questions = []
     for hop in reversed(context):
-        person = asked_for(hop.question.text) == "person" or _asks_which_person(hop.question.text)
-        answer = hop.answer.text if hop.answer and hop.answer.text else ""
+        asked, answer = hop.question.text, (hop.answer.text or "") if hop.answer else ""
+        if asked.startswith("Where") and _NAMED_PLACE.search(claim.text) and not _DESCRIBED_PLACE.search(claim.text):
+            continue
+        person = asked_for(asked) == "person" or _asks_which_person(asked)
         for name in named_in(answer):
-            questions.append(f"{'Who was' if person else 'What is'} {with_article(name, answer)}?")
+            if not stems(name) <= stems(claim.text):
+                questions.append(f"{'Who was' if person else 'What is'} {with_article(name, answer)}?")
     return questions
+
+
+def looks_up_what_was_read(question: str, context: Context) -> bool:
+    """Whether it only asks who or what something is whose own article a kept answer stands in already."""
+    found = _LOOKED_UP.fullmatch(question)
+    cited = [hop.answer.cited.passage for hop in context if hop.answer and hop.answer.cited]
+    name = normalised(found[1]) if found else ""
+    return bool(name) and any(
+        name == normalised(bare_title(each.title)).removeprefix("the ")
+        or normalised(each.text[: 2 * len(name) + 8]).removeprefix("the ").startswith(f"{name} ")
+        for each in cited
+    )
 
 
 def named_in(answer: str) -> tuple[str, ...]:
@@ -38,23 +62,16 @@ def named_in(answer: str) -> tuple[str, ...]:
 def name_look_ups(claim: Claim) -> list[str]:
     """Who or what each name in the claim is, the claim's subject first."""
     text = " ".join(claim.text.split())
-    every = (_whole(name, text) for name in names(text) if len(name) > 1 and not name[0].isdigit())
+    every = (name for name in whole_names(text) if len(name) > 1 and not name[0].isdigit())
     about = [name for name in every if name.split()[0] not in _MONTHS and not _is_adjective(name, text)]
     clause = main_clause(text)
     first = [name for name in about if clause and name in clause.subject]
     return [_look_up(name, text) for name in first + [name for name in about if name not in first]]
 
 
-def _whole(name: str, text: str) -> str:
-    """A title whose small words are no part of a name elsewhere: "Up at the Villa", "The Light in the Piazza"."""
-    opening = rf"(?:\b(?:The|film|movie|novel|album|song|book|series|show) |^){re.escape(name)}"
-    longer = re.match(rf".*?{opening}((?: (?:at|with|in|on|a|to|from))(?: the| a)? {NAME})", text)
-    return f"{name}{longer[1]}" if longer and not looks_like_a_person(name) else name
-
-
 def _is_adjective(name: str, text: str) -> bool:
     """Whether a name only says more about a noun ("British actor", "the Los Angeles resident"), or is a month."""
-    before_noun = _noun_after(name, text) != ""
+    before_noun = _noun_after(name, text) not in ("", *_KIN, *data("claim_questions")["no_persons"].split())
     return bool(DEMONYM.fullmatch(name)) or (before_noun and bool(re.search(rf"\b[Tt]he {re.escape(name)}", text)))
 
 
@@ -69,7 +86,7 @@ def _noun_after(name: str, text: str) -> str:
 def _look_up(name: str, text: str) -> str:
     """ "Who was" for what looks like a person's name where the claim speaks of a person; else "What is"."""
     titled = name.split(" ", 1)
-    if len(titled) == 2 and is_person(titled[0]) and " " in titled[1]:
+    if len(titled) == 2 and is_person(titled[0]) and " " in titled[1] and titled[1][0].isupper():
         return f"Who was {titled[1]}?"
     whole = f"{with_article(name, text)} {_noun_after(name, text)}".strip()
     return f"{'Who was' if whole == name and _is_one(name, text) else 'What is'} {whole}?"
@@ -78,8 +95,12 @@ def _look_up(name: str, text: str) -> str:
 def _is_one(name: str, text: str) -> bool:
     """Whether the claim speaks of `name` as of a person."""
     facts = data("claim_questions")
-    if re.search(rf"[\"“]{re.escape(name)}", text):
+    if re.search(rf"[\"“]{re.escape(name)}|\b(?:in|at|on|(?:{facts['versions']}) of) (?:the )?{re.escape(name)}", text):
         return False
+    if re.search(
+        rf"\b(?:{facts['done']}|{facts['works']}) by {re.escape(name)}|^{re.escape(name)} (?:{facts['does']})\b", text
+    ):
+        return True
     said = re.search(
         rf"{re.escape(name)},? (?:(?:is|was) )?(?:an?|the) ([\w -]+?)(?: (?:who|that|of|in|from)\b|[.,]|$)", text
     )
@@ -96,22 +117,11 @@ def _is_one(name: str, text: str) -> bool:
 
 
 def _asks_which_person(question: str) -> bool:
-    """Whether "Which ..." is followed by a noun for a person: "Which American actor played ...?" """
-    words = question.split()[1:6] if question.startswith("Which ") else []
-    return any(is_person(word) for word in words)
+    """Whether it asks for what a noun for a person calls it: "Which American actor played ...?" """
+    asked = re.match(r"(?:Which|What (?:is|was) the) ((?:(?!(?:of|in|on|at|by|for|that|to)\b)[\w-]+ ?){1,5})", question)
+    return asked is not None and any(is_person(word) for word in asked[1].split())
 
 
 def with_article(name: str, text: str) -> str:
     """ "the Nile" where the text says so."""
     return f"the {name}" if re.search(rf"\b[Tt]he {re.escape(name)}", text) else name
-
-
-def looks_like_a_person(subject: str) -> bool:
-    """Two to four capitalised words and no noun for a work or a place: a name as people bear it."""
-    words = subject.split()
-    return 2 <= len(words) <= 4 and bool(re.fullmatch(NAME, subject)) and not stems(subject) & _thing_stems()
-
-
-@lru_cache
-def _thing_stems() -> frozenset[str]:
-    return stems(data("claim_questions")["works"].replace("|", " ") + " " + data("claim_questions")["no_persons"])

@@ -184,7 +184,7 @@ def _hidden(clause: Clause) -> tuple[int, str, str] | None:
     for at in range(1, len(clause.predicate)):
         if _bars(clause.predicate, at):
             return None
-        found = _noun_at(clause, at)
+        found = None if clause.predicate[at - 1].text == "as" else _noun_at(clause, at)
         if found and (found[1] in ("", ",", "about") or found[2]):
             return at, found[0], found[2]
     return None

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from app.language.sentences import sentences
 from app.modules.claim_questions import proposals, resolved_claim
-from app.modules.look_ups import named_in
+from app.modules.look_ups import looks_up_what_was_read, named_in
 from app.modules.parsing import question_from
 from app.modules.prompts import data, template
 from app.modules.wording import asked_for, differ_in_names, names, same_question, stems
@@ -98,6 +98,7 @@ class _Rules:
             len(sentences(question)) > 1
             or any(_repeats(question, hop.question.text) for hop in (*self.context, *self.set_aside))
             or any(self._adds_nothing(question, hop) for hop in self.context)
+            or looks_up_what_was_read(question, self.context)
             or self._repeats_claim(question)
             or not self._is_grounded(question)
         )

@@ -9,7 +9,7 @@ import pytest
 from app.modules.prompts import data
 from app.modules.question_generator import LocalQuestionGenerator, prompt_for
 from app.reasoning.errors import CallFailed
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 
 
 class Scripted:
@@ -109,6 +109,27 @@ def test_a_long_claim_is_asked_for_what_it_hides_and_then_about_that(
     """The second question of a claim of two hops goes on from what the first one found, or asks for the other side."""
     assert ask(Claim(claim)) == first
     assert ask(Claim(claim), kept((first, answer))) == second
+
+
+def test_a_role_that_somebody_has_is_no_hidden_thing() -> None:
+    """ "played as a goalkeeper" does not ask which goalkeeper."""
+    claim = Claim("The athlete that came through Gull Club played as a tall goalkeeper.")
+    question = ask(claim, kept(("Which athlete came through Gull Club?", "Rui Costa")))
+    assert question is not None and "Which tall goalkeeper" not in question
+
+
+def test_the_second_question_does_not_ask_the_first_back() -> None:
+    """Who was found and stands in the claim is known; the claim's other name is open."""
+    claim = Claim("The first Danish composer to tour was Mia Holm, not Anton Berg.")
+    assert ask(claim, kept(("What was the first Danish composer to tour?", "Mia Holm"))) == "Who was Anton Berg?"
+
+
+def test_what_was_read_is_not_looked_up_whoever_proposes_it() -> None:
+    """The first answer stands in the article on Gull Court already; the other show is asked for."""
+    claim = Claim("Asunto is a show similar to a long-running show presided over by a judge of Lisbon.")
+    page = Passage("Gull Court is a show. It is presided over by a judge.", "Gull Court", "test")
+    first = Hop(1, Question("Which show is judged?"), Answer("Gull Court", Span(page, 0, 10)), HopStatus.KEPT)
+    assert ask(claim, (first,), says="What is Gull Court?") == "What is Asunto?"
 
 
 def test_a_question_with_some_words_left_out_is_the_same_question() -> None:

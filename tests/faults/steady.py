@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 from flask import Flask
 
@@ -15,12 +16,21 @@ CALLS = 9
 
 
 def steady_app(commands: bool = False) -> Flask:
-    """Two kept hops, then SUPPORTED; each call takes STEP_SECONDS, the one named STUCK_IN takes ten minutes.
+    """Two kept hops, then SUPPORTED; each call takes STEP_SECONDS.
 
-    A worker is started by one of the `commands`.
+    The one named STUCK_IN takes ten minutes more, or as long as the file HELD_BY is there. A worker is started by one
+    of the `commands`.
     """
 
     def before_step(step: str) -> None:
-        time.sleep(600 if step == os.environ.get("STUCK_IN") else float(os.environ.get("STEP_SECONDS", "0.1")))
+        if step == os.environ.get("STUCK_IN"):
+            _stick(os.environ.get("HELD_BY"))
+        time.sleep(float(os.environ.get("STEP_SECONDS", "0.1")))
 
     return create_app(wiring=SteadyWiring(before_step=before_step), commands=commands)
+
+
+def _stick(held_by: str | None) -> None:
+    over = time.monotonic() + 600
+    while time.monotonic() < over and (held_by is None or Path(held_by).exists()):
+        time.sleep(0.05)

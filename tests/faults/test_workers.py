@@ -1,23 +1,20 @@
-"""Workers, Redis, PostgreSQL and web processes that die or go away for a while: no run is lost, no event told twice."""
+"""Workers, Redis and PostgreSQL that die or go away for a while: no run is lost (web processes: tests/e2e)."""
 
 from __future__ import annotations
 
 import os
 import random
-import signal
-import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from urllib.request import urlopen
 
 import pytest
 
 from tests import postgres, redis_server
-from tests.faults.servers import Server, run_id, until
+from tests.faults.followers import Follower
+from tests.faults.servers import run_id, until
 from tests.faults.site import Site, site
 from tests.faults.steady import CALLS
-from tests.faults.test_kill import children
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -83,12 +80,12 @@ def test_redis_that_is_gone_for_a_while_or_emptied_loses_no_run_and_stops_none(g
     until(lambda: grown.holder(under_way), 60, "a run under way")
     grown.redis.stop()
     back_at = time.monotonic() + REDIS_GONE_SECONDS
-    watcher = Watcher([web], under_way)
-    watcher.start()
+    follower = Follower(f"{web.address}/api/v1/runs/{under_way}/events")
+    follower.start()
     meanwhile = run_id(web.start())
     web.wait_for(f"/runs/{under_way}", 'id="verdict-heading"', 60)
-    watcher.join(60)
-    assert watcher.seen == list(range(1, len(grown.events(under_way)) + 1)), "who follows it is told by polling"
+    follower.join(60)
+    assert follower.ids == list(range(1, len(grown.events(under_way)) + 1)), "who follows it is told by polling"
     time.sleep(max(0.0, back_at - time.monotonic()))
     assert grown.state(meanwhile) == "running"
     grown.redis.start()
@@ -110,47 +107,3 @@ def test_a_database_that_is_restarted_gives_a_clear_page_for_a_moment_and_runs_g
     grown.postgresql.start()
     finished(grown, [run])
     grown.assert_whole(run)
-
-
-def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_an_event(grown):
-    one, other = grown.web(THREADS="80"), grown.web(THREADS="80")
-    run = run_id(one.start())
-    watchers = [Watcher([one, other], run) for _ in range(50)]
-    for each in watchers:
-        each.start()
-    until(lambda: all(each.seen for each in watchers), 60, "fifty people who watch")
-    grown.worker(STEP_SECONDS="0.2").wait_until_up()
-    until(lambda: len(grown.events(run)) > 6, 60, "a run in the middle")
-    for process in [*children(one.process.pid), one.process.pid]:
-        os.kill(process, signal.SIGKILL)
-    finished(grown, [run])
-    for each in watchers:
-        each.join(60)
-    numbers = list(range(1, len(grown.events(run)) + 1))
-    assert [each.seen for each in watchers] == [numbers] * 50
-
-
-class Watcher(threading.Thread):
-    """Somebody who follows a run over the API, and goes to the next web process when one breaks off."""
-
-    def __init__(self, servers: list[Server], run: str) -> None:
-        super().__init__(daemon=True)
-        self._addresses = [server.address for server in servers]
-        self._run = run
-        self.seen: list[int] = []
-
-    def run(self) -> None:
-        at = 0
-        while True:
-            after = self.seen[-1] if self.seen else 0
-            address = f"{self._addresses[at % len(self._addresses)]}/api/v1/runs/{self._run}/events?after={after}"
-            try:
-                with urlopen(address, timeout=30) as stream:
-                    for line in stream:
-                        if line.startswith(b"id: "):
-                            self.seen.append(int(line[4:]))
-                        if line == b"event: end\n":
-                            return
-            except OSError:
-                at += 1
-                time.sleep(0.1)

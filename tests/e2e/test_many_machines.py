@@ -1,0 +1,98 @@
+"""A web process dies while fifty people watch a run: their browsers go to another one, and nobody misses anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests import redis_server
+from tests.e2e.test_browser import check, expect_verdict
+from tests.e2e.test_trail import DRAWN
+from tests.faults.followers import Follower
+from tests.faults.front import front
+from tests.faults.servers import run_id, until
+from tests.faults.site import Site, site
+from tests.faults.test_kill import kill
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
+
+BY_PAGE, BY_API, TABS = 45, 10, 5
+"""Who follows: the page's stream without a browser, the API's where each event has a message, and Chromium."""
+
+
+@pytest.fixture
+def grown(tmp_path, postgresql) -> Iterator[Site]:
+    with redis_server.running() as redis, site(tmp_path / "instance", postgresql, redis) as made:
+        yield made
+
+
+def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_a_card_or_an_event(grown, visitor, tmp_path):
+    one, other = (grown.web(THREADS="80") for _ in range(2))
+    held = tmp_path / "held"
+    held.touch()
+    with front([one.address, other.address]) as address:
+        tabs = opened([visitor() for _ in range(TABS)], address)
+        run = run_id(tabs[0].url)
+        by_page = following([f"{address}/runs/{run}/events"] * BY_PAGE)
+        by_api = following([f"{address}/api/v1/runs/{run}/events"] * BY_API)
+        grown.worker(STEP_SECONDS="0.7", STUCK_IN="answer 2", HELD_BY=str(held))
+        for tab in tabs:
+            expect(tab.locator("#hop-2 h3")).to_be_visible(timeout=60_000)
+        kill(one, whole=True)
+        held.unlink()  # what happens now, nobody is told before having come again
+        for tab in tabs:
+            expect_verdict(tab)
+        for each in by_page + by_api:
+            each.join(30)
+        events = grown.events(run)
+        for each in by_page:
+            assert_missed_nothing(each, events)
+        assert [each.ids for each in by_api] == [list(range(1, len(events) + 1))] * BY_API
+        assert all(each.ended and each.cuts == 1 for each in by_page + by_api)
+        streams = re.compile(rf"GET (/api/v1)?/runs/{run}/events 200 ")
+        until(lambda: len(streams.findall(other.said())) == BY_PAGE + BY_API + TABS, 10, "all of them on the other one")
+        for tab in tabs:
+            assert_shows_all(tab)
+
+
+def opened(tabs: list, address: str) -> list:
+    """The tabs, where the first has started a run and all show its page."""
+    check(tabs[0], address)
+    for tab in tabs[1:]:
+        tab.goto(tabs[0].url)
+    return tabs
+
+
+def following(addresses: list[str]) -> list[Follower]:
+    """Followers who have begun."""
+    followers = [Follower(each) for each in addresses]
+    for each in followers:
+        each.start()
+    return followers
+
+
+def assert_missed_nothing(follower: Follower, events: list[tuple]) -> None:
+    """Each message goes on where the one before ended, and brings the card of each hop that something happened to."""
+    at = 0
+    for seq, _, html in follower.told:
+        if seq is None:
+            continue
+        assert seq > at, "no event was told twice"
+        touched = {body["hop"] for _, _, body in events[at:seq] if body.get("hop")}
+        assert touched <= {int(hop) for hop in re.findall(r'<li id="hop-(\d+)"', html)}, "no event was left out"
+        at = seq
+    assert at == len(events) and follower.ended
+    assert 'id="verdict-heading"' in follower.told[-2].data
+
+
+def assert_shows_all(tab) -> None:
+    """Every card once and in order and the verdict, brought by the stream alone, as the page has them anew."""
+    expect(tab.locator("li.hop h3")).to_have_text(["Who wrote Hamlet?", "Where was William Shakespeare born?"])
+    expect(tab.locator("li.hop .chip")).to_have_text(["Kept", "Kept"])
+    expect(tab.locator("#verdict-heading")).to_have_count(1)
+    assert len([each for each in tab.addresses if re.search(r"/runs/[\w-]+$", each)]) == 1, "it was loaded once"
+    followed = tab.evaluate(DRAWN)
+    tab.reload()
+    assert tab.evaluate(DRAWN) == followed

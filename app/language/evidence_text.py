@@ -31,6 +31,9 @@ def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words:
     `passages` are (title, text) pairs. A passage's first sentence says what it is about, so it counts as a little
     nearer than its words alone would make it. Order is kept; at least one sentence is always kept.
     """
+    whole = [(title, text.split()) for title, text in passages]
+    if sum(len(words) for _, words in whole) <= max_words:  # nothing to choose, so nothing to take apart
+        return [_line(title, " ".join(words)) for title, words in whole if words]
     wanted = content_words(about)
     found = []
     for place, (_, text) in enumerate(passages):
@@ -50,8 +53,12 @@ def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words:
     for place, (title, _) in enumerate(passages):
         chosen = [sentence for at, _, sentence in sorted(kept) if at == place]
         if chosen:
-            lines.append(f"{title}: {' '.join(chosen)}" if title else " ".join(chosen))
+            lines.append(_line(title, " ".join(chosen)))
     return lines
+
+
+def _line(title: str, told: str) -> str:
+    return f"{title}: {told}" if title else told
 
 
 def judge_prompt(claim: str, evidence: Sequence[str]) -> str:

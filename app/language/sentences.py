@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 
+REMEMBERED = 512
+"""A passage is taken apart by whoever reads, weighs or quotes it, hop after hop; so many are taken apart once."""
+LONGEST = 4_000
+"""Characters of a text that is remembered: what is longer is a document, which is taken apart once."""
+
+
 @lru_cache(maxsize=1)
 def _tokenizer() -> PunktSentenceTokenizer:
     # Importing NLTK takes a second of CPU, which the first page need not wait for.
@@ -28,9 +34,16 @@ def _tokenizer() -> PunktSentenceTokenizer:
     return PunktSentenceTokenizer(parameters)
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
+def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Character offsets [start, end) of the sentences of `text`, in order, without the white space between them."""
-    return list(_tokenizer().span_tokenize(text))
+    return _of_a_passage(text) if len(text) <= LONGEST else _taken_apart(text)
+
+
+def _taken_apart(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(_tokenizer().span_tokenize(text))
+
+
+_of_a_passage = lru_cache(maxsize=REMEMBERED)(_taken_apart)
 
 
 def sentences(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
@@ -21,6 +21,10 @@ RECENT = 20
 
 UNKNOWN_SECONDS = 30
 """When to come back while no run has finished yet."""
+
+_runs = RunRow.__table__.c
+# Built once, for every quiet reader asks it every second.
+_WAITS = select(_runs.created_at, _runs.batch).where(_runs.id == bindparam("run"), _runs.state == RUNNING, is_free())
 
 
 class TurnedAway(HopcheckError):
@@ -80,9 +84,7 @@ class Admission:
     def place(self, run_id: str) -> Place | None:
         """Where the run stands, or None when it is not waiting. People's runs are before those of batches."""
         with self._sessions() as session:
-            own = session.execute(
-                select(RunRow.created_at, RunRow.batch).where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
-            ).one_or_none()
+            own = session.execute(_WAITS, {"run": run_id}).one_or_none()
             if own is None:
                 return None
             earlier = or_(

@@ -35,7 +35,7 @@ from app.runs.bells import Bell, SilentBell
 from app.runs.clock import database_now
 from app.runs.codec import decode, encode, encode_options
 from app.runs.connections import engine_of, turn, writing
-from app.runs.event_statements import COUNT_UP, INSERT, READ, STANDS, WISH, Look
+from app.runs.event_statements import COUNT_UP, INSERT, READ, STANDS, STANDS_ALONE, WISH, Look
 from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
 from app.runs.news import News
@@ -46,6 +46,10 @@ POLL_SECONDS = 0.5
 
 GATHER_SECONDS = 0.05
 """A follower waits so long for what comes with the first news: a burst is drawn once. The end waits for nothing."""
+
+GATHER_SECONDS_A_RUN = 0.005
+MOST_GATHER_SECONDS = 0.25
+"""Where many runs are followed, their readers gather for longer: one interpreter draws for all of them."""
 
 WAITING = PhaseEntered("waiting for its turn")
 """The last of the events that a run begins with: the second, unless it branches off another."""
@@ -172,7 +176,7 @@ class EventLog:
 
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
         """As `follow`, for several runs, each from a number of its own: those in which something happened."""
-        deadline, gathered = time.monotonic() + wait, False
+        deadline = time.monotonic() + wait
         self._bell.hear(self._news.tell_all)
         with self._news.of(after) as waiting:
             while True:
@@ -180,11 +184,15 @@ class EventLog:
                 closed = self._closed
                 look = self._look(after)
                 left = deadline - time.monotonic()
-                if closed or left <= 0 or look.nothing_more or (look.news and (gathered or look.ended)):
-                    return {run_id: events for run_id in look.news if (events := self.read(run_id, after[run_id]))}
+                if closed or left <= 0 or look.nothing_more or (look.news and look.ended):
+                    return self._read_all({run_id: after[run_id] for run_id in look.news})
                 if look.news or waiting.news.wait(min(left, self._poll_seconds)):
-                    gathered = True
-                    waiting.end.wait(min(left, self._gather_seconds))
+                    waiting.end.wait(min(left, gathering(self._news.runs, self._gather_seconds)))
+                    if happened := self._read_all(after):
+                        return happened
+
+    def _read_all(self, after: Mapping[str, int]) -> dict[str, tuple[StoredEvent, ...]]:
+        return {run_id: events for run_id, seq in after.items() if (events := self.read(run_id, seq))}
 
     def wish(self, run_id: str) -> Wish:
         """What the run's owner wants of it."""
@@ -200,11 +208,18 @@ class EventLog:
     def _look(self, after: Mapping[str, int]) -> Look:
         """How the runs stand, in one statement: a run that it calls ended has no news that it does not tell."""
         with self._engine.connect() as connection:
-            return Look.at(connection.execute(STANDS, {"runs": list(after)}).all(), after)
+            standing = STANDS_ALONE if len(after) == 1 else STANDS
+            runs = {"run": next(iter(after))} if len(after) == 1 else {"runs": list(after)}
+            return Look.at(connection.execute(standing, runs).all(), after)
 
     def _announce(self, run_id: str, event: Event) -> None:
         self._news.tell(run_id, end=isinstance(event, TERMINAL))
         self._bell.ring()
+
+
+def gathering(runs: int, least: float = GATHER_SECONDS) -> float:
+    """The seconds that a follower gathers for where so many runs are followed in this process."""
+    return max(least, min(GATHER_SECONDS_A_RUN * runs, MOST_GATHER_SECONDS))
 
 
 def _create(session: Session, run_id: str, owner: str, started: RunStarted, **more: Any) -> datetime:

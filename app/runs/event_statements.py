@@ -28,6 +28,7 @@ READ = (
     .order_by(_events.seq)
 )
 WISH = select(_runs.wish).where(_runs.id == bindparam("run"))
+STANDS_ALONE = select(_runs.id, _runs.last_seq, _runs.state).where(_runs.id == bindparam("run"))
 STANDS = select(_runs.id, _runs.last_seq, _runs.state).where(_runs.id.in_(bindparam("runs", expanding=True)))
 
 

@@ -31,6 +31,11 @@ class News:
         self._lock = threading.Lock()
         self._waiting: dict[str, set[Waiting]] = {}
 
+    @property
+    def runs(self) -> int:
+        """How many runs somebody waits for."""
+        return len(self._waiting)
+
     @contextmanager
     def of(self, run_ids: Collection[str]) -> Iterator[Waiting]:
         """Inside the block, what is told of one of these runs is told to the one who waits."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from app.reasoning.events import Event, PhaseEntered, RunInterrupted, RunStarted
 from app.reasoning.types import Claim, RunOptions
-from app.runs.event_log import EventLog
+from app.runs.event_log import EventLog, gathering
 from app.runs.news import News
 
 
@@ -43,6 +45,19 @@ def test_only_the_end_of_a_run_is_told_as_its_end():
         assert not waiting.end.is_set()
         news.tell("a", end=True)
         assert waiting.end.is_set()
+
+
+def test_it_is_known_how_many_runs_are_waited_for():
+    news = News()
+    with news.of(("a", "b")), news.of(("b",)):
+        assert news.runs == 2
+    assert news.runs == 0
+
+
+def test_the_more_runs_are_followed_the_longer_a_follower_gathers_but_never_very_long():
+    assert gathering(1) == gathering(10) == 0.05
+    assert gathering(40) == pytest.approx(0.2)
+    assert gathering(1_000) == 0.25
 
 
 def test_events_that_come_in_a_burst_are_followed_as_one_and_the_end_is_waited_for_by_nobody(sessions, leases_with):

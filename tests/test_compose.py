@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,24 @@ ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "compose.yaml").read_text()
 SERVICES = yaml.safe_load(TEXT)["services"]
 SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "SECRET_KEY")
+
+
+@pytest.mark.parametrize(("written", "valid"), [(TEXT, True), (TEXT.replace("healthcheck:", "health_check:"), False)])
+def test_it_is_what_the_compose_specification_allows(tmp_path, written, valid):
+    file = tmp_path / "compose.yaml"
+    file.write_text(written)
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode == 0) == valid, done.stdout
+
+
+def test_whatever_it_names_is_there():
+    volumes = {volume.partition(":")[0] for each in SERVICES.values() for volume in each.get("volumes", ())}
+    assert volumes == set(yaml.safe_load(TEXT)["volumes"])
+    for each in SERVICES.values():
+        assert set(each.get("depends_on", ())) <= set(SERVICES)
+    assert set(re.findall(r"@(\w+)[:/]", TEXT)) <= set(SERVICES)
+    assert (ROOT / "Dockerfile").is_file() and SERVICES["web"]["build"]["context"] == "."
 
 
 def test_web_worker_redis_postgres_and_searxng_are_there():

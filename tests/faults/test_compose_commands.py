@@ -1,0 +1,84 @@
+"""What compose.yaml starts and asks in containers, started and asked without any: its servers and their checks."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import make_url
+
+from tests.faults.servers import free_port, until
+from tests.faults.site import Site, site
+from tests.test_compose import SERVICES
+
+PASSWORD = "open-sesame"
+PROGRAMS = f"{Path(sys.executable).parent}/"
+
+
+def line_of(words: list[str], **places: str) -> list[str]:
+    """The shell's line among these words as compose hands it on, with each of `places` in place of what it names."""
+    assert words[:-1] in (["sh", "-c"], ["CMD-SHELL"])
+    line = words[-1].replace("$$", "$").replace(".venv/bin/", PROGRAMS)
+    for program, place in places.items():
+        line = line.replace(program.replace("_", "-"), place)
+    return ["sh", "-c", line]
+
+
+def asked(service: str, environment: dict[str, str], **places: str) -> subprocess.Popen[bytes]:
+    """The service's own check of its health, under way."""
+    line = line_of(SERVICES[service]["healthcheck"]["test"], **places)
+    return subprocess.Popen(line, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def is_well(*arguments, **places: str) -> bool:
+    """What that check says."""
+    return asked(*arguments, **places).wait(60) == 0
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """The port of a Redis started as compose.yaml starts it."""
+    port = free_port()
+    line = line_of(SERVICES["redis"]["command"], redis_server=f"redis-server --bind 127.0.0.1 --port {port}")
+    process = subprocess.Popen(line, env=os.environ | {"REDIS_PASSWORD": PASSWORD}, stdout=subprocess.DEVNULL)
+    try:
+        yield port
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+@pytest.fixture
+def grown(tmp_path, postgresql, port) -> Iterator[Site]:
+    """A site on that Redis."""
+
+    class Redis:
+        url = f"redis://:{PASSWORD}@127.0.0.1:{port}/0"
+
+    with site(tmp_path / "instance", postgresql, Redis) as made:
+        yield made
+
+
+def test_redis_is_well_once_it_answers_to_its_password(port):
+    places = {"redis_cli": f"redis-cli -p {port}"}
+    until(lambda: is_well("redis", {"REDIS_PASSWORD": PASSWORD}, **places), 20, "a Redis that is well")
+    assert not is_well("redis", {"REDIS_PASSWORD": "another"}, **places)
+    assert not is_well("redis", {"REDIS_PASSWORD": PASSWORD}, redis_cli=f"redis-cli -p {free_port()}")
+
+
+def test_postgresql_is_well_where_it_answers(postgresql, tmp_path):
+    folder = make_url(postgresql.fresh()).query["host"]
+    assert is_well("postgres", {"PGHOST": folder})
+    assert not is_well("postgres", {"PGHOST": str(tmp_path)})
+
+
+def test_a_worker_is_well_that_answers_over_redis_by_the_name_of_its_machine(grown, port):
+    grown.worker().wait_until_up()
+    machines = (socket.gethostname(), "another-machine")
+    checks = [asked("worker", {"REDIS_URL": grown.redis.url, "HOSTNAME": machine}) for machine in machines]
+    assert [check.wait(60) == 0 for check in checks] == [True, False]

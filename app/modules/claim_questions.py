@@ -8,13 +8,12 @@ claim's predicate asked of its subject and of whatever that is compared with. Th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.language.sentences import sentences
-from app.modules import clauses
 from app.modules.claim_patterns import filled, patterns, subjects
-from app.modules.clauses import Description, is_link
+from app.modules.clauses import Description
+from app.modules.described import descriptions_in
 from app.modules.look_ups import answer_look_ups, name_look_ups
 from app.modules.main_clause import main_clause, questions_of, without_opening
 from app.modules.prompts import data
@@ -33,6 +32,12 @@ class Proposal:
 LOOK_UP, CLAUSE, DESCRIPTION, TOLD, ATTRIBUTE, FOLLOWS, INDEFINITE, PREDICATE, ANSWER, SUBJECT, OTHER, IDENTITY = (
     1.3, 1.05, 1.0, 0.95, 0.9, 0.8, 0.75, 0.7, 0.65, 0.6, 0.4, 0.2,
 )  # fmt: skip
+_COMPARES = re.compile(
+    r"\b(?:both|neither|either|same|alike|shared?|shares|earlier|later|(?<!named )(?<!called )after|before"
+    r"|(?!other|rather)(?:more|less|fewer|[a-z]+er)\b[^.]*? than|as [a-z]+ as)\b"
+)
+_OF_ANOTHER = re.compile(r"\b(?:who|that|which)(?: (?:was|is|were|are|had|has|later|also))* $")
+"""Before a relation that a relative clause says of somebody else than the claim's subject."""
 MOST_IN_SUBJECT = 8
 """Words of a subject that an attribute is asked of; a longer one is a description that was not understood."""
 UNNAMED = 0.4
@@ -44,6 +49,17 @@ LATER = 0.05
 def resolved_claim(claim: Claim, context: Context) -> str:
     """The claim with kept answers in the place of its descriptions: "Mary Ann Evans was born in ..."."""
     return " ".join(_resolved(sentence, context)[0] for sentence in _sentences(claim))
+
+
+def compared_in(claim: Claim, context: Context) -> list[str]:
+    """What the claim puts side by side, as the kept answers name it; a description that is still open, as it stands."""
+    sides: list[str] = []
+    for sentence in filter(_COMPARES.search, _sentences(claim)):
+        text, found = _resolved(_rewritten(_plain(sentence)), context)
+        still_open = [text[each.start : each.end] for each in found if each.definite]
+        sides += [side for side in _related(text) if not any(side in each or each in side for each in still_open)]
+        sides += still_open
+    return list(dict.fromkeys(sides))
 
 
 def proposals(claim: Claim, context: Context, in_vain: bool = False) -> list[Proposal]:
@@ -152,46 +168,13 @@ def _resolved(text: str, context: Context) -> tuple[str, list[Description]]:
     """The claim with kept answers put in for its descriptions, and those that are still open."""
     unused = list(context)
     while True:
-        found = _descriptions(text)
+        found = descriptions_in(text)
         pairs = ((each, hop) for each in found for hop in unused if _answers(hop, each.question))
         each, hop = next(pairs, (None, None))
         if each is None or hop is None:
             return text, found
         unused.remove(hop)
         text = text[: each.start] + _answer_text(hop) + text[each.end :]
-
-
-def _descriptions(text: str) -> list[Description]:
-    """Every description of something unnamed in `text`, from the left; of overlapping ones the longest reading."""
-    taken = list(_by_pattern(text))
-    for each in clauses.descriptions(text):
-        inside = [other for other in taken if each.start <= other.start and other.end <= each.end]
-        if any(other.start < each.end and each.start < other.end for other in taken if other not in inside):
-            continue
-        if all(other.end < each.end for other in inside):
-            taken = [other for other in taken if other not in inside] + [each]
-    return sorted(taken, key=lambda each: each.start)
-
-
-def _by_pattern(text: str) -> Iterator[Description]:
-    """The descriptions that a pattern reads whole; of overlapping ones the first pattern's."""
-    taken: list[tuple[int, int]] = []
-    for pattern, (ask,) in patterns("descriptions"):
-        for match in pattern.finditer(text):
-            free = all(match.end() <= start or end <= match.start() for start, end in taken)
-            if free and _ends_well(text, match.end()):
-                taken.append(match.span())
-                yield Description(*match.span(), match.groupdict().get("n", ""), filled(ask, match), True)
-
-
-def _ends_well(text: str, end: int) -> bool:
-    """Whether a phrase may end here: no further noun follows ("the subject of the 2014 | documentary")."""
-    if re.search(r"\b(?:who|that|which|whose|where)$", text[:end]):
-        return False
-    rest = clauses.tokens(text[end:])
-    if not rest or not rest[0].is_word:
-        return True
-    return is_link(rest[0].text) or clauses.is_verb(rest, 0)
 
 
 def _answers(hop: Hop, question: str) -> bool:
@@ -206,7 +189,8 @@ def _of_attributes(text: str) -> list[str]:
     """The claim's relation asked of each thing that it relates: "Where was {x} born?" for both sides."""
     about, unquoted = _related(text), re.sub(r"[\"“][^\"”]*[\"”]", " ", text)
     for entry in data("claim_questions")["attributes"]:
-        if match := re.search(entry["cue"], unquoted, re.IGNORECASE):
+        match = re.search(entry["cue"], unquoted, re.IGNORECASE)
+        if match and not _OF_ANOTHER.search(unquoted[: match.start()]):
             word = match.group().split()[0].casefold()
             does = next((verb for role, verb in data("claim_questions")["roles"].items() if role in match.group()), "")
             word = {"written": "wrote"}.get(word, word) if "Who" in entry["asks"][0] else word

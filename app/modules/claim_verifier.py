@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.modules.evidence import passages_of
+from app.modules.unasked import unasked_sides, unmentioned_clauses
 from app.modules.weighing import weigh
 from app.modules.wording import names, normalised
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Context, Judgement
 
 SURE_DESPITE_GAPS = 0.9
-"""A name of the claim that no evidence mentions is a gap; only so sure a weighing may decide over one."""
+"""A name or a clause of the claim that no evidence mentions is a gap; only so sure a weighing may decide over one."""
 
 
 @dataclass(frozen=True)
 class JudgeClaimVerifier:
-    """Weighs what the kept answers cite, and holds it to a stricter bound while a name of the claim is untouched.
+    """Weighs what the kept answers cite, and holds it to a stricter bound while a part of the claim is untouched.
 
+    Where the claim compares, nothing decides it before both sides were asked about.
     `sufficient` is the fitted bound on the larger of the two (it lives beside the judge's weights).
     """
 
@@ -27,15 +29,20 @@ class JudgeClaimVerifier:
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Whether the kept evidence decides the claim; the confidence is of that answer."""
+        if sides := unasked_sides(claim, context):
+            return Judgement(False, f"Nothing was asked yet about {' or '.join(sides)}, which the claim compares.")
         passages = passages_of(claim, context)
         weighed = weigh(self.judge, claim, context, passages)
         decided, compared = weighed.decided, {part for finding in weighed.findings for part in finding.claimed}
         gaps = tuple(name for name in untouched(claim, context, passages) if name not in compared)
-        bound = max(self.sufficient, SURE_DESPITE_GAPS) if gaps else self.sufficient
+        unsaid = () if gaps else unmentioned_clauses(claim, context, passages)
+        bound = max(self.sufficient, SURE_DESPITE_GAPS) if gaps or unsaid else self.sufficient
         if decided >= bound:
             return Judgement(True, "The kept evidence decides the claim.", decided)
         if gaps:
             return Judgement(False, f"Nothing kept so far mentions {' or '.join(gaps)}.", 1 - decided)
+        if unsaid:
+            return Judgement(False, f"Nothing kept so far speaks of this part: “{unsaid[0]}”.", 1 - decided)
         return Judgement(False, "The kept evidence does not decide the claim yet.", 1 - decided)
 
 

@@ -40,8 +40,13 @@ def answer_look_ups(claim: Claim, context: Context) -> list[str]:
 def looks_up_what_was_read(question: str, context: Context) -> bool:
     """Whether it only asks who or what something is whose own article a kept answer stands in already."""
     found = _LOOKED_UP.fullmatch(question)
+    return found is not None and was_read(found[1], context)
+
+
+def was_read(name: str, context: Context) -> bool:
+    """Whether a kept answer stands in the article on what bears this name."""
     cited = [hop.answer.cited.passage for hop in context if hop.answer and hop.answer.cited]
-    name = normalised(found[1]) if found else ""
+    name = normalised(name)
     return bool(name) and any(
         name == normalised(bare_title(each.title)).removeprefix("the ")
         or normalised(each.text[: 2 * len(name) + 8]).removeprefix("the ").startswith(f"{name} ")

@@ -50,6 +50,24 @@ def test_an_unsure_judge_satisfies_nobody():
     assert not judgement.holds and judgement.confidence == pytest.approx(0.6)
 
 
+def test_the_verifier_waits_for_the_other_side_of_a_comparison_however_sure_the_judge_is():
+    sure = JudgeClaimVerifier(ScriptedJudge(0.99, 0.01, 0.0), 0.6)
+    older = Claim("Franz Kafka was born before The Metamorphosis.")
+    judgement = sure.is_sufficient(older, (SECOND,))
+    assert not judgement.holds
+    assert judgement.reason == "Nothing was asked yet about The Metamorphosis, which the claim compares."
+    assert sure.is_sufficient(older, (FIRST, SECOND)).holds
+
+
+@pytest.mark.parametrize(("supported", "enough"), [(0.8, False), (0.95, True)])
+def test_the_verifier_is_stricter_over_a_clause_that_nothing_speaks_of(supported, enough):
+    claim = Claim("The Metamorphosis is a novella, which critics widely disliked.")
+    judgement = JudgeClaimVerifier(ScriptedJudge(supported, 0.0, 1 - supported), 0.6).is_sufficient(claim, (FIRST,))
+    assert judgement.holds is enough
+    if not enough:
+        assert judgement.reason == "Nothing kept so far speaks of this part: “critics widely disliked”."
+
+
 def test_the_judge_reads_each_cited_passage_once():
     judge = ScriptedJudge(0.8, 0.1, 0.1)
     JudgeClaimVerifier(judge, 0.6).is_sufficient(CLAIM, (FIRST, SECOND, SECOND))

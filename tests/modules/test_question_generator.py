@@ -62,6 +62,7 @@ def ask(claim: Claim, context: tuple[Hop, ...] = (), set_aside: Sequence[Hop] = 
         ("Rashomon was directed by a Korean filmmaker.", "Who directed Rashomon?"),
         ("The river that flows through Baghdad rises in Turkey.", "Which river flows through Baghdad?"),
         ("Denmark and Norway are both members of NATO.", "What is Denmark a member of?"),
+        ("Mia Holm is the niece of a retired boxer who was born in 1958.", "Who is Mia Holm?"),
     ],
 )
 def test_the_first_question_is_what_an_article_answers(claim: str, question: str) -> None:

@@ -1,0 +1,56 @@
+"""What is still to be asked before a claim may be decided: the other side of a comparison, a clause nobody looked into.
+
+A judge that has read one page soon finds the claim likely. Whether the page that matters was among them is for the
+claim to say; these are plain comparisons of words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from app.language.sentences import sentences
+from app.modules.claim_questions import compared_in
+from app.modules.look_ups import was_read
+from app.modules.wording import names, stems
+from app.reasoning.types import Claim, Context
+
+_IN_ORDER = re.compile(r"\b(?:before|after|earlier|later|(?:more|less|fewer|[a-z]+er)\b[^.]*? than)\b")
+_NEW_CLAUSE = re.compile(r"[;,] |\b(?:and|but|while|who|which|that|whose|where|when|whom)\b")
+LEAST_WORDS = 2
+"""So many telling words make a clause; with fewer nothing can be said of it."""
+
+
+def unasked_sides(claim: Claim, context: Context) -> tuple[str, ...]:
+    """The sides of the claim's comparison that no kept question names.
+
+    What both are, or have in common, also stands in a cited article on a side; a value that is put in order is asked.
+    """
+    sides = compared_in(claim, context)
+    if len(sides) < 2:
+        return ()
+    in_order = bool(_IN_ORDER.search(claim.text))
+    return tuple(
+        side for side in sides if not (_was_asked(side, context) or (not in_order and _was_read(side, context)))
+    )
+
+
+def unmentioned_clauses(claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The clauses of the claim most of whose telling words no kept question and no (title, text) passage has."""
+    seen = [f"{title} {text}" for title, text in passages] + [hop.question.text for hop in context]
+    known = stems(" ".join(seen))
+    clauses = (part.strip(" .!?") for sentence in sentences(claim.text) for part in _NEW_CLAUSE.split(sentence))
+    return tuple(each for each in clauses if _is_unmentioned(stems(each), known))
+
+
+def _is_unmentioned(said: frozenset[str], known: frozenset[str]) -> bool:
+    return len(said) >= LEAST_WORDS and 2 * len(said & known) < len(said)
+
+
+def _was_asked(side: str, context: Context) -> bool:
+    named = stems(" ".join(names(side)) or side)
+    return any(named <= stems(hop.question.text) for hop in context)
+
+
+def _was_read(side: str, context: Context) -> bool:
+    return any(was_read(part, context) for part in names(side) or (side,))

@@ -1,0 +1,64 @@
+"""What a claim compares, and what it says that nothing speaks of, is still to be asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.modules.unasked import unasked_sides, unmentioned_clauses
+from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
+
+GULLS = Passage("Gulls are a Danish band. They released Ferry in 1990.", "Gulls", "test")
+
+
+def kept(*pairs: tuple[str, str]) -> Context:
+    return tuple(
+        Hop(
+            number, Question(question), Answer(answer, Span(GULLS, 0, 5) if answer == "Gulls" else None), HopStatus.KEPT
+        )
+        for number, (question, answer) in enumerate(pairs, start=1)
+    )
+
+
+WHICH, WHEN = ("Which band released Ferry?", "Gulls"), ("When was Arendia founded?", "1970")
+
+
+@pytest.mark.parametrize(
+    ("claim", "context", "sides"),
+    [
+        ("Arendia was founded before Gulls.", kept(WHEN), ("Gulls",)),
+        ("Arendia was founded before Gulls.", kept(WHEN, WHICH), ("Gulls",)),
+        ("Arendia was founded before Gulls.", kept(WHEN, ("When was Gulls founded?", "1980")), ()),
+        ("Arendia is older than the band that released Ferry.", kept(WHICH), ("Arendia", "Gulls")),
+        ("Arendia is older than the band that released Ferry.", kept(WHEN), ("the band that released Ferry",)),
+        ("Arendia and Gulls are both bands.", kept(("What is Arendia?", "a band")), ("Gulls",)),
+        ("Arendia and Gulls are both bands.", kept(("What is Arendia?", "a band"), WHICH), ()),
+        ("Arendia was founded in Lisbon.", kept(WHICH), ()),
+        ("Arendia was named after Gulls.", kept(WHEN), ()),
+    ],
+    ids=[
+        "one side",
+        "a page is not its date",
+        "both sides",
+        "a description's answer counts as a side",
+        "a description still open",
+        "both of two",
+        "the page of what both are",
+        "no comparison",
+        "after whom it was named",
+    ],
+)
+def test_a_comparison_has_two_sides_to_ask_about(claim: str, context: Context, sides: tuple[str, ...]) -> None:
+    assert unasked_sides(Claim(claim), context) == sides
+
+
+@pytest.mark.parametrize(
+    ("claim", "clauses"),
+    [
+        ("Gulls released Ferry in 1990 and toured distant islands afterwards.", ("toured distant islands afterwards",)),
+        ("Gulls released Ferry. It sold badly everywhere.", ("It sold badly everywhere",)),
+        ("Gulls, a Danish band, released Ferry and toured.", ()),
+    ],
+    ids=["a clause", "a sentence", "a single word"],
+)
+def test_a_clause_whose_words_stand_nowhere_is_not_looked_into(claim: str, clauses: tuple[str, ...]) -> None:
+    assert unmentioned_clauses(Claim(claim), kept(WHICH), [(GULLS.title, GULLS.text)]) == clauses

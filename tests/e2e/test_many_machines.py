@@ -1,15 +1,20 @@
-"""A web process dies while fifty people watch a run: their browsers go to another one, and nobody misses anything."""
+"""A web process dies while fifty people watch a run, or a site answers 503 for a while: nobody misses anything."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 
 import pytest
+from werkzeug.serving import make_server
 
+from app import create_app
+from app.settings import Settings
 from tests import redis_server
 from tests.e2e.test_browser import check, expect_verdict
 from tests.e2e.test_trail import DRAWN
+from tests.fakes import scripted_wiring
 from tests.faults.followers import Follower
 from tests.faults.front import front
 from tests.faults.servers import run_id, until
@@ -55,6 +60,50 @@ def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_a_card
         until(lambda: len(streams.findall(other.said())) == BY_PAGE + BY_API + TABS, 10, "all of them on the other one")
         for tab in tabs:
             assert_shows_all(tab)
+
+
+class Away:
+    """A site whose streams break off at the first question and are answered 503 for the next `refusals` times."""
+
+    def __init__(self, app, refusals: int) -> None:
+        self._app = app
+        self.refusals = refusals
+        self.cut = False
+
+    def __call__(self, environ, start_response) -> Iterable[bytes]:
+        if not environ["PATH_INFO"].endswith("/events"):
+            return self._app(environ, start_response)
+        if self.cut and self.refusals:
+            self.refusals -= 1
+            start_response("503 Service Unavailable", [("Content-Type", "text/plain")])
+            return [b"The database does not answer."]
+        return self._until_cut(self._app(environ, start_response))
+
+    def _until_cut(self, sent) -> Iterable[bytes]:
+        try:
+            for chunk in sent:
+                yield re.sub(rb"^retry: \d+", b"retry: 100", chunk)
+                if not self.cut and b"Who wrote Hamlet?" in chunk:
+                    self.cut = True
+                    return
+        finally:
+            sent.close()
+
+
+def test_a_browser_that_is_answered_503_for_a_while_comes_again_and_misses_no_card(tmp_path, database_url, visitor):
+    app = create_app(Settings(instance=tmp_path, database_url=database_url), scripted_wiring(delay=0.5))
+    away = Away(app, refusals=2)
+    server = make_server("127.0.0.1", 0, away, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        tab = visitor()
+        check(tab, f"http://127.0.0.1:{server.port}")
+        expect_verdict(tab)
+        assert away.cut and not away.refusals
+        assert_shows_all(tab)
+    finally:
+        app.extensions["hopcheck"].runs.stop()
+        server.shutdown()
 
 
 def opened(tabs: list, address: str) -> list:

@@ -22,11 +22,11 @@ LEAST_WORDS = 2
 
 
 def unasked_sides(claim: Claim, context: Context) -> tuple[str, ...]:
-    """The sides of the claim's comparison that no kept question names.
+    """The sides of the claim's comparison that have a name and that no kept question names.
 
     What both are, or have in common, also stands in a cited article on a side; a value that is put in order is asked.
     """
-    sides = compared_in(claim, context)
+    sides = [side for side in compared_in(claim, context) if names(side)]
     if len(sides) < 2:
         return ()
     in_order = bool(_IN_ORDER.search(claim.text))

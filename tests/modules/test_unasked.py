@@ -34,6 +34,7 @@ WHICH, WHEN = ("Which band released Ferry?", "Gulls"), ("When was Arendia founde
         ("Arendia and Gulls are both bands.", kept(("What is Arendia?", "a band"), WHICH), ()),
         ("Arendia was founded in Lisbon.", kept(WHICH), ()),
         ("Arendia was named after Gulls.", kept(WHEN), ()),
+        ("Ferry is a party. That party and Arendia are both old.", kept(WHEN), ()),
     ],
     ids=[
         "one side",
@@ -45,6 +46,7 @@ WHICH, WHEN = ("Which band released Ferry?", "Gulls"), ("When was Arendia founde
         "the page of what both are",
         "no comparison",
         "after whom it was named",
+        "a side that only points back",
     ],
 )
 def test_a_comparison_has_two_sides_to_ask_about(claim: str, context: Context, sides: tuple[str, ...]) -> None:

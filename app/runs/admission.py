@@ -22,6 +22,9 @@ RECENT = 20
 UNKNOWN_SECONDS = 30
 """When to come back while no run has finished yet."""
 
+DOOR = 0x486F70636865636B
+"""The name of PostgreSQL's lock that lets one in at a time ("Hopcheck" in ASCII)."""
+
 _runs = RunRow.__table__.c
 # Built once, for every quiet reader asks it every second.
 _WAITS = select(_runs.created_at, _runs.batch).where(_runs.id == bindparam("run"), _runs.state == RUNNING, is_free())
@@ -70,9 +73,11 @@ class Admission:
     def admit(self, session: Session) -> None:
         """Raises TooManyWaiting when the run that `session` has just written is one too many.
 
-        Runs that a worker is about to take do not count as waiting, nor do those of batches. SQLite has one writer at a
-        time, so the count is exact; on PostgreSQL two that start in the same instant may both get in.
+        Runs that a worker is about to take do not count as waiting, nor do those of batches. One is counted at a time,
+        until it is committed, so those that start in the same instant see each other.
         """
+        if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time
+            session.execute(select(func.pg_advisory_xact_lock(DOOR)))
         started = (RunRow.state == RUNNING, in_queue(PEOPLE))
         unfinished = session.scalar(select(func.count()).where(*started)) or 0
         under_way = session.scalar(select(func.count()).where(*started, ~is_free())) or 0

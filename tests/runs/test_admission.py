@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from app.reasoning.types import Claim, RunOptions
@@ -59,6 +62,24 @@ def test_servers_on_one_database_count_together(runs_with, gate, start):
     for runs in (one, other):
         with pytest.raises(TooManyWaiting):
             start(runs)
+
+
+def test_of_those_who_start_in_the_same_instant_no_more_get_in_than_may_wait(runs_with, gate, start):
+    servers = [runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=3) for _ in range(2)]
+    start(servers[0])
+    assert gate.reached.wait(20), "one worker of each server counts, and this one is at work"
+    ready = threading.Barrier(12)
+
+    def gets_in(number: int) -> bool:
+        ready.wait(20)
+        try:
+            start(servers[number % 2])
+        except TooManyWaiting:
+            return False
+        return True
+
+    with ThreadPoolExecutor(12) as pool:
+        assert sum(pool.map(gets_in, range(12))) in (3, 4), "the other server's worker may have begun one meanwhile"
 
 
 def test_who_waits_is_told_the_place_in_the_line(runs_with, gate, start):

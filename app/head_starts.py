@@ -1,7 +1,7 @@
 """Where a run's calls begin ahead of their turn: where they wait for others, and nothing is computed in vain here.
 
-Local models compute one call at a time (backends/inference.py), so that two at once gain nothing, and one that is not
-needed keeps others waiting. OVERLAP says how far an operator goes; docs/critical-path.md what it is about.
+Local models share this machine's cores (backends/inference.py), so that two calls at once gain little, and one that is
+not needed keeps others waiting. OVERLAP says how far an operator goes; docs/critical-path.md what it is about.
 """
 
 from __future__ import annotations

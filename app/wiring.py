@@ -75,7 +75,8 @@ class Wiring:
 
     def __init__(self, settings: Settings) -> None:
         """Raises SettingsError for a MODELS_FILE that cannot be used."""
-        inference, threads = Inference(settings.call_seconds), settings.torch_threads
+        threads = settings.torch_threads
+        inference = Inference(settings.call_seconds, cores=threads)
         self._head_starts = HeadStarts(settings.overlap)
         base = settings.instance / "models" / "smollm2-135m"
         self._settings = settings

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from app.backends.fingerprint import fingerprint
-from app.backends.inference import Inference, Loaded
+from app.backends.inference import Inference
+from app.backends.loaded import Loaded
 from app.language.evidence_text import judge_prompt, select_sentences
 from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable
@@ -61,6 +63,7 @@ class EntailmentJudge:
         self.calibration = Calibration()
         self._inference = inference or Inference()
         self._weights = Loaded(self._inference, self._read, libraries=LIBRARIES)
+        self._tokenizing = threading.Lock()
 
     def load(self) -> tuple[Any, Any, str]:
         """Tokenizer, model, and the name of this very model, loaded once.
@@ -84,7 +87,7 @@ class EntailmentJudge:
 
     def _judged(self, tokenizer: Any, model: Any, prompts: list[str]) -> list[list[float]]:
         """Rows of probabilities, in the order of CLASSES."""
-        rows, tokens = self._inference.run(lambda: self._forward(tokenizer, model, prompts))
+        rows, tokens = self._inference.run(lambda: self._forward(tokenizer, model, prompts), alone=False)
         used(Usage(len(prompts), tokens))
         if not all(math.isfinite(value) for row in rows for value in row):
             raise CallFailed("The judge returned values that are not numbers.")
@@ -93,7 +96,8 @@ class EntailmentJudge:
     def _forward(self, tokenizer: Any, model: Any, prompts: list[str]) -> tuple[list[list[float]], int]:
         import torch
 
-        inputs = tokenizer(prompts, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
+        with self._tokenizing:  # it refuses two threads at once
+            inputs = tokenizer(prompts, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
         with torch.inference_mode():
             logits = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits
         rows = torch.softmax(logits.float() / self.calibration.temperature, dim=-1).tolist()

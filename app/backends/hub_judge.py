@@ -12,7 +12,8 @@ from typing import Any
 
 from app.backends.entailment import Calibration, Probabilities
 from app.backends.hub import folder_of
-from app.backends.inference import Inference, Loaded
+from app.backends.inference import Inference
+from app.backends.loaded import Loaded
 from app.backends.nli_labels import label_order
 from app.backends.pretrained import PAIR_CLASSIFIER, Pretrained, load, shown_name
 from app.language.evidence_text import select_sentences

@@ -13,7 +13,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from app.backends.inference import Inference, Loaded
+from app.backends.inference import Inference
+from app.backends.loaded import Loaded
 from app.backends.pretrained import EXTRACTIVE_QA, Pretrained, load, shown_name
 from app.backends.reader import fits, nearest_windows, span_scores
 from app.backends.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of

@@ -1,27 +1,27 @@
-"""One inference queue for the whole process: local models compute in one thread, first come, first served.
+"""One inference queue for the whole process: local models compute in its lanes, first come, first served.
 
-Models would otherwise compete for the same cores, and pages with all of them. The thread has everybody's priority: at a
-lower one it was left waiting while it held the interpreter's lock, and every page with it (docs/soak.md).
+Models would otherwise compete for the same cores, and pages with all of them. There are as many lanes as cores. Work
+that bears company computes beside other such work, each on its share of the cores, for two calls on one core each are
+done sooner than one after the other on two (docs/bench.md); everything else computes alone. The lanes have everybody's
+priority: at a lower one they were left waiting while they held the interpreter's lock, and every page with them
+(docs/soak.md).
 """
 
 from __future__ import annotations
 
 import atexit
-import importlib
 import os
+import sys
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import entered
+from app.reasoning.errors import CallFailed
 
 T = TypeVar("T")
-
-MEND = "make install"
 
 WAITING = "passive"
 """How threads that share one computation wait for each other (OpenMP reads it when it is loaded, hence so early).
@@ -41,19 +41,21 @@ LEAVE_SECONDS = 2.0
 
 
 class Inference:
-    """Runs work in its own thread, in the order it was asked for. The thread starts at the first call, after any fork.
+    """Runs work in threads of its own, in the order it was asked for. They start when needed, so after any fork.
 
     Work runs without its caller's context: it reports no phase and no usage, its caller does. Work that asks for more
     work gets it at once, as a part of itself.
     """
 
-    def __init__(self, call_seconds: float | None = None, what: str = "A call of a model") -> None:
+    def __init__(self, call_seconds: float | None = None, what: str = "A call of a model", cores: int = 1) -> None:
         """`call_seconds` bounds each call, waiting included; None sets no bound. Loading a model has its own.
 
-        `what` names a call where one fails: other guests may have a queue, too.
+        `what` names a call where one fails: other guests may have a queue, too. `cores` is how many lanes there are,
+        and how many threads PyTorch gets in all of them together.
         """
         self._call_seconds = float("inf") if call_seconds is None else call_seconds
         self._what = what
+        self._cores = cores
         os.environ.setdefault("OMP_WAIT_POLICY", WAITING)
         self._begin_anew()
         _all.add(self)
@@ -62,25 +64,27 @@ class Inference:
         """A forked child has none of its parent's threads, and a lock may have been held by one of them."""
         self._changed = threading.Condition()
         self._waiting: deque[_Item] = deque()
-        self._thread: threading.Thread | None = None
+        self._at_work: list[_Item] = []
+        self._lanes: list[threading.Thread] = []
         self._leaving = False
         self._spent_loading = 0.0
         self._loading_since: float | None = None
 
-    def run(self, work: Callable[[], T]) -> T:
+    def run(self, work: Callable[[], T], alone: bool = True) -> T:
         """The value of `work`, or its error. Raises CallFailed when it was not done `call_seconds` after it was asked.
 
         Work that had not begun by then never will; work that had is waited for by those behind it. Time in which a
-        model was being loaded does not count.
+        model was being loaded does not count. What need not compute `alone` bears other such work in another lane,
+        of the same model, too.
         """
-        return self._ask(_Item(work, self._what, self._call_seconds))
+        return self._ask(_Item(work, self._what, self._call_seconds, alone))
 
     def load(self, work: Callable[[], T]) -> T:
         """As `run`, for work that loads a model; its bound is LOAD_SECONDS."""
         return self._ask(_Item(work, "Loading a model", LOAD_SECONDS, loads=True))
 
     def _ask(self, item: _Item) -> Any:
-        if threading.current_thread() is self._thread:
+        if threading.current_thread() in self._lanes:
             self._carry_out(item)
             return item.outcome()
         with self._changed:
@@ -88,7 +92,7 @@ class Inference:
                 raise CallFailed("The process is ending and calls no model any more.")
             item.asked = self._now(item)
             self._waiting.append(item)
-            self._ensure_thread()
+            self._ensure_lane()
             self._changed.notify_all()
             while not item.done and (left := item.asked + item.seconds - self._now(item)) > 0:
                 self._changed.wait(min(max(left, SOONEST), threading.TIMEOUT_MAX))
@@ -103,30 +107,47 @@ class Inference:
         loading = min(now - self._loading_since, LOAD_SECONDS) if self._loading_since is not None else 0.0
         return now - self._spent_loading - loading
 
-    def _ensure_thread(self) -> None:
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._serve, name="inference", daemon=True)
-            self._thread.start()
+    def _ensure_lane(self) -> None:
+        """A thread for who waits, while there are fewer than cores. Those that died are gone."""
+        self._lanes = [lane for lane in self._lanes if lane.is_alive()]
+        if len(self._lanes) < min(self._cores, len(self._at_work) + len(self._waiting)):
+            lane = threading.Thread(target=self._serve, name="inference", daemon=True)
+            self._lanes.append(lane)
+            lane.start()
 
     def _serve(self) -> None:
-        while (item := self._next()) is not None:
+        while (taken := self._next()) is not None:
+            item, threads = taken
+            if self._cores > 1:
+                _use(threads)
             self._carry_out(item)
             with self._changed:
                 item.done = True
+                self._at_work.remove(item)
                 self._changed.notify_all()
-            del item  # its value may be large, and the next call may be hours away
+            del item, taken  # its value may be large, and the next call may be hours away
 
-    def _next(self) -> _Item | None:
-        """The first whose caller still waits; None when the process ends."""
+    def _next(self) -> tuple[_Item, int] | None:
+        """The first whose caller still waits, and the cores that it gets; None when the process ends."""
         with self._changed:
             while not self._leaving:
-                while self._waiting:
+                while self._waiting and self._waiting[0].given_up:
+                    self._waiting.popleft()
+                if self._waiting and self._has_room_for(self._waiting[0]):
                     item = self._waiting.popleft()
-                    if not item.given_up:
-                        item.begun = True
-                        return item
+                    item.begun = True
+                    self._at_work.append(item)
+                    return item, self._share(item)
                 self._changed.wait()
         return None
+
+    def _has_room_for(self, item: _Item) -> bool:
+        return not self._at_work or not (item.alone or any(each.alone for each in self._at_work))
+
+    def _share(self, item: _Item) -> int:
+        """What a lane gets of the cores: all of them, or as much as all who can compute beside it."""
+        company = 0 if item.alone else sum(not each.alone for each in self._waiting)
+        return max(1, self._cores // min(self._cores, len(self._at_work) + company))
 
     def _carry_out(self, item: _Item) -> None:
         """Do the work, and stop the calls' clock meanwhile if it loads a model (inside another load it stands)."""
@@ -144,54 +165,20 @@ class Inference:
         with self._changed:
             self._leaving = True
             self._changed.notify_all()
-            thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(LEAVE_SECONDS)
-
-
-class Loaded(Generic[T]):
-    """A model that is loaded at its first use, once, in the queue. A load that failed is tried anew at the next use."""
-
-    def __init__(
-        self, inference: Inference, read: Callable[[], T], name: str = "", libraries: Sequence[str] = ()
-    ) -> None:
-        """`read` gives the model, never None; it raises ModelUnavailable. A model with a `name` is said to load.
-
-        `libraries` are modules that `read` will import: the caller imports them before the model's turn comes, so
-        that the queue computes meanwhile.
-        """
-        self._inference, self._read, self._name, self._libraries = inference, read, name, libraries
-        self._model: T | None = None
-
-    def __call__(self) -> T:
-        """The model. Raises what `read` raises, and ModelUnavailable when a library is missing."""
-        if self._model is not None:
-            return self._model
-        if self._name:
-            entered(f"loading {self._name}")
-        for library in self._libraries:
-            _import(library)
-        return self._inference.load(self._once)
-
-    def _once(self) -> T:
-        if self._model is None:
-            self._model = self._read()
-        return self._model
-
-
-def _import(library: str) -> None:
-    with _importing:
-        try:
-            importlib.import_module(library)
-        except ImportError as error:
-            raise ModelUnavailable(f"The library {library} cannot be imported ({error})", MEND) from error
+            lanes = list(self._lanes)
+        until = time.monotonic() + LEAVE_SECONDS
+        for lane in lanes:
+            if lane is not threading.current_thread():
+                lane.join(max(0.0, until - time.monotonic()))
 
 
 class _Item:
     """One piece of work and how it went."""
 
-    def __init__(self, work: Callable[[], Any], what: str, seconds: float, loads: bool = False) -> None:
-        self.work, self.what, self.seconds, self.loads = work, what, seconds, loads
+    def __init__(
+        self, work: Callable[[], Any], what: str, seconds: float, alone: bool = True, loads: bool = False
+    ) -> None:
+        self.work, self.what, self.seconds, self.alone, self.loads = work, what, seconds, alone, loads
         self.asked = 0.0
         self.begun = self.done = self.given_up = False
         self._value: Any = None
@@ -220,8 +207,13 @@ class _Item:
         return f"{self.what} was not done after {self.seconds:g} seconds and was given up."
 
 
-_importing = threading.Lock()
-"""One thread imports at a time: two that want transformers at once may get it half made."""
+def _use(threads: int) -> None:
+    """Let PyTorch compute on so many threads in this thread, where it is loaded."""
+    torch: Any = sys.modules.get("torch")
+    if hasattr(torch, "set_num_threads"):  # not while another thread is in the middle of importing it
+        torch.get_num_threads()  # in a new thread this sets what the process began with: before what counts here
+        torch.set_num_threads(threads)
+
 
 _all: weakref.WeakSet[Inference] = weakref.WeakSet()
 

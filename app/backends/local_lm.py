@@ -12,7 +12,8 @@ from typing import Any
 
 from app.backends.checksums import MEND
 from app.backends.fingerprint import fingerprint
-from app.backends.inference import Inference, Loaded
+from app.backends.inference import Inference
+from app.backends.loaded import Loaded
 from app.backends.smollm2 import packaged_gguf
 from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable

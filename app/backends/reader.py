@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.backends.fingerprint import fingerprint
-from app.backends.inference import Inference, Loaded
+from app.backends.inference import Inference
+from app.backends.loaded import Loaded
 from app.backends.packed_weights import unpack
 from app.backends.reader_windows import Window, as_batch, tokenizer_from, windows
 from app.language.evidence_text import content_words
@@ -123,7 +124,7 @@ class SpanReader:
         chosen = _windows(tokenizer, question.text, passages)
         if not chosen:
             return []
-        found = self._inference.run(lambda: best_spans(model, chosen))
+        found = self._inference.run(lambda: best_spans(model, chosen), alone=False)
         used(Usage(1, sum(len(window.token_ids) for window in chosen)))
         return list(zip(chosen, found, strict=True))
 

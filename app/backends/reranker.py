@@ -16,7 +16,8 @@ from typing import Any
 
 from app.backends.checksums import MEND, demand_as_installed
 from app.backends.fingerprint import fingerprint
-from app.backends.inference import Inference, Loaded
+from app.backends.inference import Inference
+from app.backends.loaded import Loaded
 from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable
 from app.reasoning.progress import used
@@ -80,7 +81,7 @@ class CrossEncoderReranker:
         self._model()
 
     def _computed(self, session: Any, rows: list[Any]) -> list[float]:
-        scores = self._inference.run(lambda: [_run(session, row) for row in rows])
+        scores = self._inference.run(lambda: [_run(session, row) for row in rows], alone=False)
         used(Usage(1, sum(len(row.ids) for row in rows)))
         if not all(map(math.isfinite, scores)):
             raise CallFailed("The reranker returned values that are not numbers.")

@@ -10,7 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from app.backends.inference import Inference, Loaded
+from app.backends.inference import Inference
+from app.backends.loaded import Loaded
 from app.backends.pretrained import SEQ2SEQ, Pretrained, load, shown_name
 from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed

@@ -1,4 +1,4 @@
-"""The inference queue: one at a time, in order, in bounded time, in a process that may fork."""
+"""The inference queue: in order, alone or side by side, in bounded time, in a process that may fork."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
-from app.backends.inference import Inference, Loaded
+from app.backends.inference import Inference
+from app.backends.loaded import Loaded
 from app.reasoning.errors import CallFailed, ModelUnavailable
 
 SOON = 10.0
@@ -21,9 +23,9 @@ SOON = 10.0
 class Busy:
     """Keeps a queue at one piece of work until it is let go."""
 
-    def __init__(self, queue: Inference, loads: bool = False) -> None:
+    def __init__(self, queue: Inference, loads: bool = False, alone: bool = True) -> None:
         self._begun, self._go_on = threading.Event(), threading.Event()
-        ask = queue.load if loads else queue.run
+        ask = queue.load if loads else partial(queue.run, alone=alone)
         self._pool = ThreadPoolExecutor(1)
         self.result = self._pool.submit(ask, self._work)
 
@@ -93,6 +95,58 @@ def test_no_two_calls_are_at_work_at_once():
         list(callers.map(lambda _: queue.run(work), range(40)))
     assert len(most) == 40
     assert max(most) == 1
+
+
+def test_work_that_bears_company_computes_beside_other_such_work_and_no_more_than_there_are_cores():
+    queue, met = Inference(SOON, cores=2), threading.Barrier(2, timeout=SOON)
+    at_work, most = [], []
+
+    def work() -> None:
+        at_work.append(1)
+        met.wait()
+        most.append(len(at_work))
+        met.wait()
+        at_work.pop()
+
+    with ThreadPoolExecutor(4) as callers:
+        for each in [callers.submit(queue.run, work, alone=False) for _ in range(4)]:
+            each.result(SOON)
+    assert max(most) == 2
+
+
+def test_work_that_computes_alone_begins_when_all_before_it_is_done_and_nothing_overtakes_it():
+    queue, order = Inference(SOON, cores=2), []
+    first = Busy(queue, alone=False)
+    with first, ThreadPoolExecutor(2) as callers:
+        waits = callers.submit(queue.run, lambda: order.append("alone"))
+        wait_until(lambda: len(queue._waiting) == 1)
+        behind = callers.submit(queue.run, lambda: order.append("behind"), alone=False)
+        wait_until(lambda: len(queue._waiting) == 2)
+        assert order == []
+        first.let_go()
+        waits.result(SOON)
+        behind.result(SOON)
+    assert order == ["alone", "behind"]
+
+
+def test_two_models_share_the_cores_and_one_alone_has_all_of_them():
+    import torch
+
+    queue, met = Inference(SOON, cores=2), threading.Barrier(2, timeout=SOON)
+    outside = torch.get_num_threads()
+
+    def work() -> int:
+        met.wait()
+        return torch.get_num_threads()
+
+    assert queue.run(torch.get_num_threads, alone=False) == 2
+    with Busy(queue) as busy, ThreadPoolExecutor(2) as callers:
+        both = [callers.submit(queue.run, work, alone=False) for _ in range(2)]
+        wait_until(lambda: len(queue._waiting) == 2)
+        busy.let_go()
+    assert [each.result(SOON) for each in both] == [1, 1]
+    assert queue.run(torch.get_num_threads) == 2
+    assert torch.get_num_threads() == outside
 
 
 def test_a_call_that_waits_too_long_says_that_it_waited_and_is_never_begun():

@@ -15,7 +15,7 @@ from app.modules.look_ups import was_read
 from app.modules.wording import names, stems
 from app.reasoning.types import Claim, Context
 
-_IN_ORDER = re.compile(r"\b(?:before|after|earlier|later|(?:more|less|fewer|[a-z]+er)\b[^.]*? than)\b")
+_IN_ORDER = re.compile(r"\b(?:before|after|earlier|later|(?!other|rather)(?:more|less|fewer|[a-z]+er)\b[^.]*? than)\b")
 _NEW_CLAUSE = re.compile(r"[;,] |\b(?:and|but|while|who|which|that|whose|where|when|whom)\b")
 LEAST_WORDS = 2
 """So many telling words make a clause; with fewer nothing can be said of it."""
@@ -48,9 +48,9 @@ def _is_unmentioned(said: frozenset[str], known: frozenset[str]) -> bool:
 
 
 def _was_asked(side: str, context: Context) -> bool:
-    named = stems(" ".join(names(side)) or side)
+    named = stems(" ".join(names(side)))
     return any(named <= stems(hop.question.text) for hop in context)
 
 
 def _was_read(side: str, context: Context) -> bool:
-    return any(was_read(part, context) for part in names(side) or (side,))
+    return any(was_read(part, context) for part in names(side))

@@ -25,6 +25,8 @@ ASKS_FOR_THE_CLAIM = 0.4
 """A yes/no question asks for what the claim says when so much of the words of both is shared (Jaccard)."""
 ABOUT_THE_CLAIM = 0.6
 """A question asks what the claim says when so much of its words stands in the claim."""
+NAMED_IN = 6
+"""An answer of more words names much beside what was asked for, so that its names tell nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,10 @@ def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
         return _of_yes_or_no(claim, hop, word[0].casefold(), asserted)
     said = _said_by_claim(resolved_claim(claim, before), hop.question.text)
     found = _values(answer, hop.question.text)
-    if not said or not found:
+    if not said or not found or (len(answer.split()) > NAMED_IN and not _in_numbers(hop.question.text)):
         return None
     borne_out = tuple(one for one in said if any(_same(one, other) for other in found))
-    if not borne_out and not _has_one_answer(hop.question.text):
+    if not borne_out and not _speaks_against(said, found, hop.question.text):
         return None
     claimed = " and ".join(borne_out or said)
     told = (
@@ -77,8 +79,13 @@ def _of_yes_or_no(claim: Claim, hop: Hop, word: str, asserted: str) -> Finding |
     return Finding((word == "yes") == same_way, told, (hop.number,))
 
 
-def _has_one_answer(question: str) -> bool:
-    """Whether another answer speaks against the claim: an actor is born once, and is in many films."""
+def _speaks_against(said: tuple[str, ...], found: tuple[str, ...], question: str) -> bool:
+    """Whether the other answer `found` speaks against the claim: an actor is born once, and is in many films.
+
+    Of several values that the claim has, any may be the one that was asked about, and of several numbers found, too.
+    """
+    if len(said) > 1 or (len(found) > 1 and _in_numbers(question)):
+        return False
     return asked_for(question) not in ("thing", "") or question.startswith("What nationality")
 
 
@@ -106,9 +113,13 @@ def _who_place(text: str, question: str) -> str:
 
 def _values(text: str, question: str) -> tuple[str, ...]:
     """The numbers of `text` when the question asks for a time or an amount, else its names without numbers."""
-    if asked_for(question) in ("time", "amount"):
+    if _in_numbers(question):
         return _numbers(text)
     return tuple(name for name in names(text) if not _NUMBER.search(name))
+
+
+def _in_numbers(question: str) -> bool:
+    return asked_for(question) in ("time", "amount")
 
 
 def _of_order(claim: Claim, context: Context) -> Finding | None:

@@ -38,7 +38,7 @@ def test_the_model_computes_once_a_row_and_nothing_is_kept_between_rows():
 
 @pytest.mark.parametrize(
     ("labels", "label", "confidence"),
-    [(LabelSet.TWO, Label.SUPPORTED, 0.5 / 0.8), (LabelSet.THREE, Label.NOT_ENOUGH_EVIDENCE, 0.5)],
+    [(LabelSet.TWO, Label.SUPPORTED, 0.55), (LabelSet.THREE, Label.NOT_ENOUGH_EVIDENCE, 0.5)],
 )
 def test_the_fitted_bound_holds_where_not_enough_may_be_said_and_the_score_knows_no_bound(labels, label, confidence):
     said = gold_judge(CountingJudge(0.5, 0.3, 0.2), 0.7, labels)(row(1, Gold.SUPPORTED))

@@ -12,6 +12,12 @@ from app.reasoning.progress import entered
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Context, Label, Sentence, Verdict
 
+OPEN_SUPPORTED = 0.25
+"""Of what the evidence leaves open, so much is taken for SUPPORTED where only two labels may be given.
+
+Fitted on runs (docs/judge.md): a claim for which a run finds nothing is more often false than true.
+"""
+
 
 @dataclass(frozen=True)
 class JudgeReasoner:
@@ -25,7 +31,7 @@ class JudgeReasoner:
     sufficient: float
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """One of `labels`, with its probability among them."""
+        """One of `labels`, with how likely it is among them."""
         entered("weighing the evidence")
         if Label.CONFLICTING_EVIDENCE in labels and (hops := conflict(self.judge, claim, context, self.sufficient)):
             told = f"Hop {hops[0].number} supports the claim and hop {hops[1].number} does not agree with it."
@@ -41,13 +47,11 @@ class JudgeReasoner:
         return Verdict(label, rationale, missing, confidence)
 
     def _label(self, probabilities: dict[Label, float], labels: Sequence[Label]) -> tuple[Label, float]:
-        total = sum(probabilities[label] for label in labels)
+        if Label.NOT_ENOUGH_EVIDENCE not in labels:
+            supported = probabilities[Label.SUPPORTED] + OPEN_SUPPORTED * probabilities[Label.NOT_ENOUGH_EVIDENCE]
+            return (Label.SUPPORTED, supported) if supported >= 0.5 else (Label.REFUTED, 1 - supported)
         likely = max(labels, key=lambda label: probabilities[label])
-        confidence = probabilities[likely] / total if total else 1 / len(labels)
-        if (
-            likely is not Label.NOT_ENOUGH_EVIDENCE
-            and Label.NOT_ENOUGH_EVIDENCE in labels
-            and confidence < self.sufficient
-        ):
+        confidence = probabilities[likely]
+        if likely is not Label.NOT_ENOUGH_EVIDENCE and confidence < self.sufficient:
             return Label.NOT_ENOUGH_EVIDENCE, 1 - confidence
         return likely, confidence

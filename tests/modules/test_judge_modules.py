@@ -100,11 +100,15 @@ def test_the_reasoner_does_not_decide_for_a_judge_below_the_bound():
     assert verdict.label is Label.NOT_ENOUGH_EVIDENCE
 
 
-def test_two_labels_force_a_decision_and_share_the_probability_between_them():
-    verdict = JudgeReasoner(ScriptedJudge(0.3, 0.1, 0.6), 0.6).conclude(CLAIM, (FIRST,), LabelSet.TWO.labels)
-    assert verdict.label is Label.SUPPORTED
-    assert verdict.confidence == pytest.approx(0.75)
-    assert verdict.missing is None
+@pytest.mark.parametrize(
+    ("judged", "label", "confidence"),
+    [((0.4, 0.1, 0.5), Label.SUPPORTED, 0.525), ((0.3, 0.1, 0.6), Label.REFUTED, 0.55)],
+    ids=["borne out by half", "mostly open"],
+)
+def test_between_two_labels_a_quarter_of_what_is_left_open_counts_as_supported(judged, label, confidence):
+    verdict = JudgeReasoner(ScriptedJudge(*judged), 0.6).conclude(CLAIM, (FIRST,), LabelSet.TWO.labels)
+    assert (verdict.label, verdict.missing) == (label, None)
+    assert verdict.confidence == pytest.approx(confidence)
 
 
 def test_the_rationale_quotes_what_each_answer_stands_in_and_says_what_was_compared():

@@ -68,8 +68,13 @@ class LocalQuestionGenerator:
         return _best(scores, rules)
 
     def warm(self) -> None:
-        """Ask the model once with each prompt, so that it is loaded and both demonstrations are computed."""
+        """Ask the model once with each prompt, so that it is loaded and both demonstrations are computed.
+
+        What takes words and sentences apart is imported, too.
+        """
         shown = Claim(data("first_question")[0]["claim"])
+        for taken_apart in (stems, sentences):
+            taken_apart(shown.text)
         known = Hop(1, Question(data("first_question")[0]["question"]), Answer("Umberto Eco"), HopStatus.KEPT)
         for context in ((), (known,)):
             self._ask_model(prompt_for(shown, context), "")

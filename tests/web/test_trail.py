@@ -165,7 +165,7 @@ def test_every_passage_is_a_chip_that_opens_it_in_place_and_the_cited_one_comes_
     first = words.split('<summary id="hop-1-passage-1-chip">')[1].split("</summary>")[0]
     assert "score 4.00" in first and "holds the answer" in first and words.count("holds the answer") == 1
     assert "It is <mark>so</mark>. 5" in words
-    assert "A score says how well a passage fits the question" in words
+    assert "A score says how well a passage fits what was searched for" in words
 
 
 def test_what_is_not_scored_shows_no_scores(make_app):

@@ -129,7 +129,7 @@ class EventLog:
             for seq, (event, seconds) in enumerate(told, 1):
                 _insert(session.connection(), run_id, seq, now + timedelta(seconds=seconds), event)
 
-    def append(self, lease: Lease, event: Event, hears: Callable[[Wish], None] = lambda wish: None) -> int:
+    def append(self, lease: Lease, event: Event, hears: Callable[[Wish], None] | None = None) -> int:
         """Commit one more event and return its number. `hears` is told what the run's owner wants at that moment.
 
         Raises LeaseLost when the lease's epoch is over, RunEnded after a terminal event. Counting up first takes the
@@ -148,7 +148,8 @@ class EventLog:
             elif isinstance(event, TERMINAL):
                 forget(connection, lease.run_id)
         self._announce(lease.run_id, event)
-        hears(_wish(wish))
+        if hears:
+            hears(_wish(wish))
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:

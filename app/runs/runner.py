@@ -195,7 +195,7 @@ class Runner:
         return listen
 
     def _append(self, lease: Lease, event: Event, control: RunControl | None = None) -> None:
-        self._events.append(lease, event, *([control.hear] if control else []))
+        self._events.append(lease, event, control.hear if control else None)
         self.meter.stored(lease.run_id, event)
         _log(lease.run_id, event)
 

@@ -93,8 +93,8 @@ class Site:
     def assert_whole(self, run: str) -> None:
         """The run has a verdict, one end, and it comes last."""
         kinds = [kind for kind, _, _ in self.events(run)]
-        assert [kind for kind in kinds if kind in ENDS] == ["verdict_reached"] and kinds[-1] == "verdict_reached"
-        assert kinds.count("hop_kept") == 2
+        assert [kind for kind in kinds if kind in ENDS] == ["verdict_reached"] and kinds[-1] == "verdict_reached", kinds
+        assert kinds.count("hop_kept") == 2, kinds
 
     def _environment(self, more: dict[str, str]) -> dict[str, str]:
         shared = {"DATABASE_URL": self.url, "REDIS_URL": self.redis.url, "SECRET_KEY": "x" * 40}

@@ -17,6 +17,7 @@ from typing import Any
 from app.backends.fingerprint import fingerprint
 from app.backends.inference import Inference
 from app.backends.loaded import Loaded
+from app.backends.packed_batch import packed, take_packed
 from app.language.evidence_text import judge_prompt, select_sentences
 from app.reasoning.calls import Call, remembered
 from app.reasoning.errors import CallFailed, ModelUnavailable
@@ -97,11 +98,12 @@ class EntailmentJudge:
         import torch
 
         with self._tokenizing:  # it refuses two threads at once
-            inputs = tokenizer(prompts, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
+            texts = tokenizer(prompts, truncation=True, max_length=MAX_TOKENS)["input_ids"]
+        ends = torch.tensor([len(text) for text in texts]).cumsum(0) - 1
         with torch.inference_mode():
-            logits = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits
+            logits = model.score(model.model(**packed(texts)).last_hidden_state[0, ends])
         rows = torch.softmax(logits.float() / self.calibration.temperature, dim=-1).tolist()
-        return rows, int(inputs["attention_mask"].sum())
+        return rows, sum(len(text) for text in texts)
 
     def _read(self) -> tuple[Any, Any, str]:
         files = (
@@ -130,6 +132,7 @@ class EntailmentJudge:
             )
             # Merged, the adapter costs nothing at inference.
             model = PeftModel.from_pretrained(bare, self.adapter).merge_and_unload().eval()
+            take_packed(model)
             name = f"judge {fingerprint(*(file for file, _ in files), self.adapter / 'calibration.json')}"
         except ModelUnavailable:
             raise

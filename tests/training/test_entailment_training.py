@@ -155,6 +155,15 @@ def test_odd_passages_are_judged_like_any_other(base, trained, text):
     assert sum(row) == pytest.approx(1, abs=1e-5)
 
 
+def test_what_is_judged_beside_a_pair_changes_nothing_for_it(base, trained):
+    judge = EntailmentJudge(base, trained)
+    texts = ["", "paris is the capital", "word " * 10_000, "😀"]
+    asked = [("paris is the capital of france", [("T", text)] if text else []) for text in texts]
+    together = judge.classify(asked)
+    for row, pair in zip(together, asked, strict=True):
+        assert row == pytest.approx(judge.classify([pair])[0], abs=1e-4)
+
+
 def test_an_endless_word_in_the_evidence_does_not_push_the_claim_out_of_the_window(base, trained):
     endless = [("T", "a." * 2_000)]
     one, other = EntailmentJudge(base, trained).classify([("paris is the capital", endless), ("london", endless)])

@@ -1,9 +1,9 @@
-"""A Llama in int8 that says what it says in float32, on a processor whose int8 products are no more exact than AVX2's.
+"""A Llama in int8 that is nearer to its float32 than plain dynamic int8 is; judge_speed.py measures how near.
 
 PyTorch's dynamic int8 gives a layer's whole input one scale, and a few features that are twenty times as large as the
 rest leave those no digits. Turning the features (QuaRot, Ashkboos et al., 2024, section 4.1) spreads the large ones
 over all; every matrix that reads or writes the features is turned with them, so that nothing else changes. `down_proj`
-reads what no turn reaches, with features 300 times as large, and stays in float32 (docs/judge.md, "How fast").
+reads what no turn reaches, with features up to 300 times as large, and stays in float32.
 """
 
 from __future__ import annotations

@@ -25,6 +25,8 @@ PIP_FAILED = { echo "Installing failed (above). Check the network, or name an in
 help: ## List the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
+# Many threads that each keep a little of what they freed look like a leak that takes an hour to end.
+run: export GLIBC_TUNABLES ?= glibc.malloc.tcache_count=0
 run: setup ## Set up what is missing and serve on http://127.0.0.1:8000 (HOST, PORT)
 	@exec $(BIN)/gunicorn
 

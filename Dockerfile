@@ -23,9 +23,9 @@ COPY --chown=hopcheck . .
 # Each container signs with a key of its own, made at its first start, never with one that came with the image.
 RUN make setup && rm -f instance/secret_key
 
-ENV HOST=0.0.0.0 PORT=8000
 # As `make run` has it: threads keep nothing of what they freed (docs/many-machines.md, "Load").
 ENV GLIBC_TUNABLES=glibc.malloc.tcache_count=0
+ENV HOST=0.0.0.0 PORT=8000
 EXPOSE 8000
 # What was set up above is copied into a new volume; runs and the signing key are kept there.
 VOLUME /srv/hopcheck/instance

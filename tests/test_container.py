@@ -86,6 +86,11 @@ def test_data_is_kept_in_a_volume_and_the_server_can_be_reached_and_watched():
     assert "/healthz" in watched
 
 
+def test_the_container_and_make_run_keep_memory_the_same_way():
+    (kept,) = re.findall(r"^run: export (GLIBC_TUNABLES) \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert "=".join(kept) in those("ENV")
+
+
 def test_the_health_check_is_python_that_python_understands():
     command = json.loads(re.split(r"\bCMD\b", those("HEALTHCHECK")[0])[1])
     assert command[:2] == [".venv/bin/python", "-c"]

@@ -8,6 +8,7 @@ import pytest
 
 from app.runs.celery_jobs import CARRY_OUT, MOST_QUEUED, QUEUED_SECONDS, CeleryJobs, celery_app
 from app.runs.jobs import BATCHES, PEOPLE
+from tests.celery_worker import at_work
 from tests.redis_server import RedisServer, running
 from tests.runs.conftest import wait_until
 
@@ -105,14 +106,12 @@ def test_a_worker_takes_peoples_runs_before_those_of_batches(redis):
 
 def carried_out(redis: RedisServer, number: int) -> list[str]:
     """What a real worker carries out, one run at a time, until it has had so many."""
-    from celery.contrib.testing.worker import start_worker
-
     app, taken = celery_app(redis.url), []
 
     @app.task(name=CARRY_OUT, shared=False)
     def carry_out(run_id: str) -> None:
         taken.append(run_id)
 
-    with start_worker(app, queues=[PEOPLE, BATCHES], pool="threads", concurrency=1, perform_ping_check=False):
+    with at_work(app):
         wait_until(lambda: len(taken) == number)
     return taken

@@ -10,7 +10,8 @@ import pytest
 
 from app.reasoning.types import Claim, RunOptions
 from app.runs.celery_jobs import CARRY_OUT, CeleryJobs, celery_app
-from app.runs.jobs import BATCHES, PEOPLE, QUEUES, JobRunner, ThreadJobs
+from app.runs.jobs import BATCHES, PEOPLE, JobRunner, ThreadJobs
+from tests.celery_worker import at_work
 from tests.fakes import TWO_HOPS, scripted_wiring
 from tests.redis_server import RedisServer, running
 from tests.runs.conftest import ended, only_sqlite, wait_until
@@ -43,8 +44,6 @@ def hire(request) -> Iterator[Hire]:
 
 def working(stack: ExitStack, redis: RedisServer, work: Callable[[str], None]) -> CeleryJobs:
     """Jobs that a worker of this process is brought."""
-    from celery.contrib.testing.worker import start_worker
-
     redis.client.flushall()
     jobs, app = CeleryJobs(work, redis.url), celery_app(redis.url)
 
@@ -52,16 +51,7 @@ def working(stack: ExitStack, redis: RedisServer, work: Callable[[str], None]) -
     def carry_out(run_id: str) -> None:
         jobs.carry_out(run_id)
 
-    stack.enter_context(
-        start_worker(
-            app,
-            queues=list(QUEUES),
-            pool="threads",
-            concurrency=1,
-            perform_ping_check=False,
-            shutdown_timeout=60,
-        )
-    )
+    stack.enter_context(at_work(app))
     return jobs
 
 

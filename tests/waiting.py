@@ -1,0 +1,24 @@
+"""Waiting for what must come: on its coming, never for a fixed time, and with a bound that only a fault reaches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+Seen = TypeVar("Seen")
+
+LONG = 120.0
+"""Seconds. What takes one on a quiet machine may take ten and more where much else goes on."""
+
+PAUSE = 0.02
+"""Seconds between two looks."""
+
+
+def until(look: Callable[[], Seen], what: str = "what was waited for", seconds: float = LONG) -> Seen:
+    """What `look` gives once it is true; after so many seconds the test fails and says `what`."""
+    deadline = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < deadline, f"in {seconds:g} seconds there was not {what}"
+        time.sleep(PAUSE)
+    return seen

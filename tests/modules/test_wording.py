@@ -50,3 +50,13 @@ def test_a_yes_no_question_asks_for_nothing() -> None:
 def test_accents_and_endings_do_not_matter_to_stems() -> None:
     """The same word in another form has the same stem."""
     assert stems("Wars in Perú") == stems("a war in Peru")
+
+
+def test_an_abbreviation_inside_a_name_does_not_end_it() -> None:
+    """ "Mr. Bout" is one name, as "St. Louis" is."""
+    assert names("Rui Costa as Mr. Bout met Sgt. Pepper in St. Louis.") == (
+        "Rui Costa",
+        "Mr. Bout",
+        "Sgt. Pepper",
+        "St. Louis",
+    )

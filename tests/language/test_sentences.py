@@ -1,0 +1,42 @@
+"""Where a sentence ends, and where a full stop belongs to a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.language.sentences import sentence_spans, sentences
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        'The film "The Notorious Mr. Bout" was shown.',
+        "Mt. Everest was climbed by Sgt. Pepper and Capt. Hook.",
+        "The Rev. Mia Holm met Prof. Ray in St. Louis.",
+        "Ludwig wrote Cello Sonata No. 3 in A major, Op. 69.",
+        "Arthur W. E. B. Du Bois met J. R. R. Tolkien.",
+        "Anton Berg vs. Rui Costa was shown on Nov. 3.",
+        "N.W.A. released it with Panic! at the Disco.",
+    ],
+)
+def test_a_mark_inside_a_name_ends_no_sentence(whole: str) -> None:
+    """Titles, numbers, initials and a name's own mark do not cut a sentence in two."""
+    assert sentences(whole) == [whole]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("He lives in the U.S.", "He was born there."),
+        ("Is it big?", "It is."),
+        ("It fell!", "Nobody saw it."),
+        ("Martin Luther King Jr.", "He was good."),
+        ("She said no.", "Ten others agreed."),
+        ("He moved to St. Louis.", "It is big."),
+    ],
+)
+def test_two_sentences_stay_two(first: str, second: str) -> None:
+    """What ends a sentence still does, and the spans are those of the text."""
+    text = f"{first}  {second}"
+    assert sentences(text) == [first, second]
+    assert [text[start:end] for start, end in sentence_spans(text)] == [first, second]

@@ -1,10 +1,10 @@
 """One inference queue for the whole process: local models compute in its lanes, first come, first served.
 
 Models would otherwise compete for the same cores, and pages with all of them. There are as many lanes as cores. Work
-that bears company computes beside other such work, each on its share of the cores, for two calls on one core each are
-done sooner than one after the other on two (docs/bench.md); everything else computes alone. The lanes have everybody's
-priority: at a lower one they were left waiting while they held the interpreter's lock, and every page with them
-(docs/soak.md).
+that bears company computes beside other such work, PyTorch's on its share of the cores, for two calls on one core each
+are done sooner than one after the other on two (docs/bench.md); everything else computes alone. The lanes have
+everybody's priority: at a lower one they were left waiting while they held the interpreter's lock, and every page with
+them (docs/soak.md).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from app.reasoning.errors import CallFailed
@@ -51,7 +52,8 @@ class Inference:
         """`call_seconds` bounds each call, waiting included; None sets no bound. Loading a model has its own.
 
         `what` names a call where one fails: other guests may have a queue, too. `cores` is how many lanes there are,
-        and how many threads PyTorch gets in all of them together.
+        and how many threads PyTorch gets in all of them together: who begins while nobody else waits has them all and
+        keeps them to its end. Other runtimes have the threads that they were loaded with.
         """
         self._call_seconds = float("inf") if call_seconds is None else call_seconds
         self._what = what
@@ -97,6 +99,8 @@ class Inference:
             while not item.done and (left := item.asked + item.seconds - self._now(item)) > 0:
                 self._changed.wait(min(max(left, SOONEST), threading.TIMEOUT_MAX))
             item.given_up = not item.done
+            if item.given_up:
+                self._changed.notify_all()  # it may have stood in the way of those behind it
         return item.outcome()
 
     def _now(self, item: _Item) -> float:
@@ -108,12 +112,11 @@ class Inference:
         return now - self._spent_loading - loading
 
     def _ensure_lane(self) -> None:
-        """A thread for who waits, while there are fewer than cores. Those that died are gone."""
-        self._lanes = [lane for lane in self._lanes if lane.is_alive()]
+        """A thread for who waits, while there are fewer than cores."""
         if len(self._lanes) < min(self._cores, len(self._at_work) + len(self._waiting)):
             lane = threading.Thread(target=self._serve, name="inference", daemon=True)
-            self._lanes.append(lane)
             lane.start()
+            self._lanes.append(lane)
 
     def _serve(self) -> None:
         while (taken := self._next()) is not None:
@@ -146,7 +149,7 @@ class Inference:
 
     def _share(self, item: _Item) -> int:
         """What a lane gets of the cores: all of them, or as much as all who can compute beside it."""
-        company = 0 if item.alone else sum(not each.alone for each in self._waiting)
+        company = 0 if item.alone else sum(1 for _ in takewhile(lambda each: not each.alone, self._waiting))
         return max(1, self._cores // min(self._cores, len(self._at_work) + company))
 
     def _carry_out(self, item: _Item) -> None:

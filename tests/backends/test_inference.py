@@ -12,12 +12,10 @@ from functools import partial
 
 import pytest
 
-from app.backends.inference import Inference
+from app.backends.inference import Inference, _Item
 from app.backends.loaded import Loaded
 from app.reasoning.errors import CallFailed, ModelUnavailable
-
-SOON = 10.0
-"""Seconds after which a test that waits for another thread has failed."""
+from tests.waiting import LONG, until
 
 
 class Busy:
@@ -31,11 +29,11 @@ class Busy:
 
     def _work(self) -> str:
         self._begun.set()
-        assert self._go_on.wait(SOON)
+        assert self._go_on.wait(LONG)
         return "done"
 
     def __enter__(self) -> Busy:
-        assert self._begun.wait(SOON)
+        assert self._begun.wait(LONG)
         return self
 
     def let_go(self) -> None:
@@ -46,44 +44,37 @@ class Busy:
         self._pool.shutdown()
 
 
-def wait_until(true) -> None:
-    end = time.monotonic() + SOON
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
 def test_work_gives_its_value_and_runs_in_the_queues_own_thread():
-    assert Inference(SOON).run(lambda: threading.current_thread().name) == "inference"
+    assert Inference(LONG).run(lambda: threading.current_thread().name) == "inference"
 
 
 def test_an_error_is_the_callers_and_the_queue_goes_on():
-    queue = Inference(SOON)
+    queue = Inference(LONG)
     with pytest.raises(ZeroDivisionError):
         queue.run(lambda: 1 / 0)
     assert queue.run(lambda: 1) == 1
 
 
 def test_even_an_exit_inside_the_work_ends_only_the_call():
-    queue = Inference(SOON)
+    queue = Inference(LONG)
     with pytest.raises(SystemExit):
         queue.run(lambda: sys.exit(3))
     assert queue.run(lambda: 1) == 1
 
 
 def test_what_comes_first_is_served_first():
-    queue, served = Inference(SOON), []
+    queue, served = Inference(LONG), []
     with Busy(queue) as busy, ThreadPoolExecutor(5) as callers:
         for number in range(5):
             callers.submit(queue.run, lambda number=number: served.append(number))
-            wait_until(lambda number=number: len(queue._waiting) == number + 1)
+            until(lambda number=number: len(queue._waiting) == number + 1)
         assert served == []
         busy.let_go()
     assert served == [0, 1, 2, 3, 4]
 
 
-def test_no_two_calls_are_at_work_at_once():
-    queue, at_work, most = Inference(SOON), [], []
+def test_no_two_calls_that_compute_alone_are_at_work_at_once_however_many_cores_there_are():
+    queue, at_work, most = Inference(LONG, cores=2), [], []
 
     def work() -> None:
         at_work.append(1)
@@ -98,7 +89,7 @@ def test_no_two_calls_are_at_work_at_once():
 
 
 def test_work_that_bears_company_computes_beside_other_such_work_and_no_more_than_there_are_cores():
-    queue, met = Inference(SOON, cores=2), threading.Barrier(2, timeout=SOON)
+    queue, met = Inference(LONG, cores=2), threading.Barrier(2, timeout=LONG)
     at_work, most = [], []
 
     def work() -> None:
@@ -110,29 +101,40 @@ def test_work_that_bears_company_computes_beside_other_such_work_and_no_more_tha
 
     with ThreadPoolExecutor(4) as callers:
         for each in [callers.submit(queue.run, work, alone=False) for _ in range(4)]:
-            each.result(SOON)
+            each.result(LONG)
     assert max(most) == 2
 
 
 def test_work_that_computes_alone_begins_when_all_before_it_is_done_and_nothing_overtakes_it():
-    queue, order = Inference(SOON, cores=2), []
+    queue, order = Inference(LONG, cores=2), []
     first = Busy(queue, alone=False)
     with first, ThreadPoolExecutor(2) as callers:
         waits = callers.submit(queue.run, lambda: order.append("alone"))
-        wait_until(lambda: len(queue._waiting) == 1)
+        until(lambda: len(queue._waiting) == 1)
         behind = callers.submit(queue.run, lambda: order.append("behind"), alone=False)
-        wait_until(lambda: len(queue._waiting) == 2)
+        until(lambda: len(queue._waiting) == 2)
         assert order == []
         first.let_go()
-        waits.result(SOON)
-        behind.result(SOON)
+        waits.result(LONG)
+        behind.result(LONG)
     assert order == ["alone", "behind"]
+
+
+def test_who_gives_up_waiting_lets_those_behind_it_begin():
+    queue = Inference(0.2, cores=2)
+    with Busy(queue, alone=False), ThreadPoolExecutor(2) as callers:
+        first = callers.submit(queue.run, lambda: "alone")
+        until(lambda: queue._waiting or first.done())
+        behind = callers.submit(queue._ask, _Item(lambda: "served", "A patient call", LONG, alone=False))
+        with pytest.raises(CallFailed, match="waited"):
+            first.result(LONG)
+        assert behind.result(LONG / 2) == "served"
 
 
 def test_two_models_share_the_cores_and_one_alone_has_all_of_them():
     import torch
 
-    queue, met = Inference(SOON, cores=2), threading.Barrier(2, timeout=SOON)
+    queue, met = Inference(LONG, cores=2), threading.Barrier(2, timeout=LONG)
     outside = torch.get_num_threads()
 
     def work() -> int:
@@ -142,11 +144,25 @@ def test_two_models_share_the_cores_and_one_alone_has_all_of_them():
     assert queue.run(torch.get_num_threads, alone=False) == 2
     with Busy(queue) as busy, ThreadPoolExecutor(2) as callers:
         both = [callers.submit(queue.run, work, alone=False) for _ in range(2)]
-        wait_until(lambda: len(queue._waiting) == 2)
+        until(lambda: len(queue._waiting) == 2)
         busy.let_go()
-    assert [each.result(SOON) for each in both] == [1, 1]
+    assert [each.result(LONG) for each in both] == [1, 1]
     assert queue.run(torch.get_num_threads) == 2
     assert torch.get_num_threads() == outside
+
+
+def test_a_model_shares_its_cores_with_nobody_who_has_to_wait_for_others_first():
+    import torch
+
+    queue = Inference(LONG, cores=2)
+    asked = ((torch.get_num_threads, False), (lambda: "nobody overtakes this", True), (torch.get_num_threads, False))
+    with Busy(queue) as busy, ThreadPoolExecutor(3) as callers:
+        waiting = []
+        for count, (work, alone) in enumerate(asked, start=1):
+            waiting.append(callers.submit(queue.run, work, alone=alone))
+            until(lambda count=count: len(queue._waiting) == count)
+        busy.let_go()
+    assert [each.result(LONG) for each in waiting] == [2, "nobody overtakes this", 2]
 
 
 def test_a_call_that_waits_too_long_says_that_it_waited_and_is_never_begun():
@@ -163,9 +179,9 @@ def test_a_call_that_works_too_long_says_so_and_those_behind_it_are_served_when_
     queue = Inference(0.2)
     with Busy(queue) as busy:
         with pytest.raises(CallFailed, match=r"was not done after 0\.2 seconds"):
-            busy.result.result(SOON)
+            busy.result.result(LONG)
         busy.let_go()
-        wait_until(lambda: not queue._waiting)
+        until(lambda: not queue._waiting)
         assert queue.run(lambda: "the next") == "the next"
 
 
@@ -176,8 +192,8 @@ def test_while_a_model_loads_the_clock_of_calls_stands_still():
         time.sleep(0.6)
         assert not waiting.done()
         busy.let_go()
-        assert waiting.result(SOON) == "served"
-        assert busy.result.result(SOON) == "done"
+        assert waiting.result(LONG) == "served"
+        assert busy.result.result(LONG) == "done"
 
 
 def test_a_load_inside_a_call_does_not_use_up_the_calls_time():
@@ -190,7 +206,7 @@ def test_without_a_bound_a_call_takes_as_long_as_it_takes():
 
 
 def test_work_that_asks_for_more_work_gets_it_at_once_as_a_part_of_itself():
-    queue = Inference(SOON)
+    queue = Inference(LONG)
     assert queue.run(lambda: [1, queue.run(lambda: 2), 3]) == [1, 2, 3]
     with pytest.raises(ZeroDivisionError):
         queue.run(lambda: queue.run(lambda: 1 / 0))
@@ -209,14 +225,14 @@ def test_threads_that_wait_leave_their_core_to_others_unless_the_operator_says_o
     )
     env = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"} | set_before
     done = subprocess.run(
-        [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=LONG, check=True
     )
     assert done.stdout.strip() == stands
 
 
 def test_no_thread_is_started_before_the_first_call():
     before = threading.active_count()
-    Inference(SOON)
+    Inference(LONG)
     assert threading.active_count() == before
 
 
@@ -235,7 +251,7 @@ queue._changed.release()
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert queue.run(os.getpid) == os.getpid()
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=LONG, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -251,14 +267,14 @@ def work():
 threading.Thread(target=lambda: queue.run(work), daemon=True).start()
 begun.wait()
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=LONG, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ended in peace\n", "")
 
 
 class TestLoading:
     def test_a_model_is_loaded_once_however_many_ask_at_once(self):
         reads = []
-        model = Loaded(Inference(SOON), lambda: reads.append(1) or "model")
+        model = Loaded(Inference(LONG), lambda: reads.append(1) or "model")
         with ThreadPoolExecutor(8) as callers:
             assert list(callers.map(lambda _: model(), range(8))) == ["model"] * 8
         assert reads == [1]
@@ -271,7 +287,7 @@ class TestLoading:
                 raise ModelUnavailable("It is missing", mend="make setup")
             return "model"
 
-        model = Loaded(Inference(SOON), read)
+        model = Loaded(Inference(LONG), read)
         with pytest.raises(ModelUnavailable, match="make setup"):
             model()
         files.append("mended")
@@ -280,22 +296,22 @@ class TestLoading:
     def test_the_libraries_of_a_model_are_imported_while_the_queue_is_busy(self, tmp_path, monkeypatch):
         (tmp_path / "a_heavy_library.py").touch()
         monkeypatch.syspath_prepend(tmp_path)
-        queue = Inference(SOON)
+        queue = Inference(LONG)
         model = Loaded(queue, lambda: "model", libraries=("a_heavy_library",))
         with Busy(queue) as busy, ThreadPoolExecutor(1) as callers:
             loading = callers.submit(model)
-            wait_until(lambda: "a_heavy_library" in sys.modules)
+            until(lambda: "a_heavy_library" in sys.modules)
             assert not loading.done()
             busy.let_go()
             assert loading.result() == "model"
 
     def test_a_library_that_is_missing_is_named_with_what_mends_it(self):
-        model = Loaded(Inference(SOON), lambda: "model", libraries=("no_such_library",))
+        model = Loaded(Inference(LONG), lambda: "model", libraries=("no_such_library",))
         with pytest.raises(ModelUnavailable, match=r"library no_such_library.*make install"):
             model()
 
     def test_a_loaded_model_is_handed_out_while_the_queue_is_busy(self):
-        queue = Inference(SOON)
+        queue = Inference(LONG)
         model = Loaded(queue, lambda: "model")
         model()
         with Busy(queue):

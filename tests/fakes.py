@@ -38,6 +38,7 @@ from app.reasoning.types import (
     Usage,
     Verdict,
 )
+from tests.waiting import LONG
 
 BeforeStep = Callable[[str], None]
 
@@ -128,7 +129,7 @@ class Gate:
     def __call__(self, step: str) -> None:
         if step == self.step:
             self.reached.set()
-            if not self._open.wait(60):
+            if not self._open.wait(LONG):
                 raise TimeoutError(f"nobody opened the gate before {step}")
 
 

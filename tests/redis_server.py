@@ -13,6 +13,8 @@ from contextlib import contextmanager
 import pytest
 from redis import Redis, RedisError
 
+from tests.waiting import LONG
+
 
 class RedisServer:
     """A server that tests stop, hold still, empty and start again, always at the same address."""
@@ -45,7 +47,7 @@ class RedisServer:
         """End it; what it held is gone."""
         if self._process:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(LONG)
 
     def hold(self) -> None:
         """Let it hang: connections stand, and nothing is answered."""

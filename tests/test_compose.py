@@ -12,6 +12,7 @@ import yaml
 
 from app import create_app
 from app.settings import settings_fields
+from tests.waiting import LONG
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "compose.yaml").read_text()
@@ -24,7 +25,7 @@ def test_it_is_what_the_compose_specification_allows(tmp_path, written, valid):
     file = tmp_path / "compose.yaml"
     file.write_text(written)
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONG)
     assert (done.returncode == 0) == valid, done.stdout
 
 

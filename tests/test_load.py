@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.load.arithmetic import Sample, brought_twice, delays, growth, lost
 from benchmarks.load.browsing import Arrivals, Browser
+from tests.waiting import LONG
 
 STORED_AT = {1: 10.0, 2: 11.0, 3: 11.1, 4: 12.0}
 
@@ -65,5 +66,5 @@ def test_a_stream_is_read_message_by_message_wherever_the_network_cuts_it():
             await Browser("127.0.0.1", server.sockets[0].getsockname()[1]).follow("/events", arrivals)
 
     with ThreadPoolExecutor(1) as beside:  # a browser of another test may hold this thread's event loop
-        beside.submit(asyncio.run, follow()).result(30)
+        beside.submit(asyncio.run, follow()).result(LONG)
     assert [number for number, _ in arrivals.messages] == [3, 12] and arrivals.status == 200 and arrivals.ended

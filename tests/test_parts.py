@@ -6,6 +6,7 @@ import pytest
 
 from app.parts import Part, Parts, keep_warm
 from app.reasoning.errors import ModelUnavailable
+from tests.waiting import LONG
 
 
 def fails(error):
@@ -33,7 +34,7 @@ def test_a_part_is_loaded_once_however_often_it_is_warmed():
 
 
 def test_parts_load_side_by_side():
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=LONG)
     parts = Parts([(name, together.wait) for name in ("generator", "corpus", "reader")])
     parts.warm()  # the barrier breaks, and the parts fail, when one does not come meanwhile
     assert parts.ready

@@ -13,6 +13,7 @@ import pytest
 
 from app.reasoning.errors import SettingsError
 from app.settings import ROOT, Settings, load_settings, settings_fields
+from tests.waiting import LONG
 
 NAMES = {each.metadata["env"] for each in settings_fields()}
 
@@ -125,7 +126,7 @@ AGREEING = "import sys; from app.settings import *; print(Settings(instance=Path
 def test_two_processes_that_start_together_agree_on_the_secret(tmp_path):
     command = [sys.executable, "-c", AGREEING, str(tmp_path / "instance")]
     both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    one, other = (process.communicate(timeout=60)[0].strip() for process in both)
+    one, other = (process.communicate(timeout=LONG)[0].strip() for process in both)
     assert one == other and len(one) >= 32
     assert stat.S_IMODE((tmp_path / "instance" / "secret_key").stat().st_mode) == 0o600
 

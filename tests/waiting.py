@@ -11,6 +11,9 @@ Seen = TypeVar("Seen")
 LONG = 120.0
 """Seconds. What takes one on a quiet machine may take ten and more where much else goes on."""
 
+LONGER = 1.5 * LONG
+"""What a follower is let wait where the test says that it is told before."""
+
 PAUSE = 0.02
 """Seconds between two looks."""
 

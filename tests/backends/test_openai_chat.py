@@ -12,6 +12,7 @@ from app.reasoning.calls import remembering
 from app.reasoning.types import Usage
 from tests.backends.openai_asking import KEY, chat, used_by
 from tests.openai_server import OpenAIServer, Reply
+from tests.waiting import LONG
 
 
 class Notebook:
@@ -107,7 +108,7 @@ def test_another_model_or_server_does_not_get_the_replies_of_this_one():
 
 
 def test_several_threads_ask_at_once():
-    everyone = threading.Barrier(4, timeout=10)
+    everyone = threading.Barrier(4, timeout=LONG)
 
     def script(asked):
         everyone.wait()  # nobody is answered before all have asked
@@ -123,7 +124,7 @@ def test_several_threads_ask_at_once():
         for each in asking:
             each.start()
         for each in asking:
-            each.join(15)
+            each.join(LONG)
     assert replies == {n: str(n) for n in range(4)}
 
 

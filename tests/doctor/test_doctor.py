@@ -14,6 +14,7 @@ from app.doctor.checks import CHECKS
 from app.doctor.findings import Finding, examine, lines, ok, problem, warning
 from app.settings import ROOT, Settings
 from tests.doctor.looking import BROKEN, SOUND
+from tests.waiting import LONG
 
 
 def test_a_check_that_breaks_hides_no_other():
@@ -38,7 +39,7 @@ def doctor(settings):
     def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
         given = {**os.environ, "INSTANCE": str(settings.instance), "LOG_LEVEL": "INFO", **environment}
         command = command or (sys.executable, "-m", "flask", "--app", "app", "doctor")
-        return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=100)
+        return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=LONG)
 
     return run
 

@@ -11,6 +11,7 @@ from app.offers import Choice
 from app.reasoning.errors import CallFailed
 from app.samples import SAMPLES
 from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
+from tests.waiting import LONG
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 expect.set_options(timeout=30_000)
@@ -98,7 +99,7 @@ def test_a_reload_in_the_middle_shows_what_is_there_and_follows(live, visitor):
 def test_closing_the_tab_does_not_stop_the_run(live, visitor):
     gate, page = Gate("answer 2"), visitor()
     check(page, live(scripted_wiring(gate=gate)))
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     link = page.url
     page.close()
     gate.open()
@@ -244,7 +245,7 @@ def test_one_run_too_many_is_turned_away_and_can_be_sent_again(live, visitor):
     gate, first, second = Gate("answer 1"), visitor(), visitor()
     address = live(scripted_wiring(gate=gate), workers=1, max_waiting=0)
     check(first, address)
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     type_claim(second, address, "Another claim.")
     second.get_by_role("button", name="Check it").click()
     expect(second.get_by_text("Too many checks wait for their turn already.")).to_be_visible()

@@ -20,6 +20,7 @@ from tests.faults.front import front
 from tests.faults.servers import run_id, until
 from tests.faults.site import Site, site
 from tests.faults.test_kill import kill
+from tests.waiting import LONG
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -50,7 +51,7 @@ def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_a_card
         for tab in tabs:
             expect_verdict(tab)
         for each in by_page + by_api:
-            each.join(30)
+            each.join(LONG)
         events = grown.events(run)
         for each in by_page:
             assert_missed_nothing(each, events)

@@ -16,6 +16,7 @@ from app.evaluation.predictions import NOTHING_SPENT, Piece, Prediction, Predict
 from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.reasoning.types import Label, LabelSet
 from tests.evaluation.rows import row
+from tests.waiting import LONG
 
 S, R, N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE
 ROWS = [row(1, Gold.SUPPORTED, 2), row(2, Gold.NOT_SUPPORTED, 2), row(3, Gold.SUPPORTED, 3), row(4, Gold.NOT_SUPPORTED)]
@@ -66,7 +67,7 @@ def test_a_judge_that_is_missing_ends_it_and_what_was_predicted_stays(tmp_path):
 
 
 def test_rows_are_at_work_side_by_side_and_handed_on_in_their_order(tmp_path):
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=LONG)
 
     def judge(row):
         if row.id in ("r1", "r2"):

@@ -20,6 +20,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
+from tests.waiting import LONG
+
 ROOT = Path(__file__).resolve().parents[2]
 CLAIM = "Hamlet's author was born in England."
 SCRIPTED = "tests.faults.scripted:scripted_app()"
@@ -95,10 +97,10 @@ def serving(instance: Path, app: str | None = SCRIPTED, root: Path = ROOT, **env
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(LONG)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(10)
+            process.wait(LONG)
 
 
 def surroundings(instance: Path, **more: str) -> dict[str, str]:
@@ -111,7 +113,7 @@ def flask(instance: Path, *arguments: str, app: str = "app") -> subprocess.Compl
     """`flask --app app ...` over `instance`, or of another `app`."""
     command = [sys.executable, "-m", "flask", "--app", app, *arguments]
     given = surroundings(instance)
-    return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=110)
+    return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=LONG)
 
 
 def answers(server: Server) -> bool:

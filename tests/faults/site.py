@@ -15,6 +15,7 @@ from sqlalchemy import Engine, create_engine, text
 from tests.faults.servers import ENDS, ROOT, START_SECONDS, Server, serving, surroundings, until
 from tests.postgres import PostgreSQL
 from tests.redis_server import RedisServer
+from tests.waiting import LONG
 
 STEADY = "tests.faults.steady:steady_app"
 
@@ -37,7 +38,7 @@ class Worker:
     def kill(self) -> None:
         """End it without a word of warning."""
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(LONG)
 
 
 class Site:

@@ -15,6 +15,7 @@ from sqlalchemy import make_url
 from tests.faults.servers import free_port, until
 from tests.faults.site import Site, site
 from tests.test_compose import SERVICES
+from tests.waiting import LONG
 
 PASSWORD = "open-sesame"
 PROGRAMS = f"{Path(sys.executable).parent}/"
@@ -37,7 +38,7 @@ def asked(service: str, environment: dict[str, str], **places: str) -> subproces
 
 def is_well(*arguments, **places: str) -> bool:
     """What that check says."""
-    return asked(*arguments, **places).wait(60) == 0
+    return asked(*arguments, **places).wait(LONG) == 0
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def port() -> Iterator[int]:
         yield port
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(LONG)
 
 
 @pytest.fixture
@@ -81,4 +82,4 @@ def test_a_worker_is_well_that_answers_over_redis_by_the_name_of_its_machine(gro
     grown.worker().wait_until_up()
     machines = (socket.gethostname(), "another-machine")
     checks = [asked("worker", {"REDIS_URL": grown.redis.url, "HOSTNAME": machine}) for machine in machines]
-    assert [check.wait(60) == 0 for check in checks] == [True, False]
+    assert [check.wait(LONG) == 0 for check in checks] == [True, False]

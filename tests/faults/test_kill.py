@@ -13,6 +13,7 @@ import pytest
 
 from tests.faults.servers import Server, asked, assert_sound, events, run_id, serving, state, until
 from tests.faults.steady import CALLS
+from tests.waiting import LONG
 
 STEADY = "tests.faults.steady:steady_app()"
 GIVEN_UP = "The check was cut off 3 times and is not taken up again."
@@ -29,7 +30,7 @@ def kill(server: Server, whole: bool) -> None:
     for process in [server.process.pid] * whole + workers:
         os.kill(process, signal.SIGKILL)
     if whole:
-        server.process.wait(10)
+        server.process.wait(LONG)
 
 
 def start_two(server: Server) -> list[str]:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.faults.servers import Server, asked, assert_sound, events, run_id, serving, state, until
 from tests.faults.test_kill import STEADY, children
+from tests.waiting import LONG
 
 
 def told_to_go(server: Server, how: str) -> None:
@@ -37,7 +38,7 @@ def test_it_leaves_within_ten_seconds_though_a_call_takes_minutes_and_a_page_is_
             told_to_go(server, how)
             rest = follower.read()
             ended = time.monotonic() - began
-        assert server.process.wait(30) == 0
+        assert server.process.wait(LONG) == 0
         left = time.monotonic() - began
         print(f"{how}: the stream ended after {ended:.1f} s, the server after {left:.1f} s")
         assert ended < 10 and left < 10

@@ -16,6 +16,7 @@ from tests.faults.servers import run_id, until
 from tests.faults.site import Site, site
 from tests.faults.steady import CALLS
 from tests.faults.test_kill import GIVEN_UP
+from tests.waiting import LONG
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -89,7 +90,7 @@ def test_redis_that_is_gone_for_a_while_or_emptied_loses_no_run_and_stops_none(g
     follower.start()
     meanwhile = run_id(web.start())
     web.wait_for(f"/runs/{under_way}", 'id="verdict-heading"', 60)
-    follower.join(60)
+    follower.join(LONG)
     assert follower.ids == list(range(1, len(grown.events(under_way)) + 1)), "who follows it is told by polling"
     time.sleep(max(0.0, back_at - time.monotonic()))
     assert grown.state(meanwhile) == "running"

@@ -4,11 +4,14 @@ import pytest
 
 from app.modules.comparison import findings
 from app.modules.weighing import weigh
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, Question
+from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, Passage, Question, Span
 
 
-def hop(number: int, question: str, answer: str) -> Hop:
-    return Hop(number, Question(question), Answer(answer), HopStatus.KEPT)
+LONDON = Passage("A hotel in Westminster, London.", "Savoy", "test")
+
+
+def hop(number: int, question: str, answer: str, cited: Passage | None = None) -> Hop:
+    return Hop(number, Question(question), Answer(answer, cited and Span(cited, 0, 1)), HopStatus.KEPT)
 
 
 KAFKA = hop(1, "Who wrote The Metamorphosis?", "Franz Kafka")
@@ -42,6 +45,18 @@ DARWIN, EINSTEIN = hop(1, "When was Charles Darwin born?", "1809"), hop(2, "When
             (hop(1, "Where is the Louvre located?", "Paris, France"),),
             False,
             "The claim says Madrid; hop 1 found Paris, France.",
+        ),
+        (
+            "The Louvre is located in Spain.",
+            (hop(1, "Where is the Louvre located?", "Paris, France"),),
+            False,
+            "The claim says Spain; hop 1 found Paris, France.",
+        ),
+        (
+            "Franz Kafka and Jane Austen were both born in Bonn.",
+            (hop(1, "Where was Franz Kafka born?", "Prague"),),
+            False,
+            "The claim says Bonn; hop 1 found Prague.",
         ),
         (
             "Jane Austen wrote Frankenstein.",
@@ -117,6 +132,10 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
             "Tosca was written by Giacomo Puccini.",
             (hop(1, "Who wrote Tosca?", "Victorien Sardou wrote the play that Giacomo Puccini had seen in Milan"),),
         ),
+        ("The Nile flows through Brazil.", (hop(1, "Where is Brazil located?", "South America"),)),
+        ("The Louvre is in Europe.", (hop(1, "Where is the Louvre located?", "Paris, France"),)),
+        ("Albert Einstein was born in Ulm.", (hop(1, "Where was Albert Einstein born?", "German"),)),
+        ("The Savoy is located in Westminster.", (hop(1, "Where is the Savoy located?", "London", LONDON),)),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN,)),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN, hop(2, "When was Albert Einstein born?", "1809"))),
         ("Everest is high.", (Hop(1, Question("Where is Everest?"), None, HopStatus.KEPT),)),
@@ -133,6 +152,10 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
         "two places in the claim",
         "two years in the answer",
         "names in a long answer",
+        "what flows through the place that was asked for",
+        "a town and the continent it may lie in",
+        "where is no nationality",
+        "another place that the same passage names",
         "one side",
         "same year",
         "no answer",

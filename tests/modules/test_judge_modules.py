@@ -81,6 +81,17 @@ def test_a_name_in_a_kept_question_is_no_gap():
     assert untouched(Claim("Franz Kafka was born in Prague."), (asked,), []) == ()
 
 
+def test_a_name_that_was_only_looked_up_is_still_a_gap():
+    """That there is a Warsaw says nothing of who was born there."""
+    claim = Claim("Franz Kafka and The Metamorphosis both came from Warsaw.")
+    warsaw = Passage("Warsaw is the capital of Poland.", "Warsaw", "test")
+    asked = (FIRST, SECOND, hop(4, "What is Warsaw?", "the capital of Poland", warsaw))
+    assert untouched(claim, asked, passages_of(claim, asked)) == ("Warsaw",)
+    tied = Passage("Warsaw is where The Metamorphosis was printed.", "Warsaw", "test")
+    asked = (FIRST, SECOND, hop(4, "What is Warsaw?", "where The Metamorphosis was printed", tied))
+    assert untouched(claim, asked, passages_of(claim, asked)) == ()
+
+
 @pytest.mark.parametrize(
     ("probabilities", "label"),
     [

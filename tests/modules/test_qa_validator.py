@@ -12,7 +12,8 @@ FIRST = Hop(1, Question("Who wrote Middlemarch?"), Answer("George Eliot"), HopSt
 
 
 def judged(question: str, answer: str | None, *context: Hop, evidence: tuple[str, str] | None = None) -> Judgement:
-    cited = Span(Passage(evidence[1], evidence[0], "test"), 0, 1) if evidence else None
+    at = evidence[1].find(answer or "") if evidence else 0
+    cited = Span(Passage(evidence[1], evidence[0], "test"), max(at, 0), max(at, 0) + 1) if evidence else None
     hop = Hop(len(context) + 1, Question(question), Answer(answer, cited))
     return TiedAnswerValidator().is_useful(CLAIM, context, hop)
 
@@ -94,6 +95,33 @@ def test_evidence_that_does_not_mention_what_was_asked_about_is_set_aside() -> N
     stray = judged(question, "Calcutta", evidence=("William Makepeace Thackeray", "He was born in Calcutta."))
     assert stray == Judgement(False, "The evidence does not mention Emily Brontë.")
     assert judged(question, "Thornton", evidence=("Brontë family", "Emily Bronte was born in Thornton.")).holds
+
+
+def test_what_a_page_tells_of_somebody_else_is_set_aside() -> None:
+    """A page that mentions whom the question is about says "he" of its own subject."""
+    question, text = "Where was Emily Brontë born?", "{} wrote of Emily Brontë, too. She was born in Chilvers Coton."
+    stray = judged(question, "Chilvers Coton", evidence=("Marian Evans", f"Marian Evans was a writer. {text}"))
+    assert stray == Judgement(False, "The evidence tells this of Marian Evans, not of Emily Brontë.")
+    alias = "Marian Evans, for friends Emily Brontë, was a writer. She was born in Chilvers Coton."
+    assert judged(question, "Chilvers Coton", evidence=("Marian Evans", alias)).holds
+    assert judged("Who praised Emily Brontë?", "Marian Evans", evidence=("Marian Evans", f"She met {text}")).holds
+
+
+@pytest.mark.parametrize(
+    ("question", "year", "sentence", "holds"),
+    [
+        ("When was Emily Brontë born?", "1846", "Emily Brontë was a poet from 1846 on.", False),
+        ("When was Emily Brontë born?", "1818", "Emily Brontë was born in 1818.", True),
+        ("When was Emily Brontë born?", "1818", "English novelist and poet Emily Brontë (1818–1848).", True),
+        ("When did Emily Brontë die?", "1848", "Emily Brontë (30 July 1818 – 19 December 1848) was a poet.", True),
+        ("When did Emily Brontë die?", "1846", "Emily Brontë published poems in 1846.", False),
+        ("When did Emily Brontë write?", "1846", "Emily Brontë was a poet from 1846 on.", True),
+    ],
+)
+def test_the_year_of_a_life_stands_where_a_birth_or_a_death_is_spoken_of(question, year, sentence, holds) -> None:
+    judgement = judged(question, year, evidence=("Emily Brontë", sentence))
+    assert judgement.holds is holds
+    assert holds or judgement.reason.startswith("The evidence does not speak of a ")
 
 
 def test_a_description_leads_on_by_its_names_alone() -> None:

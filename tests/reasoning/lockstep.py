@@ -15,6 +15,7 @@ from app.reasoning.calls import Call, remembered
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.types import Answer, Claim, Context, Hop, Judgement, Label, Question, Usage, Verdict
 from tests.fakes import SUPPORTED, answer
+from tests.waiting import LONG
 
 
 class Lockstep:
@@ -41,7 +42,7 @@ class Lockstep:
             self._wait(lambda: self.done > mine, name)
 
     def _wait(self, until, name: str) -> None:
-        if not self._changed.wait_for(until, 30):
+        if not self._changed.wait_for(until, LONG):
             raise TimeoutError(f"{name} waits for the others of its round")
 
 

@@ -14,6 +14,7 @@ from app.reasoning.events import PhaseEntered, TokensUsed, TroubleMet
 from app.reasoning.progress import entered, troubled, used
 from app.reasoning.roles import Wish
 from app.reasoning.types import Usage
+from tests.waiting import LONG
 
 
 class Held:
@@ -38,7 +39,7 @@ class Held:
         def compute() -> str:
             self.made.append(name)
             self.begun.set()
-            assert self.go_on.wait(30)
+            assert self.go_on.wait(LONG)
             used(Usage(1, 10, 2))
             return name
 
@@ -104,7 +105,7 @@ def test_what_was_not_begun_is_done_when_it_is_taken():
 
 
 def test_two_are_under_way_at_the_same_time():
-    meeting = threading.Barrier(3, timeout=30)
+    meeting = threading.Barrier(3, timeout=LONG)
     with Ahead() as ahead:
         ahead.begin("one", meeting.wait)
         ahead.begin("other", meeting.wait)
@@ -125,7 +126,7 @@ def played(error: Exception) -> object:
 def test_what_it_does_is_told_when_it_is_taken_and_what_it_costs_at_once(said, work):
     with Ahead() as ahead:
         ahead.begin("key", work)
-        assert work.begun.wait(30) and said == []
+        assert work.begun.wait(LONG) and said == []
         said.at_a_phase = work.go_on.set
         ahead.take("key", not_again)
     assert said == [
@@ -148,7 +149,7 @@ def test_what_was_done_before_it_is_taken_tells_its_troubles_and_no_phase(said, 
 def test_what_is_dropped_begins_no_further_call_and_tells_nothing_but_its_cost(said, work):
     with Ahead() as ahead:
         begun = ahead.begin("key", work)
-        assert work.begun.wait(30)
+        assert work.begun.wait(LONG)
         ahead.drop()
         work.go_on.set()
         ahead.settle()
@@ -169,7 +170,7 @@ def test_what_is_dropped_and_fails_is_nobodys_failure(said):
 def test_leaving_drops_everything_and_waits_for_nothing(work):
     with Ahead() as ahead:
         begun = ahead.begin("key", work)
-        assert work.begun.wait(30)
+        assert work.begun.wait(LONG)
     assert not begun.outcome.done()
     work.go_on.set()
     assert begun.outcome.exception(30) is not None
@@ -187,7 +188,7 @@ def test_ahead_of_its_turn_no_call_is_begun_once_the_run_is_to_end(work, wish):
     control = Says()
     with Ahead(control=control) as ahead:
         begun = ahead.begin("key", work)
-        assert work.begun.wait(30)
+        assert work.begun.wait(LONG)
         control.now = wish
         work.go_on.set()
         assert begun.outcome.exception(30) is not None
@@ -198,7 +199,7 @@ def test_what_did_not_go_on_is_done_by_whoever_takes_it_and_makes_no_call_twice(
     control = Says()
     with remembering(Kept()), Ahead(control=control) as ahead:
         begun = ahead.begin("key", work)
-        assert work.begun.wait(30)
+        assert work.begun.wait(LONG)
         control.now = Wish.CONCLUDE
         work.go_on.set()
         begun.outcome.exception(30)
@@ -226,7 +227,7 @@ def test_what_is_taken_goes_on_whatever_is_wished(said, work):
     said.at_a_phase = change
     with Ahead(control=control) as ahead:
         ahead.begin("key", work)
-        assert work.begun.wait(30)
+        assert work.begun.wait(LONG)
         assert ahead.take("key", not_again) == "done"
     assert work.made == ["first", "second"]
 
@@ -246,7 +247,7 @@ def test_one_that_waits_and_is_dropped_ends_there(work):
     work.go_on.set()
     with Ahead() as ahead:
         begun = ahead.begin("key", work, costly=1)
-        assert work.begun.wait(30)
+        assert work.begun.wait(LONG)
         ahead.drop()
         assert begun.outcome.exception(30) is not None
     assert work.made == ["first"]
@@ -276,7 +277,7 @@ def test_one_within_another_is_dropped_with_it():
 
     with Ahead() as ahead:
         begun = ahead.begin("outer", outer)
-        assert held.begun.wait(30)
+        assert held.begun.wait(LONG)
         ahead.drop()
         held.go_on.set()
         assert begun.outcome.exception(30) is not None
@@ -288,7 +289,7 @@ def test_a_run_in_a_hurry_does_not_wait_for_the_cost_of_what_it_dropped(work, wi
     control = Says()
     with Ahead(control=control) as ahead:
         begun = ahead.begin("key", work)
-        assert work.begun.wait(30)
+        assert work.begun.wait(LONG)
         control.now = wish
         ahead.drop()
         ahead.settle(250)

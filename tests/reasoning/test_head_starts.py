@@ -26,8 +26,8 @@ from app.reasoning.roles import Wish
 from app.reasoning.types import Claim, RunOptions, Usage
 from tests.fakes import SUPPORTED, Gate
 from tests.reasoning.lockstep import Lockstep, Modules
-from tests.runs.conftest import wait_until
 from tests.runs.steady import FAILED, Steady, scripted
+from tests.waiting import LONG, until
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 ANSWERING = {"reciter, read by the model": ("recite", "read"), "reciter": ("recite",), "retriever-reader": ()}
@@ -122,7 +122,7 @@ def test_no_more_than_the_first_call_of_the_next_answer_is_made_before_its_turn(
     def before(name: str) -> None:
         """The validation of hop 1 takes until hop 2 is recited, and a little longer."""
         if name == "validation 1":
-            wait_until(lambda: "recite 1+0" in modules.calls)
+            until(lambda: "recite 1+0" in modules.calls)
             time.sleep(0.05)
             at_last.extend(modules.calls)
 
@@ -138,7 +138,7 @@ def test_behind_a_fruitless_hop_the_next_answer_waits_for_its_turn():
     def before(name: str) -> None:
         """The validation of hop 2 takes until the next question is there, and a little longer."""
         if name == "validation 2":
-            wait_until(lambda: "question 1+1" in modules.calls)
+            until(lambda: "question 1+1" in modules.calls)
             time.sleep(0.05)
             at_last.extend(modules.calls)
 
@@ -168,7 +168,7 @@ class FailsOn(Modules):
     def failing(self, name: str, *after: str) -> FailsOn:
         def before(call: str) -> None:
             if call == name:
-                wait_until(lambda: set(after) <= set(self.calls))
+                until(lambda: set(after) <= set(self.calls))
                 raise FAILED
 
         self.before = before
@@ -211,7 +211,7 @@ def test_what_is_made_in_vain_is_paid_for_before_the_last_word():
     def before(name: str) -> None:
         """The question that is asked in vain comes back a little later than the conclusion."""
         if name == "question 1+0":
-            wait_until(lambda: "conclusion" in modules.calls)
+            until(lambda: "conclusion" in modules.calls)
             time.sleep(0.05)
 
     modules.before = before
@@ -243,7 +243,7 @@ def test_whoever_wants_an_end_does_not_wait_for_what_is_made_in_vain(wish, last)
 
     def before(name: str) -> None:
         if name == "validation 1":
-            assert gate.reached.wait(30)
+            assert gate.reached.wait(LONG)
             control.now = wish
         gate(name)
 

@@ -13,6 +13,7 @@ from app.runs.leases import Leases
 from app.runs.service import Runs, StoredEvent
 from app.runs.tables import RunRow
 from tests.conftest import sqlite_file
+from tests.waiting import LONG
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -38,7 +39,7 @@ def runs_with(sessions) -> Callable[..., Runs]:
 
     yield make
     for runs in made:
-        runs.stop(wait=20)
+        runs.stop(wait=LONG)
 
 
 @pytest.fixture
@@ -69,9 +70,9 @@ def row_of(sessions, run_id: str) -> RunRow:
 
 
 def events_until_end(runs: Runs, run_id: str) -> list[StoredEvent]:
-    """Follow a run to its end, at most 30 s."""
+    """Follow a run to its end."""
     seen: list[StoredEvent] = []
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + LONG
     while time.monotonic() < deadline:
         news = runs.follow(run_id, seen[-1].seq if seen else 0, 5)
         seen += news
@@ -84,11 +85,3 @@ def ended(runs: Runs, run_id: str) -> Report:
     """The report of a run once it has ended."""
     events_until_end(runs, run_id)
     return runs.report(run_id).report
-
-
-def wait_until(holds: Callable[[], object], seconds: float = 20) -> None:
-    """Look again and again until it holds."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.02)

@@ -11,6 +11,7 @@ from app.reasoning.types import Claim, RunOptions
 from app.runs.service import DaySpent, Limits, Place, TooManyWaiting
 from tests.fakes import Gate, scripted_wiring
 from tests.runs.conftest import ended, row_of
+from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
@@ -54,10 +55,10 @@ def test_where_none_may_wait_as_many_run_as_there_are_workers(runs_with, gate, s
 def test_servers_on_one_database_count_together(runs_with, gate, start):
     one, other = (runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=1) for _ in range(2))
     start(one)
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     gate.reached.clear()
     start(other)
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     start(one)
     for runs in (one, other):
         with pytest.raises(TooManyWaiting):
@@ -67,11 +68,11 @@ def test_servers_on_one_database_count_together(runs_with, gate, start):
 def test_of_those_who_start_in_the_same_instant_no_more_get_in_than_may_wait(runs_with, gate, start):
     servers = [runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=3) for _ in range(2)]
     start(servers[0])
-    assert gate.reached.wait(20), "one worker of each server counts, and this one is at work"
+    assert gate.reached.wait(LONG), "one worker of each server counts, and this one is at work"
     ready = threading.Barrier(12)
 
     def gets_in(number: int) -> bool:
-        ready.wait(20)
+        ready.wait(LONG)
         try:
             start(servers[number % 2])
         except TooManyWaiting:
@@ -85,7 +86,7 @@ def test_of_those_who_start_in_the_same_instant_no_more_get_in_than_may_wait(run
 def test_who_waits_is_told_the_place_in_the_line(runs_with, gate, start):
     runs = runs_with(scripted_wiring(gate=gate), workers=1)
     running = start(runs)
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     second, third = start(runs), start(runs)
     assert [runs.place(each) for each in (running, second, third)] == [None, Place(1, None), Place(2, None)]
     assert runs.place("never") is None
@@ -104,7 +105,7 @@ def test_the_wait_is_told_from_how_long_runs_took_lately(runs_with, gate, start,
     held = Gate("question 1")
     runs = runs_with(scripted_wiring(gate=held), workers=1, max_waiting=2)
     start(runs)
-    assert held.reached.wait(20)
+    assert held.reached.wait(LONG)
     waiting = [start(runs) for _ in range(2)]
     one, two = (runs.place(each) for each in waiting)
     assert (one.position, two.position) == (1, 2)

@@ -18,6 +18,7 @@ from app.runs.tables import BatchClaimRow, BatchRow, RunRow
 from tests.fakes import FAILING, Gate, scripted_wiring
 from tests.runs.conftest import ended
 from tests.runs.test_batches import begun, fed_until, lines, runs_of
+from tests.waiting import LONG
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_what_goes_on_is_cancelled_first_and_nothing_more_begins(runs_with, sess
     gate = Gate("question 1")
     runs = runs_with(scripted_wiring(gate=gate), workers=1)
     batch_id = begun(runs, 30)
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     before = len(runs_of(sessions, batch_id))
     runs.batch_deletion.delete(batch_id)
     runs.feeder.feed()

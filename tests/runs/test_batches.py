@@ -15,7 +15,7 @@ from app.runs.jobs import BATCHES, PEOPLE, ThreadJobs
 from app.runs.service import Limits, Runs
 from app.runs.tables import RunRow
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
-from tests.runs.conftest import wait_until
+from tests.waiting import LONG, until
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def fed_until(runs: Runs, batch_id: str, state: BatchState = BatchState.DONE) ->
         runs.feeder.feed()
         return runs.batches.get(batch_id).state is state
 
-    wait_until(reached)
+    until(reached)
 
 
 def runs_of(sessions, batch_id: str) -> list[str]:
@@ -91,7 +91,7 @@ def test_small_batches_have_their_turn_beside_a_long_one(runs_with, gate):
 def test_a_persons_run_is_next_though_a_batch_has_waited_longer_and_turns_nobody_away(runs_with, gate):
     runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=1)
     batch_id = begun(runs, 5)
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     mine = runs.start(Claim("A claim of mine."), RunOptions(), "me")
     assert runs.place(mine).position == 1
     last = runs.batches.claims(batch_id)[-1].run_id
@@ -100,11 +100,11 @@ def test_a_persons_run_is_next_though_a_batch_has_waited_longer_and_turns_nobody
 
 def test_threads_take_peoples_runs_before_those_of_batches():
     done, gate = [], threading.Event()
-    jobs = ThreadJobs(lambda run_id: (gate.wait(20), done.append(run_id)), workers=1)
+    jobs = ThreadJobs(lambda run_id: (gate.wait(LONG), done.append(run_id)), workers=1)
     for run_id, queue in (("first", BATCHES), ("batch", BATCHES), ("person", PEOPLE), ("another", PEOPLE)):
         jobs.submit(run_id, queue)
     gate.set()
-    wait_until(lambda: len(done) == 4)
+    until(lambda: len(done) == 4)
     jobs.stop()
     assert [each for each in done if each != "first"] == ["person", "another", "batch"]
 
@@ -141,7 +141,7 @@ def test_a_paused_batch_begins_nothing_until_it_goes_on(runs_with):
 def test_cancelling_ends_what_goes_on_and_begins_nothing_more(runs_with, gate):
     runs = runs_with(scripted_wiring(gate=gate), workers=1)
     batch_id = begun(runs, 20)
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     assert runs.batch_steering.cancel(batch_id) and not runs.batch_steering.cancel(batch_id)
     runs.feeder.feed()
     assert runs.batches.progress(batch_id).counts == {"interrupted": LEAST_AHEAD, WAITING: 20 - LEAST_AHEAD}
@@ -186,7 +186,7 @@ def test_a_run_that_its_owner_deleted_is_told_as_deleted_and_not_tried_again(run
 def test_on_a_day_that_is_spent_nothing_begins_and_the_reason_is_told(runs_with):
     runs = runs_with(scripted_wiring(), limits=Limits(day_calls=1), workers=1)
     batch_id = begun(runs, 60)
-    wait_until(lambda: runs.feeder.held_up() is not None)
+    until(lambda: runs.feeder.held_up() is not None)
     assert "limit of 1 call a day is reached" in runs.feeder.held_up()
     runs.feeder.feed()
     counts = runs.batches.progress(batch_id).counts
@@ -212,7 +212,7 @@ def test_the_sweeper_feeds(runs_with):
     runs = runs_with(scripted_wiring())
     batch_id = runs.batches.create(lines(2), RunOptions(), "me", "Mine")
     runs.serve()
-    wait_until(lambda: runs.batches.progress(batch_id).counts == {"SUPPORTED": 2})
+    until(lambda: runs.batches.progress(batch_id).counts == {"SUPPORTED": 2})
 
 
 def test_there_is_no_batch_by_a_name_that_none_has(runs_with):

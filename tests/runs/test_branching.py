@@ -12,6 +12,7 @@ from app.runs.service import Runs
 from tests.fakes import SUPPORTED, Gate, Script, ScriptedHop, answer
 from tests.runs.conftest import ended, lapse
 from tests.runs.steady import FAILED, SteadyWiring
+from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")
 TURNED_DOWN = Judgement(False, "It is not tied to the claim.")
@@ -118,7 +119,7 @@ def test_a_hop_that_was_cut_off_and_asked_anew_stands_once(runs_with, sessions):
     gate = Gate("answer 2")
     runs = runs_with(SteadyWiring(THREE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     lapse(sessions, run_id)
     others = runs_with(SteadyWiring(THREE))
     others.wake(run_id)
@@ -134,7 +135,7 @@ def test_the_hop_under_which_a_run_was_stopped_can_be_asked_again(runs_with, bra
     gate = Gate("answer 2")
     runs = runs_with(SteadyWiring(THREE, gate))
     first = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     runs.interrupt(first, "Its owner stopped it.")
     gate.open()
     others, _ = branching(EDITED)
@@ -154,7 +155,7 @@ def test_a_run_that_goes_on_has_no_branches(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(SteadyWiring(THREE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     with pytest.raises(InvalidInput, match="still goes on"):
         runs.branch(run_id, 1, None, RunOptions(), "me")
     gate.open()

@@ -16,6 +16,7 @@ from app import cli_cache
 from app.reasoning.calls import Call, remembered, remembering
 from app.runs.call_cache import MEGABYTE, TOUCH_AFTER, CallCache
 from tests.runs.conftest import only_sqlite
+from tests.waiting import LONG
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -145,7 +146,7 @@ def test_many_threads_keep_and_recall_at_once(sessions, caplog):
     for each in threads:
         each.start()
     for each in threads:
-        each.join(60)
+        each.join(LONG)
     count, size = cache.size()
     assert wrong == []
     assert count > 0 and size <= MEGABYTE

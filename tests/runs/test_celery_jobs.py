@@ -10,7 +10,7 @@ from app.runs.celery_jobs import CARRY_OUT, MOST_QUEUED, QUEUED_SECONDS, CeleryJ
 from app.runs.jobs import BATCHES, PEOPLE
 from tests.celery_worker import at_work
 from tests.redis_server import RedisServer, running
-from tests.runs.conftest import wait_until
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -113,5 +113,5 @@ def carried_out(redis: RedisServer, number: int) -> list[str]:
         taken.append(run_id)
 
     with at_work(app):
-        wait_until(lambda: len(taken) == number)
+        until(lambda: len(taken) == number)
     return taken

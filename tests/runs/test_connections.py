@@ -9,6 +9,7 @@ from sqlalchemy import create_engine, event, text
 
 from app.runs import connections
 from app.runs.connections import turn, writing
+from tests.waiting import LONG
 
 
 def test_threads_that_write_at_once_never_find_the_database_locked(tmp_path):
@@ -36,7 +37,7 @@ def test_threads_that_write_at_once_never_find_the_database_locked(tmp_path):
     for each in threads:
         each.start()
     for each in threads:
-        each.join(60)
+        each.join(LONG)
     with engine.connect() as connection:
         assert (connection.scalar(text("SELECT n FROM counts")), failed) == (160, [])
     engine.dispose()

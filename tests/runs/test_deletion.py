@@ -20,7 +20,8 @@ from app.runs.service import Runs
 from app.runs.sweeper import Sweeper
 from app.runs.tables import EventRow, JournalRow, NoteRow, RunCallRow, RunRow
 from tests.fakes import Gate, scripted_wiring
-from tests.runs.conftest import ended, row_of, wait_until
+from tests.runs.conftest import ended, row_of
+from tests.waiting import LONG, LONGER, until
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
@@ -77,12 +78,12 @@ def test_a_run_that_goes_on_is_stopped_and_its_followers_hear_of_it(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(scripted_wiring(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     last = runs.report(run_id).last_seq
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(runs.follow, run_id, last, 20)
+        follower = pool.submit(runs.follow, run_id, last, LONGER)
         assert runs.deletion.delete(run_id)
-        heard = follower.result(10)
+        heard = follower.result(LONG)
     assert [each.event for each in heard] == [RunInterrupted("Its owner deleted this check.")]
     assert runs.follow(run_id, heard[-1].seq, 20) == runs.follow(run_id, 0, 20) == ()
     gate.open()
@@ -157,7 +158,7 @@ def test_the_sweeper_purges(runs, run_id, wait_long, sessions, leases_with):
     wait_long()
     sweeper = Sweeper(leases_with(), NoJobs(), every=0.02, purge=runs.deletion.purge)
     sweeper.start()
-    wait_until(lambda: row_of(sessions, run_id) is None)
+    until(lambda: row_of(sessions, run_id) is None)
     sweeper.stop()
 
 
@@ -264,5 +265,5 @@ def test_many_threads_note_one_call_at_once(sessions, run_id):
     for each in threads:
         each.start()
     for each in threads:
-        each.join(30)
+        each.join(LONG)
     assert count(sessions, RunCallRow, run_id) == 1

@@ -25,6 +25,7 @@ from app.runs.tables import EventRow, RunRow
 from app.runs.trouble import DatabaseUnavailable
 from app.settings import ROOT
 from tests.runs.conftest import lapse, only_sqlite
+from tests.waiting import LONG, LONGER
 
 STARTED = RunStarted(Claim("Hamlet is a play."), RunOptions())
 
@@ -32,7 +33,7 @@ STARTED = RunStarted(Claim("Hamlet is a play."), RunOptions())
 @pytest.fixture
 def log(sessions) -> EventLog:
     """A log that never looks again by itself, with one run begun."""
-    log = EventLog(sessions, poll_seconds=60)
+    log = EventLog(sessions, poll_seconds=10 * LONG)
     log.begin("run", "owner", STARTED)
     return log
 
@@ -168,11 +169,11 @@ def test_what_another_version_stored_is_unreadable_and_not_misread(log, lease, s
 
 def test_a_closed_log_lets_its_followers_go_at_once(log):
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 2, 30)
+        follower = pool.submit(log.follow, "run", 2, LONGER)
         time.sleep(0.2)
         assert not follower.done()
         log.close()
-        assert follower.result(timeout=10) == ()
+        assert follower.result(timeout=LONG) == ()
     assert [each.seq for each in log.follow("run", 0, wait=30)] == [1, 2], "what is there is still read"
 
 
@@ -222,7 +223,7 @@ def test_processes_writing_one_run_at_once_leave_no_gap_and_lose_nothing(log, le
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, database_url, who, str(lease.epoch)], cwd=ROOT) for who in "ab"
     ]
-    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert [writer.wait(LONG) for writer in writers] == [0, 0]
     stored = log.read("run")
     assert [each.seq for each in stored] == list(range(1, 83))
     for who in "ab":
@@ -232,17 +233,17 @@ def test_processes_writing_one_run_at_once_leave_no_gap_and_lose_nothing(log, le
 
 def test_a_follower_gets_at_once_what_is_there(log):
     began = time.monotonic()
-    assert [each.seq for each in log.follow("run", 0, wait=30)] == [1, 2]
-    assert time.monotonic() - began < 5
+    assert [each.seq for each in log.follow("run", 0, wait=LONGER)] == [1, 2]
+    assert time.monotonic() - began < LONG
 
 
 def test_a_follower_is_woken_by_an_append_in_its_own_process(log, lease):
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 2, 30)
+        follower = pool.submit(log.follow, "run", 2, LONGER)
         time.sleep(0.2)
         assert not follower.done()
         log.append(lease, PhaseEntered("news"))
-        (news,) = follower.result(timeout=10)  # the log looks again by itself only after 60 s
+        (news,) = follower.result(timeout=LONG)
     assert news.event == PhaseEntered("news")
 
 
@@ -251,10 +252,10 @@ def test_a_follower_finds_what_another_process_appended(sessions, leases_with):
     others.begin("run", "owner", STARTED)
     lease = leases_with().take("run")
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(mine.follow, "run", 2, 30)
+        follower = pool.submit(mine.follow, "run", 2, LONGER)
         time.sleep(0.2)
         others.append(lease, PhaseEntered("from elsewhere"))
-        (news,) = follower.result(timeout=10)
+        (news,) = follower.result(timeout=LONG)
     assert news.event == PhaseEntered("from elsewhere")
 
 
@@ -262,37 +263,37 @@ def test_another_runs_news_does_not_end_the_waiting(log, lease, leases_with):
     log.begin("other", "owner", STARTED)
     other = leases_with().take("other")
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 2, 30)
+        follower = pool.submit(log.follow, "run", 2, LONGER)
         log.append(other, PhaseEntered("not mine"))
         time.sleep(0.2)
         assert not follower.done()
         log.append(lease, PhaseEntered("mine"))
-        assert [each.event for each in follower.result(timeout=10)] == [PhaseEntered("mine")]
+        assert [each.event for each in follower.result(timeout=LONG)] == [PhaseEntered("mine")]
 
 
 def test_a_waiting_follower_holds_no_database_connection(log, lease, sessions):
     pool_of_connections = sessions.kw["bind"].pool
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 2, 30)
+        follower = pool.submit(log.follow, "run", 2, LONGER)
         time.sleep(0.3)
         assert not follower.done()
         assert pool_of_connections.checkedout() == 0
         log.append(lease, RunFailed("done"))
-        follower.result(timeout=10)
+        follower.result(timeout=LONG)
 
 
 def test_a_follower_waits_no_longer_than_it_said(log):
     began = time.monotonic()
     assert log.follow("run", 2, wait=0.2) == ()
-    assert 0.2 <= time.monotonic() - began < 10
+    assert 0.2 <= time.monotonic() - began < LONG
 
 
 def test_nobody_waits_for_a_run_that_has_ended_or_never_was(log, lease):
     log.append(lease, RunFailed("no"))
     began = time.monotonic()
-    assert log.follow("run", 3, wait=30) == ()
-    assert log.follow("never", 0, wait=30) == ()
-    assert time.monotonic() - began < 10
+    assert log.follow("run", 3, wait=LONGER) == ()
+    assert log.follow("never", 0, wait=LONGER) == ()
+    assert time.monotonic() - began < LONG
 
 
 def test_a_follower_misses_nothing_between_two_looks(log, lease):
@@ -304,7 +305,7 @@ def test_a_follower_misses_nothing_between_two_looks(log, lease):
     writer = threading.Thread(target=write)
     writer.start()
     seen = [2]
-    while events := log.follow("run", seen[-1], wait=20):
+    while events := log.follow("run", seen[-1], wait=LONG):
         seen += [each.seq for each in events]
     writer.join()
     assert seen == list(range(2, 64))

@@ -15,9 +15,10 @@ from app.reasoning.types import Claim, RunOptions, Usage
 from app.runs.control import Limits
 from app.runs.spending import Spending
 from tests.fakes import SUPPORTED, TWO_HOPS, Gate
-from tests.runs.conftest import ended, events_until_end, wait_until
+from tests.runs.conftest import ended, events_until_end
 from tests.runs.steady import Steady, SteadyWiring, scripted
 from tests.runs.test_taking_up import carried_out, numbers, one_database, outcomes, timeless
+from tests.waiting import LONG, until
 
 __all__ = ["one_database"]
 
@@ -52,7 +53,7 @@ def test_a_run_stores_what_it_would_store_without(runs_with):
 
 
 def test_what_was_made_in_vain_is_in_the_runs_sum_and_the_days(runs_with, sessions):
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=LONG)
     wiring = AheadWiring(THREE, lambda step: both.wait() if step in ("question 3", "sufficiency 2") else None)
     runs = runs_with(wiring)
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
@@ -62,13 +63,13 @@ def test_what_was_made_in_vain_is_in_the_runs_sum_and_the_days(runs_with, sessio
 
 def test_a_call_in_vain_that_comes_back_after_the_last_word_changes_nothing_but_the_days_sum(runs_with, sessions):
     gate = Gate("question 3")
-    wiring = AheadWiring(THREE, lambda step: gate(step) if step != "sufficiency 2" else wait_until(gate.reached.is_set))
+    wiring = AheadWiring(THREE, lambda step: gate(step) if step != "sufficiency 2" else until(gate.reached.is_set))
     runs = runs_with(wiring)
     run_id = runs.start(CLAIM, RunOptions(), "me")
     events = events_until_end(runs, run_id)
     before = Spending(sessions).today()
     gate.open()
-    wait_until(lambda: Spending(sessions).today() == before + Usage(1, 10, 2))
+    until(lambda: Spending(sessions).today() == before + Usage(1, 10, 2))
     assert runs.follow(run_id, 0, 0) == tuple(events)
     assert "question 3" not in {each.event.phase for each in events if isinstance(each.event, PhaseEntered)}
 
@@ -77,14 +78,14 @@ def test_the_page_hears_of_a_hop_as_soon_as_it_is_kept_whatever_is_still_out(run
     gate = Gate("sufficiency 1")
     runs = runs_with(AheadWiring(before_step=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    wait_until(lambda: any(isinstance(each.event, HopKept) for each in runs.follow(run_id, 0, 0)))
+    until(lambda: any(isinstance(each.event, HopKept) for each in runs.follow(run_id, 0, 0)))
     gate.open()
     assert ended(runs, run_id).verdict == TWO_HOPS.verdict
 
 
 def test_the_limit_of_calls_binds_those_made_ahead(runs_with):
     """Three calls are allowed, and the third is under way with two others when the limit is reached."""
-    together = threading.Barrier(3, timeout=30)
+    together = threading.Barrier(3, timeout=LONG)
     at_once = ("validation 1", "sufficiency 1", "question 2")
     wiring = AheadWiring(THREE, lambda step: together.wait() if step in at_once else None)
     runs = runs_with(wiring, limits=Limits(calls=3))
@@ -98,10 +99,10 @@ def test_a_run_that_is_taken_up_again_finds_what_was_made_ahead(runs_with):
     wiring = AheadWiring(before_step=gate)
     runs = runs_with(wiring)
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    wait_until(lambda: {"sufficiency 1", "answer 2"} <= set(wiring.steady.calls))
+    until(lambda: {"sufficiency 1", "answer 2"} <= set(wiring.steady.calls))
     runs.stop()
     gate.open()
-    runs.stop(wait=20)
+    runs.stop(wait=LONG)
     made = set(wiring.steady.calls)
     others_wiring = AheadWiring()
     others = runs_with(others_wiring)

@@ -14,7 +14,8 @@ from app.runs.jobs import BATCHES, PEOPLE, JobRunner, ThreadJobs
 from tests.celery_worker import at_work
 from tests.fakes import TWO_HOPS, scripted_wiring
 from tests.redis_server import RedisServer, running
-from tests.runs.conftest import ended, only_sqlite, wait_until
+from tests.runs.conftest import ended, only_sqlite
+from tests.waiting import LONG, until
 
 Hire = Callable[[Callable[[str], None]], JobRunner]
 
@@ -36,7 +37,7 @@ def hire(request) -> Iterator[Hire]:
                 jobs: JobRunner = ThreadJobs(work, 1)
             else:
                 jobs = working(stack, request.getfixturevalue("redis"), work)
-            stack.callback(jobs.stop, 10)
+            stack.callback(jobs.stop, LONG)
             return jobs
 
         yield make
@@ -64,7 +65,7 @@ class Busy:
 
     def __call__(self, run_id: str) -> None:
         self.begun.append(run_id)
-        self.gate.wait(30)
+        self.gate.wait(LONG)
 
 
 def test_runs_of_one_queue_are_carried_out_one_after_the_other_in_the_order_they_came(hire):
@@ -72,19 +73,19 @@ def test_runs_of_one_queue_are_carried_out_one_after_the_other_in_the_order_they
     jobs = hire(done.append)
     for number in range(4):
         jobs.submit(str(number))
-    wait_until(lambda: done == ["0", "1", "2", "3"])
+    until(lambda: done == ["0", "1", "2", "3"])
 
 
 def test_a_run_that_is_named_again_while_it_waits_is_carried_out_once(hire):
     work = Busy()
     jobs = hire(work)
     jobs.submit("first")
-    wait_until(lambda: work.begun)
+    until(lambda: work.begun)
     for _ in range(3):
         jobs.submit("again and again")
     jobs.submit("last")
     work.gate.set()
-    wait_until(lambda: work.begun[-1] == "last")
+    until(lambda: work.begun[-1] == "last")
     assert work.begun == ["first", "again and again", "last"]
 
 
@@ -93,19 +94,19 @@ def test_a_run_may_come_again_once_it_was_carried_out(hire):
     jobs = hire(done.append)
     for times in (1, 2):
         jobs.submit("run")
-        wait_until(lambda times=times: len(done) == times)
+        until(lambda times=times: len(done) == times)
 
 
 def test_what_a_person_waits_for_goes_before_the_batches_that_came_first(hire):
     work = Busy()
     jobs = hire(work)
     jobs.submit("first", BATCHES)
-    wait_until(lambda: work.begun)
+    until(lambda: work.begun)
     for run_id in ("batch 1", "batch 2", "batch 3"):
         jobs.submit(run_id, BATCHES)
     jobs.submit("person", PEOPLE)
     work.gate.set()
-    wait_until(lambda: len(work.begun) == 5)
+    until(lambda: len(work.begun) == 5)
     assert work.begun.index("person") <= 2, "at most what the worker has in its hand goes before"
 
 
@@ -120,19 +121,19 @@ def test_a_run_that_raises_leaves_the_worker_to_the_others(hire):
     jobs = hire(work)
     jobs.submit("bad")
     jobs.submit("good")
-    wait_until(lambda: done == ["bad", "good"])
+    until(lambda: done == ["bad", "good"])
 
 
 def test_who_has_stopped_takes_nothing_more(hire):
     done: list[str] = []
     jobs = hire(done.append)
     jobs.submit("run")
-    wait_until(lambda: done == ["run"])
+    until(lambda: done == ["run"])
     jobs.stop()
     jobs.submit("late")
     other = hire(done.append)
     other.submit("other")
-    wait_until(lambda: "other" in done)
+    until(lambda: "other" in done)
     assert "late" not in done
 
 

@@ -17,7 +17,8 @@ from app.runs.clock import database_now
 from app.runs.event_log import EventLog
 from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, Lease
 from app.settings import ROOT
-from tests.runs.conftest import lapse, row_of, wait_until
+from tests.runs.conftest import lapse, row_of
+from tests.waiting import LONG, until
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_two_processes_never_hold_the_same_run(sessions, database_url):
         log.begin(str(n), "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     command = [sys.executable, "-c", TAKER, database_url]
     takers = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    counts = [int(taker.communicate(timeout=60)[0]) for taker in takers]
+    counts = [int(taker.communicate(timeout=LONG)[0]) for taker in takers]
     assert sum(counts) == 60
 
 
@@ -112,7 +113,7 @@ def test_a_lease_is_renewed_for_as_long_as_it_is_held(log, leases_with):
         assert others.take("run") is None
         time.sleep(0.02)
     mine.drop(lease)
-    wait_until(others.end_lapsed, 10)
+    until(others.end_lapsed)
     assert others.take("run")
 
 
@@ -133,13 +134,13 @@ def test_renewing_goes_on_after_the_database_failed_for_a_while(log, leases_with
     leases.take("run")
     with sessions.begin() as session:
         session.execute(text("alter table runs rename to lost"))
-    wait_until(lambda: "leases could not be renewed" in caplog.text)
+    until(lambda: "leases could not be renewed" in caplog.text)
     time.sleep(0.3)
     with sessions.begin() as session:
         session.execute(text("alter table lost rename to runs"))
     with sessions.begin() as session:
         session.execute(text("update runs set leased_until = '2026-01-01 00:00:00.000000'"))
-    wait_until(lambda: left(sessions) > timedelta(seconds=10))
+    until(lambda: left(sessions) > timedelta(seconds=10))
     assert caplog.text.count("leases could not be renewed") == 1
 
 

@@ -11,6 +11,7 @@ from app.reasoning.events import Event, PhaseEntered, RunInterrupted, RunStarted
 from app.reasoning.types import Claim, RunOptions
 from app.runs.event_log import EventLog, gathering
 from app.runs.news import News
+from tests.waiting import LONG, LONGER
 
 
 def test_what_happens_in_a_run_is_told_to_those_who_wait_for_it_and_to_nobody_else():
@@ -61,15 +62,15 @@ def test_the_more_runs_are_followed_the_longer_a_follower_gathers_but_never_very
 
 
 def test_events_that_come_in_a_burst_are_followed_as_one_and_the_end_is_waited_for_by_nobody(sessions, leases_with):
-    log = EventLog(sessions, poll_seconds=60, gather_seconds=20)
+    log = EventLog(sessions, poll_seconds=LONGER, gather_seconds=LONG)
     log.begin("run", "owner", RunStarted(Claim("Hamlet was written in England."), RunOptions()))
     burst: list[Event] = [PhaseEntered("searching"), PhaseEntered("reading"), RunInterrupted("enough")]
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(log.follow, "run", 2, 30)
+        follower = pool.submit(log.follow, "run", 2, LONGER)
         time.sleep(0.2)
         lease = leases_with().take("run")
         began = time.monotonic()
         for event in burst:
             log.append(lease, event)
-        assert [each.event for each in follower.result(timeout=25)] == burst
-    assert time.monotonic() - began < 15
+        assert [each.event for each in follower.result(timeout=LONG)] == burst
+    assert time.monotonic() - began < LONG / 2

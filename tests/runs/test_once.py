@@ -11,6 +11,7 @@ from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.service import Runs, TooManyWaiting
 from tests.fakes import Gate, scripted_wiring
 from tests.runs.conftest import ended
+from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 FORM = "a-form's-random-name"
@@ -85,7 +86,7 @@ def test_a_form_whose_run_waits_leads_to_it_though_no_other_gets_in(runs_with):
     gate = Gate("answer 1")
     runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=0)
     first = runs.start(CLAIM, RunOptions(), "me", FORM)
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     assert runs.start(CLAIM, RunOptions(), "me", FORM) == first
     with pytest.raises(TooManyWaiting):
         runs.start(CLAIM, RunOptions(), "me", "another form")

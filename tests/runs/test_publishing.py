@@ -16,6 +16,7 @@ from app.runs.service import Runs
 from app.runs.tables import RunRow
 from tests.fakes import FAILING, Gate, scripted_wiring
 from tests.runs.conftest import ended
+from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -89,7 +90,7 @@ def test_a_run_that_failed_or_goes_on_is_not_published(runs_with):
     failed = runs.start(CLAIM, RunOptions(), "me")
     ended(runs, failed)
     running = runs_with(scripted_wiring(gate=gate)).start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     for each in (failed, running):
         with pytest.raises(InvalidInput, match="verdict"):
             runs.publishing.publish(each)

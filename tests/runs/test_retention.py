@@ -15,7 +15,8 @@ from app.runs.deletion import AT_A_TIME
 from app.runs.service import Runs
 from app.runs.tables import EventRow, RunRow
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
-from tests.runs.conftest import ended, wait_until
+from tests.runs.conftest import ended
+from tests.waiting import LONG, until
 
 TERMINAL = "\x1b[2J\x1b]0;owned\x07\r"
 """Clears a terminal, names its window, goes back to the begin of the line."""
@@ -60,7 +61,7 @@ def test_a_run_that_goes_on_is_kept_however_old_it_is(runs_with, age):
     gate = Gate("answer 1")
     runs = runs_with(scripted_wiring(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     age(run_id, 1000)
     assert runs.retention.purge(0) == 0 and runs.report(run_id)
     gate.open()
@@ -71,7 +72,7 @@ def test_the_sweeper_keeps_to_the_days_that_are_set(runs_with, age):
     old, young = made(runs), made(runs)
     age(old, 31)
     runs.serve()
-    wait_until(lambda: runs.report(old) is None)
+    until(lambda: runs.report(old) is None)
     assert runs.report(young)
 
 
@@ -108,7 +109,7 @@ def test_runs_that_wait_are_counted_and_those_under_way_are_not(runs_with):
     runs = runs_with(scripted_wiring(gate=gate), workers=1)
     for _ in range(3):
         runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     assert runs.overview.waiting() == 2
     gate.open()
 

@@ -23,8 +23,9 @@ from app.runs.control import Limits
 from app.runs.event_log import EventLog
 from app.runs.runner import SOMETHING_WRONG, Runner
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
-from tests.runs.conftest import ended, events_until_end, lapse, wait_until
+from tests.runs.conftest import ended, events_until_end, lapse
 from tests.runs.steady import SteadyWiring
+from tests.waiting import LONG, until
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
@@ -80,7 +81,7 @@ def test_phases_and_costs_are_stored_when_they_are_reported_before_the_steps_res
     gate = Gate("validation 1")
     runs = runs_with(scripted_wiring(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     assert runs.follow(run_id, 0, 0)[-1].event == PhaseEntered("validation 1")
     gate.open()
     kinds = [each.event.kind for each in events_until_end(runs, run_id)]
@@ -91,10 +92,10 @@ def test_a_run_that_someone_else_ended_says_nothing_more(runs_with, caplog):
     gate = Gate("answer 2")
     runs, others = runs_with(scripted_wiring(gate=gate)), runs_with(scripted_wiring())
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     others.interrupt(run_id, "ended elsewhere")
     gate.open()
-    wait_until(lambda: f"run {run_id} was ended by someone else" in caplog.text)
+    until(lambda: f"run {run_id} was ended by someone else" in caplog.text)
     assert runs.follow(run_id, 0, 0)[-1].event == RunInterrupted("ended elsewhere")
     assert runs.report(run_id).report.ended == "interrupted"
 
@@ -103,11 +104,11 @@ def test_when_even_the_database_fails_the_worker_survives_and_the_log_has_it(run
     gate = Gate("answer 1")
     runs = runs_with(scripted_wiring(gate=gate), workers=1)
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     with sessions.begin() as session:
         session.execute(text("alter table events rename to lost"))
     gate.open()
-    wait_until(lambda: f"run {run_id} is left until the database works" in caplog.text)
+    until(lambda: f"run {run_id} is left until the database works" in caplog.text)
     with sessions.begin() as session:
         session.execute(text("alter table lost rename to events"))
     assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).ended == "verdict"
@@ -134,11 +135,11 @@ def test_a_run_goes_on_when_the_database_works_again(runs_with, sessions, caplog
     wiring = SteadyWiring(before_step=gate)
     runs = runs_with(wiring)
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     with sessions.begin() as session:
         session.execute(text("alter table events rename to lost"))
     gate.open()
-    wait_until(lambda: "is left until the database works" in caplog.text)
+    until(lambda: "is left until the database works" in caplog.text)
     with sessions.begin() as session:
         session.execute(text("alter table lost rename to events"))
     lapse(sessions, run_id)
@@ -162,7 +163,7 @@ def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, cap
     runs = runs_with(scripted_wiring(script))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     ended(runs, run_id)
-    runs.stop(wait=20)
+    runs.stop(wait=LONG)
     lines = [record.message for record in caplog.records if record.name == "app.runs.runner"]
     assert lines == [
         f"run {run_id} hop 1 set aside",

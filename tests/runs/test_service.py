@@ -13,6 +13,7 @@ from app.reasoning.types import Claim, HopStatus, Label, LabelSet, RunOptions
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
 from tests.runs.conftest import ended, events_until_end
 from tests.runs.steady import SteadyWiring
+from tests.waiting import LONG, LONGER
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
@@ -54,7 +55,7 @@ def test_a_run_held_midway_shows_what_it_has_and_what_it_is_doing(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(scripted_wiring(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     report = runs.report(run_id).report
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.OPEN]
     assert (report.phase, report.usage.calls, report.ended) == ("answer 2", 5, None)
@@ -66,10 +67,10 @@ def test_two_runs_at_once_never_mix(runs_with):
     gate = Gate("question 2")
     runs = runs_with(scripted_wiring(TWO_HOPS, FAILING, gate=gate))
     first = runs.start(Claim("The first."), RunOptions(), "one")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     gate.reached.clear()
     second = runs.start(Claim("The second."), RunOptions(max_hops=2), "two")
-    assert gate.reached.wait(30), "the second run goes on while the first is held"
+    assert gate.reached.wait(LONG), "the second run goes on while the first is held"
     gate.open()
     assert (ended(runs, first).claim.text, ended(runs, first).ended) == ("The first.", "verdict")
     assert (ended(runs, second).claim.text, ended(runs, second).ended) == ("The second.", "failed")
@@ -79,7 +80,7 @@ def test_a_run_beyond_the_workers_waits_for_its_turn_and_says_so(runs_with):
     gate = Gate("question 1")
     runs = runs_with(scripted_wiring(gate=gate), workers=1)
     first = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     second = runs.start(CLAIM, RunOptions(), "me")
     waiting = runs.report(second).report
     assert (waiting.phase, waiting.hops, waiting.ended) == ("waiting for its turn", (), None)
@@ -108,12 +109,12 @@ def test_leaving_frees_running_and_waiting_runs_for_whoever_serves_next(runs_wit
     gate = Gate("answer 2")
     runs = runs_with(SteadyWiring(before_step=gate), workers=1)
     running, waiting = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     runs.stop()
     late = runs.start(CLAIM, RunOptions(), "me")
     assert [runs.report(each).report.ended for each in (running, waiting, late)] == [None] * 3
     gate.open()
-    runs.stop(wait=20)
+    runs.stop(wait=LONG)
     next_runs = runs_with(SteadyWiring())
     for run_id in (running, waiting, late):
         next_runs.wake(run_id)
@@ -124,17 +125,17 @@ def test_leaving_waits_for_no_call_and_lets_followers_go(runs_with):
     gate = Gate("answer 1")
     runs = runs_with(scripted_wiring(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     last = runs.report(run_id).last_seq
     with ThreadPoolExecutor(1) as pool:
-        follower = pool.submit(runs.follow, run_id, last, 60)
+        follower = pool.submit(runs.follow, run_id, last, LONGER)
         time.sleep(0.2)
         began = time.monotonic()
         runs.stop()
-        assert time.monotonic() - began < 5
-        assert follower.result(timeout=5) == ()
+        assert time.monotonic() - began < LONG / 2
+        assert follower.result(timeout=LONG) == ()
     gate.open()
-    runs.stop(wait=20)
+    runs.stop(wait=LONG)
     assert runs.report(run_id).last_seq == last, "what the call said in the end is not stored"
 
 
@@ -142,7 +143,7 @@ def test_an_interrupted_run_ends_at_once_with_what_it_had(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(scripted_wiring(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     runs.interrupt(run_id, "It was stopped at the keyboard.")
     report = ended(runs, run_id)
     assert (report.ended, report.problem) == ("interrupted", "It was stopped at the keyboard.")

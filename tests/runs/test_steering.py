@@ -13,6 +13,7 @@ from app.runs.service import Runs
 from tests.fakes import TWO_HOPS, Gate, scripted_wiring
 from tests.runs.conftest import ended, lapse
 from tests.runs.steady import SteadyWiring
+from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 STOPPED = "Its owner stopped it."
@@ -28,7 +29,7 @@ def held(runs_with):
         gates.append(gate)
         runs = runs_with(wiring(gate=gate) if wiring is scripted_wiring else wiring(before_step=gate))
         run_id = runs.start(CLAIM, RunOptions(), "me")
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(LONG)
         return runs, run_id, gate
 
     yield start
@@ -49,7 +50,7 @@ def test_a_call_that_comes_back_to_a_stopped_run_adds_nothing(held):
     runs.interrupt(run_id, STOPPED)
     before = runs.report(run_id)
     gate.open()
-    runs.stop(wait=20)
+    runs.stop(wait=LONG)
     assert runs.report(run_id) == before
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from app.reasoning.events import PhaseEntered, RunInterrupted
 from app.runs.event_log import StoredEvent
 from app.runs.tails import Tails
+from tests.waiting import LONG, LONGER, until
 
 
 class Log:
@@ -56,88 +56,81 @@ def readers():
         yield pool
 
 
-def waited_for(look) -> None:
-    deadline = time.monotonic() + 20
-    while not look():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
 def test_twenty_who_follow_a_run_are_told_the_same_by_one_look(readers):
     log = Log(3)
     tails = Tails(log)
-    told = [readers.submit(tails.follow, "r", 3, 20) for _ in range(20)]
-    waited_for(lambda: log.at_once == 1 and tails._followed["r"].waiting == 20)
+    told = [readers.submit(tails.follow, "r", 3, LONG) for _ in range(20)]
+    until(lambda: log.at_once == 1 and tails._followed["r"].waiting == 20)
     log.append()
-    assert [seqs(each.result(20)) for each in told] == [[4]] * 20
+    assert [seqs(each.result(LONG)) for each in told] == [[4]] * 20
     assert log.most_at_once == 1
 
 
 def test_who_is_behind_the_others_is_told_all_that_it_has_not_seen(readers):
     log = Log(3)
     tails = Tails(log)
-    ahead = readers.submit(tails.follow, "r", 3, 20)
-    waited_for(lambda: log.looks)
-    assert seqs(tails.follow("r", 1, 20)) == [2, 3]
+    ahead = readers.submit(tails.follow, "r", 3, LONG)
+    until(lambda: log.looks)
+    assert seqs(tails.follow("r", 1, LONG)) == [2, 3]
     log.append()
-    assert seqs(ahead.result(20)) == [4]
+    assert seqs(ahead.result(LONG)) == [4]
 
 
 def test_who_is_ahead_of_the_others_is_not_told_anything_twice(readers):
     log = Log(3)
     tails = Tails(log)
-    behind = readers.submit(tails.follow, "r", 3, 20)
-    waited_for(lambda: log.looks)
-    ahead = readers.submit(tails.follow, "r", 4, 20)
-    waited_for(lambda: tails._followed["r"].waiting == 2)
+    behind = readers.submit(tails.follow, "r", 3, LONG)
+    until(lambda: log.looks)
+    ahead = readers.submit(tails.follow, "r", 4, LONG)
+    until(lambda: tails._followed["r"].waiting == 2)
     log.append()
-    assert seqs(behind.result(20)) == [4]
+    assert seqs(behind.result(LONG)) == [4]
     log.append()
-    assert seqs(ahead.result(20)) == [5]
+    assert seqs(ahead.result(LONG)) == [5]
 
 
 def test_when_the_one_who_looks_has_no_more_time_another_looks(readers):
     log = Log()
     tails = Tails(log)
     impatient = readers.submit(tails.follow, "r", 0, 0.2)
-    waited_for(lambda: log.looks)
-    patient = [readers.submit(tails.follow, "r", 0, 20) for _ in range(3)]
-    assert impatient.result(20) == ()
-    waited_for(lambda: log.looks == 2)
+    until(lambda: log.looks)
+    patient = [readers.submit(tails.follow, "r", 0, LONG) for _ in range(3)]
+    assert impatient.result(LONG) == ()
+    until(lambda: log.looks == 2)
     log.append()
-    assert [seqs(each.result(20)) for each in patient] == [[1]] * 3
+    assert [seqs(each.result(LONG)) for each in patient] == [[1]] * 3
 
 
 def test_trouble_is_told_to_who_looked_and_the_others_look_for_themselves(readers):
     log = Log()
     tails = Tails(log)
-    told = [readers.submit(tails.follow, "r", 0, 0.5) for _ in range(2)]
-    waited_for(lambda: log.looks and tails._followed["r"].waiting == 2)
+    told = [readers.submit(tails.follow, "r", 0, LONG) for _ in range(2)]
+    until(lambda: log.looks and tails._followed["r"].waiting == 2)
     log.fails = True
     log.close()
     for each in told:
         with pytest.raises(OSError):
-            each.result(20)
+            each.result(LONG)
 
 
 def test_when_no_more_can_come_nobody_waits(readers):
     log = Log()
     tails = Tails(log)
-    told = [readers.submit(tails.follow, "r", 0, 60) for _ in range(5)]
-    waited_for(lambda: log.looks and tails._followed["r"].waiting == 5)
+    told = [readers.submit(tails.follow, "r", 0, LONGER) for _ in range(5)]
+    until(lambda: log.looks and tails._followed["r"].waiting == 5)
     log.close()
-    assert [each.result(20) for each in told] == [()] * 5
+    assert [each.result(LONG) for each in told] == [()] * 5
 
 
 def test_after_the_end_a_reader_who_knows_it_is_not_kept_waiting(readers):
     log = Log(2)
     tails = Tails(log)
-    told = [readers.submit(tails.follow, "r", 2, 60) for _ in range(2)]
-    waited_for(lambda: tails._followed.get("r") and tails._followed["r"].waiting == 2)
-    ahead = readers.submit(tails.follow, "r", 3, 60)
-    waited_for(lambda: tails._followed["r"].waiting == 3)
+    told = [readers.submit(tails.follow, "r", 2, LONGER) for _ in range(2)]
+    until(lambda: tails._followed.get("r") and tails._followed["r"].waiting == 2)
+    ahead = readers.submit(tails.follow, "r", 3, LONGER)
+    until(lambda: tails._followed["r"].waiting == 3)
     log.append(RunInterrupted("Stopped."))
-    assert [seqs(each.result(20)) for each in told] == [[3]] * 2 and ahead.result(20) == ()
+    assert [seqs(each.result(LONG)) for each in told] == [[3]] * 2 and ahead.result(LONG) == ()
 
 
 def test_who_does_not_wait_sees_what_there_is(readers):
@@ -159,6 +152,6 @@ def test_what_happens_in_one_run_is_not_told_to_who_follows_another(readers):
 
     tails = Tails(Both())
     told = readers.submit(tails.follow, "other", 0, 0.3)
-    waited_for(lambda: other.looks)
+    until(lambda: other.looks)
     one.append(PhaseEntered("searching"))
-    assert told.result(20) == () and seqs(tails.follow("one", 0, 5)) == [1]
+    assert told.result(LONG) == () and seqs(tails.follow("one", 0, 5)) == [1]

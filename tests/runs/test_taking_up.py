@@ -29,8 +29,9 @@ from app.runs.sweeper import Sweeper
 from app.runs.tables import EventRow, RunRow
 from app.settings import ROOT
 from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate
-from tests.runs.conftest import ended, events_until_end, lapse, row_of, wait_until
+from tests.runs.conftest import ended, events_until_end, lapse, row_of
 from tests.runs.steady import FAILED, Steady, SteadyWiring, scripted
+from tests.waiting import LONG, until
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
@@ -46,9 +47,9 @@ from tests.runs.steady import SteadyWiring
 gate = Gate("answer 2")
 runs = Runs(sessionmaker(create_engine(sys.argv[1])), SteadyWiring(before_step=gate).strategy_for, workers=1)
 ids = [runs.start(Claim("Theirs."), RunOptions(), "they") for _ in range(2)]
-gate.reached.wait(30)
+gate.reached.wait(120)
 print(*ids, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -65,7 +66,7 @@ def other(database_url):
 def test_runs_of_a_killed_process_are_taken_up_and_nothing_is_asked_twice(runs_with, other, sessions):
     process, (running, waiting) = other
     process.send_signal(signal.SIGKILL)
-    process.wait(30)
+    process.wait(LONG)
     lapse(sessions, running)
     wiring = SteadyWiring()
     runs = runs_with(wiring, workers=1)
@@ -134,10 +135,10 @@ def test_the_sweeper_goes_on_after_the_database_failed_for_a_while(sessions, lea
         session.execute(text("alter table runs rename to lost"))
     sweeper = Sweeper(leases_with(), jobs, every=0.02, grace=0)
     sweeper.start()
-    wait_until(lambda: "could not be looked for" in caplog.text)
+    until(lambda: "could not be looked for" in caplog.text)
     with sessions.begin() as session:
         session.execute(text("alter table lost rename to runs"))
-    wait_until(lambda: jobs.submitted)
+    until(lambda: jobs.submitted)
     sweeper.stop()
     assert caplog.text.count("could not be looked for") == 1
 
@@ -149,7 +150,7 @@ def cut_off(runs_with, sessions):
 
     def make(times: int = 1) -> str:
         run_id = runs_with(SteadyWiring(before_step=gate)).start(CLAIM, RunOptions(), "me")
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(LONG)
         lapse(sessions, run_id)
         with sessions.begin() as session:
             session.execute(update(RunRow).where(RunRow.id == run_id).values(cut_offs=times))
@@ -201,10 +202,10 @@ def test_a_call_that_comes_back_after_the_lease_was_let_go_of_is_paid_for_and_re
     gate = Gate("answer 1")
     runs = runs_with(SteadyWiring(before_step=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     runs.stop()
     gate.open()
-    runs.stop(wait=20)
+    runs.stop(wait=LONG)
     wiring = SteadyWiring()
     others = runs_with(wiring)
     others.wake(run_id)
@@ -332,7 +333,7 @@ def test_a_script_with_a_set_aside_hop_goes_on_behind_it(runs_with, sessions):
     gate = Gate("answer 2")
     runs = runs_with(SteadyWiring(ONE_SET_ASIDE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     runs.stop()
     gate.open()
     others = runs_with(SteadyWiring(ONE_SET_ASIDE))

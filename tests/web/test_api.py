@@ -16,6 +16,7 @@ from app.web.api.openapi.document import document
 from app.web.api.tokens import line_of, new_token
 from app.web.paging import cursor_of
 from tests.fakes import AWAY, FAILING, Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import started
 
 CLAIM = "Hamlet's author was born in England."
@@ -122,7 +123,7 @@ class TestRuns:
         gate = Gate("answer 1")
         client = make_app(scripted_wiring(gate=gate), workers=1).test_client()
         start(client)
-        assert gate.reached.wait(10)
+        assert gate.reached.wait(LONG)
         waiting = client.get(start(client)).json
         gate.open()
         assert waiting["place"]["position"] == 1 and waiting["state"] == "running"
@@ -277,7 +278,7 @@ class TestSteering:
         gate = Gate("answer 2")
         client = make_app(scripted_wiring(gate=gate)).test_client()
         address = start(client)
-        assert gate.reached.wait(10)
+        assert gate.reached.wait(LONG)
         run = held_to("Run", client.post(f"{address}/stop", json={}).json)
         gate.open()
         assert (run["state"], [hop["status"] for hop in run["hops"]]) == ("interrupted", ["kept", "interrupted"])
@@ -287,7 +288,7 @@ class TestSteering:
         gate = Gate("answer 2")
         client = make_app(scripted_wiring(gate=gate)).test_client()
         address = start(client)
-        assert gate.reached.wait(10)
+        assert gate.reached.wait(LONG)
         asked = client.post(f"{address}/conclude", json={})
         gate.open()
         assert asked.status_code == 200 and asked.json["concluding"] is True
@@ -298,7 +299,7 @@ class TestSteering:
         gate = Gate("answer 1")
         client = make_app(scripted_wiring(gate=gate)).test_client()
         address = start(client)
-        assert gate.reached.wait(10)
+        assert gate.reached.wait(LONG)
         problem(client.post(f"{address}/conclude", json={}), 409)
         gate.open()
 

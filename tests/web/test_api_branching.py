@@ -6,6 +6,7 @@ import pytest
 
 from app.offers import Choice
 from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import token
 from tests.web.test_api import ended, held_to, problem, start, with_tokens
 
@@ -115,7 +116,7 @@ def test_a_run_that_still_goes_on_is_not_branched(make_app):
     gate = Gate("answer 2")
     client = make_app(scripted_wiring(gate=gate)).test_client()
     address = start(client)
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     assert "still goes on" in problem(client.post(f"{address}/branch", json={"hop": 1}), 409)["detail"]
     gate.open()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.test_api import RUNS, ended, held_to, problem, start, with_tokens
 
 DELETED = "/api/v1/deleted"
@@ -41,7 +42,7 @@ class TestDeleting:
         gate = Gate("answer 2")
         client = make_app(scripted_wiring(gate=gate)).test_client()
         address = start(client)
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(LONG)
         assert client.delete(address).status_code == 204
         gate.open()
         assert client.post(f"{address}/restore", json={}).json["state"] == "interrupted"

@@ -9,6 +9,7 @@ from app.reasoning.report import fold
 from app.runs.codec import decode
 from app.web import stream as streaming
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.test_api import ended, held_to, start
 
 
@@ -52,7 +53,7 @@ def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
     app = make_app(scripted_wiring(gate=gate), threads=1)
     client = app.test_client()
     address = start(client)
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(LONG)
     with app.extensions["hopcheck"].followers.seat():
         stream = client.get(f"{address}/events").text
     gate.open()
@@ -64,7 +65,7 @@ def test_who_waits_is_told_the_place_without_an_id_and_then_by_comments_that_the
     app = make_app(scripted_wiring(gate=gate), workers=1)
     client = app.test_client()
     start(client)
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(LONG)
     answer = client.get(f"{start(client)}/events")
     sent = ""
     for chunk in answer.iter_encoded():

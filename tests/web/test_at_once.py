@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from app.reasoning.types import RunOptions
 from tests.fakes import FakeWiring
 from tests.redis_server import running
+from tests.waiting import LONG
 from tests.web.conftest import send, token
 
 MANY = 24
@@ -50,7 +51,7 @@ def statuses(sendings: Sequence[Callable[[], int]]) -> Counter[int]:
     ready = threading.Barrier(len(sendings))
 
     def sent(sending: Callable[[], int]) -> int:
-        ready.wait(60)
+        ready.wait(LONG)
         return sending()
 
     with ThreadPoolExecutor(len(sendings)) as pool:

@@ -23,6 +23,7 @@ from app.reasoning.types import Claim, Judgement, Question, RunOptions
 from app.runs.event_log import WAITING
 from app.web.at_work import at_work
 from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_strategy, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import finished, started
 
 CLAIM = Claim("Hamlet was written in England.")
@@ -107,7 +108,7 @@ def test_a_page_draws_the_modules_of_its_own_strategy(make_app, strategy, boxes,
     gate = Gate("answer 1")
     client = make_app(scripted_wiring(gate=gate)).test_client()
     path = started(client, strategy=strategy)
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(LONG)
     drawn = re.findall(r'<g class="box (\w+)( lit)?">', client.get(path).text)
     assert {name for name, _ in drawn} == boxes and [name for name, on in drawn if on] == [lit]
     gate.open()

@@ -8,6 +8,7 @@ import pytest
 
 from app.offers import Choice
 from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
 ONE_MORE = Script((ScriptedHop("Which land is that?", answer("England")),), SUPPORTED)
@@ -119,7 +120,7 @@ def test_a_run_that_still_goes_on_is_not_branched(make_app):
     gate = Gate("answer 2")
     client = make_app(scripted_wiring(gate=gate)).test_client()
     path = started(client)
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     assert "/branch" not in client.get(path).text
     sent = branch(client, path, 1)
     assert (sent.status_code, "still goes on" in sent.text) == (409, True)

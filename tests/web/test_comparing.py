@@ -10,6 +10,7 @@ import pytest
 from app.reasoning.types import Judgement, Label, Sentence, Verdict
 from app.web.followers import THREADS_FOR_PAGES
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 from tests.web.test_stream import chunks_until, swapped
 
@@ -186,7 +187,7 @@ def running(make_app):
         client = make_app(scripted_wiring(TWO_HOPS, OTHERWISE, gate=gates[-1]), **settings).test_client()
         one = ended(client)
         other = started(client).removeprefix("/runs/")
-        assert gates[-1].reached.wait(30)
+        assert gates[-1].reached.wait(LONG)
         return client, one, other, gates[-1]
 
     yield start

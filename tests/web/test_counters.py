@@ -9,6 +9,7 @@ import pytest
 
 from app.web.counters import NO_REDIS, PATIENCE_SECONDS, SteadyStorage, counters_at
 from tests.redis_server import RedisServer, running
+from tests.waiting import until
 from tests.web.conftest import send
 from tests.web.test_api import CLAIM, RUNS, with_tokens
 
@@ -68,6 +69,15 @@ def test_what_is_given_back_may_be_taken_again_in_either_place(redis):
             storage.give_back("key")
         assert storage.get_moving_window("key", 2, 60)[1] == 0
         assert counted(storage, 3) == [True, True, False]
+
+
+def test_of_what_was_given_back_nothing_stays_in_memory():
+    """Else each address that sends a form which is refused would leave a little behind, for good."""
+    storage = SteadyStorage(NO_REDIS)
+    for number in range(50):
+        assert storage.acquire_entry(f"address {number}", 2, 60)
+        storage.give_back(f"address {number}")
+    until(lambda: not storage._memory.events and not storage._memory.locks, "a memory without anything", 30)
 
 
 def test_every_other_use_of_a_storage_is_answered_by_both(redis):

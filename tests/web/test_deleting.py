@@ -10,6 +10,7 @@ from sqlalchemy import create_engine, update
 
 from app.runs.tables import EventRow, RunRow
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
 
@@ -88,7 +89,7 @@ def test_a_run_that_goes_on_is_stopped_first(make_app):
     gate = Gate("answer 2")
     client = make_app(scripted_wiring(gate=gate)).test_client()
     path = started(client)
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     assert "It still goes on, and is stopped first." in client.get(f"{path}/delete").text
     assert press(client, path, "delete").status_code == 303
     gate.open()

@@ -9,6 +9,7 @@ import pytest
 
 from app.web.drawn_once import Drawings
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import started
 from tests.web.test_stream import read, swapped
 
@@ -19,16 +20,16 @@ def test_who_asks_while_it_is_drawn_waits_for_the_same_drawing():
 
     def draw() -> str:
         begun.set()
-        may_end.wait(20)
+        may_end.wait(LONG)
         drawn.append("a card")
         return drawn[-1]
 
     with ThreadPoolExecutor(5) as readers:
         first = readers.submit(drawings.once, "key", draw)
-        begun.wait(20)
+        begun.wait(LONG)
         others = [readers.submit(drawings.once, "key", draw) for _ in range(4)]
         may_end.set()
-        assert [each.result(20) for each in (first, *others)] == ["a card"] * 5
+        assert [each.result(LONG) for each in (first, *others)] == ["a card"] * 5
     assert drawn == ["a card"]
 
 
@@ -60,13 +61,13 @@ def test_strangers_share_their_drawings_and_the_owner_alone_is_offered_to_steer(
     app = make_app(scripted_wiring(gate=gate))
     owner = app.test_client()
     path = started(owner)
-    gate.reached.wait(20)
+    gate.reached.wait(LONG)
     with ThreadPoolExecutor(3) as readers:
         streams = [
             readers.submit(read, client, path, "?after=2") for client in (owner, app.test_client(), app.test_client())
         ]
         gate.open()
-        own, *strange = [each.result(60) for each in streams]
+        own, *strange = [each.result(LONG) for each in streams]
     assert "csrf_token" in own and not any("csrf_token" in each for each in strange)
     assert all({"hop-1", "hop-2", "verdict"} <= set(swapped(each)) for each in (own, *strange))
 

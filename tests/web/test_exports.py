@@ -22,6 +22,7 @@ from tests.fakes import (
     answer,
     scripted_wiring,
 )
+from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
 FORMS = ("export.json", "export.md", "claimreview.json")
@@ -84,7 +85,7 @@ def test_a_run_that_goes_on_is_not_exported_and_its_page_says_why(browse, form):
     gate = Gate("answer 2")
     client = browse(gate=gate)
     path = started(client)
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     answered = client.get(f"{path}/{form}")
     gate.open()
     assert answered.status_code == 409
@@ -216,7 +217,7 @@ def test_the_page_of_a_run_that_goes_on_gets_the_links_with_its_last_message(bro
     gate = Gate("answer 2")
     client = browse(gate=gate)
     path = started(client)
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(LONG)
     assert links(page := client.get(path).text) == []
     assert '<section id="sharing" hidden></section>' in page
     gate.open()

@@ -11,6 +11,7 @@ from flask import Flask
 from app.web.presentation import about
 from app.web.senders import sender
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import finished, send, token
 
 
@@ -25,7 +26,7 @@ def gate() -> Iterator[Gate]:
 def test_when_too_many_wait_one_more_is_turned_away_with_its_claim_kept(make_app, gate):
     app = make_app(scripted_wiring(gate=gate), workers=1, max_waiting=1)
     client = app.test_client()
-    assert send(client).status_code == 303 and gate.reached.wait(10)
+    assert send(client).status_code == 303 and gate.reached.wait(LONG)
     assert send(client).status_code == 303
     answer = send(client, "A third claim.", max_hops="7")
     assert answer.status_code == 429

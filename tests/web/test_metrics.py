@@ -15,6 +15,7 @@ from app.extensions import db
 from app.reasoning.calls import Call, remembered, remembering
 from app.runs.metrics import Metrics
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
 
 TOKEN = "token-of-the-operator"
@@ -46,7 +47,7 @@ def test_what_waits_is_the_depth_of_the_queue(make_app, scrape):
     client = make_app(scripted_wiring(gate=gate), workers=1, metrics_token=TOKEN).test_client()
     for _ in range(3):
         started(client)
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(LONG)
     assert scrape(client)["hopcheck_runs_waiting",] == 2
     gate.open()
 

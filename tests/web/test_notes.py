@@ -11,6 +11,7 @@ import pytest
 from app.runs.importing import read_export
 from app.web.export_schema import export_schema
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
 SCRIPT = {"HX-Request": "true"}
@@ -128,7 +129,7 @@ def test_notes_are_offered_once_the_run_has_ended(make_app):
     gate = Gate("answer 2")
     client = make_app(scripted_wiring(gate=gate)).test_client()
     path = started(client)
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     assert 'class="note"' not in client.get(path).text
     refused = write(client, path, text="Too early.")
     assert refused.status_code == 409 and "This check still goes on" in refused.text

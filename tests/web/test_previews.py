@@ -9,6 +9,7 @@ import pytest
 
 from app.reasoning.types import Label, Verdict
 from tests.fakes import FAILING, TWO_HOPS, Gate, Script, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
 
 CLAIM = 'The "author" of Hamlet & Macbeth was <b>born</b> in England.'
@@ -45,7 +46,7 @@ def test_a_run_that_goes_on_is_told_as_one(make_app):
     gate = Gate("answer 1")
     client = make_app(scripted_wiring(gate=gate)).test_client()
     path = started(client, CLAIM)
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(LONG)
     assert tags(client.get(path).text)["og:description"] == f"Being checked: {CLAIM}"
     gate.open()
 

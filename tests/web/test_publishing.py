@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.fakes import FAILING, Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
 NOINDEX = '<meta name="robots" content="noindex">'
@@ -122,7 +123,7 @@ def test_the_stream_brings_the_owner_the_button_with_the_verdict_and_nobody_else
     gate = Gate("conclusion 1")
     client = make_app(scripted_wiring(gate=gate), publishing=True).test_client()
     path = started(client)
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(LONG)
     gate.open()
     told = client.get(f"{path}/events").text
     assert f'action="{path}/publish"' in told

@@ -9,6 +9,7 @@ import pytest
 from app.runs.service import TooManyWaiting
 from app.web.shares import Shares
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import send, wait_for
 from tests.web.test_limits import from_address
 
@@ -28,7 +29,7 @@ def full(make_app, gate):
     """An application that works on one run and has room for four more, and an address that sent as much as it may."""
     app = make_app(scripted_wiring(gate=gate), workers=1, max_waiting=4)
     greedy = from_address(app, "192.0.2.1")
-    assert send(greedy).status_code == 303 and gate.reached.wait(10)
+    assert send(greedy).status_code == 303 and gate.reached.wait(LONG)
     assert [send(greedy).status_code for _ in range(2)] == [303, 303]
     return app, greedy
 
@@ -65,7 +66,7 @@ def test_what_is_worked_on_takes_no_room_any_more(full, gate):
 
 def test_a_form_that_is_refused_takes_no_room(make_app, gate):
     client = make_app(scripted_wiring(gate=gate), workers=1, max_waiting=2).test_client()
-    assert send(client).status_code == 303 and gate.reached.wait(10)
+    assert send(client).status_code == 303 and gate.reached.wait(LONG)
     assert [send(client, "").status_code for _ in range(3)] == [422] * 3
     assert send(client).status_code == 303
 

@@ -12,6 +12,7 @@ from app.reasoning.events import RunInterrupted
 from app.runs.service import StoredRun
 from app.web.following import Following
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import finished, started, token, wait_for
 from tests.web.test_following import STORED, after, report
 
@@ -28,7 +29,7 @@ def held(make_app):
         gates.append(Gate(step))
         client = make_app(scripted_wiring(gate=gates[-1])).test_client()
         path = started(client)
-        assert gates[-1].reached.wait(30)
+        assert gates[-1].reached.wait(LONG)
         return client, path, gates[-1]
 
     yield start

@@ -5,7 +5,6 @@ A new route belongs into ROUTES; a test fails until it is there.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import unescape
@@ -22,6 +21,7 @@ from app.runs.batches import BatchLine
 from app.runs.tables import BatchClaimRow, RunRow
 from app.web.api.problems import API
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import LONG, until
 from tests.web.conftest import token
 from tests.web.test_api import CLAIM, RUNS, with_tokens
 
@@ -204,10 +204,10 @@ def site(make_app, tmp_path, request) -> Callable[..., Site]:
         made = [owner.post(RUNS, json={"claim": CLAIM}, headers=mine) for _ in range(number)]
         ids = tuple(answer.json["id"] for answer in made)
         if state == "running":
-            assert gate.reached.wait(30)
+            assert gate.reached.wait(LONG)
         else:
             gate.open()
-            wait_until(lambda: all(runs.report(each).report.ended for each in ids))
+            until(lambda: all(runs.report(each).report.ended for each in ids))
         batch_id = batch_of(app, runs.report(ids[0]).owner, batch, ids[-1])
         for run_id in ids:
             if state == "deleted":
@@ -233,13 +233,6 @@ def batch_of(app: Flask, owner: str, state: str, run_id: str) -> str:
             db.session.execute(update(BatchClaimRow).values(run_id=run_id))
             db.session.commit()
     return batch_id
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_every_route_is_classified(make_app):

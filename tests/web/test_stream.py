@@ -18,6 +18,7 @@ from app.web import stream as streaming
 from app.web.followers import THREADS_FOR_PAGES, Followers
 from app.web.stream import message
 from tests.fakes import TWO_HOPS, Gate, scripted_wiring
+from tests.waiting import LONG
 from tests.web.conftest import started, wait_for
 
 
@@ -93,7 +94,7 @@ def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
     app = make_app(scripted_wiring(gate=gate), threads=1)
     client = app.test_client()
     path = started(client)
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(LONG)
     with app.extensions["hopcheck"].followers.seat():
         stream = read(client, path)
     assert "hop-1" in swapped(stream) and "event: end" not in stream
@@ -123,7 +124,7 @@ def test_two_readers_see_the_same_run(make_app):
     for reader in readers:
         reader.start()
     for reader in readers:
-        reader.join(20)
+        reader.join(LONG)
     assert [ids(stream)[-1] for stream in streams] == [ids(streams[0])[-1]] * 2
 
 
@@ -173,7 +174,7 @@ def test_those_who_wait_see_their_place_and_how_it_changes(make_app, follow):
     app = make_app(scripted_wiring(TWO_HOPS, TWO_HOPS, gate=gate), workers=1)
     client = app.test_client()
     first, _second, third = started(client), started(client), started(client)
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(LONG)
     assert "2nd in line" in client.get(third).text and "in line" not in client.get(first).text
     answer = follow(client, third, "?after=2")
     (told,) = [chunk for chunk in chunks_until(answer, "2nd in line") if "2nd in line" in chunk]

@@ -16,6 +16,7 @@ from app.reasoning.types import Answer, Claim, Origin
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, Takes, hit, page
 from tests.modules.prompted.cases import REFUSAL
 from tests.text_generators import PlayedModel, playing
+from tests.waiting import LONG
 
 CLAIM = Claim("Eiffel built a tower in Paris.")
 DATED = Claim(CLAIM.text, date="2020-10-31")
@@ -302,7 +303,7 @@ class TestOpeningAhead:
 
         class Waits(Takes):
             def choose(self, question, hits):
-                assert opening.wait(30)
+                assert opening.wait(LONG)
                 return super().choose(question, hits)
 
         class Tells(TablePages):

@@ -99,10 +99,12 @@ def _redis_at(url: str) -> RedisStorage:
 
 
 def _forget_newest(counters: RedisStorage | MemoryStorage, key: str) -> None:
-    """Take one off, and keep nothing of a key without any."""
+    """Take one off, and keep nothing of a key without any: neither its list nor its lock."""
     if isinstance(counters, RedisStorage):
         counters.storage.lpop(counters.prefixed_key(key))
     else:
         with counters.locks[key]:
-            if left := counters.events.pop(key, [])[1:]:
-                counters.events[key] = left
+            newest_first = counters.events.get(key, [])
+            del newest_first[:1]
+            if not newest_first:
+                counters.clear(key)

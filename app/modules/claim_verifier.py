@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.modules.evidence import passages_of
+from app.modules.evidence import is_island, passages_of
+from app.modules.look_ups import only_looks_up
 from app.modules.unasked import unasked_sides, unmentioned_clauses
 from app.modules.weighing import weigh
 from app.modules.wording import names, normalised
@@ -47,7 +48,19 @@ class JudgeClaimVerifier:
 
 
 def untouched(claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """The names in the claim that neither a kept question nor any of the (title, text) `passages` mentions."""
-    seen = [f"{title} {text}" for title, text in passages] + [hop.question.text for hop in context]
-    known = f" {normalised(' '.join(seen))} "
-    return tuple(name for name in names(claim.text) if f" {normalised(name)} " not in known)
+    """The names in the claim of which neither a kept question nor any of the (title, text) `passages` says anything.
+
+    A question that only looks a name up, and an article on it with no other word of the claim, say nothing of it here:
+    that there is a Warsaw does not tell who was born there.
+    """
+    asked = [hop.question.text for hop in context if not only_looks_up(hop.question.text)]
+    return tuple(
+        name
+        for name in names(claim.text)
+        if not any(_is_in(name, question) for question in asked)
+        and not any(_is_in(name, " ".join(each)) and not is_island(claim, each) for each in passages)
+    )
+
+
+def _is_in(name: str, text: str) -> bool:
+    return f" {normalised(name)} " in f" {normalised(text)} "

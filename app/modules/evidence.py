@@ -84,14 +84,18 @@ def _without_islands(claim: Claim, passages: Mapping[tuple[str, str], bool]) -> 
     """
     if len(passages) < 2 or _COMPARES.search(claim.text):
         return list(passages)
-    said = stems(claim.text)
     return [
         one
         for one, asked in passages.items()
-        if not (asked and one[0])
-        or (said & _words(one)) - _title(one)
+        if not asked
+        or not is_island(claim, one)
         or any(_linked(one, other) for other in passages if other[0] != one[0])
     ]
+
+
+def is_island(claim: Claim, passage: tuple[str, str]) -> bool:
+    """Whether a (title, text) passage shares with the claim no word but those of its title."""
+    return bool(passage[0]) and not (stems(claim.text) & _words(passage)) - _title(passage)
 
 
 def _linked(one: tuple[str, str], other: tuple[str, str]) -> bool:

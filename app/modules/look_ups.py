@@ -43,6 +43,12 @@ def looks_up_what_was_read(question: str, context: Context) -> bool:
     return found is not None and was_read(found[1], context)
 
 
+def only_looks_up(question: str) -> bool:
+    """Whether it asks nothing but who or what a name is."""
+    found = _LOOKED_UP.fullmatch(question)
+    return found is not None and normalised(found[1]) in map(normalised, names(question))
+
+
 def was_read(name: str, context: Context) -> bool:
     """Whether a kept answer stands in the article on what bears this name."""
     cited = [hop.answer.cited.passage for hop in context if hop.answer and hop.answer.cited]

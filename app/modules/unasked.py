@@ -24,14 +24,15 @@ LEAST_WORDS = 2
 def unasked_sides(claim: Claim, context: Context) -> tuple[str, ...]:
     """The sides of the claim's comparison that have a name and that no kept question names.
 
-    What both are, or have in common, also stands in a cited article on a side; a value that is put in order is asked.
+    What both are, or have in common, also stands in a cited article on a side, unless it was cited for another side; a
+    value that is put in order is asked.
     """
     sides = [side for side in compared_in(claim, context) if names(side)]
     if len(sides) < 2:
         return ()
     in_order = bool(_IN_ORDER.search(claim.text))
     return tuple(
-        side for side in sides if not (_was_asked(side, context) or (not in_order and _was_read(side, context)))
+        side for side in sides if not (_was_asked(side, context) or (not in_order and _was_read(side, sides, context)))
     )
 
 
@@ -52,5 +53,8 @@ def _was_asked(side: str, context: Context) -> bool:
     return any(named <= stems(hop.question.text) for hop in context)
 
 
-def _was_read(side: str, context: Context) -> bool:
-    return any(was_read(part, context) for part in names(side))
+def _was_read(side: str, sides: Sequence[str], context: Context) -> bool:
+    """Whether an article on this side is cited by a hop that asks about no other side."""
+    others = [other for other in sides if other != side]
+    of_this = tuple(hop for hop in context if not any(_was_asked(other, (hop,)) for other in others))
+    return any(was_read(part, of_this) for part in names(side))

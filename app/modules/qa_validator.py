@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from app.modules.speaking_of import unspoken
 from app.modules.wording import differ_in_names, names, normalised, overlap, same_question, stems
 from app.reasoning.types import Answer, Claim, Context, Hop, Judgement
 
@@ -40,8 +41,8 @@ class TiedAnswerValidator:
             return Judgement(False, "No passage answers this question.")
         if repetition := _repetition(context, hop, answer):
             return Judgement(False, _sentence(repetition))
-        if unmentioned := _unmentioned(hop, answer):
-            return Judgement(False, f"The evidence does not mention {unmentioned}.")
+        if unspoken_of := unspoken(hop.question.text, answer):
+            return Judgement(False, _sentence(unspoken_of))
         if tie := _tie(claim, context, hop, answer):
             return Judgement(True, _sentence(tie))
         return Judgement(False, "Neither the question nor its evidence is about the claim or a kept answer.")
@@ -63,21 +64,6 @@ def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
 
 def _with_the(question: str) -> list[str]:
     return [f"the {name}" for name in names(question)]
-
-
-def _unmentioned(hop: Hop, answer: Answer) -> str:
-    """The name that the question is about, when the cited passage knows half of no name in it; or nothing."""
-    asked = [name for name in names(hop.question.text) if _is_telling(name)]
-    if answer.cited is None or not asked:
-        return ""
-    told = stems(answer.cited.passage.title) | stems(answer.cited.passage.text)
-    known = any(2 * len(stems(name) & told) >= len(stems(name)) for name in asked)
-    return "" if known else asked[0]
-
-
-def _is_telling(name: str) -> bool:
-    """Whether a passage on it would write it out: no number, no "U.S." and no word that only begins a sentence."""
-    return bool(stems(name)) and not name[0].isdigit() and (" " in name or (len(name) > 3 and "." not in name))
 
 
 def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:

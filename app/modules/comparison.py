@@ -11,14 +11,16 @@ import re
 from dataclasses import dataclass
 
 from app.modules.claim_questions import resolved_claim
+from app.modules.places import exclude_each_other, is_place, territory
 from app.modules.signals import denies
-from app.modules.wording import asked_for, names, normalised, stems
+from app.modules.wording import NAME, asked_for, names, normalised, stems
 from app.modules.yes_no import statement
 from app.reasoning.types import Claim, Context, Hop
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
 _NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
+_IN_A_PLACE = re.compile(rf"\b(?:in|at|on|near|from|through|into) (?:the )?({NAME}(?:, {NAME})*)")
 _LOOK_UP = re.compile(r"^(?:what|who|where) (?:is|was|are|were) (?:the )?")
 _YES_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 ASKS_FOR_THE_CLAIM = 0.4
@@ -58,7 +60,7 @@ def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
     if not said or not found or (len(answer.split()) > NAMED_IN and not _in_numbers(hop.question.text)):
         return None
     borne_out = tuple(one for one in said if any(_same(one, other) for other in found))
-    if not borne_out and not _speaks_against(said, found, hop.question.text):
+    if not borne_out and not _speaks_against(said, found, hop):
         return None
     claimed = " and ".join(borne_out or said)
     told = (
@@ -79,14 +81,23 @@ def _of_yes_or_no(claim: Claim, hop: Hop, word: str, asserted: str) -> Finding |
     return Finding((word == "yes") == same_way, told, (hop.number,))
 
 
-def _speaks_against(said: tuple[str, ...], found: tuple[str, ...], question: str) -> bool:
+def _speaks_against(said: tuple[str, ...], found: tuple[str, ...], hop: Hop) -> bool:
     """Whether the other answer `found` speaks against the claim: an actor is born once, and is in many films.
 
     Of several values that the claim has, any may be the one that was asked about, and of several numbers found, too.
     """
+    question = hop.question.text
     if len(said) > 1 or (len(found) > 1 and _in_numbers(question)):
         return False
+    if asked_for(question) == "place":
+        return not _is_cited(said[0], hop) and any(exclude_each_other(said[0], other) for other in found)
     return asked_for(question) not in ("thing", "") or question.startswith("What nationality")
+
+
+def _is_cited(place: str, hop: Hop) -> bool:
+    """Whether the passage that the answer stands in names this place as well: either may lie in the other."""
+    cited = hop.answer.cited if hop.answer else None
+    return cited is not None and f" {normalised(place)} " in f" {normalised(cited.passage.text)} "
 
 
 def _said_by_claim(text: str, question: str) -> tuple[str, ...]:
@@ -98,24 +109,35 @@ def _said_by_claim(text: str, question: str) -> tuple[str, ...]:
         return ()  # "What is Edvard Munch?" asks for nothing that a claim says of him
     if _ORDER.search(text) or len(asked & stems(text)) < ABOUT_THE_CLAIM * len(asked):
         return ()
-    person = asked_for(question) == "person"
-    said = _values(_who_place(text, question) if person else text, question)
-    said = tuple(part for part in said if normalised(part) not in normalised(question))
+    kind = asked_for(question)
+    part = {"person": _who_part, "place": _where_part}.get(kind, _whole)(text, question)
+    said = tuple(value for value in _values(part, question) if normalised(value) not in normalised(question))
     # "a Norwegian artist" does not say who: only a name as people bear it is held against a person.
-    return () if person and not any(" " in part for part in said) else said
+    return () if kind == "person" and not any(" " in value for value in said) else said
 
 
-def _who_place(text: str, question: str) -> str:
+def _whole(text: str, _: str) -> str:
+    return text
+
+
+def _who_part(text: str, question: str) -> str:
     """The part of the claim that says who: what stands before the question's own words, or after "by"."""
     before, found, _ = text.partition(question.partition(" ")[2].rstrip("?"))
     return before if found else text.partition(" by ")[2]
+
+
+def _where_part(text: str, question: str) -> str:
+    """The parts of the claim that say where: after what is asked about, names that stand after "in" or its like."""
+    about = next((name for name in names(question) if name in text), "")
+    return "; ".join(_IN_A_PLACE.findall(text[text.find(about) + len(about) :]))
 
 
 def _values(text: str, question: str) -> tuple[str, ...]:
     """The numbers of `text` when the question asks for a time or an amount, else its names without numbers."""
     if _in_numbers(question):
         return _numbers(text)
-    return tuple(name for name in names(text) if not _NUMBER.search(name))
+    found = tuple(name for name in names(text) if not _NUMBER.search(name))
+    return tuple(filter(is_place, found)) if asked_for(question) == "place" else found
 
 
 def _in_numbers(question: str) -> bool:
@@ -150,9 +172,9 @@ def _numbers(text: str) -> tuple[str, ...]:
 
 
 def _same(one: str, other: str) -> bool:
-    """Equal numbers, or names of which one holds all words of the other."""
-    return (
-        one == other
-        if one[0].isdigit()
-        else bool(stems(one)) and (stems(one) <= stems(other) or stems(other) <= stems(one))
-    )
+    """Equal numbers, names of one country, or names of which one holds all words of the other."""
+    if one[0].isdigit():
+        return one == other
+    if territory(one) and territory(one) == territory(other):
+        return True
+    return bool(stems(one)) and (stems(one) <= stems(other) or stems(other) <= stems(one))

@@ -12,30 +12,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
-from app.reasoning.events import (
-    SCHEMA_VERSION,
-    TERMINAL,
-    Event,
-    PhaseEntered,
-    RunBranched,
-    RunFailed,
-    RunStarted,
-    TokensUsed,
-    VerdictReached,
-)
+from app.reasoning.events import TERMINAL, Event, PhaseEntered, RunBranched, RunStarted, TokensUsed
 from app.reasoning.roles import Wish
 from app.runs.bells import Bell, SilentBell
-from app.runs.clock import database_now
-from app.runs.codec import decode, encode, encode_options
+from app.runs.codec import decode
 from app.runs.connections import engine_of, turn, writing
-from app.runs.event_statements import COUNT_UP, INSERT, READ, STANDS, STANDS_ALONE, WISH, Look
+from app.runs.event_rows import ended_by, insert_event, insert_run, wish_in
+from app.runs.event_statements import COUNT_UP, READ, STANDS, STANDS_ALONE, WISH, Look
 from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
 from app.runs.news import News
@@ -109,10 +98,10 @@ class EventLog:
         """
         with turn(self._engine), self._sessions.begin() as session:
             parent = next((each.branch.parent for each in standing if isinstance(each, RunBranched)), None)
-            now = _create(session, run_id, owner, started, last_seq=len(standing) + 2, parent=parent, batch=batch)
+            now = insert_run(session, run_id, owner, started, last_seq=len(standing) + 2, parent=parent, batch=batch)
             admit(session)
             for seq, event in enumerate((started, *standing, WAITING), 1):
-                _insert(session.connection(), run_id, seq, now, event)
+                insert_event(session.connection(), run_id, seq, now, event)
         self._announce(run_id, WAITING)
 
     def keep(self, run_id: str, owner: str, told: Sequence[tuple[Event, float]]) -> None:
@@ -125,9 +114,9 @@ class EventLog:
         if not isinstance(started, RunStarted):
             raise ValueError(f"a run begins with run_started, not {started.kind}")
         with turn(self._engine), self._sessions.begin() as session:
-            now = _create(session, run_id, owner, started, last_seq=len(told), imported=True, **_summary(ended))
+            now = insert_run(session, run_id, owner, started, last_seq=len(told), imported=True, **ended_by(ended))
             for seq, (event, seconds) in enumerate(told, 1):
-                _insert(session.connection(), run_id, seq, now + timedelta(seconds=seconds), event)
+                insert_event(session.connection(), run_id, seq, now + timedelta(seconds=seconds), event)
 
     def append(self, lease: Lease, event: Event, hears: Callable[[Wish], None] | None = None) -> int:
         """Commit one more event and return its number. `hears` is told what the run's owner wants at that moment.
@@ -137,19 +126,19 @@ class EventLog:
         and nothing slips in behind a terminal event.
         """
         with writing(self._engine) as connection:
-            counting = COUNT_UP.values(**summary) if (summary := _summary(event)) else COUNT_UP
+            counting = COUNT_UP.values(**ended) if (ended := ended_by(event)) else COUNT_UP
             row = connection.execute(counting, {"run": lease.run_id, "held": lease.epoch}).one_or_none()
             if row is None:
                 raise _refusal(connection, lease)
             seq, now, wish = row
-            _insert(connection, lease.run_id, seq, lease.clock.now(), event)
+            insert_event(connection, lease.run_id, seq, lease.clock.now(), event)
             if isinstance(event, TokensUsed):
                 add_to_day(connection, now.date(), event.usage)
             elif isinstance(event, TERMINAL):
                 forget(connection, lease.run_id)
         self._announce(lease.run_id, event)
         if hears:
-            hears(_wish(wish))
+            hears(wish_in(wish))
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
@@ -198,7 +187,7 @@ class EventLog:
     def wish(self, run_id: str) -> Wish:
         """What the run's owner wants of it."""
         with self._engine.connect() as connection:
-            return _wish(connection.scalar(WISH, {"run": run_id}))
+            return wish_in(connection.scalar(WISH, {"run": run_id}))
 
     def close(self) -> None:
         """Let all who wait go: nothing more happens in this process. The log itself can still be read."""
@@ -208,10 +197,9 @@ class EventLog:
 
     def _look(self, after: Mapping[str, int]) -> Look:
         """How the runs stand, in one statement: a run that it calls ended has no news that it does not tell."""
+        asked = (STANDS_ALONE, {"run": next(iter(after))}) if len(after) == 1 else (STANDS, {"runs": list(after)})
         with self._engine.connect() as connection:
-            standing = STANDS_ALONE if len(after) == 1 else STANDS
-            runs = {"run": next(iter(after))} if len(after) == 1 else {"runs": list(after)}
-            return Look.at(connection.execute(standing, runs).all(), after)
+            return Look.at(connection.execute(*asked).all(), after)
 
     def _announce(self, run_id: str, event: Event) -> None:
         self._news.tell(run_id, end=isinstance(event, TERMINAL))
@@ -221,38 +209,6 @@ class EventLog:
 def gathering(runs: int, least: float = GATHER_SECONDS) -> float:
     """The seconds that a follower gathers for where so many runs are followed in this process."""
     return max(least, min(GATHER_SECONDS_A_RUN * runs, MOST_GATHER_SECONDS))
-
-
-def _create(session: Session, run_id: str, owner: str, started: RunStarted, **more: Any) -> datetime:
-    """Insert a run's row and return when that was."""
-    row = insert(RunRow).values(
-        id=run_id,
-        owner=owner,
-        claim=started.claim.text,
-        options=encode_options(started.options),
-        created_at=database_now(),
-        **more,
-    )
-    return session.execute(row.returning(RunRow.created_at)).scalar_one()
-
-
-def _insert(connection: Connection, run_id: str, seq: int, at: datetime, event: Event) -> None:
-    row = {"run_id": run_id, "seq": seq, "at": at, "kind": event.kind, "version": SCHEMA_VERSION, "body": encode(event)}
-    connection.execute(INSERT, row)
-
-
-def _wish(stored: str | None) -> Wish:
-    return Wish(stored) if stored else Wish.GO_ON
-
-
-def _summary(event: Event) -> dict[str, Any]:
-    """What a terminal event writes on the run's row."""
-    if not isinstance(event, TERMINAL):
-        return {}
-    ended = {"ended_at": database_now(), "holder": None, "leased_until": None}
-    if isinstance(event, VerdictReached):
-        return {"state": "verdict", "label": event.verdict.label.value, **ended}
-    return {"state": "failed" if isinstance(event, RunFailed) else "interrupted", **ended}
 
 
 def _refusal(connection: Connection, lease: Lease) -> HopcheckError:

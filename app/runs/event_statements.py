@@ -28,8 +28,9 @@ READ = (
     .order_by(_events.seq)
 )
 WISH = select(_runs.wish).where(_runs.id == bindparam("run"))
-STANDS_ALONE = select(_runs.id, _runs.last_seq, _runs.state).where(_runs.id == bindparam("run"))
 STANDS = select(_runs.id, _runs.last_seq, _runs.state).where(_runs.id.in_(bindparam("runs", expanding=True)))
+STANDS_ALONE = select(_runs.id, _runs.last_seq, _runs.state).where(_runs.id == bindparam("run"))
+"""STANDS of one run, as nearly everybody asks: a list of runs is written into its statement at each execution."""
 
 
 class Look(NamedTuple):
@@ -41,7 +42,7 @@ class Look(NamedTuple):
 
     @classmethod
     def at(cls, rows: Sequence[Any], after: Mapping[str, int]) -> Self:
-        """What STANDS says to who has read up to these numbers."""
+        """What STANDS or STANDS_ALONE says to who has read up to these numbers."""
         news = [row for row in rows if row.last_seq > after[row.id]]
         running = any(row.state == RUNNING for row in rows)
         return cls(tuple(row.id for row in news), any(row.state != RUNNING for row in news), running)

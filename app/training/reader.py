@@ -89,32 +89,47 @@ def train(
     for part in (model.bert.embeddings, *model.bert.encoder.layer[: settings.frozen_layers]):
         part.requires_grad_(False)
     seen = [one for one in examples if not one.held_out]
-    steps = _batches(_course(seen, settings), tokenizer, settings)
-    optimiser = _optimiser(model.to(best_device()), settings)
-    progress = resume(out / "checkpoint.pt", model, {"optimiser": optimiser})
-    done, before = int(progress.get("step", 0)), progress.get("seconds", 0.0)
-    started, losses = clock() - before, []
-    model.train()
-    for step, batch in enumerate(steps[done:], start=done + 1):
-        seconds = clock() - started
-        share = max(step / len(steps), seconds / (60 * settings.minutes))
-        if share > 1:
-            break
-        height = min(1.0, step / settings.warmup_steps) * (1 - share)
-        losses.append(_learn(model, optimiser, batch, height, settings.answerable_weight))
-        if step % settings.checkpoint_every == 0:
-            recent = torch.tensor(losses[-settings.checkpoint_every :]).mean(dim=0).tolist()
-            log.info("step %d of %d, span %.3f, answerable %.3f, %.0f s", step, len(steps), *recent, seconds)
-            save_checkpoint(out / "checkpoint.pt", model, {"optimiser": optimiser}, {"step": step, "seconds": seconds})
+    batches = _batches(_course(seen, settings), tokenizer, settings)
+    steps, seconds = _run(model.to(best_device()), batches, settings, out / "checkpoint.pt", clock)
     return {
         "settings": asdict(settings),
         "data_hash": data_hash(examples),
         "questions": len(seen),
-        "windows_seen": step * settings.batch_size,
-        "steps": step,
-        "of_steps": len(steps),
-        "minutes": round((clock() - started) / 60, 1),
+        "windows_seen": steps * settings.batch_size,
+        "steps": steps,
+        "of_steps": len(batches),
+        "minutes": round(seconds / 60, 1),
     }
+
+
+def _run(
+    model: BertForQuestionAnswering,
+    batches: Sequence[Sequence[Item]],
+    settings: ReaderSettings,
+    checkpoint: Path,
+    clock: Callable[[], float],
+) -> tuple[int, float]:
+    """One step for each batch that the checkpoint does not count as done; how many steps there were, and the seconds.
+
+    The learning rate rises over the warm-up and falls to zero with the batches or the minutes, whichever end first.
+    """
+    optimiser = _optimiser(model, settings)
+    progress = resume(checkpoint, model, {"optimiser": optimiser})
+    step, started, losses = int(progress.get("step", 0)), clock() - progress.get("seconds", 0.0), []
+    model.train()
+    for batch in batches[step:]:
+        seconds = clock() - started
+        share = max((step + 1) / len(batches), seconds / (60 * settings.minutes))
+        if share > 1:
+            break
+        step += 1
+        height = min(1.0, step / settings.warmup_steps) * (1 - share)
+        losses.append(_learn(model, optimiser, batch, height, settings.answerable_weight))
+        if step % settings.checkpoint_every == 0:
+            recent = torch.tensor(losses[-settings.checkpoint_every :]).mean(dim=0).tolist()
+            log.info("step %d of %d, span %.3f, answerable %.3f, %.0f s", step, len(batches), *recent, seconds)
+            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds})
+    return step, clock() - started
 
 
 def save(model: BertForQuestionAnswering, tokenizer: Tokenizer, out: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from sqlalchemy import update
@@ -17,11 +17,15 @@ from tests.waiting import LONG
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request, tmp_path) -> str:
+def database_url(request, tmp_path) -> Iterator[str]:
     """A database of its own with the tables in it."""
-    if request.param == "postgresql":
-        return request.getfixturevalue("postgresql").fresh()
-    return sqlite_file(tmp_path)
+    if request.param == "sqlite":
+        yield sqlite_file(tmp_path)
+        return
+    server = request.getfixturevalue("postgresql")
+    address = server.fresh()
+    yield address
+    server.drop(address)
 
 
 only_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flask import Flask
+    from sqlalchemy.orm import Session, sessionmaker
 
     from app.runs.service import Limits
     from app.settings import Settings
@@ -91,26 +92,14 @@ def _wiring(settings: Settings) -> Any:
 
 
 def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
-    """The database and the runs; kept on the application as `extensions["hopcheck"]`."""
-    from sqlalchemy.orm import sessionmaker
-
-    from app.extensions import db
+    """The runs and whatever they stand on; kept on the application as `extensions["hopcheck"]`."""
     from app.runs.call_cache import CallCache
     from app.runs.service import Runs
     from app.web.current import Hopcheck
     from app.web.followers import Followers
 
     wiring = wiring or _wiring(settings)
-    with suppress(OSError):  # where it cannot be made, the database says so, and `doctor` can still be asked
-        settings.instance.mkdir(parents=True, exist_ok=True)
-    app.config["SQLALCHEMY_DATABASE_URI"] = settings.database_url
-    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {
-        "pool_pre_ping": not settings.database_url.startswith("sqlite"),
-        "pool_size": settings.workers + CONNECTIONS_FOR_PAGES,
-    }
-    db.init_app(app)
-    with app.app_context():
-        sessions = sessionmaker(db.engine)  # connects at its first use, so after any fork
+    sessions = _database(app, settings)
     cache = CallCache(sessions, settings.cache_mb)
     runs = Runs(
         sessions,
@@ -129,6 +118,24 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
 
         app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.overview, lambda: followers.seated)
         runs.watch(metrics)
+
+
+def _database(app: Flask, settings: Settings) -> sessionmaker[Session]:
+    """What makes the database's sessions. It connects at its first use, so after any fork."""
+    from sqlalchemy.orm import sessionmaker
+
+    from app.extensions import db
+
+    with suppress(OSError):  # where it cannot be made, the database says so, and `doctor` can still be asked
+        settings.instance.mkdir(parents=True, exist_ok=True)
+    app.config["SQLALCHEMY_DATABASE_URI"] = settings.database_url
+    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {
+        "pool_pre_ping": not settings.database_url.startswith("sqlite"),
+        "pool_size": settings.workers + CONNECTIONS_FOR_PAGES,
+    }
+    db.init_app(app)
+    with app.app_context():
+        return sessionmaker(db.engine)
 
 
 def _grown(settings: Settings) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from app.backends.confined import WRITTEN, run_confined
+from tests.waiting import LONG
 
 MEMORY = 256 * 1024**2
 
@@ -34,7 +35,7 @@ def test_a_script_that_never_ends_is_killed(script):
     started = time.perf_counter()
     with pytest.raises(subprocess.TimeoutExpired):
         run_confined(script("while True: pass"), seconds=0.3, memory=MEMORY)
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < LONG
 
 
 def test_a_script_that_wants_too_much_memory_or_writes_too_much_fails(script, tmp_path):

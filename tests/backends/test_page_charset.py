@@ -72,9 +72,9 @@ class TestWrong:
 
     @pytest.mark.parametrize("name", ["punycode", "idna", "unicode_escape", "utf-7", "rot13", "zlib", "base64", "hex"])
     def test_codecs_that_are_no_character_sets_are_not_used(self, name):
-        started = time.perf_counter()
+        started = time.thread_time()
         assert decoded(b"plain " * 50_000 + b"\xe9", f"text/html; charset={name}").startswith("plain plain")
-        assert time.perf_counter() - started < 2
+        assert time.thread_time() - started < 2
 
 
 class TestUndeclared:

@@ -165,7 +165,7 @@ class TestKilled:
         seconds = 2 * (time.perf_counter() - started)
         with pytest.raises(HtmlFailed, match=r"takes longer than [\d.]+ seconds to read"):
             read_html(page(HANGING), URL, seconds)
-        assert time.perf_counter() - started < 2 * seconds + 2
+        assert time.perf_counter() - started < 2 * seconds + 30
 
     def test_a_page_that_takes_too_much_memory_ends_nothing_but_itself(self):
         memory = 160 * 1024**2

@@ -132,9 +132,9 @@ def test_long_texts_are_cut_and_say_so():
     "piece", ["<a", "<a ", "<!", "</", "<!--", "<script", "<script>", "<script ", "<a href='", "<![ ", "&#", "&", "<"]
 )
 def test_text_that_is_made_to_hurt_a_parser_is_read_at_once(piece):
-    begun = time.monotonic()
+    begun = time.thread_time()
     plain(piece * 10**6, 300)
-    assert time.monotonic() - begun < 1
+    assert time.thread_time() - begun < 1
 
 
 JSON = st.recursive(

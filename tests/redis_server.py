@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shutil
 import signal
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from redis import Redis, RedisError
 
-from tests.waiting import LONG
+from tests.ports import free_port
+from tests.waiting import LONG, until
 
 
 class RedisServer:
@@ -37,11 +36,7 @@ class RedisServer:
         """Start it and wait until it answers."""
         options = ("--port", str(self._port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
         self._process = subprocess.Popen([self._program, *options], stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while not self._answers():
-            if time.monotonic() > deadline or self._process.poll() is not None:
-                raise RuntimeError("Redis did not start")
-            time.sleep(0.02)
+        until(self._answers, "a Redis that answers")
 
     def stop(self) -> None:
         """End it; what it held is gone."""
@@ -62,6 +57,7 @@ class RedisServer:
         self._process.send_signal(which)
 
     def _answers(self) -> bool:
+        assert self._process and self._process.poll() is None, "Redis did not start"
         try:
             return bool(self.client.ping())
         except RedisError:
@@ -74,10 +70,7 @@ def running() -> Iterator[RedisServer]:
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("Redis is not installed; on Debian: apt-get install redis-server")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = RedisServer(program, port)
+    server = RedisServer(program, free_port())
     try:
         server.start()
         yield server

@@ -6,7 +6,6 @@ import html
 import json
 import logging
 import re
-import time
 
 import pytest
 
@@ -17,6 +16,7 @@ from app.reasoning.types import HopStatus
 from app.settings import Settings
 from tests import one_claim
 from tests.openai_server import OpenAIServer, Reply, error, play
+from tests.waiting import until
 
 KEY = "planted-key-4711"
 CLAIM = one_claim.CLAIM.text
@@ -55,10 +55,7 @@ def checked(app, **fields: str) -> str:
     assert answer.status_code == 303, answer.text
     run_id = answer.location.rsplit("/", 1)[-1]
     runs = app.extensions["hopcheck"].runs
-    deadline = time.monotonic() + 60
-    while not runs.report(run_id).report.ended:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: runs.report(run_id).report.ended, "its end")
     return app.test_client().get(answer.location).text
 
 

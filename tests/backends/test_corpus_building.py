@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,16 +17,22 @@ from app.backends.corpus_index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, wh
 from app.backends.corpus_notebook import Notebook
 from app.backends.corpus_progress import Pace, duration
 from app.reasoning.errors import InvalidInput, ModelUnavailable
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(300)
 
 KILLED = """
-import sys
+import sys, time
 from pathlib import Path
 from app.backends.bm25 import DEFAULT_JAVA
 from app.backends.corpus_building import Order, build_corpus
-build_corpus(Order("rivers", Path(sys.argv[1])), Path(sys.argv[2]), DEFAULT_JAVA, print, shard=100)
+
+def say(line):
+    if line.startswith("indexed"):
+        time.sleep(600)  # it is not done before it is killed
+
+build_corpus(Order("rivers", Path(sys.argv[1])), Path(sys.argv[2]), DEFAULT_JAVA, say, shard=100)
 """
 
 
@@ -211,10 +216,7 @@ class TestGoingOn:
         command = [sys.executable, "-c", KILLED, str(place.source), str(place.folder)]
         running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
         reached = place.folder / BUILDING / f"{shards:05}.jsonl"
-        for _ in range(2000):
-            if reached.exists():
-                break
-            time.sleep(0.02)
+        until(reached.exists, "a part that is written")
         running.kill()
         running.wait()
         manifest, state = place.build()

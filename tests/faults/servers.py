@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
+from tests.ports import free_port
 from tests.waiting import LONG
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,12 +131,6 @@ def until(look: Callable, seconds: float, what: str):
         assert time.monotonic() < deadline, f"in {seconds} seconds there was not {what}"
         time.sleep(0.1)
     return seen
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def run_id(path: str) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from tests.faults.servers import free_port, until
 from tests.faults.site import Site, site
+from tests.ports import free_port
 from tests.test_compose import SERVICES
-from tests.waiting import LONG
+from tests.waiting import LONG, until
 
 PASSWORD = "open-sesame"
 PROGRAMS = f"{Path(sys.executable).parent}/"
@@ -67,7 +67,7 @@ def grown(tmp_path, postgresql, port) -> Iterator[Site]:
 
 def test_redis_is_well_once_it_answers_to_its_password(port):
     places = {"redis_cli": f"redis-cli -p {port}"}
-    until(lambda: is_well("redis", {"REDIS_PASSWORD": PASSWORD}, **places), 20, "a Redis that is well")
+    until(lambda: is_well("redis", {"REDIS_PASSWORD": PASSWORD}, **places), "a Redis that is well")
     assert not is_well("redis", {"REDIS_PASSWORD": "another"}, **places)
     assert not is_well("redis", {"REDIS_PASSWORD": PASSWORD}, redis_cli=f"redis-cli -p {free_port()}")
 

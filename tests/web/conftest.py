@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,6 +12,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from app.settings import Settings
 from tests.fakes import FakeWiring, scripted_wiring
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -58,11 +58,7 @@ def started(client: FlaskClient, claim: str = "Hamlet's author was born in Engla
 
 def wait_for(client: FlaskClient, path: str, text: str) -> str:
     """The page at `path` once it holds `text`."""
-    deadline = time.monotonic() + 20
-    while text not in (page := client.get(path).text):
-        assert time.monotonic() < deadline, f"{text!r} did not appear in {page}"
-        time.sleep(0.02)
-    return page
+    return until(lambda: text in (page := client.get(path).text) and page, f"{text!r} on {path}")
 
 
 def finished(client: FlaskClient, claim: str = "Hamlet's author was born in England.", **fields) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from datetime import UTC, datetime
 
 import jsonschema_rs
@@ -16,7 +15,7 @@ from app.web.api.openapi.document import document
 from app.web.api.tokens import line_of, new_token
 from app.web.paging import cursor_of
 from tests.fakes import AWAY, FAILING, Gate, scripted_wiring
-from tests.waiting import LONG
+from tests.waiting import LONG, until
 from tests.web.conftest import started
 
 CLAIM = "Hamlet's author was born in England."
@@ -41,11 +40,7 @@ def start(client, claim: str = CLAIM, **fields) -> str:
 
 def ended(client, address: str) -> dict:
     """The run after its end."""
-    deadline = time.monotonic() + 20
-    while (run := held_to("Run", client.get(address).json))["state"] == "running":
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return run
+    return until(lambda: (run := held_to("Run", client.get(address).json))["state"] != "running" and run, "its end")
 
 
 def problem(answer, code: int) -> dict:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from app.web.api.problems import API
 from app.web.batches import CLOSED, NOT_NOW
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.waiting import until
 
 BATCHES = f"{API}/batches"
 CLAIMS = ["The moon is made of rock.", {"claim": "The sea is wet.", "speaker": "Somebody", "date": "2020-10-31"}]
@@ -16,12 +15,12 @@ CLAIMS = ["The moon is made of rock.", {"claim": "The sea is wet.", "speaker": "
 
 def done(client, path: str) -> dict:
     """The batch once it is done; meanwhile batches are fed, as a server's sweeper does."""
-    deadline = time.monotonic() + 20
-    while (told := client.get(path).json)["state"] != "done":
-        assert time.monotonic() < deadline, told
+
+    def look() -> dict | None:
         client.application.extensions["hopcheck"].runs.feeder.feed()
-        time.sleep(0.02)
-    return told
+        return told if (told := client.get(path).json)["state"] == "done" else None
+
+    return until(look, "a batch that is done")
 
 
 def test_a_batch_is_started_listed_and_its_results_are_read_some_at_a_time(client):

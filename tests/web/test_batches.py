@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import time
 from html import unescape
 
 import pytest
@@ -15,6 +14,7 @@ from app.runs.batch_files import LARGEST, TOO_LARGE
 from app.web.batches import CLOSED, NOTHING_FAILED, NOTHING_SENT
 from app.web.stale import STALE
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.waiting import until
 from tests.web.conftest import token
 
 CLAIMS = "Hamlet's author was born in England.\n=1+1 is what a table makes of this.\n?\n"
@@ -37,12 +37,12 @@ def press(client, path: str, button: str):
 
 def fed_until(client, path: str, text: str) -> str:
     """The page once it holds `text`; meanwhile batches are fed, as a server's sweeper does."""
-    deadline = time.monotonic() + 20
-    while text not in (page := unescape(client.get(path).text)):
-        assert time.monotonic() < deadline, f"{text!r} did not appear in {page}"
+
+    def look() -> str | None:
         client.application.extensions["hopcheck"].runs.feeder.feed()
-        time.sleep(0.02)
-    return page
+        return page if text in (page := unescape(client.get(path).text)) else None
+
+    return until(look, f"{text!r} on {path}")
 
 
 def test_pasted_claims_become_a_page_that_fills_with_labels_and_links(client):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from urllib.request import urlopen
 
@@ -15,6 +14,7 @@ from app.extensions import db
 from app.reasoning.calls import Call, remembered, remembering
 from app.runs.metrics import Metrics
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
+from tests.ports import free_port
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
 
@@ -113,12 +113,10 @@ def test_nothing_that_people_wrote_is_in_it(make_app):
 
 def test_a_worker_tells_its_own_on_this_machine_alone(make_app):
     app = make_app()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     server = measure(app.extensions["hopcheck"], port)
     finished(app.test_client())
-    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=LONG) as answer:
         seen = scraped(answer.read().decode())
     with pytest.raises(ClickException, match=f"Port {port} cannot be used"):
         measure(app.extensions["hopcheck"], port)

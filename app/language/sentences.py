@@ -23,10 +23,11 @@ ABBREVIATED = tuple(
     "Mr Mrs Ms Mme Mlle Messrs Dr Fr St Ft Mt Prof Rev Hon Gen Col Maj Capt Cmdr Adm Lt Sgt Gov Sen vs v Jr Sr".split()
 )
 """What stands with a full stop inside a name. Only the last two end one, and so may end a sentence."""
+_PRONOUNS = "He|She|It|They|We|His|Her|Its|Their|The|This|That|These|An?|In|On|At|After|Before"
 _UNENDED = (
     (re.compile(rf"\b(?:{'|'.join(ABBREVIATED[:-2])})\.$"), re.compile(r"[^\W_]")),
     (re.compile(r"\b(?:Nos?|Op|Vol|Ch|Pt|Art|Fig)\.$"), re.compile(r"[\dIVX]")),
-    (re.compile(r"\b[A-Z]\. ?[A-Z]\.$"), re.compile(r"[a-z]|[A-Z][a-z]+ [A-Z][a-z]|[A-Z]\.")),
+    (re.compile(r"\b(?!U\.[SK]|[A-D]\.[CDM]|P\.M)(?:[A-Z]\. ?)+[A-Z]\.$"), re.compile(rf"(?!(?:{_PRONOUNS})\b)\w")),
     (re.compile(r"\w[!?]$"), re.compile(r"[a-z]")),
 )
 """What a sentence does not end after, and what must follow for that: a title, a number, initials, a name's own mark."""

@@ -14,9 +14,10 @@ from app.language.sentences import sentences
 from app.modules.claim_patterns import filled, patterns, subjects
 from app.modules.clauses import Description
 from app.modules.described import descriptions_in
-from app.modules.look_ups import answer_look_ups, name_look_ups
+from app.modules.look_ups import NOTHING_SEEN, answer_look_ups, article_look_ups, name_look_ups
 from app.modules.main_clause import main_clause, questions_of, without_opening
 from app.modules.prompts import data
+from app.modules.seen_articles import SeenArticles
 from app.modules.wording import NAME, asked_for, names, same_question, stems
 from app.reasoning.types import Claim, Context, Hop
 
@@ -29,9 +30,8 @@ class Proposal:
     weight: float
 
 
-LOOK_UP, CLAUSE, DESCRIPTION, TOLD, ATTRIBUTE, FOLLOWS, INDEFINITE, PREDICATE, ANSWER, SUBJECT, OTHER, IDENTITY = (
-    1.3, 1.05, 1.0, 0.95, 0.9, 0.8, 0.75, 0.7, 0.65, 0.6, 0.4, 0.2,
-)  # fmt: skip
+LOOK_UP, CLAUSE, DESCRIPTION, TOLD, ATTRIBUTE, ARTICLE = 1.3, 1.05, 1.0, 0.95, 0.9, 0.85
+FOLLOWS, INDEFINITE, PREDICATE, ANSWER, SUBJECT, OTHER, IDENTITY = 0.8, 0.75, 0.7, 0.65, 0.6, 0.4, 0.2
 _COMPARES = re.compile(
     r"\b(?:both|neither|either|same|alike|shared?|shares|earlier|later|(?<!named )(?<!called )after|before"
     r"|(?!other|rather)(?:more|less|fewer|[a-z]+er)\b[^.]*? than|as [a-z]+ as)\b"
@@ -62,21 +62,35 @@ def compared_in(claim: Claim, context: Context) -> list[str]:
     return list(dict.fromkeys(sides))
 
 
-def proposals(claim: Claim, context: Context, in_vain: bool = False) -> list[Proposal]:
+def asked_of_sides(claim: Claim, context: Context) -> list[str]:
+    """What the claim's comparison asks of each side, two questions and more: "Where was {x} born?"; or none."""
+    for sentence in filter(_COMPARES.search, _sentences(claim)):
+        asked = _of_attributes(_resolved(_rewritten(_plain(sentence)), context)[0])
+        if len(asked) > 1:
+            return asked
+    return []
+
+
+def proposals(
+    claim: Claim, context: Context, in_vain: bool = False, seen: SeenArticles = NOTHING_SEEN
+) -> list[Proposal]:
     """The questions that the claim leaves to ask, sentence by sentence, read with what is kept.
 
     Some may have been asked already.
     `in_vain`: the last question brought nothing. What the claim names and no kept question asked about is then looked
-    up before anything narrower is tried again, because the lead of its article says most.
+    up before anything narrower is tried again, because the lead of its article says most. `seen`: the articles that
+    were looked at so far, which tell what a name is.
     """
     kinds = [
         (weight - LATER * at, group)
         for at, sentence in enumerate(_sentences(claim))
         for weight, group in _of_sentence(sentence, context)
     ]
-    answers = answer_look_ups(claim, context)
-    kinds.append((ANSWER, answers))
-    kinds += _look_ups(claim, context, LOOK_UP if in_vain else OTHER if answers else SUBJECT)
+    answers = answer_look_ups(claim, context, seen)
+    telling = article_look_ups(claim, context, seen) if context else []
+    doubtful = [each for each in answers if telling and each not in telling]
+    kinds += [(ANSWER, [each for each in answers if each not in doubtful]), (OTHER, doubtful), (ARTICLE, telling)]
+    kinds += _look_ups(claim, context, LOOK_UP if in_vain else OTHER if answers else SUBJECT, seen)
     named = _names_something(claim.text)
     return [
         Proposal(question, weight - LATER * at - (0 if not named or _names_something(question) else UNNAMED))
@@ -106,17 +120,19 @@ def _names_something(text: str) -> bool:
     return any(not name[0].isdigit() for name in names(text))
 
 
-def _look_ups(claim: Claim, context: Context, weight: float) -> list[tuple[float, list[str]]]:
+def _look_ups(claim: Claim, context: Context, weight: float, seen: SeenArticles) -> list[tuple[float, list[str]]]:
     """The claim's names: its subject first; later at `weight` what no kept hop has mentioned, then the others.
 
-    What a kept answer has named already comes last.
+    What a kept answer has named already comes last, and what a seen article says most of what is open comes first.
     """
-    every = name_look_ups(claim)
+    every = name_look_ups(claim, seen)
     if not context:
         return [(LOOK_UP, every)] if weight == LOOK_UP else [(SUBJECT, every[:1]), (IDENTITY, every[1:])]
     answered = stems(" ".join(_answer_text(hop) for hop in context))
     asked = answered.union(*(stems(hop.question.text) for hop in context))
     fresh = [question for question in every if not _all_named(question, asked)]
+    telling = article_look_ups(claim, context, seen)
+    fresh.sort(key=lambda each: telling.index(each) if each in telling else len(telling))
     others = [each for each in every if each not in fresh]
     return [(weight, fresh), (IDENTITY, sorted(others, key=lambda each: _all_named(each, answered)))]
 
@@ -225,4 +241,5 @@ def _related(text: str) -> list[str]:
 
 
 def _answer_text(hop: Hop) -> str:
-    return (hop.answer.text or "").strip(" .") if hop.answer else ""
+    text = (hop.answer.text or "").strip(" .") if hop.answer else ""
+    return text.replace('"', "") if text.count('"') % 2 else text

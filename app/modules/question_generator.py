@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from app.language.sentences import sentences
 from app.modules.claim_questions import proposals, resolved_claim
-from app.modules.look_ups import looks_up_what_was_read, named_in
+from app.modules.look_ups import looks_up_what_was_read, named_in, telling_names, told_by
 from app.modules.parsing import question_from
 from app.modules.prompts import data, template
+from app.modules.seen_articles import SeenArticles
 from app.modules.wording import asked_for, differ_in_names, names, same_question, stems
 from app.reasoning.errors import UnparseableOutput
 from app.reasoning.progress import entered
@@ -55,7 +57,10 @@ class LocalQuestionGenerator:
         entered("thinking of a question")
         rules = _Rules(claim, context, tuple(set_aside))
         in_vain = bool(set_aside) and (not context or set_aside[-1].number > context[-1].number)
-        scores = {p.text: p.weight for p in proposals(claim, context, in_vain) if rules.allow(p.text)}
+        scores: dict[str, float] = {}
+        for each in proposals(claim, context, in_vain, rules.seen):
+            if rules.allow(each.text):
+                scores[each.text] = max(each.weight, scores.get(each.text, 0))
         if scores and max(weight + rules.bonus(text) for text, weight in scores.items()) >= BEYOND_MODEL:
             return _best(scores, rules)
         prompt = prompt_for(claim, context)
@@ -97,6 +102,11 @@ class _Rules:
     context: Context
     set_aside: tuple[Hop, ...]
 
+    @cached_property
+    def seen(self) -> SeenArticles:
+        """The articles that were looked at for the questions so far."""
+        return SeenArticles.of((*self.context, *self.set_aside))
+
     def allow(self, question: str) -> bool:
         """Whether it asks one thing, new and open, in words that the claim or a kept answer brought."""
         return bool(asked_for(question)) and not (
@@ -129,13 +139,22 @@ class _Rules:
         """Whether it asks about the claim as the kept answers complete it, and names nothing else.
 
         Where no answer could be put into the claim, an answer that is a name may be asked about too. A name inside
-        a longer answer, or a nationality, leads away from the claim ("Who was Dutch?").
+        a longer answer, or a nationality, leads away from the claim ("Who was Dutch?"), unless its own article was seen
+        and has what the claim leaves open.
         """
         resolved = resolved_claim(self.claim, self.context)
-        known = stems(self.claim.text) | stems(resolved)
+        known = stems(self.claim.text) | stems(resolved) | self._telling
         if resolved == " ".join(self.claim.text.split()):
             known = known.union(*(stems(_answer(hop)) for hop in self.context if _is_named(hop)))
         return bool(known & stems(question)) and all(stems(name) <= known for name in names(question))
+
+    @cached_property
+    def _telling(self) -> frozenset[str]:
+        """The stems of the names in answers and their passages whose articles have what the claim leaves open."""
+        told = map(told_by, self.context)
+        return stems(
+            " ".join(name for text in told for name in telling_names(self.claim, self.context, text, self.seen))
+        )
 
 
 def _repeats(question: str, asked: str) -> bool:

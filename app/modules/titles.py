@@ -13,11 +13,12 @@ from app.modules.clauses import is_person
 from app.modules.prompts import data
 from app.modules.wording import NAME, names, stems
 
+MONTHS = "January February March April May June July August September October November December".split()
 _NUMBERED = re.compile(r"\. \d+(?: in [A-G](?:[- ](?:flat|sharp))? (?:major|minor))?")
 _IN_BRACKETS = re.compile(r" \((?=[^)]*[A-Z][a-z])[A-Z][^)\d]*\)")
 _POSSESSED = re.compile(rf"[’']s ({NAME})")
 _AGAINST = re.compile(rf" vs?\. {NAME}")
-_SMALL = rf"(?: (?:at|with|in|on|a|to|from|for|as))(?: the| a)? {NAME}"
+_SMALL = rf"(?: (?:at|with|in|on|a|to|from|for|as))(?: the| a)? (?!\d|(?:{'|'.join(MONTHS)})\b){NAME}"
 _WORKS = r"\b(?:The|film|movie|novel|album|song|single|book|play|series|sitcom|show) "
 
 

@@ -16,6 +16,7 @@ from app.language.sentences import sentence_spans, sentences
         "Ludwig wrote Cello Sonata No. 3 in A major, Op. 69.",
         "Arthur W. E. B. Du Bois met J. R. R. Tolkien.",
         "Anton Berg vs. Rui Costa was shown on Nov. 3.",
+        "The school where K.S. Babu studied is large.",
         "N.W.A. released it with Panic! at the Disco.",
     ],
 )
@@ -28,6 +29,7 @@ def test_a_mark_inside_a_name_ends_no_sentence(whole: str) -> None:
     ("first", "second"),
     [
         ("He lives in the U.S.", "He was born there."),
+        ("She wrote for N.W.A.", "It was heard."),
         ("Is it big?", "It is."),
         ("It fell!", "Nobody saw it."),
         ("Martin Luther King Jr.", "He was good."),

@@ -2,7 +2,7 @@
 
 The answer the claim itself gives to a hop's question is what the claim holds beyond the question's words: "Tchaikovsky
 died in 1921" holds "1921" beyond "When did Tchaikovsky die?". Only like is compared with like, years with years and
-names with names; two answered sides of "before" and "after" are compared as numbers.
+names with names; two answered sides of "before", "after" and "the same year" are compared as numbers.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from app.modules.claim_questions import resolved_claim
+from app.modules.claim_questions import asked_of_sides, resolved_claim
 from app.modules.places import exclude_each_other, is_place, territory
 from app.modules.signals import denies
-from app.modules.wording import NAME, asked_for, names, normalised, stems
+from app.modules.wording import NAME, asked_for, names, normalised, same_question, stems
 from app.modules.yes_no import statement
 from app.reasoning.types import Claim, Context, Hop
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
+_SAME_YEAR = re.compile(r"\bthe same year\b", re.IGNORECASE)
 _NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
 _IN_A_PLACE = re.compile(rf"\b(?:in|at|on|near|from|through|into) (?:the )?({NAME}(?:, {NAME})*)")
 _LOOK_UP = re.compile(r"^(?:what|who|where) (?:is|was|are|were) (?:the )?")
@@ -45,10 +46,10 @@ class Finding:
 
 
 def findings(claim: Claim, context: Context) -> tuple[Finding, ...]:
-    """Every comparison that can be made, at most one a hop, then the order of two answered years."""
+    """Every comparison that can be made, at most one a hop, then that of two answered years with each other."""
     found = [finding for place, hop in enumerate(context) if (finding := _of_hop(claim, context[:place], hop))]
-    ordered = _of_order(claim, context)
-    return (*found, ordered) if ordered else tuple(found)
+    years = _of_order(claim, context) or _of_one_year(claim, context)
+    return (*found, years) if years else tuple(found)
 
 
 def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
@@ -157,14 +158,34 @@ def _of_order(claim: Claim, context: Context) -> Finding | None:
     return Finding((first[1] < second[1]) == earlier, told, (first[0], second[0]))
 
 
+def _of_one_year(claim: Claim, context: Context) -> Finding | None:
+    """Two years of which the claim says that they are the same."""
+    asked = asked_of_sides(claim, context) if _SAME_YEAR.search(claim.text) else []
+    answered = [(hop.number, year) for each in asked for hop in context if (year := _year_of(hop, each))]
+    if len(answered) != 2:
+        return None
+    (one, year), (other, other_year) = answered
+    told = f"Hop {one} found {year} and hop {other} found {other_year}."
+    return Finding(year == other_year, told, (one, other))
+
+
+def _year_of(hop: Hop, question: str) -> int | None:
+    return _only_year(hop) if same_question(question, hop.question.text) else None
+
+
 def _year_about(side: str, context: Context) -> tuple[int, int] | None:
     """The hop and the year that answer "when" about a name on this side of the claim."""
+    about = names(side)
     for hop in context:
-        years = re.findall(r"\b\d{3,4}\b", (hop.answer.text or "") if hop.answer else "")
-        about = names(side)
-        if len(years) == 1 and about and stems(about[-1]) <= stems(hop.question.text):
-            return hop.number, int(years[0])
+        if (year := _only_year(hop)) and about and stems(about[-1]) <= stems(hop.question.text):
+            return hop.number, year
     return None
+
+
+def _only_year(hop: Hop) -> int | None:
+    """The year in its answer, where there is one and no second."""
+    years = re.findall(r"\b\d{3,4}\b", (hop.answer.text or "") if hop.answer else "")
+    return int(years[0]) if len(years) == 1 else None
 
 
 def _numbers(text: str) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def _further(claim: Claim, context: Context, cited: Sequence[tuple[str, str]]) -
         for each in (hop.answer.retrieved if hop.answer else ())
         if each.text.strip()
     }
-    tied = {key: found for key, found in looked_at.items() if any(_linked(key, each) for each in cited)}
+    tied = {key: found for key, found in looked_at.items() if any(is_linked(key, each) for each in cited)}
     added: list[tuple[Hop, Passage]] = []
     while tied and len(cited) + len(added) < MOST_WEIGHED:
         best = max(tied, key=lambda key: len(open_words & _words(key)))
@@ -84,21 +84,17 @@ def _without_islands(claim: Claim, passages: Mapping[tuple[str, str], bool]) -> 
     """
     if len(passages) < 2 or _COMPARES.search(claim.text):
         return list(passages)
+    said = stems(claim.text)
     return [
         one
         for one, asked in passages.items()
-        if not asked
-        or not is_island(claim, one)
-        or any(_linked(one, other) for other in passages if other[0] != one[0])
+        if not (asked and one[0])
+        or (said & _words(one)) - _title(one)
+        or any(is_linked(one, other) for other in passages if other[0] != one[0])
     ]
 
 
-def is_island(claim: Claim, passage: tuple[str, str]) -> bool:
-    """Whether a (title, text) passage shares with the claim no word but those of its title."""
-    return bool(passage[0]) and not (stems(claim.text) & _words(passage)) - _title(passage)
-
-
-def _linked(one: tuple[str, str], other: tuple[str, str]) -> bool:
+def is_linked(one: tuple[str, str], other: tuple[str, str]) -> bool:
     """Whether one of two passages names what the other is about."""
     return any(bool(_title(a)) and _title(a) <= stems(b[1]) for a, b in ((one, other), (other, one)))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.modules.claim_verifier import untouched
 from app.modules.evidence import Gathered
+from app.modules.gaps import gap
 from app.modules.quoting import nearest_sentence, quoted_sentence
+from app.modules.unasked import unanswered_sides
 from app.modules.wording import names
 from app.reasoning.types import Claim, Context, Hop, Label, Sentence
 
@@ -38,9 +39,10 @@ def closing(label: Label, context: Context) -> Sentence:
 
 def missing_from(claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> str:
     """What none of the (title, text) `passages` speaks of, in a sentence for the page."""
-    gaps = untouched(claim, context, passages)
-    if gaps:
-        return f"No evidence was found that mentions {' or '.join(gaps)}."
+    if unanswered := unanswered_sides(claim, context):
+        return f"The claim compares, and nothing that was found answers “{unanswered[0]}”."
+    if missing := gap(claim, context, passages):
+        return f"No evidence was found that {missing}."
     named = names(claim.text)
     about = f" about {' and '.join(named)}" if named else ""
     return f"The evidence kept{about} does not say whether the claim holds."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.modules.evidence import gathered
+from app.modules.gaps import SURE_DESPITE_GAPS, gap
 from app.modules.rationale import closing, further_quotations, missing_from, quotations
 from app.modules.weighing import conflict, weigh
 from app.reasoning.progress import entered
@@ -23,8 +24,9 @@ Fitted on runs (docs/judge.md): a claim for which a run finds nothing is more of
 class JudgeReasoner:
     """The likeliest label over the kept evidence; the rationale quotes the sentences that the answers stand in.
 
-    A decided label needs `sufficient` when NOT_ENOUGH_EVIDENCE is allowed: an unsure weighing does not decide. Evidence
-    conflicts, where that label is allowed, when one hop supports and another refutes so surely by itself.
+    A decided label needs `sufficient` when NOT_ENOUGH_EVIDENCE is allowed: an unsure weighing does not decide, and over
+    a gap (gaps.py) only a very sure one does. Evidence conflicts, where that label is allowed, when one hop supports
+    and another refutes so surely by itself.
     """
 
     judge: EntailmentModel
@@ -40,7 +42,12 @@ class JudgeReasoner:
         labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
         evidence = gathered(claim, context)
         weighed = weigh(self.judge, claim, context, evidence.passages)
-        label, confidence = self._label(weighed.probabilities, labels)
+        label, likely = self._label(weighed.probabilities, labels)
+        confidence: float | None = likely
+        decided = label is not Label.NOT_ENOUGH_EVIDENCE and Label.NOT_ENOUGH_EVIDENCE in labels
+        if decided and likely < SURE_DESPITE_GAPS and gap(claim, context, evidence.passages):
+            # That the weighing is too unsure to decide over a gap says nothing of how likely the rest is.
+            label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
         compared = (Sentence(finding.told, finding.hops) for finding in weighed.findings)
         rationale = (*quotations(context), *further_quotations(claim, evidence), *compared, closing(label, context))
         missing = missing_from(claim, context, evidence.passages) if label is Label.NOT_ENOUGH_EVIDENCE else None

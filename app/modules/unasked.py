@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from app.language.sentences import sentences
-from app.modules.claim_questions import compared_in
+from app.modules.claim_questions import asked_of_sides, compared_in
 from app.modules.look_ups import was_read
-from app.modules.wording import names, stems
+from app.modules.wording import names, same_question, stems
 from app.reasoning.types import Claim, Context
 
 _IN_ORDER = re.compile(r"\b(?:before|after|earlier|later|(?!other|rather)(?:more|less|fewer|[a-z]+er)\b[^.]*? than)\b")
@@ -34,6 +34,13 @@ def unasked_sides(claim: Claim, context: Context) -> tuple[str, ...]:
     return tuple(
         side for side in sides if not (_was_asked(side, context) or (not in_order and _was_read(side, sides, context)))
     )
+
+
+def unanswered_sides(claim: Claim, context: Context) -> tuple[str, ...]:
+    """The questions that the claim's comparison asks of its sides and that no kept hop answers, where one does."""
+    asked = asked_of_sides(claim, context)
+    still = tuple(each for each in asked if not any(same_question(each, hop.question.text) for hop in context))
+    return still if len(still) < len(asked) else ()
 
 
 def unmentioned_clauses(claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> tuple[str, ...]:

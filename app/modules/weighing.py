@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from app.modules.comparison import Finding, findings
 from app.modules.evidence import passages_of
+from app.modules.unasked import unanswered_sides
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Context, Hop, Label
 
@@ -20,6 +21,9 @@ name in its place is known here alone.
 """
 ORDERED_SHIFT = 3.0
 """The same for two years put in order: given the answers, that is arithmetic."""
+
+OF_ONE_SIDE = 0.5
+"""A judge that read of one side of a comparison is believed by half; the other half is open. Set by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +40,21 @@ class Weighed:
 
 
 def weigh(judge: EntailmentModel, claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> Weighed:
-    """Ask the judge over the (title, text) `passages` of the kept hops, then count what the answers themselves say."""
+    """Ask the judge over the (title, text) `passages` of the kept hops, then count what the answers themselves say.
+
+    Where the claim compares and one side is unanswered, an answer about the other refutes, and does not bear out.
+    """
     (probabilities,) = judge.classify([(claim.text, passages)])
     compared = findings(claim, context)
-    shift = sum(_shift(finding) for finding in compared)
+    half_answered = bool(unanswered_sides(claim, context))
+    shift = sum(_shift(finding) for finding in compared if not (half_answered and finding.agrees))
     moved = (shift, -shift, -abs(shift) / 2)
     raised = [p * math.exp(by) for p, by in zip(probabilities, moved, strict=True)]
-    return Weighed({label: value / sum(raised) for label, value in zip(ORDER, raised, strict=True)}, compared)
+    supported, refuted, open_ = (value / sum(raised) for value in raised)
+    if half_answered and shift == 0:
+        open_ += (1 - OF_ONE_SIDE) * (supported + refuted)
+        supported, refuted = OF_ONE_SIDE * supported, OF_ONE_SIDE * refuted
+    return Weighed(dict(zip(ORDER, (supported, refuted, open_), strict=True)), compared)
 
 
 def conflict(judge: EntailmentModel, claim: Claim, context: Context, sufficient: float) -> tuple[Hop, Hop] | None:

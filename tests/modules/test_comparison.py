@@ -6,7 +6,6 @@ from app.modules.comparison import findings
 from app.modules.weighing import weigh
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, Passage, Question, Span
 
-
 LONDON = Passage("A hotel in Westminster, London.", "Savoy", "test")
 
 
@@ -89,6 +88,18 @@ DARWIN, EINSTEIN = hop(1, "When was Charles Darwin born?", "1809"), hop(2, "When
             "Hop 2 found 1879 and hop 1 found 1809.",
         ),
         (
+            "Charles Darwin and Albert Einstein were born in the same year.",
+            (DARWIN, EINSTEIN),
+            False,
+            "Hop 1 found 1809 and hop 2 found 1879.",
+        ),
+        (
+            "Charles Darwin and Abraham Lincoln were born in the same year.",
+            (DARWIN, hop(2, "When was Abraham Lincoln born?", "1809")),
+            True,
+            "Hop 1 found 1809 and hop 2 found 1809.",
+        ),
+        (
             "Charles Darwin was born later than Albert Einstein.",
             (DARWIN, EINSTEIN),
             False,
@@ -138,6 +149,7 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
         ("The Savoy is located in Westminster.", (hop(1, "Where is the Savoy located?", "London", LONDON),)),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN,)),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN, hop(2, "When was Albert Einstein born?", "1809"))),
+        ("Charles Darwin and Albert Einstein were born in the same year.", (EINSTEIN,)),
         ("Everest is high.", (Hop(1, Question("Where is Everest?"), None, HopStatus.KEPT),)),
         ("Everest is high.", ()),
     ],
@@ -158,6 +170,7 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
         "another place that the same passage names",
         "one side",
         "same year",
+        "one side of the same year",
         "no answer",
         "no hop",
     ],
@@ -221,3 +234,13 @@ def test_without_a_comparison_the_judges_probabilities_stand():
     assert list(weigh(Undecided(), Claim("Everest is high."), (), []).probabilities.values()) == pytest.approx(
         [0.35, 0.35, 0.3]
     )
+
+
+def test_an_answer_about_one_side_of_a_comparison_refutes_it_and_does_not_bear_it_out():
+    claim = Claim("Franz Kafka and Jane Austen were both born in Prague.")
+    kafka, austen = hop(1, "Where was Franz Kafka born?", "Prague"), hop(2, "Where was Jane Austen born?", "Steventon")
+    one_side, refuted = weigh(Undecided(), claim, (kafka,), []), weigh(Undecided(), claim, (austen,), [])
+    assert list(one_side.probabilities.values()) == pytest.approx([0.175, 0.175, 0.65])
+    assert refuted.probabilities[Label.REFUTED] > 0.8
+    both = weigh(Undecided(), claim, (kafka, hop(2, "Where was Jane Austen born?", "Prague")), [])
+    assert both.probabilities[Label.SUPPORTED] > 0.8

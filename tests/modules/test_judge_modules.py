@@ -2,8 +2,9 @@
 
 import pytest
 
-from app.modules.claim_verifier import JudgeClaimVerifier, untouched
+from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.evidence import passages_of
+from app.modules.gaps import gap
 from app.modules.reasoner import JudgeReasoner
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from tests.judges import ScriptedJudge
@@ -41,7 +42,7 @@ def test_the_verifier_names_what_no_evidence_mentions_and_is_stricter_over_it():
 
 def test_a_name_that_was_held_against_an_answer_is_no_gap():
     vienna = Claim("The author of The Metamorphosis was born in Vienna.")
-    assert untouched(vienna, (FIRST, SECOND), passages_of(vienna, (FIRST, SECOND))) == ("Vienna",)
+    assert gap(vienna, (FIRST, SECOND), passages_of(vienna, (FIRST, SECOND))) == ""
     assert JudgeClaimVerifier(ScriptedJudge(0.1, 0.5, 0.4), 0.6).is_sufficient(vienna, (FIRST, SECOND)).holds
 
 
@@ -78,18 +79,21 @@ def test_the_judge_reads_each_cited_passage_once():
 
 def test_a_name_in_a_kept_question_is_no_gap():
     asked = hop(1, "Is Prague where Franz Kafka was born?", "Franz Kafka", BOOK)
-    assert untouched(Claim("Franz Kafka was born in Prague."), (asked,), []) == ()
+    assert gap(Claim("Franz Kafka was born in Prague."), (asked,), []) == ""
 
 
-def test_a_name_that_was_only_looked_up_is_still_a_gap():
+def test_a_name_that_was_only_looked_up_is_not_tied_to_the_claim():
     """That there is a Warsaw says nothing of who was born there."""
     claim = Claim("Franz Kafka and The Metamorphosis both came from Warsaw.")
     warsaw = Passage("Warsaw is the capital of Poland.", "Warsaw", "test")
-    asked = (FIRST, SECOND, hop(4, "What is Warsaw?", "the capital of Poland", warsaw))
-    assert untouched(claim, asked, passages_of(claim, asked)) == ("Warsaw",)
+    known = (FIRST, hop(2, "Who was Franz Kafka?", "a writer", KAFKA))
+    asked = (*known, hop(4, "What is Warsaw?", "the capital of Poland", warsaw))
+    assert gap(claim, asked, passages_of(claim, asked)) == "ties Warsaw to the claim"
+    judgement = JudgeClaimVerifier(ScriptedJudge(0.8, 0.1, 0.1), 0.6).is_sufficient(claim, asked)
+    assert (judgement.holds, judgement.reason) == (False, "Nothing kept so far ties Warsaw to the claim.")
     tied = Passage("Warsaw is where The Metamorphosis was printed.", "Warsaw", "test")
-    asked = (FIRST, SECOND, hop(4, "What is Warsaw?", "where The Metamorphosis was printed", tied))
-    assert untouched(claim, asked, passages_of(claim, asked)) == ()
+    asked = (*known, hop(4, "What is Warsaw?", "where The Metamorphosis was printed", tied))
+    assert gap(claim, asked, passages_of(claim, asked)) == ""
 
 
 @pytest.mark.parametrize(
@@ -101,14 +105,33 @@ def test_a_name_that_was_only_looked_up_is_still_a_gap():
     ],
 )
 def test_the_reasoner_gives_the_judges_label_with_its_probability(probabilities, label):
-    verdict = JudgeReasoner(ScriptedJudge(*probabilities), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
+    verdict = JudgeReasoner(ScriptedJudge(*probabilities), 0.6).conclude(BOOKISH, (FIRST,), LabelSet.THREE.labels)
     assert verdict.label is label
     assert verdict.confidence == pytest.approx(max(probabilities))
+
+
+@pytest.mark.parametrize(
+    ("judged", "label", "confidence"),
+    [((0.8, 0.1, 0.1), Label.NOT_ENOUGH_EVIDENCE, None), ((0.95, 0.0, 0.05), Label.SUPPORTED, 0.95)],
+    ids=["rather sure", "very sure"],
+)
+def test_only_a_very_sure_weighing_decides_over_a_name_that_no_evidence_mentions(judged, label, confidence):
+    verdict = JudgeReasoner(ScriptedJudge(*judged), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
+    assert (verdict.label, verdict.confidence) == (label, confidence)
+    assert (verdict.missing == "No evidence was found that mentions Prague.") is (confidence is None)
 
 
 def test_the_reasoner_does_not_decide_for_a_judge_below_the_bound():
     verdict = JudgeReasoner(ScriptedJudge(0.5, 0.2, 0.3), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
     assert verdict.label is Label.NOT_ENOUGH_EVIDENCE
+
+
+def test_what_is_missing_is_the_question_about_the_other_side():
+    claim = Claim("Franz Kafka and Gregor Samsa were both born in Prague.")
+    samsa = hop(1, "Who was Gregor Samsa?", "Gregor Samsa", Passage("Gregor Samsa is a salesman.", "Gregor Samsa", "t"))
+    verdict = JudgeReasoner(ScriptedJudge(0.7, 0.1, 0.2), 0.6).conclude(claim, (samsa, SECOND), LabelSet.THREE.labels)
+    assert verdict.label is Label.NOT_ENOUGH_EVIDENCE
+    assert verdict.missing == "The claim compares, and nothing that was found answers “Where was Gregor Samsa born?”."
 
 
 @pytest.mark.parametrize(

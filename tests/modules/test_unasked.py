@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.modules.unasked import unasked_sides, unmentioned_clauses
+from app.modules.unasked import unanswered_sides, unasked_sides, unmentioned_clauses
 from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
 
 GULLS = Passage("Gulls are a Danish band. They released Ferry in 1990.", "Gulls", "test")
@@ -66,3 +66,19 @@ def test_a_comparison_has_two_sides_to_ask_about(claim: str, context: Context, s
 )
 def test_a_clause_whose_words_stand_nowhere_is_not_looked_into(claim: str, clauses: tuple[str, ...]) -> None:
     assert unmentioned_clauses(Claim(claim), kept(WHICH), [(GULLS.title, GULLS.text)]) == clauses
+
+
+@pytest.mark.parametrize(
+    ("claim", "context", "questions"),
+    [
+        ("Arendia and Gulls were founded in the same year.", kept(WHEN), ("When was Gulls founded?",)),
+        ("Arendia and Gulls were founded in the same year.", kept(WHEN, ("When was Gulls founded?", "1970")), ()),
+        ("Arendia and Gulls were founded in the same year.", kept(("What is Arendia?", "a land")), ()),
+        ("Arendia was founded in 1970.", kept(WHEN), ()),
+    ],
+    ids=["one side", "both sides", "asked in other words", "no comparison"],
+)
+def test_a_side_is_unanswered_where_the_other_was_answered(
+    claim: str, context: Context, questions: tuple[str, ...]
+) -> None:
+    assert unanswered_sides(Claim(claim), context) == questions

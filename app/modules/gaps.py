@@ -1,0 +1,71 @@
+"""What of a claim the kept evidence does not touch: a name nobody mentions, or one that was only looked up.
+
+The judge weighs words and is soon sure. That "Brazil" stands nowhere beside what the claim says of the Nile, it does
+not notice; over such a gap only a weighing decides that is surer than usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.modules.claim_patterns import subjects
+from app.modules.comparison import findings
+from app.modules.evidence import is_linked
+from app.modules.wording import bare_title, names, normalised, stems
+from app.reasoning.types import Claim, Context
+
+SURE_DESPITE_GAPS = 0.9
+"""A name or a clause of the claim that no evidence mentions is a gap; only so sure a weighing may decide over one."""
+
+Passages = Sequence[tuple[str, str]]
+
+
+def gap(claim: Claim, context: Context, passages: Passages) -> str:
+    """What no kept question and none of the (title, text) `passages` does, in words for people, or nothing.
+
+    A name that was held against an answer is no gap; and evidence that nobody asked for, a data set's, has none.
+    """
+    if not any(hop.question.text for hop in context):
+        return ""
+    settled = {part for finding in findings(claim, context) for part in finding.claimed}
+    untouched = [name for name in _untouched(claim, context, passages) if name not in settled]
+    if untouched:
+        return f"mentions {' or '.join(untouched)}"
+    untied = [name for name in _untied(claim, context, passages) if name not in settled]
+    return f"ties {' or '.join(untied)} to the claim" if untied else ""
+
+
+def _untouched(claim: Claim, context: Context, passages: Passages) -> list[str]:
+    """The names in the claim that nothing mentions."""
+    seen = [hop.question.text for hop in context] + [" ".join(each) for each in passages]
+    return [name for name in names(claim.text) if not any(_is_in(name, text) for text in seen)]
+
+
+def _untied(claim: Claim, context: Context, passages: Passages) -> list[str]:
+    """The names in the claim, but for its subjects, beside which nothing says what the claim says of them.
+
+    That there is a Warsaw does not tell who was born there; who Marie Curie was may be all that is claimed of her.
+    """
+    about = " ".join(subjects(claim.text)[0])
+    said, asked = stems(claim.text), [hop.question.text for hop in context]
+    return [
+        name
+        for name in names(claim.text)
+        if not _is_in(name, about)
+        and not any(_is_in(name, question) and (said & stems(question)) - stems(name) for question in asked)
+        and not any(_ties(name, said, each, passages) for each in passages)
+    ]
+
+
+def _ties(name: str, said: frozenset[str], passage: tuple[str, str], passages: Passages) -> bool:
+    """Whether a passage has the name and more of what is `said`, or has it and belongs to the page of another name."""
+    title, text = passage
+    if not _is_in(name, f"{title} {text}"):
+        return False
+    if (said & stems(f"{title} {text}")) - stems(name) - stems(bare_title(title)):
+        return True
+    return not stems(name) <= stems(title) and any(is_linked(passage, other) for other in passages if other[0] != title)
+
+
+def _is_in(name: str, text: str) -> bool:
+    return f" {normalised(name)} " in f" {normalised(text)} "

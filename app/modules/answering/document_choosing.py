@@ -46,14 +46,6 @@ class PromptedChooser:
         raise UnparseableOutput(f"{self.model.name} chose none of the documents that were found.")
 
 
-def chosen_number(reply: str, count: int) -> int | None:
-    """The number that `reply` chooses out of 1 to `count`: "Document 3", or the last of "Documents 1, 2 and 3".
-
-    Where several documents are mentioned apart, the first mention counts. A number out of range is no choice.
-    """
-    return _first_in_range(_mentions(reply), count)
-
-
 def _mentions(reply: str) -> list[str]:
     """Where documents are named by number; a number that is the whole reply names one, too."""
     found = [match.group() for match in _MENTION.finditer(reply)]
@@ -61,6 +53,10 @@ def _mentions(reply: str) -> list[str]:
 
 
 def _first_in_range(mentions: Sequence[str], count: int) -> int | None:
+    """The number out of 1 to `count` that is chosen: "Document 3", or the last of "Documents 1, 2 and 3".
+
+    Of documents that are mentioned apart the first one counts.
+    """
     for mention in mentions:
         numbers = [int(digits) for digits in re.findall(r"\d+", mention) if 1 <= int(digits) <= count]
         if numbers:

@@ -12,7 +12,7 @@ from pathlib import Path
 import onnx
 import torch
 from onnx import numpy_helper
-from transformers import BertConfig, BertForQuestionAnswering, BertForSequenceClassification
+from transformers import BertConfig, BertForQuestionAnswering
 
 CONFIG = {
     "vocab_size": 30522,
@@ -43,13 +43,6 @@ def weights_of(path: Path) -> dict[str, torch.Tensor]:
         if node.op_type == "MatMulInteger" and (place := _NODE.match(node.name)):
             weights[place[1].replace("/", ".") + ".weight"] = matrix(node.input[1].removesuffix("_quantized")).T
     return weights
-
-
-def cross_encoder(path: Path) -> BertForSequenceClassification:
-    """The reranker itself in PyTorch: what the dequantised weights are checked with against the ONNX file."""
-    model = BertForSequenceClassification(BertConfig(**CONFIG, num_labels=1))
-    model.load_state_dict(weights_of(path), strict=True)
-    return model.eval()
 
 
 def reader_base(path: Path) -> BertForQuestionAnswering:

@@ -12,14 +12,16 @@ TEXTS = ("Hamlet is a tragedy written by William Shakespeare.", "Berlin is the c
 def test_the_dequantised_cross_encoder_scores_as_its_onnx_file_does():
     """onnxruntime also rounds the activations to int8, so the logits (from -12 to 11) differ by some tenths."""
     import torch
+    from transformers import BertConfig, BertForSequenceClassification
 
     from app.backends.reader_windows import as_batch, tokenizer_from, windows
     from app.backends.reranker import CrossEncoderReranker, packaged_reranker
-    from app.training.minilm import cross_encoder
+    from app.training.minilm import CONFIG, weights_of
 
     folder = packaged_reranker()
     tokenizer = tokenizer_from(folder / "tokenizer.json")
-    model = cross_encoder(folder / "model.onnx")
+    model = BertForSequenceClassification(BertConfig(**CONFIG, num_labels=1)).eval()
+    model.load_state_dict(weights_of(folder / "model.onnx"), strict=True)
     batch = as_batch([window for text in TEXTS for window in windows(tokenizer, QUESTION, "", text)], pad=0)
     del batch["answerable_tokens"]
     with torch.inference_mode():

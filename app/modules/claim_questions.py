@@ -71,15 +71,6 @@ def asked_of_sides(claim: Claim, context: Context) -> list[str]:
     return []
 
 
-def asked_of_sides(claim: Claim, context: Context) -> list[str]:
-    """What the claim's comparison asks of each side, two questions and more: "Where was {x} born?"; or none."""
-    for sentence in filter(_COMPARES.search, _sentences(claim)):
-        asked = _of_attributes(_resolved(_rewritten(_plain(sentence)), context)[0])
-        if len(asked) > 1:
-            return asked
-    return []
-
-
 def proposals(
     claim: Claim, context: Context, in_vain: bool = False, seen: SeenArticles = NOTHING_SEEN
 ) -> list[Proposal]:

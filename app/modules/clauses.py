@@ -103,12 +103,25 @@ def descriptions(text: str) -> Iterator[Description]:
     words = tokens(text)
     at = 0
     while at < len(words):
-        found = _description(text, words, at)
+        found = _innermost(text, words, at)
         if found is None:
             at += 1
         else:
             yield found
             at = next((i for i, word in enumerate(words) if word.start >= found.end), len(words))
+
+
+def _innermost(text: str, words: list[Token], at: int) -> Description | None:
+    """The description at `at`, or the one inside it that has all the names by which anything can be found."""
+    whole = _description(text, words, at)
+    if whole is None:
+        return None
+    for inside in range(at + 3, len(words)):
+        inner = _description(text, words, inside) if words[inside].end < whole.end else None
+        if inner and inner.end <= whole.end:
+            rest = tokens(text[whole.start + len(whole.noun) + 4 : inner.start] + text[inner.end : whole.end])
+            return whole if any(word.names for word in rest) else inner
+    return whole
 
 
 def _description(text: str, words: list[Token], at: int) -> Description | None:
@@ -150,7 +163,7 @@ def _end_of_clause(words: list[Token], clause: int) -> int:
     own_verb_open = not _is_participle(words[clause].text) or words[clause + 1].text == "where"
     for i in range(clause + 1, len(words)):
         word, before = words[i].text, words[i - 1].text
-        if word in ",;:!?()." and not own_verb_open:
+        if (word in ",;:!?()." or (word in ("that", "who") and before in _PREPOSITIONS)) and not own_verb_open:
             return i
         if word == "and" and i + 1 < len(words) and not own_verb_open and is_verb(words, i + 1):
             return i

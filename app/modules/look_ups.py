@@ -7,23 +7,29 @@ import re
 from app.modules.clauses import is_link, is_person, is_verb, tokens
 from app.modules.main_clause import DEMONYM, main_clause
 from app.modules.prompts import data
-from app.modules.titles import looks_like_a_person, whole_names
+from app.modules.seen_articles import FEWEST_SHARED, SeenArticles, open_words, told_of
+from app.modules.titles import MONTHS, looks_like_a_person, whole_names
 from app.modules.wording import asked_for, bare_title, names, normalised, stems
-from app.reasoning.types import Claim, Context
+from app.reasoning.types import Claim, Context, Hop
 
 _KIN = ("family", "brothers", "sisters")
-_MONTHS = "January February March April May June July August September October November December".split()
 
 
+_MODAL = re.compile(r"(?:can|could|will|would|may|might|must|should|shall)")
 _LOOKED_UP = re.compile(r"(?:Who|What) (?:is|was|are|were) (?:the )?(.+?)\?")
 _DESCRIBED_PLACE = re.compile(r"\b(?:in|at|on|near|from|to) an? [a-z]")
 _NAMED_PLACE = re.compile(r"\b(?:in|at|on|near|from|to) (?:the )?[A-Z]")
 
 
-def answer_look_ups(claim: Claim, context: Context) -> list[str]:
+NOTHING_SEEN = SeenArticles()
+
+
+def answer_look_ups(claim: Claim, context: Context, seen: SeenArticles = NOTHING_SEEN) -> list[str]:
     """Who or what each kept answer is that consists of names new to the claim, the latest answer first.
 
-    A place is not looked up that answers "Where ...?" about a claim which names the place itself: the two are compared.
+    Of an answer that says more than a name, what it names is looked up where an article was seen that has more of what
+    the claim leaves open. A place is not looked up that answers "Where ...?" about a claim which names the place
+    itself: the two are compared.
     """
     questions = []
     for hop in reversed(context):
@@ -31,10 +37,61 @@ def answer_look_ups(claim: Claim, context: Context) -> list[str]:
         if asked.startswith("Where") and _NAMED_PLACE.search(claim.text) and not _DESCRIBED_PLACE.search(claim.text):
             continue
         person = asked_for(asked) == "person" or _asks_which_person(asked)
-        for name in named_in(answer):
+        for name in named_in(answer) or telling_names(claim, context, answer, seen):
             if not stems(name) <= stems(claim.text):
-                questions.append(f"{'Who was' if person else 'What is'} {with_article(name, answer)}?")
+                known = seen.is_person(name)
+                who = person if known is None else known
+                questions.append(f"{'Who was' if who else 'What is'} {with_article(name, answer)}?")
     return questions
+
+
+def article_look_ups(claim: Claim, context: Context, seen: SeenArticles) -> list[str]:
+    """Who or what has a seen and unread article with more of what the claim leaves open, the most telling first.
+
+    It bears a name of the claim, of a kept answer or of the passage that this stands in: the museum that a page tells
+    of is what the claim calls "a museum".
+    """
+    text = " ".join(claim.text.split())
+    own = {name: _look_up(name, text, seen) for name in _names(text, seen) if not _is_adjective(name, text)}
+    new = {
+        name: f"{'Who was' if seen.is_person(name) else 'What is'} {with_article(name, told)}?"
+        for told in map(told_by, context)
+        for name in telling_names(claim, context, told, seen)
+    }
+    told = {name: _promised(name, claim, context, seen) for name in own | new}
+    best = sorted((name for name in told if told[name] >= FEWEST_SHARED), key=lambda name: -told[name])
+    return [(own | new)[name] for name in best]
+
+
+def telling_names(claim: Claim, context: Context, told: str, seen: SeenArticles) -> list[str]:
+    """The names in an answer or passage, new to the claim, whose article was seen and has some of what is open."""
+    return [
+        name
+        for name in seen.names_in(told)
+        if not stems(name) <= stems(claim.text) and _promised(name, claim, context, seen) >= FEWEST_SHARED
+    ]
+
+
+def _promised(name: str, claim: Claim, context: Context, seen: SeenArticles) -> int:
+    """How many of the claim's open words the unread article on what bears a name has; none where it was not seen."""
+    article = seen.about(name)
+    if article is None or was_read(bare_title(article.title), context):
+        return 0
+    return told_of(open_words(claim.text, context), article)
+
+
+def told_by(hop: Hop) -> str:
+    """A kept answer and the passage that it stands in."""
+    if hop.answer is None:
+        return ""
+    return f"{hop.answer.text or ''} {hop.answer.cited.passage.text if hop.answer.cited else ''}".strip()
+
+
+def asked_as_it_is(question: str, seen: SeenArticles) -> str:
+    """A look-up with "Who" for a person and "What" for a thing, where an article on it was seen."""
+    found = _LOOKED_UP.fullmatch(question)
+    person = seen.is_person(found[1]) if found else None
+    return question if person is None else re.sub(r"^\w+", "Who" if person else "What", question)
 
 
 def looks_up_what_was_read(question: str, context: Context) -> bool:
@@ -64,32 +121,46 @@ def named_in(answer: str) -> tuple[str, ...]:
     return () if plain else tuple(name for name in found if not re.search(r"\d", name) and not DEMONYM.fullmatch(name))
 
 
-def name_look_ups(claim: Claim) -> list[str]:
+def name_look_ups(claim: Claim, seen: SeenArticles = NOTHING_SEEN) -> list[str]:
     """Who or what each name in the claim is, the claim's subject first."""
     text = " ".join(claim.text.split())
-    every = (name for name in whole_names(text) if len(name) > 1 and not name[0].isdigit())
-    about = [name for name in every if name.split()[0] not in _MONTHS and not _is_adjective(name, text)]
+    every = (name for name in _names(text, seen) if len(name) > 1 and not name[0].isdigit())
+    about = [name for name in every if name.split()[0] not in MONTHS and not _is_adjective(name, text)]
     clause = main_clause(text)
     first = [name for name in about if clause and name in clause.subject]
-    return [_look_up(name, text) for name in first + [name for name in about if name not in first]]
+    return [_look_up(name, text, seen) for name in first + [name for name in about if name not in first]]
+
+
+def _names(text: str, seen: SeenArticles) -> list[str]:
+    """The names in `text`, in order; where titles of seen articles stand in it, as whole as those are."""
+    titles = seen.names_in(text)
+    own = [name for name in whole_names(text) if not any(name in title for title in titles)]
+    titles = [title for title in titles if not any(title in name for name in own)]
+    return sorted(dict.fromkeys(own + titles), key=text.index)
 
 
 def _is_adjective(name: str, text: str) -> bool:
     """Whether a name only says more about a noun ("British actor", "the Los Angeles resident"), or is a month."""
     before_noun = _noun_after(name, text) not in ("", *_KIN, *data("claim_questions")["no_persons"].split())
-    return bool(DEMONYM.fullmatch(name)) or (before_noun and bool(re.search(rf"\b[Tt]he {re.escape(name)}", text)))
+    called = re.search(rf"(?<![\"“]){re.escape(name)} [a-z][\w-]* [\"“A-Z]", text)
+    with_article = re.search(rf"\b[Tt]he {re.escape(name)}", text)
+    opening = text.startswith(name) and bool(re.fullmatch(r"[A-Z][a-z]+ing", name)) and before_noun
+    return bool(DEMONYM.fullmatch(name)) or opening or (before_noun and bool(with_article or called))
 
 
 def _noun_after(name: str, text: str) -> str:
     """The noun that belongs to a name, in lower case: "therapy" of "Morita therapy"; or nothing."""
     after = re.search(rf"(?<![\"“]){re.escape(name)} ([a-z][\w-]*)", text)
-    if after is None or is_link(after[1]) or is_verb(tokens(f"X {after[1]}"), 1):
+    if after is None or is_link(after[1]) or _MODAL.fullmatch(after[1]) or is_verb(tokens(f"X {after[1]}"), 1):
         return ""
-    return after[1]
+    joined = re.search(rf"\band (?:the )?{re.escape(name)} {after[1]}\b(?! (?:is|was|has|had)\b)", text)
+    return "" if joined and not after[1].endswith("s") else after[1]
 
 
-def _look_up(name: str, text: str) -> str:
-    """ "Who was" for what looks like a person's name where the claim speaks of a person; else "What is"."""
+def _look_up(name: str, text: str, seen: SeenArticles) -> str:
+    """ "Who was" for what has a person's article, or looks like a person's name where the claim speaks of a person."""
+    if (known := seen.is_person(name)) is not None:
+        return f"{'Who was' if known else 'What is'} {with_article(name, text)}?"
     titled = name.split(" ", 1)
     if len(titled) == 2 and is_person(titled[0]) and " " in titled[1] and titled[1][0].isupper():
         return f"Who was {titled[1]}?"

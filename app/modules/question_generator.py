@@ -18,10 +18,11 @@ from functools import cached_property
 
 from app.language.sentences import sentences
 from app.modules.claim_questions import proposals, resolved_claim
-from app.modules.look_ups import looks_up_what_was_read, named_in, telling_names, told_by
+from app.modules.look_ups import asked_as_it_is, looks_up_what_was_read, named_in, telling_names, told_by
 from app.modules.parsing import question_from
 from app.modules.prompts import data, template
 from app.modules.seen_articles import SeenArticles
+from app.modules.sensible import is_whole, points_back
 from app.modules.wording import asked_for, differ_in_names, names, same_question, stems
 from app.reasoning.errors import UnparseableOutput
 from app.reasoning.progress import entered
@@ -59,8 +60,9 @@ class LocalQuestionGenerator:
         in_vain = bool(set_aside) and (not context or set_aside[-1].number > context[-1].number)
         scores: dict[str, float] = {}
         for each in proposals(claim, context, in_vain, rules.seen):
-            if rules.allow(each.text):
-                scores[each.text] = max(each.weight, scores.get(each.text, 0))
+            text = asked_as_it_is(each.text, rules.seen)
+            if rules.allow(text):
+                scores[text] = max(each.weight, scores.get(text, 0))
         if scores and max(weight + rules.bonus(text) for text, weight in scores.items()) >= BEYOND_MODEL:
             return _best(scores, rules)
         prompt = prompt_for(claim, context)
@@ -111,6 +113,8 @@ class _Rules:
         """Whether it asks one thing, new and open, in words that the claim or a kept answer brought."""
         return bool(asked_for(question)) and not (
             len(sentences(question)) > 1
+            or not is_whole(question)
+            or (points_back(question) and bool(names(self.claim.text)))
             or any(_repeats(question, hop.question.text) for hop in (*self.context, *self.set_aside))
             or any(self._adds_nothing(question, hop) for hop in self.context)
             or looks_up_what_was_read(question, self.context)

@@ -57,12 +57,7 @@ class LocalQuestionGenerator:
         """The best question that was neither asked nor set aside, or None when no candidate is left."""
         entered("thinking of a question")
         rules = _Rules(claim, context, tuple(set_aside))
-        in_vain = bool(set_aside) and (not context or set_aside[-1].number > context[-1].number)
-        scores: dict[str, float] = {}
-        for each in proposals(claim, context, in_vain, rules.seen):
-            text = asked_as_it_is(each.text, rules.seen)
-            if rules.allow(text):
-                scores[text] = max(each.weight, scores.get(text, 0))
+        scores = rules.proposed()
         if scores and max(weight + rules.bonus(text) for text, weight in scores.items()) >= BEYOND_MODEL:
             return _best(scores, rules)
         prompt = prompt_for(claim, context)
@@ -108,6 +103,16 @@ class _Rules:
     def seen(self) -> SeenArticles:
         """The articles that were looked at for the questions so far."""
         return SeenArticles.of((*self.context, *self.set_aside))
+
+    def proposed(self) -> dict[str, float]:
+        """The questions that follow from the claim and may be asked, with how well founded each is."""
+        in_vain = bool(self.set_aside) and (not self.context or self.set_aside[-1].number > self.context[-1].number)
+        scores: dict[str, float] = {}
+        for each in proposals(self.claim, self.context, in_vain, self.seen):
+            text = asked_as_it_is(each.text, self.seen)
+            if self.allow(text):
+                scores[text] = max(each.weight, scores.get(text, 0))
+        return scores
 
     def allow(self, question: str) -> bool:
         """Whether it asks one thing, new and open, in words that the claim or a kept answer brought."""

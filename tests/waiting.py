@@ -14,14 +14,16 @@ LONG = 120.0
 LONGER = 1.5 * LONG
 """What a follower is let wait where the test says that it is told before."""
 
-PAUSE = 0.02
-"""Seconds between two looks."""
+PAUSES = 0.01, 0.2
+"""Seconds between the first two looks, and at most: a look may cost a page."""
 
 
 def until(look: Callable[[], Seen], what: str = "what was waited for", seconds: float = LONG) -> Seen:
     """What `look` gives once it is true; after so many seconds the test fails and says `what`."""
     deadline = time.monotonic() + seconds
+    pause, longest = PAUSES
     while not (seen := look()):
         assert time.monotonic() < deadline, f"in {seconds:g} seconds there was not {what}"
-        time.sleep(PAUSE)
+        time.sleep(pause)
+        pause = min(1.3 * pause, longest)
     return seen

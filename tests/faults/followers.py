@@ -8,6 +8,8 @@ from http.client import HTTPException, HTTPResponse
 from typing import NamedTuple
 from urllib.request import Request, urlopen
 
+from tests.waiting import LONG
+
 
 class Message(NamedTuple):
     """One message. `id` is the number of the last event that it tells of, None where it tells of none."""
@@ -42,7 +44,7 @@ class Follower(threading.Thread):
         while not self.ended:
             seen = {"Last-Event-ID": str(self.ids[-1])} if self.ids else {}
             try:
-                with urlopen(Request(self._address, headers=seen), timeout=30) as stream:
+                with urlopen(Request(self._address, headers=seen), timeout=LONG) as stream:
                     self._read(stream)
             except (OSError, HTTPException):
                 self.cuts += 1

@@ -8,8 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
@@ -20,7 +19,7 @@ from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
 from tests.ports import free_port
-from tests.waiting import LONG
+from tests.waiting import LONG, until
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIM = "Hamlet's author was born in England."
@@ -48,7 +47,7 @@ class Server:
     log: Path
     browser: OpenerDirector = field(default_factory=lambda: build_opener(HTTPCookieProcessor(CookieJar())))
 
-    def get(self, path: str, form: dict[str, str] | None = None, timeout: float = 60) -> Page:
+    def get(self, path: str, form: dict[str, str] | None = None, timeout: float = LONG) -> Page:
         """The page at `path` after any redirect, an error's page too; with a `form`, it is posted there."""
         data = urlencode(form).encode() if form else None
         try:
@@ -72,9 +71,9 @@ class Server:
         assert page.status == 200 and "/runs/" in page.url, page
         return page.url.removeprefix(self.address)
 
-    def wait_for(self, path: str, words: str, seconds: float = 40) -> str:
+    def wait_for(self, path: str, words: str, seconds: float = LONG) -> str:
         """The page's text once it holds `words`."""
-        return until(lambda: words in (text := self.get(path).text) and text, seconds, f"{words!r} on {path}")
+        return until(lambda: words in (text := self.get(path).text) and text, f"{words!r} on {path}", seconds)
 
     def said(self) -> str:
         """The log so far."""
@@ -92,7 +91,7 @@ def serving(instance: Path, app: str | None = SCRIPTED, root: Path = ROOT, **env
         process = subprocess.Popen(command, cwd=root, env=given, stdout=file, stderr=file)
     server = Server(f"http://127.0.0.1:{port}", process, log)
     try:
-        until(lambda: answers(server), START_SECONDS, f"an answer of the server: {server.said()}")
+        until(lambda: answers(server), "an answer of the server", START_SECONDS)
         yield server
     finally:
         process.terminate()
@@ -119,18 +118,9 @@ def flask(instance: Path, *arguments: str, app: str = "app") -> subprocess.Compl
 def answers(server: Server) -> bool:
     assert server.process.poll() is None, server.said()
     try:
-        return server.get("/healthz", timeout=5).status == 200
+        return server.get("/healthz", timeout=LONG).status == 200
     except OSError:  # nobody listens yet
         return False
-
-
-def until(look: Callable, seconds: float, what: str):
-    """What `look` gives once it is true; fails after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not (seen := look()):
-        assert time.monotonic() < deadline, f"in {seconds} seconds there was not {what}"
-        time.sleep(0.1)
-    return seen
 
 
 def run_id(path: str) -> str:
@@ -139,7 +129,7 @@ def run_id(path: str) -> str:
 
 def asked(instance: Path, statement: str, *values: object) -> list[tuple]:
     """The rows of a look into the database, which changes nothing."""
-    with closing(sqlite3.connect(f"file:{instance / DATABASE}?mode=ro", uri=True, timeout=20)) as database:
+    with closing(sqlite3.connect(f"file:{instance / DATABASE}?mode=ro", uri=True, timeout=LONG)) as database:
         return database.execute(statement, values).fetchall()
 
 

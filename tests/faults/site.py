@@ -12,10 +12,10 @@ from typing import Any
 
 from sqlalchemy import Engine, create_engine, text
 
-from tests.faults.servers import ENDS, ROOT, START_SECONDS, Server, serving, surroundings, until
+from tests.faults.servers import ENDS, ROOT, START_SECONDS, Server, serving, surroundings
 from tests.postgres import PostgreSQL
 from tests.redis_server import RedisServer
-from tests.waiting import LONG
+from tests.waiting import LONG, until
 
 STEADY = "tests.faults.steady:steady_app"
 
@@ -29,7 +29,7 @@ class Worker:
 
     def wait_until_up(self) -> None:
         """Until it takes runs."""
-        until(lambda: " ready." in self.said(), START_SECONDS, "a worker that is up")
+        until(lambda: " ready." in self.said(), "a worker that is up", START_SECONDS)
 
     def said(self) -> str:
         """The log so far."""
@@ -66,7 +66,7 @@ class Site:
         given = surroundings(self._folder, **self._environment(environment))
         with log.open("wb") as file:
             process = subprocess.Popen(command, cwd=ROOT, env=given, stdout=file, stderr=file)
-        self._stack.callback(process.wait, 20)
+        self._stack.callback(process.wait, LONG)
         self._stack.callback(process.kill)
         return Worker(process, log)
 

@@ -10,8 +10,9 @@ from urllib.request import Request
 import pytest
 
 from tests import redis_server
-from tests.faults.servers import Server, run_id, until
+from tests.faults.servers import Server, run_id
 from tests.faults.site import Site, Worker, site
+from tests.waiting import LONG, until
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -33,7 +34,7 @@ def upload(web: Server, name: str, content: str) -> str:
     )
     body = "".join(f"--{BOUNDARY}\r\n{part}\r\n" for part in parts) + f"--{BOUNDARY}--\r\n"
     headers = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
-    with web.browser.open(Request(f"{web.address}/batches", body.encode(), headers), timeout=60) as page:
+    with web.browser.open(Request(f"{web.address}/batches", body.encode(), headers), timeout=LONG) as page:
         return page.url.removeprefix(web.address)
 
 
@@ -50,21 +51,24 @@ def kill_a_busy_worker(made: Site, workers: list[Worker], batch: str) -> str:
         going = made.ask("select id from runs where batch = :batch and state = 'running' and last_seq > 6", batch=batch)
         return next((run for (run,) in going if made.holder(run)), None)
 
-    run = until(in_the_middle, 60, "a run in the middle")
+    run = until(in_the_middle, "a run in the middle")
     holder = made.holder(run)
     next(each for each in workers if each.process.pid == holder).kill()
     return run
 
 
-def test_a_batch_comes_to_its_last_label_though_people_go_first_and_a_worker_dies(newsroom):
-    pace = {"STEP_SECONDS": "0.1", "WORKERS": "1"}
+def test_a_batch_comes_to_its_last_label_though_people_go_first_and_a_worker_dies(newsroom, tmp_path):
+    held = tmp_path / "held"
+    held.touch()
+    pace = {"STEP_SECONDS": "0.1", "WORKERS": "1", "STUCK_IN": "question 1", "HELD_BY": str(held)}
     workers = [newsroom.worker(**pace) for _ in range(2)]
     web = newsroom.web()
     path = upload(web, "plays.csv", "claim\n" + "\n".join(CLAIMS))
     batch = run_id(path)
-    until(lambda: begun(newsroom, batch), 90, "a run of the batch")
+    until(lambda: begun(newsroom, batch), "a run of the batch")
     persons = run_id(web.start("A person waits for this claim."))
-    ahead = until(lambda: newsroom.holder(persons) and begun(newsroom, batch), 60, "the person's run under way")
+    held.unlink()  # only now do the workers come to an end of what they took first
+    ahead = until(lambda: newsroom.holder(persons) and begun(newsroom, batch), "the person's run under way")
     cut_off = kill_a_busy_worker(newsroom, workers, batch)
     page = web.wait_for(path, f"Done: {len(CLAIMS)} of {len(CLAIMS)} done", 300)
     assert page.count("Supported</span>") == len(CLAIMS) + 1, "each claim's, and the count of them"

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests import redis_server
-from tests.faults.servers import Server, run_id, until
+from tests.faults.servers import Server, run_id
 from tests.faults.site import Site, site
 from tests.openai_server import Asked, OpenAIServer, Reply, error, play
+from tests.waiting import until
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -85,7 +86,7 @@ def start(web: Server, fault: str) -> str:
 def test_whatever_a_models_server_does_runs_end_within_their_deadline_and_say_what_was_wrong(leaning):
     made, web = leaning
     runs = {fault: start(web, fault) for fault in FAULTS}
-    until(lambda: all(made.state(run) != "running" for run in runs.values()), 120, "an end of every run")
+    until(lambda: all(made.state(run) != "running" for run in runs.values()), "an end of every run")
     for fault, run in runs.items():
         assert_in_time(made, fault, run)
     for fault in ("slow", "a tenth fails"):

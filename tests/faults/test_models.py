@@ -14,7 +14,8 @@ import pytest
 from app.backends.reranker import packaged_reranker
 from app.backends.smollm2 import packaged_gguf
 from app.settings import load_settings
-from tests.faults.servers import ROOT, Server, assert_sound, serving, until
+from tests.faults.servers import ROOT, Server, assert_sound, serving
+from tests.waiting import until
 
 pytestmark = [pytest.mark.jvm, pytest.mark.models, pytest.mark.timeout(400)]
 
@@ -73,7 +74,7 @@ def settled(server: Server) -> dict[str, dict]:
         parts = json.loads(server.get("/readyz").text)["parts"]
         return not any(part["state"] in ("waiting", "loading") for part in parts) and {p["name"]: p for p in parts}
 
-    return until(look, 300, "an end of the loading")
+    return until(look, "an end of the loading", 300)
 
 
 def assert_told(server: Server, broken: dict[str, tuple[str, str]], old_run: str) -> None:

@@ -7,6 +7,7 @@ import time
 
 from app.web.slow_clients import SECONDS
 from tests.faults.servers import serving
+from tests.waiting import LONG
 
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n"
 HEADERS = b"POST /runs HTTP/1.1\r\nHost: x\r\n" + FORM
@@ -17,11 +18,11 @@ UNFINISHED = (HEADERS, HEADERS + b"\r\nclaim=")
 def test_clients_that_stop_in_the_middle_of_a_request_give_their_threads_back(instance):
     with serving(instance, THREADS="4") as server:
         address = ("127.0.0.1", int(server.address.rpartition(":")[2]))
-        slow = [socket.create_connection(address, timeout=60) for _ in range(4)]
+        slow = [socket.create_connection(address, timeout=LONG) for _ in range(4)]
         for number, each in enumerate(slow):
             each.sendall(UNFINISHED[number % 2])
         began = time.monotonic()
-        assert server.get("/how-it-works", timeout=3 * SECONDS).status == 200
+        assert server.get("/how-it-works", timeout=LONG).status == 200
         assert time.monotonic() - began > SECONDS / 2, "all threads were taken"
         for each in slow:
             each.recv(1)  # an answer, or the end: the server has done with it

@@ -31,13 +31,19 @@ _UNENDED = (
     (re.compile(r"\w[!?]$"), re.compile(r"[a-z]")),
 )
 """What a sentence does not end after, and what must follow for that: a title, a number, initials, a name's own mark."""
+TOLD_BY = 40
+"""Characters at its end that tell it: with all of it, a page of one endless sentence would take minutes."""
 
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> PunktSentenceTokenizer:
     # Importing NLTK takes a second of CPU, which the first page need not wait for.
+    from nltk import redos
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
     from punkt import load_model
+
+    # NLTK gives up after five seconds of all threads' computing, models' too. Punkt's patterns cannot run away.
+    redos.DEFAULT_TIMEOUT = None
 
     loaded = load_model("english")
     parameters = PunktParameters()
@@ -56,7 +62,7 @@ def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
 def _taken_apart(text: str) -> tuple[tuple[int, int], ...]:
     spans: list[tuple[int, int]] = []
     for start, end in _tokenizer().span_tokenize(text):
-        if spans and _goes_on(text[slice(*spans[-1])], text[start:end]):
+        if spans and _goes_on(text[max(spans[-1][0], spans[-1][1] - TOLD_BY) : spans[-1][1]], text[start:end]):
             start, _ = spans.pop()
         spans.append((start, end))
     return tuple(spans)

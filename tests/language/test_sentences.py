@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from nltk import redos
 
 from app.language.sentences import sentence_spans, sentences
 
@@ -42,3 +45,17 @@ def test_two_sentences_stay_two(first: str, second: str) -> None:
     text = f"{first}  {second}"
     assert sentences(text) == [first, second]
     assert [text[start:end] for start, end in sentence_spans(text)] == [first, second]
+
+
+def test_an_endless_sentence_takes_no_longer_for_having_many_ends_inside() -> None:
+    """A page may be written to hold a check up."""
+    text = "wow! and " * 20_000
+    began = time.process_time()
+    assert sentences(text) == [text.strip()]
+    assert time.process_time() - began < 60, "it takes 1 s, and minutes where each end looks at all before it"
+
+
+def test_a_text_is_taken_apart_however_long_that_takes_on_a_busy_machine() -> None:
+    """NLTK's own limit counts what every thread computes, so it would end checks beside which others run."""
+    sentences("It is loaded.")
+    assert redos.DEFAULT_TIMEOUT is None

@@ -157,6 +157,12 @@ def _noun_after(name: str, text: str) -> str:
     return "" if joined and not after[1].endswith("s") else after[1]
 
 
+def _more_nouns_follow(name: str, text: str) -> bool:
+    """Whether the noun after a name is only the first of several: "sports" of "Gull Network sports analysts"."""
+    after = re.search(rf"(?<![\"“]){re.escape(name)} [a-z][\w-]* ([a-z][\w-]*)", text)
+    return after is not None and not is_link(after[1]) and not is_verb(tokens(f"X {after[1]}"), 1)
+
+
 def _look_up(name: str, text: str, seen: SeenArticles) -> str:
     """ "Who was" for what has a person's article, or looks like a person's name where the claim speaks of a person."""
     if (known := seen.is_person(name)) is not None:
@@ -164,7 +170,8 @@ def _look_up(name: str, text: str, seen: SeenArticles) -> str:
     titled = name.split(" ", 1)
     if len(titled) == 2 and is_person(titled[0]) and " " in titled[1] and titled[1][0].isupper():
         return f"Who was {titled[1]}?"
-    whole = f"{with_article(name, text)} {_noun_after(name, text)}".strip()
+    noun = "" if _more_nouns_follow(name, text) else _noun_after(name, text)
+    whole = f"{with_article(name, text)} {noun}".strip()
     return f"{'Who was' if whole == name and _is_one(name, text) else 'What is'} {whole}?"
 
 

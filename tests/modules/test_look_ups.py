@@ -70,3 +70,18 @@ def test_what_a_noun_for_a_person_asks_for_is_a_person() -> None:
 )
 def test_what_was_read_already_needs_no_look_up(question: str, read: bool) -> None:
     assert looks_up_what_was_read(question, kept("Which dish is from Lisbon?", "Stew", MEAL)) is read
+
+
+@pytest.mark.parametrize(
+    ("claim", "questions"),
+    [
+        ("Open Sea and Gull Rock play rock music.", ["What is Open Sea?", "What is Gull Rock?"]),
+        ("Lisbon is where Gull Rock can be found.", ["What is Lisbon?", "What is Gull Rock?"]),
+        ("This Gull Network sports analyst is tall.", ["What is Gull Network?"]),
+        ("Featuring photographs, the book was written by Rui Costa.", ["Who was Rui Costa?"]),
+        ("It was shown on Gull Rock on May 3.", ["What is Gull Rock?"]),
+    ],
+)
+def test_only_a_noun_that_belongs_to_a_name_is_looked_up_with_it(claim: str, questions: list[str]) -> None:
+    """A verb, the first of several nouns, a date and an opening participle are no part of a name."""
+    assert name_look_ups(Claim(claim)) == questions

@@ -29,6 +29,7 @@ def test_a_question_with_two_main_verbs_or_none_is_not_whole(question: str) -> N
     "question",
     [
         "Who wrote Open Water?",
+        "Who directed La La Land?",
         'Who wrote "What It Was Was Football"?',
         "What is the show that Mia Holm was in?",
         "Which actor was in the film that was shot in Lisbon?",

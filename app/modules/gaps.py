@@ -38,7 +38,7 @@ def gap(claim: Claim, context: Context, passages: Passages) -> str:
 def _untouched(claim: Claim, context: Context, passages: Passages) -> list[str]:
     """The names in the claim that nothing mentions."""
     seen = [hop.question.text for hop in context] + [" ".join(each) for each in passages]
-    return [name for name in names(claim.text) if not any(_is_in(name, text) for text in seen)]
+    return [name for name in names(claim.text) if not any(is_in(name, text) for text in seen)]
 
 
 def _untied(claim: Claim, context: Context, passages: Passages) -> list[str]:
@@ -51,21 +51,25 @@ def _untied(claim: Claim, context: Context, passages: Passages) -> list[str]:
     return [
         name
         for name in names(claim.text)
-        if not _is_in(name, about)
-        and not any(_is_in(name, question) and (said & stems(question)) - stems(name) for question in asked)
+        if not is_in(name, about)
+        and not any(is_in(name, question) and (said & stems(question)) - stems(name) for question in asked)
         and not any(_ties(name, said, each, passages) for each in passages)
     ]
 
 
 def _ties(name: str, said: frozenset[str], passage: tuple[str, str], passages: Passages) -> bool:
-    """Whether a passage has the name and more of what is `said`, or has it and belongs to the page of another name."""
+    """Whether a passage has the name beside more of what is `said`, or is the page of another name and has it."""
     title, text = passage
-    if not _is_in(name, f"{title} {text}"):
+    about = stems(bare_title(title))
+    if not is_in(name, f"{title} {text}"):
         return False
-    if (said & stems(f"{title} {text}")) - stems(name) - stems(bare_title(title)):
+    if (said & stems(f"{title} {text}")) - stems(name) - about:
         return True
-    return not stems(name) <= stems(title) and any(is_linked(passage, other) for other in passages if other[0] != title)
+    if stems(name) <= about:
+        return False
+    return (bool(about) and about <= said) or any(is_linked(passage, other) for other in passages if other != passage)
 
 
-def _is_in(name: str, text: str) -> bool:
+def is_in(name: str, text: str) -> bool:
+    """Whether the text has the name, letters and accents aside."""
     return f" {normalised(name)} " in f" {normalised(text)} "

@@ -1,7 +1,8 @@
 """Which places exclude each other: Berlin and Paris do, Europe and Paris do not, for one may lie in the other.
 
-The names of countries and continents are those of the Unicode CLDR (Babel); what it has no name for is taken for a town
-or the like. Places of different size say nothing against each other, since no gazetteer says what lies in what.
+The names of countries and continents are those of the Unicode CLDR (Babel); what neither it nor `words.json` knows is
+taken for a town or the like. Places of different size say nothing against each other, for nothing here knows what lies
+in what.
 """
 
 from __future__ import annotations
@@ -37,9 +38,12 @@ def exclude_each_other(one: str, other: str) -> bool:
 
 
 def _size(name: str) -> str:
-    """ "continent", "country" or "place"; empty for what lies in a country or holds several: Wales, the Caribbean."""
-    code = territory(name)
-    if normalised(name) in data("words")["between_sizes"] or (code.isdigit() and code not in _CONTINENTS):
+    """ "continent", "country", "range", "ocean" or "place"; empty for what is in a country or has several: Wales."""
+    code, plain = territory(name), normalised(name)
+    for size, known in data("words")["sizes"].items():
+        if plain in known:
+            return str(size)
+    if code.isdigit() and code not in _CONTINENTS:
         return ""
     return "continent" if code in _CONTINENTS else "country" if code else "place"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from app.language.sentences import sentences
 from app.modules.evidence import Gathered
-from app.modules.gaps import gap
+from app.modules.gaps import gap, is_in
 from app.modules.quoting import nearest_sentence, quoted_sentence
 from app.modules.unasked import unanswered_sides
 from app.modules.wording import names
@@ -30,6 +31,26 @@ def further_quotations(claim: Claim, evidence: Gathered) -> tuple[Sentence, ...]
         Sentence(f"{each.title}, looked at as well: “{nearest_sentence(claim.text, [each]).text}”", (hop.number,))
         for hop, each in evidence.added
     )
+
+
+def mentions(claim: Claim, context: Context, quoted: Sequence[Sentence]) -> tuple[Sentence, ...]:
+    """For each name of the claim that nothing `quoted` has, the first sentence of a cited passage that does."""
+    told = " ".join(sentence.text for sentence in quoted)
+    found = {}
+    for name in names(claim.text):
+        at = next((place for place in _cited_sentences(context) if is_in(name, place[2])), None)
+        if at and not is_in(name, told):
+            number, title, sentence = at
+            found[sentence] = Sentence(f"{title} also says: “{sentence}”", (number,))
+    return tuple(found.values())
+
+
+def _cited_sentences(context: Context) -> Iterator[tuple[int, str, str]]:
+    """The hop's number, the title and each sentence of the passages that are cited."""
+    for hop in context:
+        if hop.answer and hop.answer.cited:
+            for sentence in sentences(hop.answer.cited.passage.text):
+                yield hop.number, hop.answer.cited.passage.title, sentence
 
 
 def closing(label: Label, context: Context) -> Sentence:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.modules.evidence import gathered
 from app.modules.gaps import SURE_DESPITE_GAPS, gap
-from app.modules.rationale import closing, further_quotations, missing_from, quotations
+from app.modules.rationale import closing, further_quotations, mentions, missing_from, quotations
 from app.modules.weighing import conflict, weigh
 from app.reasoning.progress import entered
 from app.reasoning.roles import EntailmentModel
@@ -49,7 +49,8 @@ class JudgeReasoner:
             # That the weighing is too unsure to decide over a gap says nothing of how likely the rest is.
             label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
         compared = (Sentence(finding.told, finding.hops) for finding in weighed.findings)
-        rationale = (*quotations(context), *further_quotations(claim, evidence), *compared, closing(label, context))
+        quoted = (*quotations(context), *further_quotations(claim, evidence))
+        rationale = (*quoted, *mentions(claim, context, quoted), *compared, closing(label, context))
         missing = missing_from(claim, context, evidence.passages) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, rationale, missing, confidence)
 

@@ -91,6 +91,9 @@ def test_a_name_that_was_only_looked_up_is_not_tied_to_the_claim():
     assert gap(claim, asked, passages_of(claim, asked)) == "ties Warsaw to the claim"
     judgement = JudgeClaimVerifier(ScriptedJudge(0.8, 0.1, 0.1), 0.6).is_sufficient(claim, asked)
     assert (judgement.holds, judgement.reason) == (False, "Nothing kept so far ties Warsaw to the claim.")
+    polish, curie = Claim("Marie Curie was Polish."), Passage("Marie Curie, a Polish chemist.", "Marie Curie", "test")
+    known_polish = (hop(1, "Who was Marie Curie?", "a Polish chemist", curie),)
+    assert gap(polish, known_polish, passages_of(polish, known_polish)) == ""
     tied = Passage("Warsaw is where The Metamorphosis was printed.", "Warsaw", "test")
     asked = (*known, hop(4, "What is Warsaw?", "where The Metamorphosis was printed", tied))
     assert gap(claim, asked, passages_of(claim, asked)) == ""
@@ -124,6 +127,18 @@ def test_only_a_very_sure_weighing_decides_over_a_name_that_no_evidence_mentions
 def test_the_reasoner_does_not_decide_for_a_judge_below_the_bound():
     verdict = JudgeReasoner(ScriptedJudge(0.5, 0.2, 0.3), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
     assert verdict.label is Label.NOT_ENOUGH_EVIDENCE
+
+
+def test_a_name_that_no_answer_stands_beside_is_quoted_from_the_cited_page():
+    """Who reads that the Danube flows through Vienna wants to see Vienna."""
+    claim = Claim("The Metamorphosis appeared in Leipzig.")
+    book = Passage("The Metamorphosis is by Franz Kafka. Leipzig saw it first.", "The Metamorphosis", "test")
+    asked = hop(1, "Who wrote The Metamorphosis?", "Franz Kafka", book)
+    verdict = JudgeReasoner(ScriptedJudge(0.95, 0.0, 0.05), 0.6).conclude(claim, (asked,), LabelSet.THREE.labels)
+    assert [(sentence.text, sentence.hops) for sentence in verdict.rationale[:2]] == [
+        ("The Metamorphosis: “The Metamorphosis is by Franz Kafka.”", (1,)),
+        ("The Metamorphosis also says: “Leipzig saw it first.”", (1,)),
+    ]
 
 
 def test_what_is_missing_is_the_question_about_the_other_side():

@@ -6,7 +6,8 @@ from app.modules.places import exclude_each_other, is_place, territory
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Berlin", "Paris"), ("Canada", "Russia"), ("Europe", "Asia"), ("Turkey", "Netherlands")]
+    ("one", "other"),
+    [("Berlin", "Paris"), ("Canada", "Russia"), ("Europe", "Asia"), ("Andes", "Himalayas"), ("Turkey", "Netherlands")],
 )
 def test_two_places_of_one_size_exclude_each_other(one, other):
     assert exclude_each_other(one, other) and exclude_each_other(other, one)
@@ -22,6 +23,7 @@ def test_two_places_of_one_size_exclude_each_other(one, other):
         ("Caribbean", "North America"),
         ("Texas", "United States"),
         ("Bavaria", "Munich"),
+        ("Alps", "Grindelwald"),
     ],
 )
 def test_a_place_may_lie_in_a_larger_one(one, other):

@@ -132,7 +132,8 @@ def _look_ups(claim: Claim, context: Context, weight: float, seen: SeenArticles)
     asked = answered.union(*(stems(hop.question.text) for hop in context))
     fresh = [question for question in every if not _all_named(question, asked)]
     telling = article_look_ups(claim, context, seen)
-    fresh.sort(key=lambda each: telling.index(each) if each in telling else len(telling))
+    place = {each: at - len(telling) for at, each in enumerate(telling)}
+    fresh.sort(key=lambda each: place.get(each, not any(map(seen.about, names(each)))))
     others = [each for each in every if each not in fresh]
     return [(weight, fresh), (IDENTITY, sorted(others, key=lambda each: _all_named(each, answered)))]
 

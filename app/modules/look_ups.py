@@ -90,7 +90,7 @@ def told_by(hop: Hop) -> str:
 def asked_as_it_is(question: str, seen: SeenArticles) -> str:
     """A look-up with "Who" for a person and "What" for a thing, where an article on it was seen."""
     found = _LOOKED_UP.fullmatch(question)
-    person = seen.is_person(found[1]) if found else None
+    person = seen.is_person(found[1]) if found and found[1] in names(found[1]) else None
     return question if person is None else re.sub(r"^\w+", "Who" if person else "What", question)
 
 
@@ -142,16 +142,21 @@ def _names(text: str, seen: SeenArticles) -> list[str]:
 def _is_adjective(name: str, text: str) -> bool:
     """Whether a name only says more about a noun ("British actor", "the Los Angeles resident"), or is a month."""
     before_noun = _noun_after(name, text) not in ("", *_KIN, *data("claim_questions")["no_persons"].split())
-    called = re.search(rf"(?<![\"“]){re.escape(name)} [a-z][\w-]* [\"“A-Z]", text)
-    with_article = re.search(rf"\b[Tt]he {re.escape(name)}", text)
-    opening = text.startswith(name) and bool(re.fullmatch(r"[A-Z][a-z]+ing", name)) and before_noun
-    return bool(DEMONYM.fullmatch(name)) or opening or (before_noun and bool(with_article or called))
+    called = re.search(rf"(?<![\"“]){re.escape(name)} [a-z][\w-]* [\"“A-Z]|\b[Tt]he {re.escape(name)}", text)
+    opens = text.startswith(name) and re.fullmatch(r"[A-Z][a-z]+ing", name)
+    return bool(DEMONYM.fullmatch(name)) or (before_noun and bool(called or opens))
 
 
 def _noun_after(name: str, text: str) -> str:
     """The noun that belongs to a name, in lower case: "therapy" of "Morita therapy"; or nothing."""
     after = re.search(rf"(?<![\"“]){re.escape(name)} ([a-z][\w-]*)", text)
-    if after is None or is_link(after[1]) or _MODAL.fullmatch(after[1]) or is_verb(tokens(f"X {after[1]}"), 1):
+    if (
+        after is None
+        or after[1] in ("a", "an", "the")
+        or is_link(after[1])
+        or _MODAL.fullmatch(after[1])
+        or is_verb(tokens(f"X {after[1]}"), 1)
+    ):
         return ""
     joined = re.search(rf"\band (?:the )?{re.escape(name)} {after[1]}\b(?! (?:is|was|has|had)\b)", text)
     return "" if joined and not after[1].endswith("s") else after[1]

@@ -74,7 +74,7 @@ def is_on_person(article: Passage) -> bool:
     if _BORN.search(lead):
         return True
     said = _IS.search(lead)
-    return said is not None and any(is_person(word) for word in said[1].split()[-2:])
+    return said is not None and any(is_person(word) or word.endswith("woman") for word in said[1].split()[-2:])
 
 
 def told_of(open_words: frozenset[str], article: Passage) -> int:

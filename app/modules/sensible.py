@@ -23,12 +23,9 @@ def is_whole(question: str) -> bool:
     text = _QUOTED.sub("X", question).strip(" ?")
     if _DANGLING.search(text) or _STUMBLES.search(text):
         return False
-    asked = _BE_ASKED.match(text) if not _VERB_ASKED.match(text) else _VERB_ASKED.match(text)
-    if asked is None:
-        return True
-    rest = text[asked.end() :]
-    verb = _FINITE.search(rest)
-    return verb is None or bool(_JOINS.search(rest[: verb.start()])) or bool(_JOINS.search(asked.group()))
+    asked = _VERB_ASKED.match(text) or _BE_ASKED.match(text)
+    rest = text[asked.end() :] if asked else ""
+    return len(_FINITE.findall(rest)) <= len(_JOINS.findall(text.split(" ", 1)[-1]))
 
 
 def points_back(question: str) -> bool:

@@ -79,6 +79,7 @@ def test_what_was_read_already_needs_no_look_up(question: str, read: bool) -> No
         ("Lisbon is where Gull Rock can be found.", ["What is Lisbon?", "What is Gull Rock?"]),
         ("This Gull Network sports analyst is tall.", ["What is Gull Network?"]),
         ("Featuring photographs, the book was written by Rui Costa.", ["Who was Rui Costa?"]),
+        ("The stage was shared with Rui Costa an editor.", ["Who was Rui Costa?"]),
         ("It was shown on Gull Rock on May 3.", ["What is Gull Rock?"]),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from app.modules.look_ups import article_look_ups, name_look_ups
+from app.modules.look_ups import article_look_ups, asked_as_it_is, name_look_ups
 from app.modules.question_generator import LocalQuestionGenerator
 from app.modules.seen_articles import SeenArticles, is_on_person, open_words, told_of
 from app.reasoning.types import Answer, Claim, Hop, HopStatus, Passage, Question, Span
@@ -109,3 +109,10 @@ def test_a_doubtful_answer_does_not_come_before_what_was_seen_to_tell_more() -> 
     hop = looked_at(network, anton, asked="Who was this Gull Network analyst?", answer="Rui Costa")
     asked = LocalQuestionGenerator(Silent()).next_question(claim, (hop,), ())
     assert asked == Question("Who was Anton Berg?")
+
+
+def test_only_a_name_is_asked_for_as_the_person_it_is() -> None:
+    """ "What was the profession of Derek Berg?" asks for no person, though Derek Berg is one."""
+    seen = SeenArticles((passage("Derek Berg", "Derek Berg (born 1938) is an English actor."),))
+    assert asked_as_it_is("What was Derek Berg?", seen) == "Who was Derek Berg?"
+    assert asked_as_it_is("What was the profession of Derek Berg?", seen) == "What was the profession of Derek Berg?"

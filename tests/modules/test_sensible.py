@@ -18,6 +18,7 @@ from app.reasoning.types import Claim
         "What is the top striker as which Danish player, who at times has been?",
         "Who designed the first theory for the atomic bomb was part of a group?",
         "What is the novel that?",
+        "Who wrote Open Water by Mia Holm that was heard on the album was based on?",
     ],
 )
 def test_a_question_with_two_main_verbs_or_none_is_not_whole(question: str) -> None:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
+from flask import Flask
+from jinja2 import BytecodeCache
 from werkzeug.serving import make_server
 
 from app import create_app
 from app.settings import Settings
 from tests.fakes import FakeWiring, scripted_wiring
+from tests.waiting import until
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+PATIENCE = 90_000
+"""Milliseconds in which the browser has done anything: less than a gate of tests/fakes.py is held."""
 
 
 def pytest_collection_modifyitems(items):
@@ -29,30 +37,51 @@ def browser() -> Iterator:
     if not CHROMIUM:
         pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup")
+    playwright.expect.set_options(timeout=PATIENCE)
     with playwright.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
 
 
+@contextmanager
+def serving(app: Flask, front: Callable | None = None) -> Iterator[str]:
+    """The address of the application for the block; `front` is the WSGI application that stands before it."""
+    server = make_server("127.0.0.1", 0, front or app, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.port}"
+    finally:
+        app.extensions["hopcheck"].runs.stop()
+        server.shutdown()
+
+
+class Live:
+    """Serves an application over the given wiring on a free port; returns its address."""
+
+    def __init__(self, folder: Path, database_url: str, compiled: BytecodeCache, stack: ExitStack) -> None:
+        self._folder = folder
+        self._database_url = database_url
+        self._compiled = compiled
+        self._stack = stack
+
+    def __call__(self, wiring: FakeWiring | None = None, **settings) -> str:
+        given = Settings(instance=self._folder, database_url=self._database_url, **settings)
+        self.app = create_app(given, wiring or scripted_wiring(delay=0.1))
+        self.app.jinja_env.bytecode_cache = self._compiled
+        return self._stack.enter_context(serving(self.app))
+
+    def is_followed(self) -> None:
+        """Wait until somebody follows a run: a page may stand a while before its stream is there."""
+        followers = self.app.extensions["hopcheck"].followers
+        until(lambda: followers.seated, "somebody who follows")
+
+
 @pytest.fixture
-def live(tmp_path, database_url, compiled) -> Iterator[Callable[..., str]]:
-    """Serve an application over the given wiring on a free port; returns its address."""
-    stops: list[Callable[[], None]] = []
-
-    def serve(wiring: FakeWiring | None = None, **settings) -> str:
-        app = create_app(
-            Settings(instance=tmp_path, database_url=database_url, **settings), wiring or scripted_wiring(delay=0.1)
-        )
-        app.jinja_env.bytecode_cache = compiled
-        server = make_server("127.0.0.1", 0, app, threaded=True)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        stops.extend((app.extensions["hopcheck"].runs.stop, server.shutdown))
-        return f"http://127.0.0.1:{server.port}"
-
-    yield serve
-    for stop in stops:
-        stop()
+def live(tmp_path, database_url, compiled) -> Iterator[Live]:
+    """A site of the test's own."""
+    with ExitStack() as stack:
+        yield Live(tmp_path, database_url, compiled, stack)
 
 
 @pytest.fixture
@@ -62,7 +91,7 @@ def visitor(browser) -> Iterator[Callable]:
 
     def visit(**options):
         context = browser.new_context(**options)
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.complaints, page.addresses = [], []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from threading import Semaphore
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,7 +15,6 @@ from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, sc
 from tests.waiting import LONG
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
-expect.set_options(timeout=30_000)
 
 CLAIM = "The author of Hamlet was born in England."
 
@@ -68,7 +68,7 @@ def test_a_typed_claim_and_its_counter(live, visitor):
     check(page, address)
     expect_verdict(page)
     page.get_by_role("link", name="hop 2", exact=True).click()
-    assert page.url.endswith("#hop-2")
+    expect(page).to_have_url(re.compile("#hop-2$"))
     page.get_by_role("link", name="Check another claim").click()
     expect(page.get_by_role("link", name=CLAIM)).to_contain_text("Supported")
 
@@ -187,6 +187,7 @@ def test_one_follower_too_many_still_arrives_at_the_verdict(live, visitor):
     first, second = visitor(), visitor()
     check(first, live(scripted_wiring(gate=gate), threads=1))
     expect(first.locator("#hop-2 h3")).to_be_visible()
+    live.is_followed()
     second.goto(first.url)
     expect(second.locator("[sse-connect]")).to_have_count(0)
     gate.open()
@@ -201,14 +202,13 @@ def test_a_page_that_refreshes_itself_keeps_the_readers_place(live, visitor):
     first, second = visitor(), visitor(viewport={"width": 400, "height": 400}, java_script_enabled=False)
     check(first, live(scripted_wiring(three, gate=gate), threads=1))
     expect(first.locator("#hop-3")).to_be_visible()
+    live.is_followed()
     second.goto(first.url)
     second.mouse.wheel(0, 300)
-    second.wait_for_function("scrollY > 250")
-    place = second.evaluate("scrollY")
+    second.wait_for_function("scrollY === 300")
     with second.expect_navigation():
         pass
-    second.wait_for_load_state()
-    assert second.evaluate("scrollY") == place
+    second.wait_for_function("scrollY === 300")
     gate.open()
     expect_verdict(second)
 
@@ -218,25 +218,28 @@ def test_a_seat_is_free_soon_after_its_tab_was_closed(live, visitor):
     gate, first, second = Gate("answer 2"), visitor(), visitor()
     check(first, live(scripted_wiring(gate=gate), threads=1))
     expect(first.locator("#hop-2 h3")).to_be_visible()
+    live.is_followed()
     second.goto(first.url)
     expect(second.locator("[sse-connect]")).to_have_count(0)
     first.close()
-    expect(second.locator("[sse-connect]")).to_have_count(1, timeout=8_000)
+    expect(second.locator("[sse-connect]")).to_have_count(1)
     gate.open()
     expect_verdict(second)
 
 
 def test_those_who_wait_see_their_place_move_up(live, visitor):
     """One run at a time: the third waits behind the second, moves up, and gets its turn, all without a reload."""
-    gate = Gate("answer 1")
+    turns, wiring = Semaphore(0), scripted_wiring()
+    wiring.before_step = lambda step: step != "answer 1" or turns.acquire(timeout=LONG)
     pages = [visitor() for _ in range(3)]
-    address = live(scripted_wiring(gate=gate, delay=0.3), workers=1)
+    address = live(wiring, workers=1)
     for page in pages:
         check(page, address)
     expect(pages[1].get_by_role("status")).to_contain_text("Next in line")
     expect(pages[2].get_by_role("status")).to_contain_text("2nd in line")
-    gate.open()
+    turns.release()
     expect(pages[2].get_by_role("status")).to_contain_text("Next in line")
+    turns.release(2)
     expect_verdict(pages[2])
     assert pages[2].complaints == []
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
 from tests.fakes import Gate, scripted_wiring
+from tests.waiting import until
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -13,8 +14,8 @@ DARK, LIGHT = "rgb(21, 24, 27)", "rgb(247, 245, 240)"
 """The grounds."""
 
 
-def ground(page) -> str:
-    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+def expect_ground(page, colour: str) -> None:
+    expect(page.locator("body")).to_have_css("background-color", colour)
 
 
 def test_the_colours_are_the_systems_until_they_are_chosen(live, visitor):
@@ -23,22 +24,24 @@ def test_the_colours_are_the_systems_until_they_are_chosen(live, visitor):
     address = live()
     page.goto(address)
     switch = page.get_by_role("button", name="Colours: system")
-    assert ground(page) == DARK and "theme" not in {cookie["name"] for cookie in page.context.cookies()}
+    expect_ground(page, DARK)
+    assert "theme" not in {cookie["name"] for cookie in page.context.cookies()}
     switch.press("Enter")
     expect(page.get_by_role("button", name="Colours: light")).to_be_visible()
-    assert ground(page) == LIGHT
+    expect_ground(page, LIGHT)
     page.goto(f"{address}/how-it-works")
     expect(page.get_by_role("button", name="Colours: light")).to_be_visible()
-    assert ground(page) == LIGHT
+    expect_ground(page, LIGHT)
     page.get_by_role("button", name="Colours: light").press("Space")
-    assert ground(page) == DARK
+    expect_ground(page, DARK)
     page.emulate_media(color_scheme="light")
-    assert ground(page) == DARK
+    expect_ground(page, DARK)
     page.go_back()
     expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
-    assert ground(page) == DARK
+    expect_ground(page, DARK)
     page.get_by_role("button", name="Colours: dark").click()
-    assert ground(page) == LIGHT and "theme" not in {cookie["name"] for cookie in page.context.cookies()}
+    expect_ground(page, LIGHT)
+    assert "theme" not in {cookie["name"] for cookie in page.context.cookies()}
     assert page.complaints == []
 
 
@@ -49,7 +52,7 @@ def test_a_page_comes_in_the_chosen_colours_without_script(live, visitor):
         page = visitor(java_script_enabled=False, color_scheme="light")
         page.context.add_cookies([{"name": "theme", "value": kept, "url": address}])
         page.goto(address)
-        assert ground(page) == wanted
+        expect_ground(page, wanted)
         expect(page.locator("#theme")).to_be_hidden()
 
 
@@ -89,7 +92,7 @@ def test_the_link_is_copied_and_the_share_sheet_offered_where_there_is_one(live,
     )
     page.reload()
     page.get_by_role("button", name="Share").click()
-    shared = page.evaluate("window.shared")
+    shared = until(lambda: page.evaluate("window.shared"), "what is shared")
     assert shared["url"] == page.url and CLAIM in shared["title"]
     assert page.complaints == []
 

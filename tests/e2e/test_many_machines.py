@@ -7,22 +7,24 @@ import threading
 from collections.abc import Iterable, Iterator
 
 import pytest
-from werkzeug.serving import make_server
 
 from app import create_app
 from app.settings import Settings
 from tests import redis_server
+from tests.e2e.conftest import serving
 from tests.e2e.test_browser import check, expect_verdict
-from tests.e2e.test_trail import DRAWN
-from tests.fakes import scripted_wiring
+from tests.e2e.test_trail import assert_as_loaded
+from tests.fakes import Gate, scripted_wiring
 from tests.faults.followers import Follower
 from tests.faults.front import front
-from tests.faults.servers import run_id, until
+from tests.faults.servers import START_SECONDS, run_id
 from tests.faults.site import Site, site
 from tests.faults.test_kill import kill
-from tests.waiting import LONG
+from tests.waiting import LONG, until
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
+
+pytestmark = pytest.mark.timeout(600)
 
 BY_PAGE, BY_API, TABS = 45, 10, 5
 """Who follows: the page's stream without a browser, the API's where each event has a message, and Chromium."""
@@ -45,7 +47,7 @@ def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_a_card
         by_api = following([f"{address}/api/v1/runs/{run}/events"] * BY_API)
         grown.worker(STEP_SECONDS="0.7", STUCK_IN="answer 2", HELD_BY=str(held))
         for tab in tabs:
-            expect(tab.locator("#hop-2 h3")).to_be_visible(timeout=60_000)
+            expect(tab.locator("#hop-2 h3")).to_be_visible(timeout=1000 * START_SECONDS)
         kill(one, whole=True)
         held.unlink()  # what happens now, nobody is told before having come again
         for tab in tabs:
@@ -58,7 +60,7 @@ def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_a_card
         assert [each.ids for each in by_api] == [list(range(1, len(events) + 1))] * BY_API
         assert all(each.ended and each.cuts == 1 for each in by_page + by_api)
         streams = re.compile(rf"GET (/api/v1)?/runs/{run}/events 200 ")
-        until(lambda: len(streams.findall(other.said())) == BY_PAGE + BY_API + TABS, 10, "all of them on the other one")
+        until(lambda: len(streams.findall(other.said())) == BY_PAGE + BY_API + TABS, "all of them on the other one")
         for tab in tabs:
             assert_shows_all(tab)
 
@@ -70,10 +72,12 @@ class Away:
         self._app = app
         self.refusals = refusals
         self.cut = False
+        self.asked = threading.Event()
 
     def __call__(self, environ, start_response) -> Iterable[bytes]:
         if not environ["PATH_INFO"].endswith("/events"):
             return self._app(environ, start_response)
+        self.asked.set()
         if self.cut and self.refusals:
             self.refusals -= 1
             start_response("503 Service Unavailable", [("Content-Type", "text/plain")])
@@ -92,19 +96,17 @@ class Away:
 
 
 def test_a_browser_that_is_answered_503_for_a_while_comes_again_and_misses_no_card(tmp_path, database_url, visitor):
-    app = create_app(Settings(instance=tmp_path, database_url=database_url), scripted_wiring(delay=0.5))
+    gate = Gate("question 1")
+    app = create_app(Settings(instance=tmp_path, database_url=database_url), scripted_wiring(gate=gate, delay=0.5))
     away = Away(app, refusals=2)
-    server = make_server("127.0.0.1", 0, away, threaded=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with serving(app, away) as address:
         tab = visitor()
-        check(tab, f"http://127.0.0.1:{server.port}")
+        check(tab, address)
+        assert away.asked.wait(LONG)
+        gate.open()
         expect_verdict(tab)
         assert away.cut and not away.refusals
         assert_shows_all(tab)
-    finally:
-        app.extensions["hopcheck"].runs.stop()
-        server.shutdown()
 
 
 def opened(tabs: list, address: str) -> list:
@@ -143,6 +145,4 @@ def assert_shows_all(tab) -> None:
     expect(tab.locator("li.hop .chip")).to_have_text(["Kept", "Kept"])
     expect(tab.locator("#verdict-heading")).to_have_count(1)
     assert len([each for each in tab.addresses if re.search(r"/runs/[\w-]+$", each)]) == 1, "it was loaded once"
-    followed = tab.evaluate(DRAWN)
-    tab.reload()
-    assert tab.evaluate(DRAWN) == followed
+    assert_as_loaded(tab)

@@ -10,7 +10,6 @@ from tests.e2e.test_browser import check, expect_verdict
 from tests.fakes import ONE_SET_ASIDE, Gate, scripted_wiring
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
-expect.set_options(timeout=30_000)
 
 
 def expect_no_verdict(page) -> None:
@@ -36,6 +35,7 @@ def test_stop_by_keyboard_keeps_finished_hops_marks_the_other_and_leads_on_to_wh
 def test_conclude_now_gives_a_verdict_from_what_was_kept(live, visitor):
     gate, page = Gate("answer 2"), visitor()
     check(page, live(scripted_wiring(gate=gate)))
+    expect(page.locator("#hop-2 h3")).to_be_visible()
     page.get_by_role("button", name="Conclude now with what there is").press("Enter")
     expect(page.get_by_text("Concluding once the call under way has ended.")).to_be_visible()
     expect(page.locator("#steering")).to_be_focused()
@@ -53,10 +53,10 @@ def test_a_second_tab_that_stops_a_check_is_told_that_it_was(live, visitor):
     other = page.context.new_page()
     other.route("**/events?*", lambda route: route.abort())
     other.goto(page.url)
-    for tab in (page, other):
-        tab.get_by_role("button", name="Stop").click()
-    expect(other.get_by_role("alert")).to_have_text("This check had ended already, so nothing was changed.")
+    page.get_by_role("button", name="Stop").click()
     expect_no_verdict(page)
+    other.get_by_role("button", name="Stop").click()
+    expect(other.get_by_role("alert")).to_have_text("This check had ended already, so nothing was changed.")
     other.reload()
     expect_no_verdict(other)
     gate.open()
@@ -102,7 +102,8 @@ def test_what_could_not_be_done_is_said_where_it_was_tried_and_what_was_typed_is
     else:
         page.route("**/notes", lambda route: route.abort())
     for _ in range(2):
-        note.get_by_role("button", name="Save").click()
+        with page.expect_event("response" if trouble == "deleted" else "requestfailed"):
+            note.get_by_role("button", name="Save").click()
         expect(note.get_by_role("alert")).to_contain_text("That was not done")
     expect(note.get_by_role("textbox")).to_have_value("Marlowe wrote it.")
     if trouble == "deleted":

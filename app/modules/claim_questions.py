@@ -33,7 +33,7 @@ class Proposal:
 LOOK_UP, CLAUSE, DESCRIPTION, TOLD, ATTRIBUTE, ARTICLE = 1.3, 1.05, 1.0, 0.95, 0.9, 0.85
 FOLLOWS, INDEFINITE, PREDICATE, ANSWER, SUBJECT, OTHER, IDENTITY = 0.8, 0.75, 0.7, 0.65, 0.6, 0.4, 0.2
 _COMPARES = re.compile(
-    r"\b(?:both|neither|either|same|alike|shared?|shares|earlier|later|(?<!named )(?<!called )after|before"
+    r"\b(?:[Bb]oth|neither|either|same|alike|shared?|shares|earlier|later|(?<!named )(?<!called )after|before"
     r"|(?!other|rather)(?:more|less|fewer|[a-z]+er)\b[^.]*? than|as [a-z]+ as)\b"
 )
 _OF_ANOTHER = re.compile(r"\b(?:who|that|which)(?: (?:was|is|were|are|had|has|later|also))* $")
@@ -86,10 +86,8 @@ def proposals(
         for at, sentence in enumerate(_sentences(claim))
         for weight, group in _of_sentence(sentence, context)
     ]
-    answers = answer_look_ups(claim, context, seen)
-    telling = article_look_ups(claim, context, seen) if context else []
-    doubtful = [each for each in answers if telling and each not in telling]
-    kinds += [(ANSWER, [each for each in answers if each not in doubtful]), (OTHER, doubtful), (ARTICLE, telling)]
+    answers, telling = answer_look_ups(claim, context, seen), article_look_ups(claim, context, seen)
+    kinds += _told_more(answers, telling if context else [])
     kinds += _look_ups(claim, context, LOOK_UP if in_vain else OTHER if answers else SUBJECT, seen)
     named = _names_something(claim.text)
     return [
@@ -118,6 +116,14 @@ def _of_sentence(sentence: str, context: Context) -> list[tuple[float, list[str]
 def _names_something(text: str) -> bool:
     """Whether there is a name that is no number."""
     return any(not name[0].isdigit() for name in names(text))
+
+
+def _told_more(answers: list[str], telling: list[str]) -> list[tuple[float, list[str]]]:
+    """Look-ups of answers and of what has a telling article, which comes before an answer that has none."""
+    told, found = set(map(names, telling)), set(map(names, answers))
+    doubtful = [each for each in answers if told and names(each) not in told]
+    more = [each for each in telling if names(each) not in found]
+    return [(ANSWER, [each for each in answers if each not in doubtful]), (OTHER, doubtful), (ARTICLE, more)]
 
 
 def _look_ups(claim: Claim, context: Context, weight: float, seen: SeenArticles) -> list[tuple[float, list[str]]]:

@@ -19,6 +19,8 @@ from app.reasoning.types import Claim, Context, Hop
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:not(?! only)|never|neither|nor)\b|n['’]t\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,;:.]|\b(?:and|but|who|which|that|whose|where|when|while)\b")
 _SAME_YEAR = re.compile(r"\bthe same year\b", re.IGNORECASE)
 _NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
 _IN_A_PLACE = re.compile(rf"\b(?:in|at|on|near|from|through|into) (?:the )?({NAME}(?:, {NAME})*)")
@@ -63,13 +65,26 @@ def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
     borne_out = tuple(one for one in said if any(_same(one, other) for other in found))
     if not borne_out and not _speaks_against(said, found, hop):
         return None
-    claimed = " and ".join(borne_out or said)
-    told = (
-        f"The claim says {claimed}, and so does hop {hop.number}."
-        if borne_out
-        else f"The claim says {claimed}; hop {hop.number} found {answer}."
-    )
-    return Finding(bool(borne_out), told, (hop.number,), borne_out or said)
+    return _finding(claim, hop, borne_out, said)
+
+
+def _finding(claim: Claim, hop: Hop, borne_out: tuple[str, ...], said: tuple[str, ...]) -> Finding:
+    """That the answer is what was `said`, so far as it is `borne_out`, or something else, as the claim means it."""
+    claimed, answer = borne_out or said, hop.answer.text if hop.answer else ""
+    denied = _is_denied(claim.text, claimed[0])
+    values = " and ".join(claimed)
+    says = f"The claim denies {values}" if denied else f"The claim says {values}"
+    if borne_out and not denied:
+        told = f"{says}, and so does hop {hop.number}."
+    else:
+        told = f"{says}; hop {hop.number} found {answer}."
+    return Finding(bool(borne_out) != denied, told, (hop.number,), claimed)
+
+
+def _is_denied(text: str, value: str) -> bool:
+    """Whether the claim gives this value only to deny it, in the same clause: "is not in Paris"."""
+    before, found, _ = text.partition(value)
+    return bool(found) and bool(_DENIAL.search(_CLAUSE.split(before)[-1]))
 
 
 def _of_yes_or_no(claim: Claim, hop: Hop, word: str, asserted: str) -> Finding | None:

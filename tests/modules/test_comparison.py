@@ -186,6 +186,44 @@ def test_only_what_was_found_counts_as_compared():
     assert (finding.agrees, finding.claimed) == (True, ("Harold Ramis",))
 
 
+LOUVRE, LOUVRE_IN_PARIS = "Where is the Louvre located?", "The Louvre, which was never a church, is in Paris."
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "answer", "agrees", "told"),
+    [
+        (
+            "The Louvre is not in Paris.",
+            LOUVRE,
+            "Paris",
+            False,
+            "The claim denies Paris; hop 1 found Paris.",
+        ),
+        (
+            "The Louvre isn't in Berlin.",
+            LOUVRE,
+            "Paris",
+            True,
+            "The claim denies Berlin; hop 1 found Paris.",
+        ),
+        ("The Louvre is not only in Paris.", LOUVRE, "Paris", True, "The claim says Paris, and so does hop 1."),
+        (LOUVRE_IN_PARIS, LOUVRE, "Paris", True, "The claim says Paris, and so does hop 1."),
+        (
+            "Neither Ada Stone nor Max Frei was born in Chur.",
+            "Where was Max Frei born?",
+            "Basel",
+            True,
+            "The claim denies Chur; hop 1 found Basel.",
+        ),
+    ],
+)
+def test_what_the_claim_denies_is_held_against_what_was_found_the_other_way_round(
+    claim, question, answer, agrees, told
+):
+    (finding,) = findings(Claim(claim), (hop(1, question, answer),))
+    assert (finding.agrees, finding.told) == (agrees, told)
+
+
 @pytest.mark.parametrize(
     ("claim", "question", "answer", "agrees"),
     [

@@ -127,9 +127,8 @@ def _told_more(answers: list[str], telling: list[str]) -> list[tuple[float, list
 
 
 def _look_ups(claim: Claim, context: Context, weight: float, seen: SeenArticles) -> list[tuple[float, list[str]]]:
-    """The claim's names: its subject first; later at `weight` what no kept hop has mentioned, then the others.
-
-    What a kept answer has named already comes last, and what a seen article says most of what is open comes first.
+    """The claim's names: its subject first; later at `weight` what no kept hop has mentioned, the most telling first,
+    then the others, and last what a kept answer has named already.
     """
     every = name_look_ups(claim, seen)
     if not context:
@@ -138,8 +137,7 @@ def _look_ups(claim: Claim, context: Context, weight: float, seen: SeenArticles)
     asked = answered.union(*(stems(hop.question.text) for hop in context))
     fresh = [question for question in every if not _all_named(question, asked)]
     telling = article_look_ups(claim, context, seen)
-    place = {each: at - len(telling) for at, each in enumerate(telling)}
-    fresh.sort(key=lambda each: place.get(each, not any(map(seen.about, names(each)))))
+    fresh.sort(key=lambda each: (*telling, each).index(each) + (not any(map(seen.about, names(each)))))
     others = [each for each in every if each not in fresh]
     return [(weight, fresh), (IDENTITY, sorted(others, key=lambda each: _all_named(each, answered)))]
 

@@ -48,8 +48,8 @@ def answer_look_ups(claim: Claim, context: Context, seen: SeenArticles = NOTHING
 def article_look_ups(claim: Claim, context: Context, seen: SeenArticles) -> list[str]:
     """Who or what has a seen and unread article with more of what the claim leaves open, the most telling first.
 
-    It bears a name of the claim, of a kept answer or of the passage that this stands in: the museum that a page tells
-    of is what the claim calls "a museum".
+    It bears a name of the claim, of what a kept answer says or of the passage that this stands in: the museum that a
+    page tells of is what the claim calls "a museum".
     """
     text = " ".join(claim.text.split())
     own = {name: _look_up(name, text, seen) for name in _names(text, seen) if not _is_adjective(name, text)}

@@ -15,10 +15,11 @@ from app.modules.clauses import is_person
 from app.modules.wording import bare_title, normalised, stems
 from app.reasoning.types import Hop, Passage
 
-_OPENING = r"^(?:(?! (?:is|was|are|were) )[^(]){2,90}"
+_OPENING = r"^(?:(?! (?:is|was|are|were) )[^(]|\([^()]*\)){2,160}?"
 _BORN = re.compile(rf"{_OPENING}\((?:[^()]*[ ;,])?(?:born|née|died)\b|{_OPENING}\([^()]*\d{{4}} ?[–-] ?[^()]*\d{{4}}\)")
 _IS = re.compile(
-    r"\b(?:is|was) (?:an?|the|one of the) ([\w’' /-]+?)(?= (?:who|that|which|of|in|from|for|at|by|and)\b|[.,;(]|$)"
+    r"\b(?:is|was) (?:an?|the|one of the) ([\w’' /-]+?)"
+    r"(?= (?:who|that|which|of|in|from|for|at|by|and|about|set|based|directed|written|starring)\b|[.,;(]|$)"
 )
 LEAD = 300
 """Characters of an article in which it says what it is about."""
@@ -63,18 +64,20 @@ class SeenArticles:
         return next((each for each in same if is_on_person(each)), None)
 
     def is_person(self, name: str) -> bool | None:
-        """Whether the article on `name` is on a person; None where no such article was seen."""
+        """Whether the article on `name` is on a person; None where no article says so."""
         article = self.about(name)
-        return None if article is None else is_on_person(article)
+        return is_on_person(article) if article else None
 
 
-def is_on_person(article: Passage) -> bool:
-    """Whether an article's lead tells of a person: when they were born, or what they are."""
+def is_on_person(article: Passage) -> bool | None:
+    """Whether an article's lead tells of a person, by a birth or what they are; None where it says neither."""
     lead = article.text[:LEAD]
     if _BORN.search(lead):
         return True
     said = _IS.search(lead)
-    return said is not None and any(is_person(word) or word.endswith("woman") for word in said[1].split()[-2:])
+    if said is None:
+        return None
+    return any(is_person(word) or word.endswith("woman") for word in said[1].split()[-2:])
 
 
 def told_of(open_words: frozenset[str], article: Passage) -> int:

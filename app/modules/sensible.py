@@ -9,7 +9,7 @@ from app.modules.prompts import data
 from app.modules.wording import names
 
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
-_DANGLING = re.compile(r"\b(?:is|was|are|were|be|been|has|have|had|that|which|who|whose|and|or|the|an?)$")
+_DANGLING = re.compile(r"\b(?:is|was|are|were|be|been|has|had|that|which|who|whose|and|or|the|an?)$")
 _STUMBLES = re.compile(r"\b([a-z]+) \1\b|\b(?:be|is|was|are|were) (?:is|was|are|were|and)\b|(?:When|Where) \w+ and\b")
 _JOINS = re.compile(r"\b(?:who|that|which|whose|whom|where|when|while|what|and|or|because|as|how|if)\b")
 _FINITE = re.compile(r"\b(?:is|was|are|were|has|had)\b")

@@ -41,11 +41,14 @@ GULL = passage("Gull Museum", "The Gull Museum is a national organisation that w
         ("Anton Berg (12 July 1730 – 3 January 1795) was known for his pottery.", True),
         ("Rui de la O is a Portuguese actor, best known for one role.", True),
         ("Gull Court is a show that a judge (born 1950) presides over.", False),
-        ("Baroque dance is dance of an era (roughly 1600–1750).", False),
+        ("Baroque dance is dance of an era (roughly 1600–1750).", None),
         ("Gull Rock is a band.", False),
+        ("Mia Holm is a 2000 drama film about a boy who dances.", False),
+        ("Rui Costa (Old Norse: Rui) (19 August 1929 – 4 December 2006) wrote much.", True),
+        ("Gull Rock stands in the sea.", None),
     ],
 )
-def test_a_lead_says_whether_its_article_is_on_a_person(lead: str, on_person: bool) -> None:
+def test_a_lead_says_whether_its_article_is_on_a_person(lead: str, on_person: bool | None) -> None:
     """When somebody was born, or what they are, stands at the head of an article."""
     assert is_on_person(passage("x", lead)) is on_person
 

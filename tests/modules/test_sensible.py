@@ -36,6 +36,7 @@ def test_a_question_with_two_main_verbs_or_none_is_not_whole(question: str) -> N
         "Which actor was in the film that was shot in Lisbon?",
         "Which film was directed by Mia Holm and was shot in Lisbon?",
         "What did Rui Costa work as?",
+        "How many species does Gull Rock have?",
         "Which team has Mia Holm played for?",
         "Who directed the film that was based on Gull Rock?",
         "How many goals has Rui Costa scored?",

@@ -16,7 +16,7 @@ from app.reasoning.types import HopStatus
 from app.settings import Settings
 from tests import one_claim
 from tests.openai_server import OpenAIServer, Reply, error, play
-from tests.waiting import until
+from tests.waiting import LONG, until
 
 KEY = "planted-key-4711"
 CLAIM = one_claim.CLAIM.text
@@ -34,7 +34,7 @@ def site(tmp_path):
             "OPENAI_MODEL": "scripted",
             "OPENAI_API_KEY": KEY,
             "READ_WITH": "model",
-            "CALL_SECONDS": "2",
+            "CALL_SECONDS": "60",
         }
         app = create_app(Settings.from_env(env | settings))
         app.config["WTF_CSRF_ENABLED"] = False
@@ -107,7 +107,7 @@ FAILURES = {
     ),
     "server error": (error(500, f"Traceback: {KEY}"), "The language model's server {host} failed (500)."),
     "hung socket": (
-        Reply("Yes", delay=30),
+        Reply("Yes", delay=LONG),
         "The language model scripted at {host} did not answer within 2 seconds.",
     ),
     "cut reply": (
@@ -138,7 +138,7 @@ def test_every_failure_of_the_server_is_its_own_sentence_on_the_page_in_the_log_
     site, caplog, reply, sentence
 ):
     with OpenAIServer([reply]) as server, caplog.at_level(logging.INFO):
-        app = site(server)
+        app = site(server, CALL_SECONDS="2" if reply.delay else "60")
         page = checked(app)
     (run_id,) = re.findall(r'href="/runs/([^"]+)" id="permalink"', page)
     told = sentence.format(host=server.url.split("/")[2])

@@ -50,13 +50,13 @@ def test_when_the_day_is_spent_a_new_run_is_turned_away_with_its_claim_kept(make
 @pytest.mark.parametrize(
     ("setting", "limit"),
     [
-        ({"run_seconds": 1}, "1 second"),
+        ({"run_seconds": 3}, "3 seconds"),
         ({"run_calls": 2}, "2 calls"),
         ({"run_tokens": 30}, "30 tokens"),
     ],
 )
 def test_a_run_that_reaches_a_limit_of_the_settings_says_which_on_its_page(make_app, setting, limit):
-    page = finished(make_app(scripted_wiring(delay=0.3), **setting).test_client())
+    page = finished(make_app(scripted_wiring(delay=0.4), **setting).test_client())
     assert f"The limit of {limit} for one check was reached." in page and "Supported" in page
 
 

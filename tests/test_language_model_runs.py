@@ -102,7 +102,7 @@ FAILURES = {
         "The server {host} has had too many requests for the language model scripted (429): try again later.",
     ),
     "rate limit with a time": (
-        error(429, "Slow down", headers={"Retry-After": "30"}),
+        error(429, "Slow down", headers={"Retry-After": "300"}),
         "The server {host} has had too many requests for the language model scripted (429): try again later.",
     ),
     "server error": (error(500, f"Traceback: {KEY}"), "The language model's server {host} failed (500)."),

@@ -56,7 +56,7 @@ def test_when_the_day_is_spent_a_new_run_is_turned_away_with_its_claim_kept(make
     ],
 )
 def test_a_run_that_reaches_a_limit_of_the_settings_says_which_on_its_page(make_app, setting, limit):
-    page = finished(make_app(scripted_wiring(delay=0.4), **setting).test_client())
+    page = finished(make_app(scripted_wiring(delay=0.5), **setting).test_client())
     assert f"The limit of {limit} for one check was reached." in page and "Supported" in page
 
 

@@ -19,7 +19,9 @@ from app.reasoning.types import Claim, Context, Hop
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
-_DENIAL = re.compile(r"\b(?:not(?! only)|never|neither|nor)\b|n['’]t\b", re.IGNORECASE)
+DENIAL = re.compile(r"\b(?:not(?! only)|never|neither|nor)\b|n['’]t\b", re.IGNORECASE)
+"""A word that turns what a clause says into its opposite."""
+_LASTED = re.compile(r"(?:from )?(\d{4})(?: ?[-–] ?| to )(\d{4})\.?")
 _CLAUSE = re.compile(r"[,;:.]|\b(?:and|but|who|which|that|whose|where|when|while)\b")
 _SAME_YEAR = re.compile(r"\bthe same year\b", re.IGNORECASE)
 _NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
@@ -84,7 +86,7 @@ def _finding(claim: Claim, hop: Hop, borne_out: tuple[str, ...], said: tuple[str
 def _is_denied(text: str, value: str) -> bool:
     """Whether the claim gives this value only to deny it, in the same clause: "is not in Paris"."""
     before, found, _ = text.partition(value)
-    return bool(found) and bool(_DENIAL.search(_CLAUSE.split(before)[-1]))
+    return bool(found) and bool(DENIAL.search(_CLAUSE.split(before)[-1]))
 
 
 def _of_yes_or_no(claim: Claim, hop: Hop, word: str, asserted: str) -> Finding | None:
@@ -100,10 +102,15 @@ def _of_yes_or_no(claim: Claim, hop: Hop, word: str, asserted: str) -> Finding |
 def _speaks_against(said: tuple[str, ...], found: tuple[str, ...], hop: Hop) -> bool:
     """Whether the other answer `found` speaks against the claim: an actor is born once, and is in many films.
 
-    Of several values that the claim has, any may be the one that was asked about, and of several numbers found, too.
+    Of several values that the claim has, any may be the one that was asked about, and of several numbers found, too;
+    but what lasted from one year to another began and ended in no other.
     """
-    question = hop.question.text
-    if len(said) > 1 or (len(found) > 1 and _in_numbers(question)):
+    question, answer = hop.question.text, hop.answer.text if hop.answer else None
+    if len(said) > 1:
+        return False
+    if lasted := _LASTED.fullmatch(answer or ""):
+        return said[0].isdigit() and not int(lasted[1]) <= int(said[0]) <= int(lasted[2])
+    if len(found) > 1 and _in_numbers(question):
         return False
     if asked_for(question) == "place":
         return not _is_cited(said[0], hop) and any(exclude_each_other(said[0], other) for other in found)

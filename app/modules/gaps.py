@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.modules.claim_patterns import subjects
-from app.modules.comparison import findings
+from app.modules.comparison import DENIAL, findings
 from app.modules.evidence import is_linked
 from app.modules.wording import bare_title, names, normalised, stems
 from app.reasoning.types import Claim, Context
@@ -23,7 +23,7 @@ Passages = Sequence[tuple[str, str]]
 def gap(claim: Claim, context: Context, passages: Passages) -> str:
     """What no kept question and none of the (title, text) `passages` does, in words for people, or nothing.
 
-    A name that was held against an answer is no gap; and evidence that nobody asked for, a data set's, has none.
+    A name that was held against an answer is no gap; evidence that nobody asked for, a data set's, has none.
     """
     if not any(hop.question.text for hop in context):
         return ""
@@ -32,7 +32,10 @@ def gap(claim: Claim, context: Context, passages: Passages) -> str:
     if untouched:
         return f"mentions {' or '.join(untouched)}"
     untied = [name for name in _untied(claim, context, passages) if name not in settled]
-    return f"ties {' or '.join(untied)} to the claim" if untied else ""
+    if untied:
+        return f"ties {' or '.join(untied)} to the claim"
+    # A judge of words reads over a "not"; only an answer held against what is denied tells.
+    return "settles what the claim denies" if DENIAL.search(claim.text) and not settled else ""
 
 
 def _untouched(claim: Claim, context: Context, passages: Passages) -> list[str]:

@@ -25,8 +25,8 @@ class JudgeReasoner:
     """The likeliest label over the kept evidence; the rationale quotes the sentences that the answers stand in.
 
     A decided label needs `sufficient` when NOT_ENOUGH_EVIDENCE is allowed: an unsure weighing does not decide, and over
-    a gap (gaps.py) only a very sure one does. Evidence conflicts, where that label is allowed, when one hop supports
-    and another refutes so surely by itself.
+    a gap (gaps.py) only a very sure one supports. Evidence conflicts, where that label is allowed, when one hop
+    supports and another refutes so surely by itself.
     """
 
     judge: EntailmentModel
@@ -44,9 +44,9 @@ class JudgeReasoner:
         weighed = weigh(self.judge, claim, context, evidence.passages)
         label, likely = self._label(weighed.probabilities, labels)
         confidence: float | None = likely
-        decided = label is not Label.NOT_ENOUGH_EVIDENCE and Label.NOT_ENOUGH_EVIDENCE in labels
-        if decided and likely < SURE_DESPITE_GAPS and gap(claim, context, evidence.passages):
-            # That the weighing is too unsure to decide over a gap says nothing of how likely the rest is.
+        in_doubt = label is Label.SUPPORTED and likely < SURE_DESPITE_GAPS and Label.NOT_ENOUGH_EVIDENCE in labels
+        if in_doubt and gap(claim, context, evidence.passages):
+            # That the weighing is too unsure to support a claim over a gap says nothing of how likely the rest is.
             label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
         compared = (Sentence(finding.told, finding.hops) for finding in weighed.findings)
         quoted = (*quotations(context), *further_quotations(claim, evidence))

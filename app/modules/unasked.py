@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from app.language.sentences import sentences
 from app.modules.claim_questions import asked_of_sides, compared_in
 from app.modules.look_ups import was_read
-from app.modules.wording import names, same_question, stems
-from app.reasoning.types import Claim, Context
+from app.modules.wording import asked_for, names, same_question, stems
+from app.reasoning.types import Claim, Context, Hop
 
 _IN_ORDER = re.compile(r"\b(?:before|after|earlier|later|(?!other|rather)(?:more|less|fewer|[a-z]+er)\b[^.]*? than)\b")
 _NEW_CLAUSE = re.compile(r"[;,] |\b(?:and|but|while|who|which|that|whose|where|when|whom)\b")
@@ -37,9 +37,12 @@ def unasked_sides(claim: Claim, context: Context) -> tuple[str, ...]:
 
 
 def unanswered_sides(claim: Claim, context: Context) -> tuple[str, ...]:
-    """The questions that the claim's comparison asks of its sides and that no kept hop answers, where one does."""
+    """The questions that the claim's comparison asks of its sides and that no kept hop answers, where one does.
+
+    What asks for a time or an amount is answered by words with a number.
+    """
     asked = asked_of_sides(claim, context)
-    still = tuple(each for each in asked if not any(same_question(each, hop.question.text) for hop in context))
+    still = tuple(each for each in asked if not any(_answers(hop, each) for hop in context))
     return still if len(still) < len(asked) else ()
 
 
@@ -49,6 +52,12 @@ def unmentioned_clauses(claim: Claim, context: Context, passages: Sequence[tuple
     known = stems(" ".join(seen))
     clauses = (part.strip(" .!?") for sentence in sentences(claim.text) for part in _NEW_CLAUSE.split(sentence))
     return tuple(each for each in clauses if _is_unmentioned(stems(each), known))
+
+
+def _answers(hop: Hop, question: str) -> bool:
+    text = hop.answer.text or "" if hop.answer else ""
+    in_numbers = asked_for(question) in ("time", "amount")
+    return same_question(question, hop.question.text) and (not in_numbers or bool(re.search(r"\d", text)))
 
 
 def _is_unmentioned(said: frozenset[str], known: frozenset[str]) -> bool:

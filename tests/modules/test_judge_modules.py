@@ -115,13 +115,24 @@ def test_the_reasoner_gives_the_judges_label_with_its_probability(probabilities,
 
 @pytest.mark.parametrize(
     ("judged", "label", "confidence"),
-    [((0.8, 0.1, 0.1), Label.NOT_ENOUGH_EVIDENCE, None), ((0.95, 0.0, 0.05), Label.SUPPORTED, 0.95)],
-    ids=["rather sure", "very sure"],
+    [
+        ((0.8, 0.1, 0.1), Label.NOT_ENOUGH_EVIDENCE, None),
+        ((0.95, 0.0, 0.05), Label.SUPPORTED, 0.95),
+        ((0.1, 0.8, 0.1), Label.REFUTED, 0.8),
+    ],
+    ids=["rather sure", "very sure", "against it"],
 )
-def test_only_a_very_sure_weighing_decides_over_a_name_that_no_evidence_mentions(judged, label, confidence):
+def test_only_a_very_sure_weighing_supports_a_claim_over_a_name_that_no_evidence_mentions(judged, label, confidence):
     verdict = JudgeReasoner(ScriptedJudge(*judged), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
     assert (verdict.label, verdict.confidence) == (label, confidence)
     assert (verdict.missing == "No evidence was found that mentions Prague.") is (confidence is None)
+
+
+def test_what_a_claim_denies_is_left_open_by_a_judge_who_read_over_the_not():
+    denied = Claim("Franz Kafka did not write The Metamorphosis.")
+    assert gap(denied, (FIRST,), passages_of(denied, (FIRST,))) == "settles what the claim denies"
+    elsewhere = Claim("Franz Kafka was not born in Vienna.")
+    assert gap(elsewhere, (SECOND,), passages_of(elsewhere, (SECOND,))) == ""
 
 
 def test_the_reasoner_does_not_decide_for_a_judge_below_the_bound():

@@ -75,10 +75,15 @@ def test_a_clause_whose_words_stand_nowhere_is_not_looked_into(claim: str, claus
     [
         ("Arendia and Gulls were founded in the same year.", kept(WHEN), ("When was Gulls founded?",)),
         ("Arendia and Gulls were founded in the same year.", kept(WHEN, ("When was Gulls founded?", "1970")), ()),
+        (
+            "Arendia and Gulls were founded in the same year.",
+            kept(WHEN, ("When was Gulls founded?", "a band")),
+            ("When was Gulls founded?",),
+        ),
         ("Arendia and Gulls were founded in the same year.", kept(("What is Arendia?", "a land")), ()),
         ("Arendia was founded in 1970.", kept(WHEN), ()),
     ],
-    ids=["one side", "both sides", "asked in other words", "no comparison"],
+    ids=["one side", "both sides", "an answer without a year", "asked in other words", "no comparison"],
 )
 def test_a_side_is_unanswered_where_the_other_was_answered(
     claim: str, context: Context, questions: tuple[str, ...]

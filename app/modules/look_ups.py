@@ -48,8 +48,9 @@ def answer_look_ups(claim: Claim, context: Context, seen: SeenArticles = NOTHING
 def article_look_ups(claim: Claim, context: Context, seen: SeenArticles) -> list[str]:
     """Who or what has a seen and unread article with more of what the claim leaves open, the most telling first.
 
-    It bears a name of the claim, of what a kept answer says or of the passage that this stands in: the museum that a
-    page tells of is what the claim calls "a museum".
+    Of two with as many words the one that the searches ranked higher comes first. It bears a name of the claim, of
+    what a kept answer says or of the passage that this stands in: the museum that a page tells of is what the claim
+    calls "a museum".
     """
     text = " ".join(claim.text.split())
     own = {name: _look_up(name, text, seen) for name in _names(text, seen) if not _is_adjective(name, text)}
@@ -59,7 +60,8 @@ def article_look_ups(claim: Claim, context: Context, seen: SeenArticles) -> list
         for name in telling_names(claim, context, told, seen)
     }
     told = {name: _promised(name, claim, context, seen) for name in own | new}
-    best = sorted((name for name in told if told[name] >= FEWEST_SHARED), key=lambda name: -told[name])
+    worth = (name for name in told if told[name] >= FEWEST_SHARED)
+    best = sorted(worth, key=lambda name: (-told[name], seen.rank(name)))
     return [(own | new)[name] for name in best]
 
 

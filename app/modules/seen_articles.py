@@ -63,6 +63,11 @@ class SeenArticles:
         same = (each for each in self.passages if _one_person(normalised(_bare(each)).split(), words))
         return next((each for each in same if is_on_person(each)), None)
 
+    def rank(self, name: str) -> int:
+        """The place of the article on `name` among all that were seen; behind them where there is none."""
+        article = self.about(name)
+        return self.passages.index(article) if article else len(self.passages)
+
     def is_person(self, name: str) -> bool | None:
         """Whether the article on `name` is on a person; None where no article says so."""
         article = self.about(name)
@@ -86,10 +91,9 @@ def told_of(open_words: frozenset[str], article: Passage) -> int:
 
 
 def open_words(claim: str, context: Sequence[Hop]) -> frozenset[str]:
-    """The claim's stems that no kept question, answer or cited passage has."""
+    """The claim's stems that no kept answer and no cited passage has."""
     known: frozenset[str] = frozenset()
     for hop in context:
-        known |= stems(hop.question.text)
         if hop.answer:
             known |= stems(hop.answer.text or "")
             known |= stems(hop.answer.cited.passage.text) if hop.answer.cited else frozenset()

@@ -72,8 +72,8 @@ def test_a_person_is_known_by_another_form_of_the_name() -> None:
     assert seen.is_person("Anton Berg") is None
 
 
-def test_what_is_asked_and_read_is_not_open() -> None:
-    """Open are the words that neither a kept question nor its answer nor its passage has."""
+def test_what_was_read_is_not_open() -> None:
+    """Open are the words that no kept answer and no cited passage has."""
     left = open_words("Mia Holm is an editor from Lisbon.", (looked_at(MIA),))
     assert left == {"lisbon"}
     assert told_of(left, GULL) == 1
@@ -119,3 +119,14 @@ def test_only_a_name_is_asked_for_as_the_person_it_is() -> None:
     seen = SeenArticles((passage("Derek Berg", "Derek Berg (born 1938) is an English actor."),))
     assert asked_as_it_is("What was Derek Berg?", seen) == "Who was Derek Berg?"
     assert asked_as_it_is("What was the profession of Derek Berg?", seen) == "What was the profession of Derek Berg?"
+
+
+def test_of_two_that_tell_as_much_the_better_found_one_comes_first() -> None:
+    """What the search ranked higher is likelier to be what the claim means."""
+    claim = Claim("This Gull Network analyst was inducted into the Hall of Fame after 13 seasons.")
+    network = passage("Gull Network", "The Gull Network is a show with Rui Costa and Anton Berg.")
+    hall = passage("Hall of Fame", "The Hall of Fame is a museum; analysts are inducted after some seasons.")
+    anton = passage("Anton Berg", "Anton Berg (born 1960) played 13 seasons and was inducted.")
+    for first, second, asked in ((anton, hall, "Who was Anton Berg?"), (hall, anton, "What is the Hall of Fame?")):
+        hop = looked_at(network, first, second, asked="What is the Gull Network?", answer="a show")
+        assert article_look_ups(claim, (hop,), SeenArticles.of((hop,)))[0] == asked

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from app.language.sentences import sentences
 from app.modules.claim_patterns import filled, patterns, subjects
 from app.modules.clauses import Description
+from app.modules.denial import affirmed
 from app.modules.described import descriptions_in
 from app.modules.look_ups import NOTHING_SEEN, answer_look_ups, article_look_ups, name_look_ups
 from app.modules.main_clause import main_clause, questions_of, without_opening
@@ -172,8 +173,8 @@ def _of_clauses(text: str, found: list[Description], context: Context) -> list[t
 
 
 def _plain(text: str) -> str:
-    """The claim without its full stop, dates in brackets and what stands before its subject."""
-    text = re.sub(r" ?\([^)]*\d{4}[^)]*\)", "", " ".join(text.split()))
+    """The claim without its full stop, denials, dates in brackets and what stands before its subject."""
+    text = affirmed(re.sub(r" ?\([^)]*\d{4}[^)]*\)", "", " ".join(text.split())))
     return without_opening(text.strip(" .!?"))
 
 

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from app.modules.claim_questions import asked_of_sides, resolved_claim
+from app.modules.denial import affirmed, is_denied
 from app.modules.places import exclude_each_other, is_place, territory
 from app.modules.signals import denies
 from app.modules.wording import NAME, asked_for, names, normalised, same_question, stems
@@ -19,10 +20,7 @@ from app.reasoning.types import Claim, Context, Hop
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
-DENIAL = re.compile(r"\b(?:not(?! only)|never|neither|nor)\b|n['’]t\b", re.IGNORECASE)
-"""A word that turns what a clause says into its opposite."""
 _LASTED = re.compile(r"(?:from )?(\d{4})(?: ?[-–] ?| to )(\d{4})\.?")
-_CLAUSE = re.compile(r"[,;:.]|\b(?:and|but|who|which|that|whose|where|when|while)\b")
 _SAME_YEAR = re.compile(r"\bthe same year\b", re.IGNORECASE)
 _NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
 _IN_A_PLACE = re.compile(rf"\b(?:in|at|on|near|from|through|into) (?:the )?({NAME}(?:, {NAME})*)")
@@ -60,7 +58,7 @@ def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
     answer = (hop.answer.text or "") if hop.answer else ""
     if (word := _YES_NO.match(answer)) and (asserted := statement(hop.question.text)):
         return _of_yes_or_no(claim, hop, word[0].casefold(), asserted)
-    said = _said_by_claim(resolved_claim(claim, before), hop.question.text)
+    said = _said_by_claim(affirmed(resolved_claim(claim, before)), hop.question.text)
     found = _values(answer, hop.question.text)
     if not said or not found or (len(answer.split()) > NAMED_IN and not _in_numbers(hop.question.text)):
         return None
@@ -73,7 +71,7 @@ def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
 def _finding(claim: Claim, hop: Hop, borne_out: tuple[str, ...], said: tuple[str, ...]) -> Finding:
     """That the answer is what was `said`, so far as it is `borne_out`, or something else, as the claim means it."""
     claimed, answer = borne_out or said, hop.answer.text if hop.answer else ""
-    denied = _is_denied(claim.text, claimed[0])
+    denied = is_denied(claim.text, claimed[0])
     values = " and ".join(claimed)
     says = f"The claim denies {values}" if denied else f"The claim says {values}"
     if borne_out and not denied:
@@ -81,12 +79,6 @@ def _finding(claim: Claim, hop: Hop, borne_out: tuple[str, ...], said: tuple[str
     else:
         told = f"{says}; hop {hop.number} found {answer}."
     return Finding(bool(borne_out) != denied, told, (hop.number,), claimed)
-
-
-def _is_denied(text: str, value: str) -> bool:
-    """Whether the claim gives this value only to deny it, in the same clause: "is not in Paris"."""
-    before, found, _ = text.partition(value)
-    return bool(found) and bool(DENIAL.search(_CLAUSE.split(before)[-1]))
 
 
 def _of_yes_or_no(claim: Claim, hop: Hop, word: str, asserted: str) -> Finding | None:

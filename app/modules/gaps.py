@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.modules.claim_patterns import subjects
-from app.modules.comparison import DENIAL, findings
+from app.modules.comparison import findings
+from app.modules.denial import DENIAL
 from app.modules.evidence import is_linked
 from app.modules.wording import bare_title, names, normalised, stems
 from app.reasoning.types import Claim, Context

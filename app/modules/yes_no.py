@@ -91,10 +91,10 @@ def _asserted(auxiliary: str, predicate: list[str]) -> str:
     if "not" in kept or not verb_on:
         return " ".join([auxiliary, *kept])
     adverbs = kept[: len(kept) - len(verb_on)]
-    return " ".join([*adverbs, _inflected(verb_on[0], auxiliary), *verb_on[1:]])
+    return " ".join([*adverbs, inflected(verb_on[0], auxiliary), *verb_on[1:]])
 
 
-def _inflected(verb: str, auxiliary: str) -> str:
+def inflected(verb: str, auxiliary: str) -> str:
     """The verb alone for auxiliary and verb: "did" + "win" is "won", "does" + "fly" is "flies"."""
     if auxiliary == "do":
         return verb

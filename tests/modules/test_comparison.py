@@ -215,6 +215,13 @@ LOUVRE, LOUVRE_IN_PARIS = "Where is the Louvre located?", "The Louvre, which was
             "The claim denies Berlin; hop 1 found Paris.",
         ),
         ("The Louvre is not only in Paris.", LOUVRE, "Paris", True, "The claim says Paris, and so does hop 1."),
+        (
+            "Jane Austen did not write Frankenstein.",
+            "Who wrote Frankenstein?",
+            "Mary Shelley",
+            True,
+            "The claim denies Jane Austen; hop 1 found Mary Shelley.",
+        ),
         (LOUVRE_IN_PARIS, LOUVRE, "Paris", True, "The claim says Paris, and so does hop 1."),
         (
             "Neither Ada Stone nor Max Frei was born in Chur.",

@@ -129,7 +129,7 @@ def test_only_a_very_sure_weighing_supports_a_claim_over_a_name_that_no_evidence
 
 
 def test_what_a_claim_denies_is_left_open_by_a_judge_who_read_over_the_not():
-    denied = Claim("Franz Kafka did not write The Metamorphosis.")
+    denied = Claim("The Metamorphosis is not a long book.")
     assert gap(denied, (FIRST,), passages_of(denied, (FIRST,))) == "settles what the claim denies"
     elsewhere = Claim("Franz Kafka was not born in Vienna.")
     assert gap(elsewhere, (SECOND,), passages_of(elsewhere, (SECOND,))) == ""

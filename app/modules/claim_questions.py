@@ -18,7 +18,7 @@ from app.modules.described import descriptions_in
 from app.modules.look_ups import NOTHING_SEEN, answer_look_ups, article_look_ups, name_look_ups
 from app.modules.main_clause import main_clause, questions_of, without_opening
 from app.modules.prompts import data
-from app.modules.seen_articles import SeenArticles
+from app.modules.seen_articles import SeenArticles, answer_text
 from app.modules.wording import NAME, asked_for, names, same_question, stems
 from app.reasoning.types import Claim, Context, Hop
 
@@ -134,7 +134,7 @@ def _look_ups(claim: Claim, context: Context, weight: float, seen: SeenArticles)
     every = name_look_ups(claim, seen)
     if not context:
         return [(LOOK_UP, every)] if weight == LOOK_UP else [(SUBJECT, every[:1]), (IDENTITY, every[1:])]
-    answered = stems(" ".join(_answer_text(hop) for hop in context))
+    answered = stems(" ".join(answer_text(hop) for hop in context))
     asked = answered.union(*(stems(hop.question.text) for hop in context))
     fresh = [question for question in every if not _all_named(question, asked)]
     telling = article_look_ups(claim, context, seen)
@@ -157,7 +157,7 @@ def _of_clauses(text: str, found: list[Description], context: Context) -> list[t
         or any(each.start == 0 for each in found)
     ):
         return []
-    is_answer = clause.subject in [_answer_text(hop) for hop in context]
+    is_answer = clause.subject in [answer_text(hop) for hop in context]
     definite = tuple(f"Which {each.noun} " for each in found if each.definite)
     asked: list[str] = []
     followed: list[str] = []
@@ -166,7 +166,7 @@ def _of_clauses(text: str, found: list[Description], context: Context) -> list[t
         hop = next((hop for hop in context if same_question(hop.question.text, each.question)), None)
         if hop is None and not each.question.startswith(definite):
             (followed if is_answer else asked).append(each.question)
-        of_answer = main_clause(f"{_answer_text(hop)} {each.of_answer}") if hop and each.of_answer else None
+        of_answer = main_clause(f"{answer_text(hop)} {each.of_answer}") if hop and each.of_answer else None
         if of_answer:
             told += [more.question for more in questions_of(of_answer, is_answer=True)] + _of_predicate(of_answer.text)
     return [(CLAUSE, asked), (TOLD, told), (FOLLOWS, followed)]
@@ -196,7 +196,7 @@ def _resolved(text: str, context: Context) -> tuple[str, list[Description]]:
         if each is None or hop is None:
             return text, found
         unused.remove(hop)
-        text = text[: each.start] + _answer_text(hop) + text[each.end :]
+        text = text[: each.start] + answer_text(hop) + text[each.end :]
 
 
 def _answers(hop: Hop, question: str) -> bool:
@@ -244,8 +244,3 @@ def _related(text: str) -> list[str]:
     partner = rf"\b(?:as|than|before|after) (?P<x>[\"“][^\"”]+[\"”]|(?:the )?{NAME}|[a-z]{{3,}}(?=$))"
     partners = [match["x"] for match in re.finditer(partner, predicate)]
     return about + [name for name in partners if not re.match(r"(?:the )?\d", name)]
-
-
-def _answer_text(hop: Hop) -> str:
-    text = (hop.answer.text or "").strip(" .") if hop.answer else ""
-    return text.replace('"', "") if text.count('"') % 2 else text

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.modules.clauses import is_person
-from app.modules.wording import bare_title, normalised, stems
+from app.modules.wording import NAME, bare_title, normalised, stems
 from app.reasoning.types import Hop, Passage
 
 _OPENING = r"^(?:(?! (?:is|was|are|were) )[^(]|\([^()]*\)){2,160}?"
@@ -35,14 +35,14 @@ class SeenArticles:
 
     @classmethod
     def of(cls, hops: Iterable[Hop]) -> SeenArticles:
-        """Those of the hops' answers, in the order in which they came."""
+        """Those of the hops' answers, in the order in which they came; "It" and "The Who" are words in any text."""
         found: dict[str, Passage] = {}
         for hop in hops:
             if hop.answer:
                 cited = (hop.answer.cited.passage,) if hop.answer.cited else ()
                 for passage in (*cited, *hop.answer.retrieved):
                     found.setdefault(_key(bare_title(passage.title)), passage)
-        return cls(tuple(passage for key, passage in found.items() if key))
+        return cls(tuple(passage for key, passage in found.items() if stems(key)))
 
     def names_in(self, text: str) -> list[str]:
         """The titles that stand in `text` as names, as it writes them; none inside a longer one."""
@@ -83,6 +83,14 @@ def is_on_person(article: Passage) -> bool | None:
     if said is None:
         return None
     return any(is_person(word) or word.endswith("woman") for word in said[1].split()[-2:])
+
+
+def answer_text(hop: Hop) -> str:
+    """A kept answer as it is put into the claim: in quotation marks where it is a title with small words in it."""
+    text = (hop.answer.text or "").strip(" .") if hop.answer else ""
+    text = text.replace('"', "") if text.count('"') % 2 else text
+    titled = hop.answer and any(text == bare_title(each.title) for each in hop.answer.retrieved)
+    return f'"{text}"' if titled and not re.fullmatch(NAME, text) else text
 
 
 def told_of(open_words: frozenset[str], article: Passage) -> int:

@@ -130,3 +130,19 @@ def test_of_two_that_tell_as_much_the_better_found_one_comes_first() -> None:
     for first, second, asked in ((anton, hall, "Who was Anton Berg?"), (hall, anton, "What is the Hall of Fame?")):
         hop = looked_at(network, first, second, asked="What is the Gull Network?", answer="a show")
         assert article_look_ups(claim, (hop,), SeenArticles.of((hop,)))[0] == asked
+
+
+def test_a_word_of_every_text_is_no_title() -> None:
+    """The novel "It" is not meant wherever a sentence begins with it."""
+    assert SeenArticles.of((looked_at(passage("It (novel)", "It is a 1986 novel."), GULL),)).passages == (GULL,)
+
+
+def test_a_title_with_small_words_is_asked_about_whole() -> None:
+    """The answer "Fish and Chips" is not cut at "and"."""
+    claim = Claim("Anton Berg is the writer of the sitcom for which Rui Costa is best known.")
+    show = passage("Fish and Chips", "Fish and Chips is a sitcom with Rui Costa.")
+    first = LocalQuestionGenerator(Silent()).next_question(claim, (), ())
+    assert first is not None
+    hop = looked_at(show, asked=first.text, answer="Fish and Chips")
+    asked = LocalQuestionGenerator(Silent()).next_question(claim, (hop,), ())
+    assert asked == Question('Who wrote "Fish and Chips"?')

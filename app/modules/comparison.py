@@ -2,28 +2,30 @@
 
 The answer the claim itself gives to a hop's question is what the claim holds beyond the question's words: "Tchaikovsky
 died in 1921" holds "1921" beyond "When did Tchaikovsky die?". Only like is compared with like, years with years and
-names with names; two answered sides of "before", "after" and "the same year" are compared as numbers.
+names with names.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from app.modules.claim_questions import asked_of_sides, resolved_claim
+from app.modules.claim_questions import resolved_claim
 from app.modules.denial import affirmed, is_denied
+from app.modules.finding import Finding
 from app.modules.places import exclude_each_other, is_place, territory
 from app.modules.signals import denies
-from app.modules.wording import NAME, asked_for, names, normalised, same_question, stems
+from app.modules.two_answers import ORDER, of_two_answers
+from app.modules.wording import NAME, asked_for, names, normalised, stems
 from app.modules.yes_no import statement
 from app.reasoning.types import Claim, Context, Hop
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
 _LASTED = re.compile(r"(?:from )?(\d{4})(?: ?[-–] ?| to )(\d{4})\.?")
-_SAME_YEAR = re.compile(r"\bthe same year\b", re.IGNORECASE)
 _NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
 _IN_A_PLACE = re.compile(rf"\b(?:in|at|on|near|from|through|into) (?:the )?({NAME}(?:, {NAME})*)")
+_ONE_OF_ITS_KIND = re.compile(r"What (?:is|was) the (?:capital|(?:chemical )?symbol|currency|official name) of ")
+    r"What (?:is|was) the (?:capital|chemical symbol|symbol|currency|official name|nickname) of "
+)
 _LOOK_UP = re.compile(r"^(?:what|who|where) (?:is|was|are|were) (?:the )?")
 _YES_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 ASKS_FOR_THE_CLAIM = 0.4
@@ -34,24 +36,11 @@ NAMED_IN = 6
 """An answer of more words names much beside what was asked for, so that its names tell nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A comparison that could be made: whether it bears the claim out, in words for people, from which hops.
-
-    `claimed` are the claim's own words that were compared.
-    """
-
-    agrees: bool
-    told: str
-    hops: tuple[int, ...]
-    claimed: tuple[str, ...] = ()
-
-
 def findings(claim: Claim, context: Context) -> tuple[Finding, ...]:
-    """Every comparison that can be made, at most one a hop, then that of two answered years with each other."""
+    """Every comparison that can be made, at most one a hop, then that of two answers with each other."""
     found = [finding for place, hop in enumerate(context) if (finding := _of_hop(claim, context[:place], hop))]
-    years = _of_order(claim, context) or _of_one_year(claim, context)
-    return (*found, years) if years else tuple(found)
+    between = of_two_answers(claim, context)
+    return (*found, between) if between else tuple(found)
 
 
 def _of_hop(claim: Claim, before: Context, hop: Hop) -> Finding | None:
@@ -106,7 +95,8 @@ def _speaks_against(said: tuple[str, ...], found: tuple[str, ...], hop: Hop) -> 
         return False
     if asked_for(question) == "place":
         return not _is_cited(said[0], hop) and any(exclude_each_other(said[0], other) for other in found)
-    return asked_for(question) not in ("thing", "") or question.startswith("What nationality")
+    of_one = bool(_ONE_OF_ITS_KIND.match(question)) and len(found) == 1
+    return of_one or asked_for(question) not in ("thing", "") or question.startswith("What nationality")
 
 
 def _is_cited(place: str, hop: Hop) -> bool:
@@ -122,7 +112,7 @@ def _said_by_claim(text: str, question: str) -> tuple[str, ...]:
     asked = stems(question)
     if _LOOK_UP.sub("", normalised(question)) in map(normalised, names(question)):
         return ()  # "What is Edvard Munch?" asks for nothing that a claim says of him
-    if _ORDER.search(text) or len(asked & stems(text)) < ABOUT_THE_CLAIM * len(asked):
+    if ORDER.search(text) or len(asked & stems(text)) < ABOUT_THE_CLAIM * len(asked):
         return ()
     kind = asked_for(question)
     part = {"person": _who_part, "place": _where_part}.get(kind, _whole)(text, question)
@@ -157,49 +147,6 @@ def _values(text: str, question: str) -> tuple[str, ...]:
 
 def _in_numbers(question: str) -> bool:
     return asked_for(question) in ("time", "amount")
-
-
-def _of_order(claim: Claim, context: Context) -> Finding | None:
-    """Two years that the claim puts in order, asked in the claim's order of names."""
-    order = _ORDER.search(claim.text)
-    if not order:
-        return None
-    first, second = (_year_about(side, context) for side in (claim.text[: order.start()], claim.text[order.end() :]))
-    if not first or not second or first[1] == second[1]:
-        return None
-    earlier = order[0].casefold() in ("before", "earlier than")
-    told = f"Hop {first[0]} found {first[1]} and hop {second[0]} found {second[1]}."
-    return Finding((first[1] < second[1]) == earlier, told, (first[0], second[0]))
-
-
-def _of_one_year(claim: Claim, context: Context) -> Finding | None:
-    """Two years of which the claim says that they are the same."""
-    asked = asked_of_sides(claim, context) if _SAME_YEAR.search(claim.text) else []
-    answered = [(hop.number, year) for each in asked for hop in context if (year := _year_of(hop, each))]
-    if len(answered) != 2:
-        return None
-    (one, year), (other, other_year) = answered
-    told = f"Hop {one} found {year} and hop {other} found {other_year}."
-    return Finding(year == other_year, told, (one, other))
-
-
-def _year_of(hop: Hop, question: str) -> int | None:
-    return _only_year(hop) if same_question(question, hop.question.text) else None
-
-
-def _year_about(side: str, context: Context) -> tuple[int, int] | None:
-    """The hop and the year that answer "when" about a name on this side of the claim."""
-    about = names(side)
-    for hop in context:
-        if (year := _only_year(hop)) and about and stems(about[-1]) <= stems(hop.question.text):
-            return hop.number, year
-    return None
-
-
-def _only_year(hop: Hop) -> int | None:
-    """The year in its answer, where there is one and no second."""
-    years = re.findall(r"\b\d{3,4}\b", (hop.answer.text or "") if hop.answer else "")
-    return int(years[0]) if len(years) == 1 else None
 
 
 def _numbers(text: str) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.modules.comparison import Finding, findings
+from app.modules.comparison import findings
 from app.modules.evidence import passages_of
+from app.modules.finding import Finding
 from app.modules.unasked import unanswered_sides
 from app.reasoning.roles import EntailmentModel
 from app.reasoning.types import Claim, Context, Hop, Label

@@ -88,6 +88,27 @@ DARWIN, EINSTEIN = hop(1, "When was Charles Darwin born?", "1809"), hop(2, "When
             "Hop 2 found 1879 and hop 1 found 1809.",
         ),
         (
+            "Canberra is the capital of New Zealand.",
+            (hop(1, "What is the capital of New Zealand?", "Wellington"),),
+            False,
+            "The claim says Canberra; hop 1 found Wellington.",
+        ),
+        (
+            "Mount Kilimanjaro is higher than Mount Everest.",
+            (
+                hop(1, "How high is Mount Kilimanjaro?", "5,895 m"),
+                hop(2, "How high is Mount Everest?", "8,848.86 metres"),
+            ),
+            False,
+            "Hop 1 found 5,895 m and hop 2 found 8,848.86 metres.",
+        ),
+        (
+            "The Oder is shorter than the Volga.",
+            (hop(2, "How long is the Oder?", "840 km"), hop(3, "How long is the Volga?", "3,531 kilometres")),
+            True,
+            "Hop 2 found 840 km and hop 3 found 3,531 kilometres.",
+        ),
+        (
             "The Crimean War ended in 1871.",
             (hop(1, "When did the Crimean War end?", "1853–1856"),),
             False,
@@ -153,6 +174,11 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
         ("The Louvre is in Europe.", (hop(1, "Where is the Louvre located?", "Paris, France"),)),
         ("Albert Einstein was born in Ulm.", (hop(1, "Where was Albert Einstein born?", "German"),)),
         ("The Savoy is located in Westminster.", (hop(1, "Where is the Savoy located?", "London", LONDON),)),
+        (
+            "Everest is higher than K2.",
+            (hop(1, "How high is Everest?", "8,849 m"), hop(2, "How high is K2?", "28,251 ft")),
+        ),
+        ("Oslo is the home of Edvard Munch.", (hop(1, "What is the home of Edvard Munch?", "Ekely"),)),
         ("The Crimean War ended in 1855.", (hop(1, "When did the Crimean War end?", "1853–1856"),)),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN,)),
         ("Charles Darwin was born before Albert Einstein.", (DARWIN, hop(2, "When was Albert Einstein born?", "1809"))),
@@ -175,6 +201,8 @@ def test_what_the_claim_says_is_held_against_what_was_found(claim, context, agre
         "a town and the continent it may lie in",
         "where is no nationality",
         "another place that the same passage names",
+        "two units",
+        "one of several homes",
         "a year within the years it lasted",
         "one side",
         "same year",

@@ -24,8 +24,6 @@ _LASTED = re.compile(r"(?:from )?(\d{4})(?: ?[-–] ?| to )(\d{4})\.?")
 _NATIONALITY = re.compile(r"\b([A-Z][a-z]+(?:ish|ian|ese|ean|can|ch|ek|man)) [a-z]")
 _IN_A_PLACE = re.compile(rf"\b(?:in|at|on|near|from|through|into) (?:the )?({NAME}(?:, {NAME})*)")
 _ONE_OF_ITS_KIND = re.compile(r"What (?:is|was) the (?:capital|(?:chemical )?symbol|currency|official name) of ")
-    r"What (?:is|was) the (?:capital|chemical symbol|symbol|currency|official name|nickname) of "
-)
 _LOOK_UP = re.compile(r"^(?:what|who|where) (?:is|was|are|were) (?:the )?")
 _YES_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 ASKS_FOR_THE_CLAIM = 0.4

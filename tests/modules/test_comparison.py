@@ -100,7 +100,7 @@ DARWIN, EINSTEIN = hop(1, "When was Charles Darwin born?", "1809"), hop(2, "When
                 hop(2, "How high is Mount Everest?", "8,848.86 metres"),
             ),
             False,
-            "Hop 1 found 5,895 m and hop 2 found 8,848.86 metres.",
+            "Hop 1 found 5,895 m and hop 2 found 8,849 metres.",
         ),
         (
             "The Oder is shorter than the Volga.",

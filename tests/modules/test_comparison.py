@@ -97,7 +97,7 @@ DARWIN, EINSTEIN = hop(1, "When was Charles Darwin born?", "1809"), hop(2, "When
             "Mount Kilimanjaro is higher than Mount Everest.",
             (
                 hop(1, "How high is Mount Kilimanjaro?", "5,895 m"),
-                hop(2, "How high is Mount Everest?", "8,848.86 metres"),
+                hop(2, "How high is Mount Everest?", "8,849 metres"),
             ),
             False,
             "Hop 1 found 5,895 m and hop 2 found 8,849 metres.",

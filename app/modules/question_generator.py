@@ -120,12 +120,18 @@ class _Rules:
             len(sentences(question)) > 1
             or not is_whole(question)
             or (points_back(question) and bool(names(self.claim.text)))
-            or any(_repeats(question, hop.question.text) for hop in (*self.context, *self.set_aside))
+            or self._was_asked(question)
             or any(self._adds_nothing(question, hop) for hop in self.context)
             or looks_up_what_was_read(question, self.context)
             or self._repeats_claim(question)
             or not self._is_grounded(question)
         )
+
+    def _was_asked(self, question: str) -> bool:
+        """Whether a hop asked this, as it stands or with what was found in the place of a description in it."""
+        forms = {question, resolved_claim(Claim(question), self.context)}
+        hops = (*self.context, *self.set_aside)
+        return any(_repeats(form, hop.question.text) for form in forms for hop in hops)
 
     def bonus(self, question: str) -> float:
         """The part of the score that depends on what is known already."""

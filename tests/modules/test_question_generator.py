@@ -143,6 +143,13 @@ def test_a_question_with_some_words_left_out_is_the_same_question() -> None:
     )
 
 
+def test_a_description_for_who_was_found_makes_no_new_question() -> None:
+    """ "the author of Middlemarch" is George Eliot by now, and where she lived was asked."""
+    context = kept(("Who wrote Middlemarch?", "George Eliot"), ("Where did George Eliot live?", "Nuneaton"))
+    again = "Where did the author of Middlemarch live?"
+    assert ask(Claim("The author of Middlemarch was left-handed."), context, says=again) != again
+
+
 def test_a_nationality_is_not_looked_up() -> None:
     """ "What is British?" leads away from the claim."""
     question = ask(Claim("Lord William Holm is British."), kept(("What nationality is Lord William Holm?", "British")))

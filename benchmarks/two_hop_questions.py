@@ -1,13 +1,13 @@
 """Ask the first two questions about two-hop claims of HoVer, for a person to read and judge.
 
     .venv/bin/python -m benchmarks.two_hop_questions HOVER.jsonl CORPUS --out ASKED.jsonl [--answers ANSWERS.json]
-        [--claims 50 --seed 2027 --not-in benchmarks/questions_read.jsonl]
+        [--claims 50 --seed 2027 --not-in benchmarks/questions_read.jsonl | --again 6]
 
 CORPUS is the name of a corpus built from HoVer's paragraphs (`flask --app app corpus build`). The first question is
 answered, and kept or set aside, by the modules of a usual run, and the second is asked as that run would; ANSWERS.json
 holds what a person read in the gold paragraph where they fail ({claim id: answer}), and such an answer is kept. The
 claims are drawn by seed, from groups that were not read while the questions were made and hold no claim of the file
-`--not-in`.
+`--not-in`; or they are those of one run of the kept readings, asked `--again`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question, RunOpti
 from app.settings import load_settings
 from app.wiring import Wiring
 
+READINGS = Path(__file__).with_name("questions_read.jsonl")
 READ_IN_DEVELOPMENT, BLIND = 60, 100
 DEVELOPMENT_SEED, BLIND_SEED = 7, 2026
 
@@ -43,6 +44,13 @@ def blind_claims(
         if row.group in groups:
             first.setdefault(row.group, row)
     return list(first.values())
+
+
+def claims_of_run(rows: list[Row], run: int) -> list[Row]:
+    """The claims that were read in one run, in the order of `rows`."""
+    kept = map(json.loads, READINGS.read_text(encoding="utf-8").splitlines())
+    ids = {reading["id"] for reading in kept if reading["run"] == run}
+    return [row for row in rows if row.id in ids]
 
 
 @dataclass(frozen=True)
@@ -96,6 +104,7 @@ def main() -> None:
     parser.add_argument("--claims", type=int, default=BLIND)
     parser.add_argument("--seed", type=int, default=BLIND_SEED)
     parser.add_argument("--not-in", type=Path, help="a file of claims read before (questions_read.jsonl)")
+    parser.add_argument("--again", type=int, metavar="RUN", help="the claims of this run of the kept readings")
     options = parser.parse_args()
     answers = json.loads(options.answers.read_text(encoding="utf-8")) if options.answers else {}
     known = options.not_in.read_text(encoding="utf-8").splitlines() if options.not_in else []
@@ -103,7 +112,11 @@ def main() -> None:
     asker = Asker(Wiring(load_settings()), options.corpus, answers)
     with options.out.open("w", encoding="utf-8") as out:
         rows = read_rows(options.hover, "hover")
-        for row in blind_claims(rows, options.claims, options.seed, read_before):
+        if options.again is not None:
+            rows = claims_of_run(rows, options.again)
+        else:
+            rows = blind_claims(rows, options.claims, options.seed, read_before)
+        for row in rows:
             if row.id in answers or not options.only_answered:
                 out.write(json.dumps(asker.asked(row), ensure_ascii=False) + "\n")
                 out.flush()

@@ -18,7 +18,8 @@ def patterns(group: str) -> tuple[tuple[re.Pattern[str], list[str]], ...]:
     facts = data("claim_questions")
     plain = rf"(?:the |an? )?[a-z][\w-]*(?: [a-z][\w-]*){{0,3}}?(?= (?:{facts['verbs']})\b|[’']s |[.,;]|$)"
     singular = r"(?= (?:was|is|has|died|lived|wrote)\b)"
-    named = rf"(?:[Tt]he )?(?:(?:{facts['works']}) )?(?:the )?[\"“]?{NAME}(?: and (?:the )?{NAME}{singular})?[\"”]?"
+    work = rf"(?:[a-z]+ )?(?:{facts['works']})"
+    named = rf"(?:[Tt]he )?(?:{work} )?(?:the )?[\"“]?{NAME}(?: and (?:the )?{NAME}{singular})?[\"”]?"
     things = rf"(?:[\"“][^\"”]+[\"”]|{named}|{plain})"
     names_for = {
         "NOROLES": rf"(?:{facts['no_roles']})\b",

@@ -56,6 +56,8 @@ def ask(claim: Claim, context: tuple[Hop, ...] = (), set_aside: Sequence[Hop] = 
         ("Frida Kahlo was born in Guadalajara.", "Where was Frida Kahlo born?"),
         ("Frida Kahlo was born in 1907.", "When was Frida Kahlo born?"),
         ("Kilimanjaro is in the Andes.", "Where is Kilimanjaro located?"),
+        ('"Open Sea" is a song by American singer Mia Holm.', 'What is "Open Sea"?'),
+        ('The author of romantic novel "Open Sea" was born in 1948.', 'Who wrote romantic novel "Open Sea"?'),
         ("Lyon is the capital of France.", "What is the capital of France?"),
         ("Middlemarch was written by George Sand.", "Who wrote Middlemarch?"),
         ("The inventor of the saxophone died in Paris.", "Who invented the saxophone?"),

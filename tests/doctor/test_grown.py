@@ -24,8 +24,7 @@ def test_a_redis_that_does_not_answer_is_a_problem():
 def test_workers_that_answer_are_named_and_none_is_a_warning():
     with running() as server:
         settings = Settings(redis_url=server.url)
-        # The doctor waits a second for Redis: where the machine is busy that may be too short.
+        # The doctor waits a second for Redis, and a few for workers: on a busy machine that may be too short.
         until(lambda: has(found(grown.workers, settings), WARNED, "No worker answers, so runs wait"), "a warning")
         with at_work(celery_app(server.url)):
-            # And as long for a worker.
             until(lambda: has(found(grown.workers, settings), SOUND, "1: "), "a worker that answers")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from app.modules.claim_questions import asked_of_sides
+from app.modules.denial import is_denied
 from app.modules.finding import Finding
 from app.modules.prompts import data
 from app.modules.wording import names, same_question, stems
@@ -33,18 +34,19 @@ def _of_order(claim: Claim, context: Context) -> Finding | None:
         return None
     earlier = order[0].casefold() in ("before", "earlier than")
     told = f"Hop {first[0]} found {first[1]} and hop {second[0]} found {second[1]}."
-    return Finding((first[1] < second[1]) == earlier, told, (first[0], second[0]))
+    return _read(claim, order[0], (first[1] < second[1]) == earlier, told, (first[0], second[0]))
 
 
 def _of_one_year(claim: Claim, context: Context) -> Finding | None:
     """Two years of which the claim says that they are the same."""
-    asked = asked_of_sides(claim, context) if _SAME_YEAR.search(claim.text) else []
+    same = _SAME_YEAR.search(claim.text)
+    asked = asked_of_sides(claim, context) if same else []
     answered = [(hop.number, year) for each in asked for hop in context if (year := _year_of(hop, each))]
-    if len(answered) != 2:
+    if same is None or len(answered) != 2:
         return None
     (one, year), (other, other_year) = answered
     told = f"Hop {one} found {year} and hop {other} found {other_year}."
-    return Finding(year == other_year, told, (one, other))
+    return _read(claim, same[0], year == other_year, told, (one, other))
 
 
 def _year_of(hop: Hop, question: str) -> int | None:
@@ -68,8 +70,9 @@ def _only_year(hop: Hop) -> int | None:
 
 def _of_amounts(claim: Claim, context: Context) -> Finding | None:
     """Two amounts in one unit of which the claim says that the first is more, or less."""
-    more = bool(_MORE.search(claim.text))
-    if more == bool(_LESS.search(claim.text)):
+    more, less = _MORE.search(claim.text), _LESS.search(claim.text)
+    said = more or less
+    if said is None or (more and less):
         return None
     asked = asked_of_sides(claim, context)
     answered = [(hop, found) for each in asked for hop in context if (found := _amount_of(hop, each))]
@@ -79,7 +82,12 @@ def _of_amounts(claim: Claim, context: Context) -> Finding | None:
     if unit != other_unit or amount == other_amount:
         return None
     told = f"Hop {one.number} found {_text(one)} and hop {other.number} found {_text(other)}."
-    return Finding((amount > other_amount) == more, told, (one.number, other.number))
+    return _read(claim, said[0], (amount > other_amount) == bool(more), told, (one.number, other.number))
+
+
+def _read(claim: Claim, said: str, holds: bool, told: str, hops: tuple[int, int]) -> Finding:
+    """That the order or likeness which the claim puts as `said` holds, or the other way round where it is denied."""
+    return Finding(holds != is_denied(claim.text, said), told, hops)
 
 
 def _amount_of(hop: Hop, question: str) -> tuple[float, str] | None:

@@ -215,6 +215,19 @@ def test_nothing_is_said_where_like_cannot_be_held_against_like(claim, context):
     assert findings(Claim(claim), context) == ()
 
 
+@pytest.mark.parametrize(
+    ("claim", "agrees"),
+    [
+        ("Charles Darwin was not born before Albert Einstein.", False),
+        ("Albert Einstein was not born before Charles Darwin.", True),
+        ("Charles Darwin and Albert Einstein were not born in the same year.", True),
+    ],
+)
+def test_a_denied_order_of_two_answers_is_read_the_other_way_round(claim, agrees):
+    (finding,) = findings(Claim(claim), (DARWIN, EINSTEIN))
+    assert finding.agrees is agrees
+
+
 def test_only_what_was_found_counts_as_compared():
     """What the claim says besides is still open: "stars Bill Paxton"."""
     claim = Claim("Groundhog Day was directed by Harold Ramis and stars Bill Paxton.")

@@ -44,6 +44,11 @@ def begun(made: Site, batch: str) -> list[str]:
     return [run for (run,) in made.ask(taken, batch=batch)]
 
 
+def has_begun(made: Site, run: str) -> bool:
+    """Whether a worker has taken the run, be it over by now."""
+    return bool(made.ask("select id from runs where id = :run and began_at is not null", run=run))
+
+
 def kill_a_busy_worker(made: Site, workers: list[Worker], batch: str) -> str:
     """Kill the worker that is in the middle of a run of the batch; that run."""
 
@@ -60,7 +65,7 @@ def kill_a_busy_worker(made: Site, workers: list[Worker], batch: str) -> str:
 def test_a_batch_comes_to_its_last_label_though_people_go_first_and_a_worker_dies(newsroom, tmp_path):
     held = tmp_path / "held"
     held.touch()
-    pace = {"STEP_SECONDS": "0.1", "WORKERS": "1", "STUCK_IN": "question 1", "HELD_BY": str(held)}
+    pace = {"STEP_SECONDS": "0.1", "WORKERS": "1", "STUCK_IN": "answer 2", "HELD_BY": str(held)}
     workers = [newsroom.worker(**pace) for _ in range(2)]
     web = newsroom.web()
     path = upload(web, "plays.csv", "claim\n" + "\n".join(CLAIMS))
@@ -68,8 +73,11 @@ def test_a_batch_comes_to_its_last_label_though_people_go_first_and_a_worker_die
     until(lambda: begun(newsroom, batch), "a run of the batch")
     persons = run_id(web.start("A person waits for this claim."))
     held.unlink()  # only now do the workers come to an end of what they took first
-    ahead = until(lambda: newsroom.holder(persons) and begun(newsroom, batch), "the person's run under way")
+    until(lambda: has_begun(newsroom, persons), "the person's run under way")
+    ahead = begun(newsroom, batch)
+    held.touch()
     cut_off = kill_a_busy_worker(newsroom, workers, batch)
+    held.unlink()
     page = web.wait_for(path, f"Done: {len(CLAIMS)} of {len(CLAIMS)} done", 300)
     assert page.count("Supported</span>") == len(CLAIMS) + 1, "each claim's, and the count of them"
 

@@ -67,7 +67,9 @@ def ended(made: Site, runs: list[str]) -> None:
 def under_way(made: Site, run: str) -> int:
     """The process that carries the run out, once it is past its first answer."""
     until(lambda: any(kind == "answer_found" for kind, _, _ in made.events(run)), "a run in the middle")
-    return made.holder(run)
+    holder = made.holder(run)
+    assert holder, "it is over already"
+    return holder
 
 
 def assert_undisturbed(made: Site, run: str) -> None:

@@ -16,12 +16,12 @@ from app.settings import load_settings
 from app.wiring import Wiring
 from tests.one_claim import checked
 
-pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
 def wiring() -> Wiring:
-    made = Wiring(load_settings())
+    made = Wiring(replace(load_settings(), call_seconds=600))  # a call may take long where much else goes on
     made.warm()
     return made
 

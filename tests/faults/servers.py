@@ -112,7 +112,7 @@ def flask(instance: Path, *arguments: str, app: str = "app") -> subprocess.Compl
     """`flask --app app ...` over `instance`, or of another `app`."""
     command = [sys.executable, "-m", "flask", "--app", app, *arguments]
     given = surroundings(instance)
-    return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=LONG)
+    return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=2 * LONG)
 
 
 def answers(server: Server) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.servers import assert_sound, flask, serving
 
-pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.jvm, pytest.mark.timeout(600)]
 
 WITH_INDEX = "tests.faults.scripted:searching_app()"
 

@@ -17,7 +17,7 @@ from app.settings import load_settings
 from tests.faults.servers import ROOT, Server, assert_sound, serving
 from tests.waiting import until
 
-pytestmark = [pytest.mark.jvm, pytest.mark.models, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.jvm, pytest.mark.models, pytest.mark.timeout(900)]
 
 BASE = "smollm2-135m"
 PATIENT = {"CALL_SECONDS": "600"}

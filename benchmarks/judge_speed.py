@@ -38,11 +38,11 @@ Logits = Callable[[list[list[int]]], torch.Tensor]
 
 @dataclass
 class Way:
-    """One way of computing the judge's logits, the time that it took so far, and its probabilities."""
+    """One way of computing the judge's logits, the seconds that each batch took, and its probabilities."""
 
     name: str
     logits: Logits
-    cpu: float = 0.0
+    cpu: list[float] = field(default_factory=list)
     judged: list[torch.Tensor] = field(default_factory=list)
 
     def judge(self, texts: list[list[int]]) -> None:
@@ -50,8 +50,12 @@ class Way:
         began = time.process_time()
         with torch.inference_mode():
             logits = self.logits(texts)
-        self.cpu += time.process_time() - began
-        self.judged += logits.softmax(dim=-1)
+        self.cpu.append(time.process_time() - began)
+        self.judged.append(logits.softmax(dim=-1))
+
+    def labels(self, batch: int) -> torch.Tensor:
+        """The likeliest class of each text of a batch."""
+        return self.judged[batch].argmax(dim=1)
 
 
 def main() -> None:
@@ -68,7 +72,7 @@ def main() -> None:
     every = [Way(name, WAYS[name](model)) for name in ("padded", *(options.way or list(WAYS)[1:]))]
     forms: list[str] = []
     for tens in ten_by_ten(pairs(options.data)[: options.pairs] if options.data else own_pairs(options.claims)):
-        forms += [form for form, _ in tens]
+        forms.append(tens[0][0])
         for way in every:
             way.judge(tokenizer([prompt for _, prompt in tens], truncation=True, max_length=MAX_TOKENS)["input_ids"])
         print(table(every, forms), flush=True)
@@ -151,21 +155,21 @@ def ten_by_ten(found: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str
 
 
 def table(every: list[Way], forms: list[str]) -> str:
-    """Markdown, a row for each way; the same labels are counted for each form of prompt."""
-    first = every[0]
-    kinds = sorted(set(forms), reverse=True)
-    heads = ["way", "CPU s for ten", "times faster", *(f"same label, {kind}" for kind in kinds)]
+    """Markdown, a row for each way; times and same labels apart for each form of batch."""
+    first, kinds = every[0], sorted(set(forms), reverse=True)
+    heads = ["way"]
+    heads += [f"{what}, {kind}" for kind in kinds for what in ("CPU s a batch", "times faster", "same label")]
     heads += ["mean difference", "largest difference of a probability"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for way in every:
-        one, other = torch.stack(first.judged), torch.stack(way.judged)
-        same = (one.argmax(dim=1) == other.argmax(dim=1)).tolist()
-        told = [f"{way.cpu / len(one) * PASSAGES:.2f}", f"{first.cpu / way.cpu:.2f}"]
+        told = [way.name]
         for kind in kinds:
-            of_kind = [each for each, form in zip(same, forms, strict=True) if form == kind]
-            told.append(f"{sum(of_kind)} of {len(of_kind)}")
-        apart = (one - other).abs().amax(dim=1)
-        lines.append(f"| {way.name} | {' | '.join(told)} | {apart.mean():.4f} | {apart.max():.6f} |")
+            of_kind = [at for at, form in enumerate(forms) if form == kind]
+            spent, before = (sum(each.cpu[at] for at in of_kind) for each in (way, first))
+            same = [bool(label) for at in of_kind for label in way.labels(at) == first.labels(at)]
+            told += [f"{spent / len(of_kind):.2f}", f"{before / spent:.2f}", f"{sum(same)} of {len(same)}"]
+        apart = (torch.cat(way.judged) - torch.cat(first.judged)).abs().amax(dim=1)
+        lines.append(f"| {' | '.join(told)} | {apart.mean():.4f} | {apart.max():.6f} |")
     return "\n".join(lines)
 
 

@@ -30,8 +30,8 @@ LIBRARIES = ("torch", "transformers.models.llama.modeling_llama", "peft")
 UNPACK, RESTORE = "make setup", "git checkout app/models"
 """What mends the base model and what mends the weights that ship."""
 
-UNSURE = 0.15
-"""Probabilities in int8 nearer than this are computed again. One label in a thousand still differs (docs/judge.md)."""
+UNSURE = 0.1
+"""Probabilities in int8 nearer than this are computed again. Five labels in a thousand still differ (docs/judge.md)."""
 
 Probabilities = tuple[float, float, float]
 

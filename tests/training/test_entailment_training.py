@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.backends.entailment import EntailmentJudge, is_unsure
+from app.backends.entailment import MAX_TOKENS, EntailmentJudge, is_unsure
 from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.training.calibration import calibrate
 from app.training.entailment import TrainingSettings, _loss, train
@@ -197,9 +197,15 @@ def test_what_is_judged_beside_a_pair_changes_nothing_for_it(base, trained):
 
 
 def test_an_endless_word_in_the_evidence_does_not_push_the_claim_out_of_the_window(base, trained):
-    endless = [("T", "a." * 2_000)]
-    one, other = EntailmentJudge(base, trained).classify([("paris is the capital", endless), ("london", endless)])
-    assert one != pytest.approx(other, abs=1e-6)
+    """The tiny judge may be as sure of one claim as of another; what it reads tells."""
+    read: list[list[int]] = []
+    judge = EntailmentJudge(base, trained)
+    tokenizer, model, _ = judge.load()
+    model.model.embed_tokens.register_forward_pre_hook(lambda _, ids: read.append(ids[0][0].tolist()))
+    judge.classify([("paris is the capital", [("T", "a." * 2_000)])])
+    claim = tokenizer("Claim: paris is the capital\nVerdict:", add_special_tokens=False).input_ids
+    assert len(read[0]) == MAX_TOKENS
+    assert read[0][-len(claim) :] == claim
 
 
 def test_a_name_of_a_special_token_in_the_evidence_is_text(base, trained):

@@ -61,6 +61,7 @@ def _line(title: str, told: str) -> str:
     return f"{title}: {told}" if title else told
 
 
-def judge_prompt(claim: str, evidence: Sequence[str]) -> str:
-    """The judge's input: `evidence` lines as made by `select_sentences`, then the claim."""
-    return f"Evidence: {' '.join(evidence) or 'none'}\nClaim: {claim}\nVerdict:"
+def judge_prompt(claim: str, evidence: Sequence[str], asked: Sequence[tuple[str, str]] = ()) -> str:
+    """The judge's input: `evidence` lines as made by `select_sentences`, (question, answer) pairs, then the claim."""
+    pairs = "".join(f"\nQuestion: {question} Answer: {answer}" for question, answer in asked)
+    return f"Evidence: {' '.join(evidence) or 'none'}{pairs}\nClaim: {claim}\nVerdict:"

@@ -1,0 +1,1 @@
+"""Evaluation, training, benchmarks and notes. Nothing here is needed to run the app."""

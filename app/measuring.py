@@ -30,7 +30,7 @@ from app.offers import BASELINES, SEARCHES
 from app.reasoning.errors import InvalidInput, ModelUnavailable
 from app.reasoning.types import LabelSet, RunOptions
 from app.run_judging import answerer_for, run_judge
-from app.runs.codec import encode_options
+from app.runs.event_store import encode_options
 from app.settings import Settings, settings_fields
 from app.training.pairs import row_is_held_out
 

@@ -110,14 +110,14 @@ def store(app: Flask, run_id: str, hops: int, words: int) -> None:
     from sqlalchemy.orm import sessionmaker
 
     from app.extensions import db
-    from app.runs.event_log import EventLog
+    from app.runs.event_store import EventStore
     from app.runs.leases import Leases
 
     with app.app_context():
         sessions = sessionmaker(db.engine)
     started = RunStarted(Claim("The author of Hamlet was born in England."), RunOptions(max_hops=max(5, hops)))
-    log, leases = EventLog(sessions), Leases(sessions)
-    log.begin(run_id, OWNER, started)
+    log, leases = EventStore(sessions), Leases(sessions)
+    log.create_run(run_id, OWNER, started)
     lease = leases.take(run_id)
     if lease is None:
         raise SystemExit(f"{run_id} is taken")

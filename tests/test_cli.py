@@ -29,7 +29,7 @@ from app.reasoning.types import (
     Span,
     Verdict,
 )
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.export import run_as_dict
 from app.runs.service import Runs
 from app.settings import Settings
@@ -307,5 +307,5 @@ def test_where_too_many_wait_already_the_reason_is_told_and_the_exit_code_is_1(t
 
 def test_a_run_that_its_own_thread_had_to_leave_is_taken_up_again(terminal, sessions):
     desk = terminal()
-    EventLog(sessions).begin("left", cli.OWNER, RunStarted(Claim(CLAIM), RunOptions()))
+    EventStore(sessions).create_run("left", cli.OWNER, RunStarted(Claim(CLAIM), RunOptions()))
     assert cli._follow(desk.runs, "left", lambda line: None, wait=0.1).verdict == TWO_HOPS.verdict

@@ -18,8 +18,7 @@ from app.reasoning.events import RunStarted
 from app.reasoning.types import Claim
 from app.runs.admission import DaySpent
 from app.runs.batches import BatchState
-from app.runs.codec import decode_options
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore, decode_options
 from app.runs.jobs import BATCHES, JobRunner
 from app.runs.leases import in_queue, is_free
 from app.runs.once import new_id
@@ -41,7 +40,7 @@ class BatchFeeder:
     def __init__(
         self,
         sessions: sessionmaker[Session],
-        events: EventLog,
+        events: EventStore,
         jobs: JobRunner,
         check_day: Callable[[], None],
         workers: int,
@@ -106,7 +105,7 @@ class BatchFeeder:
                     raise FedElsewhere(f"batch {batch.id} is fed elsewhere")
 
         started = RunStarted(Claim(row.claim, row.speaker, row.date), decode_options(batch.options))
-        self._events.begin(run_id, batch.owner, started, tie, batch=batch.id)
+        self._events.create_run(run_id, batch.owner, started, tie, batch=batch.id)
         self._jobs.submit(run_id, BATCHES)
 
     def _finish(self) -> None:

@@ -1,7 +1,7 @@
 """Who is told that something was stored: whoever follows a run, in this process or in another.
 
 A bell carries no news. Who hears it looks into the database, so a ring that is lost costs a follower the time until it
-looks again by itself (event_log.POLL_SECONDS), and nothing else.
+looks again by itself (event_store.POLL_SECONDS), and nothing else.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from app.language.search_words import search_words
 from app.reasoning.report import Report
 from app.reasoning.roles import Wish
 from app.reasoning.types import Label
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.folds import Folds
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.once import is_no_id
@@ -71,7 +71,7 @@ class Wanted:
 class Catalogue:
     """The runs of one database, without those that were deleted."""
 
-    def __init__(self, sessions: sessionmaker[Session], events: EventLog) -> None:
+    def __init__(self, sessions: sessionmaker[Session], events: EventStore) -> None:
         self._sessions = sessions
         self._folds = Folds(events)
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from app.reasoning.events import RunResumed, RunStarted
 from app.reasoning.roles import Wish
 from app.reasoning.types import Usage
-from app.runs.event_log import WAITING, StoredEvent
+from app.runs.event_store import WAITING, StoredEvent
 
 LOOK_AGAIN_SECONDS = 0.2
 """What the owner wants comes with every event that is stored. After so long without one it is looked up."""

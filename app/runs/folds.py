@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from app.reasoning.report import Report, apply, fold
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 
 MOST = 64
 """Reports that are kept, those asked for last; of a long run one takes some hundred kilobytes."""
@@ -28,7 +28,7 @@ class Folded(NamedTuple):
 class Folds:
     """The reports of one log. Safe to share between threads."""
 
-    def __init__(self, events: EventLog, most: int = MOST) -> None:
+    def __init__(self, events: EventStore, most: int = MOST) -> None:
         self._events = events
         self._most = most
         self._lock = threading.Lock()

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Sequence
 
 from app.reasoning.events import Event
-from app.runs.codec import encode
+from app.runs.event_store import encode
 
 BITS = 128
 

@@ -33,7 +33,7 @@ from app.reasoning.report import Report, apply, fold
 from app.reasoning.roles import Strategy, Wish
 from app.reasoning.types import RunOptions
 from app.runs.control import Limits, RunControl, worked_seconds
-from app.runs.event_log import WAITING, EventLog, RunEnded, StoredEvent, Unreadable
+from app.runs.event_store import WAITING, EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost, Leases
 from app.runs.meters import Meter, NoMeter
@@ -58,7 +58,7 @@ class Runner:
     def __init__(
         self,
         sessions: sessionmaker[Session],
-        events: EventLog,
+        events: EventStore,
         leases: Leases,
         strategy_for: Callable[[RunOptions], Strategy],
         limits: Limits = Limits(),  # noqa: B008 - it is frozen

@@ -24,7 +24,7 @@ from app.runs.branching import branched
 from app.runs.catalogue import Catalogue, Position, RunSummary, StoredRun, Wanted
 from app.runs.control import Limits
 from app.runs.deletion import Deletion
-from app.runs.event_log import EventLog, RunEnded, StoredEvent, Unreadable
+from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.importing import read_export
 from app.runs.jobs import PEOPLE, JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
@@ -73,7 +73,7 @@ class Runs:
         retention_days: int = 0,
     ) -> None:
         self._sessions = sessions
-        self._events = EventLog(sessions, bell=bell)
+        self._events = EventStore(sessions, bell=bell)
         self._tails = Tails(self._events)
         self._catalogue = Catalogue(sessions, self._events)
         self._leases = leases or Leases(sessions)
@@ -112,18 +112,18 @@ class Runs:
         if not stored:  # it was deleted a moment ago
             raise InvalidInput("The check to go on from is not there any more.", "hop")
         report = fold((each.event, each.seconds) for each in stored)
-        standing = branched((each.event for each in stored), report, parent, hop, question)
-        return self._begin(RunStarted(report.claim, options), owner, standing, form)
+        inherited = branched((each.event for each in stored), report, parent, hop, question)
+        return self._begin(RunStarted(report.claim, options), owner, inherited, form)
 
-    def _begin(self, started: RunStarted, owner: str, standing: Sequence[Event] = (), form: str = "") -> str:
-        run_id = id_of_form(owner, form, (started, *standing)) if form else new_id()
+    def _begin(self, started: RunStarted, owner: str, inherited: Sequence[Event] = (), form: str = "") -> str:
+        run_id = id_of_form(owner, form, (started, *inherited)) if form else new_id()
         if form and self._catalogue.has(run_id):
             return run_id
         self._admission.check_day()
         try:
-            self._events.begin(run_id, owner, started, self._admission.admit, standing)
+            self._events.create_run(run_id, owner, started, self._admission.admit, inherited)
         except IntegrityError:  # the same was sent at the same moment, or its run was deleted
-            return run_id if self._catalogue.has(run_id) else self._begin(started, owner, standing)
+            return run_id if self._catalogue.has(run_id) else self._begin(started, owner, inherited)
         self._jobs.submit(run_id)
         return run_id
 
@@ -138,7 +138,7 @@ class Runs:
     def import_report(self, exported: bytes, owner: str) -> str:
         """Store a JSON export as an ended run of `owner`, marked as imported; return its id. Raises InvalidInput."""
         told, run_id = read_export(exported), new_id()
-        self._events.keep(run_id, owner, told)
+        self._events.import_run(run_id, owner, told)
         return run_id
 
     def place(self, run_id: str) -> Place | None:

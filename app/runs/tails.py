@@ -13,19 +13,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.reasoning.events import TERMINAL
-from app.runs.event_log import EventLog, StoredEvent
+from app.runs.event_store import EventStore, StoredEvent
 
 
 class Tails:
     """The runs of one log that are followed in this process. Safe to share between threads."""
 
-    def __init__(self, events: EventLog) -> None:
+    def __init__(self, events: EventStore) -> None:
         self._events = events
         self._lock = threading.Lock()
         self._followed: dict[str, _Tail] = {}
 
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
-        """As `EventLog.follow`."""
+        """As `EventStore.follow`."""
         if wait <= 0:
             return self._events.follow(run_id, after, wait)
         with self._tail(run_id, after) as tail:
@@ -51,7 +51,7 @@ class Tails:
 class _Tail:
     """The events of one run behind number `first`, as far as somebody has looked."""
 
-    def __init__(self, events: EventLog, run_id: str, first: int) -> None:
+    def __init__(self, events: EventStore, run_id: str, first: int) -> None:
         self.waiting = 0
         self._events = events
         self._run_id = run_id
@@ -84,7 +84,7 @@ class _Tail:
         over = False
         try:
             happened = self._events.follow(self._run_id, self._first + len(self._found), self._left(deadline))
-            over = not happened and self._left(deadline) > 0  # as `EventLog.follow` says that no more can come
+            over = not happened and self._left(deadline) > 0  # as `EventStore.follow` says that no more can come
         finally:
             with self._changed:
                 self._found += happened

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from app.offers import PURSUIT
 from app.reasoning.report import Report
 from app.reasoning.types import HopStatus, RunOptions
-from app.runs.event_log import WAITING
+from app.runs.event_store import WAITING
 
 
 class Module(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from app.reasoning.report import Report
 from app.reasoning.types import Answer, Hop, HopStatus, Passage
-from app.runs.event_log import WAITING
+from app.runs.event_store import WAITING
 
 
 def asking(report: Report) -> int | None:

@@ -8,7 +8,7 @@ from app.reasoning.events import PhaseEntered, RunResumed, RunStarted
 from app.reasoning.roles import Wish
 from app.reasoning.types import Claim, RunOptions, Usage
 from app.runs.control import ASKED, LOOK_AGAIN_SECONDS, Limits, RunControl, worked_seconds
-from app.runs.event_log import WAITING, StoredEvent
+from app.runs.event_store import WAITING, StoredEvent
 
 PHASE = PhaseEntered("reading")
 

@@ -9,7 +9,7 @@ import pytest
 from app.reasoning.events import PhaseEntered, QuestionAsked, RunInterrupted, RunStarted
 from app.reasoning.report import fold
 from app.reasoning.types import Claim, Question, RunOptions
-from app.runs.event_log import StoredEvent
+from app.runs.event_store import StoredEvent
 from app.runs.folds import Folds
 
 HAPPENED = (

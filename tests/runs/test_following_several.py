@@ -9,17 +9,17 @@ import pytest
 
 from app.reasoning.events import PhaseEntered, RunInterrupted, RunStarted
 from app.reasoning.types import Claim, RunOptions
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.leases import Leases
 from tests.waiting import LONG
 
 
 @pytest.fixture
-def log(sessions) -> EventLog:
+def log(sessions) -> EventStore:
     """A log in which the runs "a" and "b" have begun."""
-    log = EventLog(sessions)
+    log = EventStore(sessions)
     for run_id in "ab":
-        log.begin(run_id, "somebody", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+        log.create_run(run_id, "somebody", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     return log
 
 

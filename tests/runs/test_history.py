@@ -9,7 +9,7 @@ from sqlalchemy import insert
 from sqlalchemy.dialects import postgresql
 
 from app.reasoning.types import Claim, RunOptions
-from app.runs.codec import encode_options
+from app.runs.event_store import encode_options
 from app.runs.service import Runs, Wanted
 from app.runs.tables import RunRow
 from tests.fakes import scripted_wiring

@@ -8,7 +8,7 @@ from sqlalchemy import func, select, text
 from app.reasoning.calls import Call, remembered, remembering
 from app.reasoning.events import RunFailed, RunStarted
 from app.reasoning.types import Claim, RunOptions
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.journal import Journal
 from app.runs.tables import JournalRow
 
@@ -16,11 +16,11 @@ CALL = Call("judge 1", {"claim": "Hamlet is a play.", "temperature": 0.0})
 
 
 @pytest.fixture
-def log(sessions) -> EventLog:
+def log(sessions) -> EventStore:
     """A log with two runs in it."""
-    log = EventLog(sessions)
+    log = EventStore(sessions)
     for run_id in ("run", "other"):
-        log.begin(run_id, "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+        log.create_run(run_id, "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     return log
 
 

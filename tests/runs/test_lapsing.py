@@ -12,7 +12,7 @@ import pytest
 from app.reasoning.events import PhaseEntered, RunResumed, RunStarted
 from app.reasoning.types import Claim, RunOptions
 from app.runs.control import worked_seconds
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.lapsing import LeaseWatch
 from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS
 from tests.runs.conftest import lapse, row_of
@@ -30,10 +30,10 @@ def clock(database_url) -> SetClock:
 
 
 @pytest.fixture
-def log(sessions) -> EventLog:
+def log(sessions) -> EventStore:
     """A log with one run in it."""
-    log = EventLog(sessions)
-    log.begin("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    log = EventStore(sessions)
+    log.create_run("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     return log
 
 

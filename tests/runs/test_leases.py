@@ -14,7 +14,7 @@ from sqlalchemy import select, text
 from app.reasoning.events import RunFailed, RunStarted
 from app.reasoning.types import Claim, RunOptions
 from app.runs.clock import database_now
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, Lease
 from app.settings import ROOT
 from tests.runs.conftest import lapse, row_of
@@ -22,10 +22,10 @@ from tests.waiting import LONG, until
 
 
 @pytest.fixture
-def log(sessions) -> EventLog:
+def log(sessions) -> EventStore:
     """A log with one run in it."""
-    log = EventLog(sessions)
-    log.begin("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    log = EventStore(sessions)
+    log.create_run("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     return log
 
 
@@ -71,9 +71,9 @@ print(sum(leases.take(str(n)) is not None for n in range(60)))
 
 
 def test_two_processes_never_hold_the_same_run(sessions, database_url):
-    log = EventLog(sessions)
+    log = EventStore(sessions)
     for n in range(60):
-        log.begin(str(n), "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+        log.create_run(str(n), "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     command = [sys.executable, "-c", TAKER, database_url]
     takers = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     counts = [int(taker.communicate(timeout=LONG)[0]) for taker in takers]
@@ -165,7 +165,7 @@ def test_an_ended_or_unknown_run_has_no_lease(log, leases_with):
 
 def test_free_are_the_unfinished_runs_that_nobody_holds_oldest_first(log, leases_with, sessions):
     for run_id in ("held", "lapsed", "done"):
-        log.begin(run_id, "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+        log.create_run(run_id, "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     leases = leases_with()
     leases.take("held"), leases.take("lapsed")
     log.append(leases.take("done"), RunFailed("no"))

@@ -5,11 +5,9 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from app.reasoning.events import Event, PhaseEntered, RunInterrupted, RunStarted
 from app.reasoning.types import Claim, RunOptions
-from app.runs.event_log import EventLog, gathering
+from app.runs.event_store import EventStore
 from app.runs.news import News
 from tests.waiting import LONG, LONGER
 
@@ -55,15 +53,9 @@ def test_it_is_known_how_many_runs_are_waited_for():
     assert news.runs == 0
 
 
-def test_the_more_runs_are_followed_the_longer_a_follower_gathers_but_never_very_long():
-    assert gathering(1) == gathering(10) == 0.05
-    assert gathering(40) == pytest.approx(0.2)
-    assert gathering(1_000) == 0.25
-
-
 def test_events_that_come_in_a_burst_are_followed_as_one_and_the_end_is_waited_for_by_nobody(sessions, leases_with):
-    log = EventLog(sessions, poll_seconds=LONGER, gather_seconds=LONG)
-    log.begin("run", "owner", RunStarted(Claim("Hamlet was written in England."), RunOptions()))
+    log = EventStore(sessions, poll_seconds=LONGER, coalesce_seconds=LONG)
+    log.create_run("run", "owner", RunStarted(Claim("Hamlet was written in England."), RunOptions()))
     burst: list[Event] = [PhaseEntered("searching"), PhaseEntered("reading"), RunInterrupted("enough")]
     with ThreadPoolExecutor(1) as pool:
         follower = pool.submit(log.follow, "run", 2, LONGER)

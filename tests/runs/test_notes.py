@@ -9,7 +9,7 @@ from app.reasoning.errors import InvalidInput
 from app.reasoning.events import RunStarted
 from app.reasoning.report import Report
 from app.reasoning.types import Claim, Hop, Question, RunOptions
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.notes import LONGEST_NOTE, NoteChanged, Notes, clean_note, hop_to_note
 from app.runs.tables import NoteRow, RunRow
 
@@ -17,7 +17,7 @@ from app.runs.tables import NoteRow, RunRow
 @pytest.fixture
 def notes(sessions) -> Notes:
     """Notes of a database that holds the run "r"."""
-    EventLog(sessions).begin("r", "somebody", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    EventStore(sessions).create_run("r", "somebody", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     return Notes(sessions)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import insert, update
 from app import cli_runs
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Claim, Label, RunOptions
-from app.runs.codec import encode_options
+from app.runs.event_store import encode_options
 from app.runs.service import Runs
 from app.runs.tables import RunRow
 from tests.fakes import FAILING, Gate, scripted_wiring

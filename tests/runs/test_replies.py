@@ -9,7 +9,7 @@ from app.reasoning.calls import Call
 from app.reasoning.events import RunStarted
 from app.reasoning.types import Claim, RunOptions
 from app.runs.call_cache import CallCache
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.journal import Journal
 from app.runs.replies import Replies
 from app.runs.run_calls import RunCalls
@@ -21,7 +21,7 @@ CALL = Call("a model", {"prompt": "Ask."}, costly=True)
 @pytest.fixture
 def memories(sessions) -> tuple:
     """The journal of a run, its account of the cache, and the cache."""
-    EventLog(sessions).begin("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    EventStore(sessions).create_run("run", "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     return Journal(sessions, "run"), RunCalls(sessions, "run"), CallCache(sessions, 1)
 
 

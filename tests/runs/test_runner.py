@@ -20,7 +20,7 @@ from app.reasoning.events import (
 )
 from app.reasoning.types import Claim, HopStatus, Judgement, RunOptions
 from app.runs.control import Limits
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.runner import SOMETHING_WRONG, Runner
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
 from tests.runs.conftest import ended, events_until_end, lapse
@@ -115,8 +115,8 @@ def test_when_even_the_database_fails_the_worker_survives_and_the_log_has_it(run
 
 
 def test_while_no_lease_can_be_written_the_log_has_one_line_however_often_it_is_tried(sessions, leases_with, caplog):
-    log = EventLog(sessions)
-    log.begin("run", "me", RunStarted(CLAIM, RunOptions()))
+    log = EventStore(sessions)
+    log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))
     runner = Runner(sessions, log, leases_with(), scripted_wiring().strategy_for)
     with sessions.begin() as session:
         session.execute(text("alter table runs rename to lost"))

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.reasoning.events import PhaseEntered, RunInterrupted
-from app.runs.event_log import StoredEvent
+from app.runs.event_store import StoredEvent
 from app.runs.tails import Tails
 from tests.waiting import LONG, LONGER, until
 

@@ -20,7 +20,7 @@ from app.reasoning.events import SCHEMA_VERSION, TERMINAL, Event, RunResumed, Ru
 from app.reasoning.report import Report, fold
 from app.reasoning.types import Claim, HopStatus, RunOptions, Usage
 from app.runs.branching import branched
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.jobs import PEOPLE
 from app.runs.leases import Leases
 from app.runs.runner import MOST_CUT_OFFS, Runner
@@ -94,9 +94,9 @@ def test_runs_of_a_living_process_are_left_alone(runs_with, other):
 
 
 def test_a_server_takes_up_by_itself_what_it_finds(runs_with, sessions, leases_with):
-    log = EventLog(sessions)
+    log = EventStore(sessions)
     for run_id in ("waiting", "cut off"):
-        log.begin(run_id, "me", RunStarted(CLAIM, RunOptions()))
+        log.create_run(run_id, "me", RunStarted(CLAIM, RunOptions()))
     with sessions.begin() as session:
         session.execute(update(RunRow).values(created_at=text("'2026-01-01 00:00:00.000000'")))
     leases_with().take("cut off")
@@ -120,8 +120,8 @@ class NoJobs:
 
 
 def test_the_sweeper_leaves_new_runs_to_who_stored_them(sessions, leases_with):
-    log, jobs = EventLog(sessions), NoJobs()
-    log.begin("run", "me", RunStarted(CLAIM, RunOptions()))
+    log, jobs = EventStore(sessions), NoJobs()
+    log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))
     Sweeper(leases_with(), jobs).sweep()
     assert jobs.submitted == []
     Sweeper(leases_with(), jobs, grace=0).sweep()
@@ -129,8 +129,8 @@ def test_the_sweeper_leaves_new_runs_to_who_stored_them(sessions, leases_with):
 
 
 def test_the_sweeper_goes_on_after_the_database_failed_for_a_while(sessions, leases_with, caplog):
-    log, jobs = EventLog(sessions), NoJobs()
-    log.begin("run", "me", RunStarted(CLAIM, RunOptions()))
+    log, jobs = EventStore(sessions), NoJobs()
+    log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))
     with sessions.begin() as session:
         session.execute(text("alter table runs rename to lost"))
     sweeper = Sweeper(leases_with(), jobs, every=0.02, grace=0)
@@ -230,31 +230,31 @@ class CutOff(BaseException):
     """The process dies here."""
 
 
-class MortalLog(EventLog):
+class MortalLog(EventStore):
     """A log whose process dies at the n-th event: before it is stored, or right after."""
 
     def __init__(self, sessions, dies_at: int, stored: bool) -> None:
         super().__init__(sessions)
         self._left, self._stored = dies_at, stored
 
-    def append(self, lease, event, *hears) -> int:
+    def append(self, lease, event, *on_wish) -> int:
         self._left -= 1
         if self._left == 0 and not self._stored:
             raise CutOff
-        seq = super().append(lease, event, *hears)
+        seq = super().append(lease, event, *on_wish)
         if self._left == 0:
             raise CutOff
         return seq
 
 
 def carried_out(
-    sessions, run_id: str, steady: Steady, deaths: list[tuple[int, bool, bool]], standing: Sequence[Event] = ()
+    sessions, run_id: str, steady: Steady, deaths: list[tuple[int, bool, bool]], inherited: Sequence[Event] = ()
 ) -> Report:
     """The report of a run whose processes die like that, one after the other, and whose last one lives.
 
     A death is (at which of its events, whether that is still stored, whether the lease was let go of before).
     """
-    EventLog(sessions).begin(run_id, "me", RunStarted(CLAIM, RunOptions()), standing=standing)
+    EventStore(sessions).create_run(run_id, "me", RunStarted(CLAIM, RunOptions()), inherited=inherited)
     for dies_at, stored, let_go in [*deaths, (-1, True, False)]:
         leases = Leases(sessions)
         try:
@@ -270,7 +270,7 @@ def carried_out(
                 )
         finally:
             leases.leave()
-    events = EventLog(sessions).read(run_id)
+    events = EventStore(sessions).read(run_id)
     assert [each.seq for each in events] == list(range(1, len(events) + 1))
     assert [isinstance(each.event, TERMINAL) for each in events] == [False] * (len(events) - 1) + [True]
     return fold((each.event, each.seconds) for each in events)
@@ -317,11 +317,11 @@ def test_a_branch_that_is_cut_off_is_taken_up_like_any_other(one_database, names
     report = carried_out(one_database, parent, Steady(script), [])
     hop = data.draw(st.sampled_from(report.hops))
     question = data.draw(st.sampled_from([None, hop.question]))
-    events = [each.event for each in EventLog(one_database).read(parent)]
-    standing = branched(events, report, parent, hop.number, question)
+    events = [each.event for each in EventStore(one_database).read(parent)]
+    inherited = branched(events, report, parent, hop.number, question)
     undisturbed, disturbed = Steady(script), Steady(script)
-    expected = carried_out(one_database, str(next(numbers)), undisturbed, [], standing)
-    branch = carried_out(one_database, str(next(numbers)), disturbed, deaths, standing)
+    expected = carried_out(one_database, str(next(numbers)), undisturbed, [], inherited)
+    branch = carried_out(one_database, str(next(numbers)), disturbed, deaths, inherited)
     assert timeless(branch) == timeless(expected)
     assert branch.hops[: hop.number - 1] == report.hops[: hop.number - 1]
     assert len(disturbed.calls) <= len(undisturbed.calls) + len(deaths)

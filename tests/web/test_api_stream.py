@@ -6,7 +6,7 @@ import json
 import re
 
 from app.reasoning.report import fold
-from app.runs.codec import decode
+from app.runs.event_store import decode
 from app.web import stream as streaming
 from tests.fakes import Gate, scripted_wiring
 from tests.waiting import LONG

@@ -20,7 +20,7 @@ from app.reasoning.events import (
 )
 from app.reasoning.report import Report, apply, fold
 from app.reasoning.types import Claim, Judgement, Question, RunOptions
-from app.runs.event_log import WAITING
+from app.runs.event_store import WAITING
 from app.web.at_work import at_work
 from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_strategy, scripted_wiring
 from tests.waiting import LONG

@@ -27,7 +27,7 @@ from app.reasoning.events import (
 )
 from app.reasoning.report import fold
 from app.reasoning.types import Claim, Judgement, Question, RunOptions, Usage
-from app.runs.event_log import WAITING
+from app.runs.event_store import WAITING
 from app.runs.service import StoredEvent, StoredRun
 from app.web.following import Following
 from app.web.pages import run_page

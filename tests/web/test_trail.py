@@ -23,7 +23,7 @@ from app.reasoning.events import (
 )
 from app.reasoning.report import Report, fold
 from app.reasoning.types import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
-from app.runs.event_log import WAITING
+from app.runs.event_store import WAITING
 from app.web.presentation import cost_words, opening
 from app.web.trail import asking, doing, looked_at, scored, unfolded
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from flask import json
 
 from app.reasoning.events import TERMINAL
-from app.runs.codec import encode
+from app.runs.event_store import encode
 from app.runs.service import Place, StoredEvent, StoredRun
 
 

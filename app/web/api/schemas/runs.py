@@ -1,12 +1,12 @@
 """The JSON Schemas of a run: what stands in it, what it is made of, its events and the messages that tell of them.
 
-What an event is made of comes from the code of the events themselves (app/runs/codec.py).
+What an event is made of comes from the code of the events themselves (app/runs/event_store.py).
 """
 
 from __future__ import annotations
 
 from app.reasoning.types import HopStatus, Label, LabelSet, Origin
-from app.runs.codec import event_schema
+from app.runs.event_store import event_schema
 from app.runs.export import VERSION
 from app.web.api.schemas.parts import (
     COUNT,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.reasoning.events import SCHEMA_VERSION, Event, RunFailed, RunStarted
 from app.reasoning.types import Claim, LabelSet, RunOptions
-from app.runs.codec import decode, decode_options, encode, encode_options
+from app.runs.event_store import decode, decode_options, encode, encode_options
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 st.register_type_strategy(str, text)

@@ -17,7 +17,7 @@ from app.reasoning.errors import InvalidInput
 from app.reasoning.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, TokensUsed, VerdictReached
 from app.reasoning.types import Claim, Label, RunOptions, Usage, Verdict
 from app.runs.clock import database_now
-from app.runs.event_log import WAITING, EventLog, RunEnded, Unreadable
+from app.runs.event_store import WAITING, EventStore, RunEnded, Unreadable
 from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost
 from app.runs.spending import Spending
@@ -31,10 +31,10 @@ STARTED = RunStarted(Claim("Hamlet is a play."), RunOptions())
 
 
 @pytest.fixture
-def log(sessions) -> EventLog:
+def log(sessions) -> EventStore:
     """A log that never looks again by itself, with one run begun."""
-    log = EventLog(sessions, poll_seconds=10 * LONG)
-    log.begin("run", "owner", STARTED)
+    log = EventStore(sessions, poll_seconds=10 * LONG)
+    log.create_run("run", "owner", STARTED)
     return log
 
 
@@ -140,7 +140,7 @@ def test_a_cost_is_added_to_the_days_in_the_same_transaction(log, lease, session
 
 
 def test_the_end_empties_the_journal_of_this_run_alone(log, lease, sessions):
-    log.begin("other", "owner", STARTED)
+    log.create_run("other", "owner", STARTED)
     call = Call("model", {"prompt": "x"})
     for run_id in ("run", "other"):
         Journal(sessions, run_id).keep(call, "reply")
@@ -154,7 +154,7 @@ def test_who_is_not_admitted_leaves_no_run(log):
         raise InvalidInput("not now")
 
     with pytest.raises(InvalidInput):
-        log.begin("another", "owner", STARTED, admit)
+        log.create_run("another", "owner", STARTED, admit)
     assert log.read("another") == ()
 
 
@@ -210,10 +210,10 @@ import sys
 from sqlalchemy import create_engine
 from sqlalchemy.orm import sessionmaker
 from app.reasoning.events import PhaseEntered
-from app.runs.event_log import EventLog
+from app.runs.event_store import EventStore
 from app.runs.leases import Lease
 
-log, lease = EventLog(sessionmaker(create_engine(sys.argv[1]))), Lease("run", int(sys.argv[3]))
+log, lease = EventStore(sessionmaker(create_engine(sys.argv[1]))), Lease("run", int(sys.argv[3]))
 for n in range(40):
     log.append(lease, PhaseEntered(f"{sys.argv[2]}.{n}"))
 """
@@ -248,8 +248,8 @@ def test_a_follower_is_woken_by_an_append_in_its_own_process(log, lease):
 
 
 def test_a_follower_finds_what_another_process_appended(sessions, leases_with):
-    mine, others = EventLog(sessions, poll_seconds=0.05), EventLog(sessions)
-    others.begin("run", "owner", STARTED)
+    mine, others = EventStore(sessions, poll_seconds=0.05), EventStore(sessions)
+    others.create_run("run", "owner", STARTED)
     lease = leases_with().take("run")
     with ThreadPoolExecutor(1) as pool:
         follower = pool.submit(mine.follow, "run", 2, LONGER)
@@ -260,7 +260,7 @@ def test_a_follower_finds_what_another_process_appended(sessions, leases_with):
 
 
 def test_another_runs_news_does_not_end_the_waiting(log, lease, leases_with):
-    log.begin("other", "owner", STARTED)
+    log.create_run("other", "owner", STARTED)
     other = leases_with().take("other")
     with ThreadPoolExecutor(1) as pool:
         follower = pool.submit(log.follow, "run", 2, LONGER)

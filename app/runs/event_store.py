@@ -1,0 +1,348 @@
+"""The append-only store of run events: append, read and follow them; encode and decode their bodies.
+
+Every event is one commit. Only the holder of a run's lease may append, which is checked in the same transaction.
+Followers hold no database session while they wait: an append in this process wakes them at once, one in another process
+when a notification arrives (notifications.py) or, at the latest, after POLL_SECONDS.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Any, NamedTuple, Self
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.reasoning.errors import HopcheckError
+from app.reasoning.events import (
+    SCHEMA_VERSION,
+    TERMINAL,
+    Event,
+    PhaseEntered,
+    RunBranched,
+    RunFailed,
+    RunStarted,
+    TokensUsed,
+    VerdictReached,
+)
+from app.reasoning.roles import Wish
+from app.reasoning.types import RunOptions
+from app.runs.bells import Bell, SilentBell
+from app.runs.clock import database_now
+from app.runs.connections import engine_of, turn, writing
+from app.runs.journal import forget
+from app.runs.leases import Lease, LeaseLost
+from app.runs.news import News
+from app.runs.spending import add_to_day
+from app.runs.tables import RUNNING, EventRow, RunRow, is_there
+
+POLL_SECONDS = 0.5
+
+COALESCE_SECONDS = 0.05
+"""How long a follower collects further events after the first one, so that a burst is rendered once. A terminal event
+ends the wait."""
+
+WAITING = PhaseEntered("waiting for its turn")
+"""The last of the events that a run is created with: the second, unless the run is a branch."""
+
+_STRICT = ConfigDict(hide_input_in_errors=True, extra="forbid")
+"""Errors are logged, and a user's text must not be. Unknown fields are refused, not dropped: a newer version wrote
+them."""
+
+_AnyEvent = Annotated[Event, Field(discriminator="kind")]
+_events: TypeAdapter[Event] = TypeAdapter(_AnyEvent, config=_STRICT)
+_options: TypeAdapter[list[RunOptions]] = TypeAdapter(list[RunOptions], config=_STRICT)
+"""In a list, because pydantic accepts no configuration for a bare dataclass."""
+
+# Statements are built once and over tables: building one takes SQLAlchemy longer than SQLite needs to execute it.
+_runs, _rows = RunRow.__table__.c, EventRow.__table__.c
+_NEXT_SEQ = (
+    update(RunRow.__table__)
+    .where(_runs.id == bindparam("run"), _runs.state == RUNNING, _runs.epoch == bindparam("lease_epoch"))
+    .values(last_seq=_runs.last_seq + 1)
+    .returning(_runs.last_seq, database_now().label("now"), _runs.wish)
+)
+_INSERT_EVENT = insert(EventRow.__table__)
+_READ_EVENTS = (
+    select(_rows.seq, _rows.at, _rows.version, _rows.body, _runs.created_at)
+    .join_from(EventRow.__table__, RunRow.__table__, _runs.id == _rows.run_id)
+    .where(_rows.run_id == bindparam("run"), _rows.seq > bindparam("after"))
+    .order_by(_rows.seq)
+)
+_READ_WISH = select(_runs.wish).where(_runs.id == bindparam("run"))
+_RUN_STATES = select(_runs.id, _runs.last_seq, _runs.state)
+_STATE_OF_ONE = _RUN_STATES.where(_runs.id == bindparam("run"))
+_STATE_OF_SEVERAL = _RUN_STATES.where(_runs.id.in_(bindparam("runs", expanding=True)))
+
+
+class RunEnded(HopcheckError):
+    """The run has a terminal event or does not exist: no more events are accepted."""
+
+
+class Unreadable(HopcheckError):
+    """The stored events of a run cannot be decoded: another version of Hopcheck wrote them, or they are damaged."""
+
+    def __init__(self) -> None:
+        super().__init__("This check was stored by another version of Hopcheck, and this one cannot read it.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event with its number in the run, from 1, and the seconds since the run's start."""
+
+    seq: int
+    seconds: float
+    event: Event
+
+
+class EventStore:
+    """The events of all runs in one database. Thread-safe."""
+
+    def __init__(
+        self,
+        sessions: sessionmaker[Session],
+        poll_seconds: float = POLL_SECONDS,
+        bell: Bell | None = None,
+        coalesce_seconds: float = COALESCE_SECONDS,
+    ) -> None:
+        """`bell` notifies other processes; None where there are none."""
+        self._sessions = sessions
+        self._engine = engine_of(sessions)
+        self._poll_seconds = poll_seconds
+        self._coalesce_seconds = coalesce_seconds
+        self._bell = bell or SilentBell()
+        self._news = News()
+        self._closed = False
+
+    def create_run(
+        self,
+        run_id: str,
+        owner: str,
+        started: RunStarted,
+        admit: Callable[[Session], None] = lambda session: None,
+        inherited: Sequence[Event] = (),
+        batch: str | None = None,
+    ) -> None:
+        """Commit a new run's row together with its first events; a branch begins with `inherited` ones.
+
+        `admit` is called inside the transaction, with the run written; an exception that it raises rolls the run back.
+        """
+        with turn(self._engine), self._sessions.begin() as session:
+            parent = next((each.branch.parent for each in inherited if isinstance(each, RunBranched)), None)
+            last_seq = len(inherited) + 2
+            now = _insert_run(session, run_id, owner, started, last_seq=last_seq, parent=parent, batch=batch)
+            admit(session)
+            for seq, event in enumerate((started, *inherited, WAITING), 1):
+                _insert_event(session.connection(), run_id, seq, now, event)
+        self._announce(run_id, WAITING)
+
+    def import_run(self, run_id: str, owner: str, timed_events: Sequence[tuple[Event, float]]) -> None:
+        """Commit a whole run read from a file: RunStarted first and a terminal event last.
+
+        Each event comes with its seconds after the run's start. The parent of an imported branch is not linked.
+        """
+        (started, _), (ended, _) = timed_events[0], timed_events[-1]
+        if not isinstance(started, RunStarted):
+            raise ValueError(f"a run begins with run_started, not {started.kind}")
+        last_seq = len(timed_events)
+        with turn(self._engine), self._sessions.begin() as session:
+            now = _insert_run(session, run_id, owner, started, last_seq=last_seq, imported=True, **_end_columns(ended))
+            for seq, (event, seconds) in enumerate(timed_events, 1):
+                _insert_event(session.connection(), run_id, seq, now + timedelta(seconds=seconds), event)
+
+    def append(self, lease: Lease, event: Event, on_wish: Callable[[Wish], None] | None = None) -> int:
+        """Commit one event and return its number. `on_wish` gets the owner's wish as it was in that transaction.
+
+        Raises LeaseLost when the lease's epoch is over, RunEnded after a terminal event. Incrementing `last_seq` first
+        takes the write lock before anything is read, so concurrent writers never get the same number and nothing
+        follows a terminal event.
+        """
+        with writing(self._engine) as connection:
+            statement = _NEXT_SEQ.values(**columns) if (columns := _end_columns(event)) else _NEXT_SEQ
+            row = connection.execute(statement, {"run": lease.run_id, "lease_epoch": lease.epoch}).one_or_none()
+            if row is None:
+                raise _refusal(connection, lease)
+            seq, now, wish = row
+            _insert_event(connection, lease.run_id, seq, lease.clock.now(), event)
+            if isinstance(event, TokensUsed):
+                add_to_day(connection, now.date(), event.usage)
+            elif isinstance(event, TERMINAL):
+                forget(connection, lease.run_id)
+        self._announce(lease.run_id, event)
+        if on_wish:
+            on_wish(_wish(wish))
+        return seq
+
+    def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
+        """Return the events numbered above `after`, in order. Raises Unreadable for those of another version.
+
+        A deleted run has none when read from the start; a follower who has read a part still gets the rest.
+        """
+        statement = _READ_EVENTS if after else _READ_EVENTS.where(is_there())
+        with self._engine.connect() as connection:
+            rows = connection.execute(statement, {"run": run_id, "after": after}).all()
+        try:
+            return tuple(
+                StoredEvent(row.seq, (row.at - row.created_at).total_seconds(), decode(row.body, row.version))
+                for row in rows
+            )
+        except ValueError as error:
+            raise Unreadable from error
+
+    def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
+        """As `read`, but wait up to `wait` seconds where there is nothing yet.
+
+        Returns () early when nothing more can come: the run has ended or does not exist, or the store was closed.
+        """
+        return self.follow_all({run_id: after}, wait).get(run_id, ())
+
+    def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
+        """As `follow`, for several runs, each with its own number; only runs with new events are in the result."""
+        deadline = time.monotonic() + wait
+        self._bell.hear(self._news.tell_all)
+        with self._news.of(after) as waiting:
+            while True:
+                waiting.news.clear()
+                closed = self._closed
+                states = self._run_states(after)
+                left = deadline - time.monotonic()
+                if closed or left <= 0 or states.is_final or (states.advanced and states.has_ended):
+                    return self._read_all({run_id: after[run_id] for run_id in states.advanced})
+                if states.advanced or waiting.news.wait(min(left, self._poll_seconds)):
+                    waiting.end.wait(min(left, self._coalesce_seconds))
+                    if events := self._read_all(after):
+                        return events
+
+    def _read_all(self, after: Mapping[str, int]) -> dict[str, tuple[StoredEvent, ...]]:
+        return {run_id: events for run_id, seq in after.items() if (events := self.read(run_id, seq))}
+
+    def wish(self, run_id: str) -> Wish:
+        """Return what the run's owner asked for."""
+        with self._engine.connect() as connection:
+            return _wish(connection.scalar(_READ_WISH, {"run": run_id}))
+
+    def close(self) -> None:
+        """Release all followers: nothing more happens in this process. Events can still be read."""
+        self._closed = True
+        self._bell.close()
+        self._news.tell_all(end=True)
+
+    def _run_states(self, after: Mapping[str, int]) -> _RunStates:
+        """Look at all runs in one statement, so a run seen as ended has no later events than it shows."""
+        query: tuple[Any, dict[str, Any]] = (_STATE_OF_SEVERAL, {"runs": list(after)})
+        if len(after) == 1:  # the usual case; a list is compiled into the statement at each execution
+            query = (_STATE_OF_ONE, {"run": next(iter(after))})
+        with self._engine.connect() as connection:
+            return _RunStates.compare(connection.execute(*query).all(), after)
+
+    def _announce(self, run_id: str, event: Event) -> None:
+        self._news.tell(run_id, end=isinstance(event, TERMINAL))
+        self._bell.ring()
+
+
+class _RunStates(NamedTuple):
+    """The runs with new events, whether one of these has ended, and whether any run at all is still running."""
+
+    advanced: tuple[str, ...]
+    has_ended: bool
+    is_running: bool
+
+    @classmethod
+    def compare(cls, rows: Sequence[Any], after: Mapping[str, int]) -> Self:
+        """Compare the rows of the runs with the numbers that a follower has read up to."""
+        advanced = [row for row in rows if row.last_seq > after[row.id]]
+        is_running = any(row.state == RUNNING for row in rows)
+        return cls(tuple(row.id for row in advanced), any(row.state != RUNNING for row in advanced), is_running)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether there are no new events and none can come."""
+        return not self.advanced and not self.is_running
+
+
+def encode(event: Event) -> dict[str, Any]:
+    """Return the event as JSON types, its kind included."""
+    return _events.dump_python(event, mode="json")
+
+
+def decode(body: dict[str, Any], version: int) -> Event:
+    """Return the event that `encode` was given.
+
+    Raises ValueError for an unknown version, kind or field, and for a body that is not an event.
+    """
+    if version != SCHEMA_VERSION:
+        raise ValueError(f"events of schema version {version} cannot be read, only of {SCHEMA_VERSION}")
+    try:
+        return _events.validate_python(body)
+    except ValidationError as error:
+        raise ValueError(f"a stored event cannot be read: {_first_error(error)}") from None
+
+
+def event_schema(ref_template: str) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of `encode`'s result; `ref_template` addresses its parts in `$defs`.
+
+    It allows unknown fields, so that readers elsewhere can ignore those of later versions.
+    """
+    return TypeAdapter(_AnyEvent).json_schema(mode="serialization", ref_template=ref_template)
+
+
+def encode_options(options: RunOptions) -> dict[str, Any]:
+    """Return the options as JSON types."""
+    return _options.dump_python([options], mode="json")[0]
+
+
+def decode_options(stored: dict[str, Any]) -> RunOptions:
+    """Return the options that `encode_options` was given. Raises ValueError for anything else."""
+    try:
+        return _options.validate_python([stored])[0]
+    except ValidationError as error:
+        raise ValueError(f"stored options cannot be read: {_first_error(error)}") from None
+
+
+def _first_error(error: ValidationError) -> str:
+    """Return the kind and the place of the first mistake, without the value found there."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{first['type'].replace('_', ' ')} at {'.'.join(map(str, first['loc'])) or 'its kind'}"
+
+
+def _insert_run(session: Session, run_id: str, owner: str, started: RunStarted, **columns: Any) -> datetime:
+    """Insert a run's row and return its time by the database's clock."""
+    row = insert(RunRow).values(
+        id=run_id,
+        owner=owner,
+        claim=started.claim.text,
+        options=encode_options(started.options),
+        created_at=database_now(),
+        **columns,
+    )
+    return session.execute(row.returning(RunRow.created_at)).scalar_one()
+
+
+def _insert_event(connection: Connection, run_id: str, seq: int, at: datetime, event: Event) -> None:
+    row = {"run_id": run_id, "seq": seq, "at": at, "kind": event.kind, "version": SCHEMA_VERSION, "body": encode(event)}
+    connection.execute(_INSERT_EVENT, row)
+
+
+def _end_columns(event: Event) -> dict[str, Any]:
+    """Return the columns of the run's row that a terminal event sets; none for any other event."""
+    if not isinstance(event, TERMINAL):
+        return {}
+    ended = {"ended_at": database_now(), "holder": None, "leased_until": None}
+    if isinstance(event, VerdictReached):
+        return {"state": "verdict", "label": event.verdict.label.value, **ended}
+    return {"state": "failed" if isinstance(event, RunFailed) else "interrupted", **ended}
+
+
+def _wish(column: str | None) -> Wish:
+    return Wish(column) if column else Wish.GO_ON
+
+
+def _refusal(connection: Connection, lease: Lease) -> HopcheckError:
+    """Return why an event was not appended."""
+    if connection.scalar(select(RunRow.state).where(RunRow.id == lease.run_id)) == RUNNING:
+        return LeaseLost(f"run {lease.run_id} is no longer carried out in epoch {lease.epoch}")
+    return RunEnded(f"run {lease.run_id} takes no more events")

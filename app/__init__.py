@@ -109,7 +109,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
         limits=_limits(settings),
         caches=(cache,),
         retention_days=settings.retention_days,
-        **_grown(settings),
+        **_distributed(settings),
     )
     followers = Followers(settings.threads)
     app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, followers, cache)
@@ -138,17 +138,17 @@ def _database(app: Flask, settings: Settings) -> sessionmaker[Session]:
         return sessionmaker(db.engine)
 
 
-def _grown(settings: Settings) -> dict[str, Any]:
-    """With REDIS_URL, who carries runs out and how processes wake each other; nothing, and no import, without."""
+def _distributed(settings: Settings) -> dict[str, Any]:
+    """With REDIS_URL, the job runner and the notifier that processes share; nothing, and no import, without."""
     if not settings.redis_url:
         return {}
-    from app.runs.bells import RedisBell
     from app.runs.celery_jobs import CeleryJobs
+    from app.runs.notifications import RedisNotifier
 
     def jobs(carry_out: Any, workers: int) -> CeleryJobs:
         return CeleryJobs(carry_out, settings.redis_url)
 
-    return {"jobs": jobs, "bell": RedisBell(settings.redis_url)}
+    return {"jobs": jobs, "notifier": RedisNotifier(settings.redis_url)}
 
 
 def _add_commands(app: Flask) -> None:

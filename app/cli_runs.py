@@ -11,8 +11,8 @@ from flask.cli import AppGroup
 
 from app.cli_errors import told_in_one_line
 from app.cli_telling import printable, tell, tell_verdict
-from app.runs.catalogue import Wanted
 from app.runs.export import run_as_dict
+from app.runs.projections import RunFilter
 from app.runs.publishing import Publishing
 from app.web.current import hopcheck
 
@@ -35,7 +35,7 @@ def register(app: Flask) -> None:
 def listing(outcome: str, words: str, limit: int) -> None:
     """List the newest runs, newest first: when, id, how it came out, claim. Deleted ones are not among them."""
     with told_in_one_line():
-        found = hopcheck().runs.overview.newest(Wanted(words, outcome), limit)
+        found = hopcheck().runs.overview.newest(RunFilter(words, outcome), limit)
     for each in found:
         _say_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
 

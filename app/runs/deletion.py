@@ -13,9 +13,9 @@ from sqlalchemy import ColumnElement, and_, delete, select, update
 from sqlalchemy.orm import Session, aliased, sessionmaker
 
 from app.runs.call_cache import CachedCall
-from app.runs.catalogue import RunSummary, summary
 from app.runs.clock import database_now
 from app.runs.once import is_no_id
+from app.runs.projections import RunSummary, summary
 from app.runs.tables import RUNNING, BatchRow, RunCallRow, RunRow, is_there
 
 log = logging.getLogger(__name__)

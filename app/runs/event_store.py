@@ -31,12 +31,11 @@ from app.reasoning.events import (
 )
 from app.reasoning.roles import Wish
 from app.reasoning.types import RunOptions
-from app.runs.bells import Bell, SilentBell
 from app.runs.clock import database_now
 from app.runs.connections import engine_of, turn, writing
 from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
-from app.runs.news import News
+from app.runs.notifications import LocalSubscribers, Notifier, NullNotifier
 from app.runs.spending import add_to_day
 from app.runs.tables import RUNNING, EventRow, RunRow, is_there
 
@@ -106,16 +105,16 @@ class EventStore:
         self,
         sessions: sessionmaker[Session],
         poll_seconds: float = POLL_SECONDS,
-        bell: Bell | None = None,
+        notifier: Notifier | None = None,
         coalesce_seconds: float = COALESCE_SECONDS,
     ) -> None:
-        """`bell` notifies other processes; None where there are none."""
+        """`notifier` reaches other processes; None where there are none."""
         self._sessions = sessions
         self._engine = engine_of(sessions)
         self._poll_seconds = poll_seconds
         self._coalesce_seconds = coalesce_seconds
-        self._bell = bell or SilentBell()
-        self._news = News()
+        self._notifier = notifier or NullNotifier()
+        self._subscribers = LocalSubscribers()
         self._closed = False
 
     def create_run(
@@ -138,7 +137,7 @@ class EventStore:
             admit(session)
             for seq, event in enumerate((started, *inherited, WAITING), 1):
                 _insert_event(session.connection(), run_id, seq, now, event)
-        self._announce(run_id, WAITING)
+        self._notify(run_id, WAITING)
 
     def import_run(self, run_id: str, owner: str, timed_events: Sequence[tuple[Event, float]]) -> None:
         """Commit a whole run read from a file: RunStarted first and a terminal event last.
@@ -172,7 +171,7 @@ class EventStore:
                 add_to_day(connection, now.date(), event.usage)
             elif isinstance(event, TERMINAL):
                 forget(connection, lease.run_id)
-        self._announce(lease.run_id, event)
+        self._notify(lease.run_id, event)
         if on_wish:
             on_wish(_wish(wish))
         return seq
@@ -203,17 +202,17 @@ class EventStore:
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
         """As `follow`, for several runs, each with its own number; only runs with new events are in the result."""
         deadline = time.monotonic() + wait
-        self._bell.hear(self._news.tell_all)
-        with self._news.of(after) as waiting:
+        self._notifier.subscribe(self._subscribers.notify_all)
+        with self._subscribers.subscribe(after) as subscription:
             while True:
-                waiting.news.clear()
+                subscription.changed.clear()
                 closed = self._closed
                 states = self._run_states(after)
                 left = deadline - time.monotonic()
                 if closed or left <= 0 or states.is_final or (states.advanced and states.has_ended):
                     return self._read_all({run_id: after[run_id] for run_id in states.advanced})
-                if states.advanced or waiting.news.wait(min(left, self._poll_seconds)):
-                    waiting.end.wait(min(left, self._coalesce_seconds))
+                if states.advanced or subscription.changed.wait(min(left, self._poll_seconds)):
+                    subscription.ended.wait(min(left, self._coalesce_seconds))
                     if events := self._read_all(after):
                         return events
 
@@ -228,8 +227,8 @@ class EventStore:
     def close(self) -> None:
         """Release all followers: nothing more happens in this process. Events can still be read."""
         self._closed = True
-        self._bell.close()
-        self._news.tell_all(end=True)
+        self._notifier.close()
+        self._subscribers.notify_all(ended=True)
 
     def _run_states(self, after: Mapping[str, int]) -> _RunStates:
         """Look at all runs in one statement, so a run seen as ended has no later events than it shows."""
@@ -239,9 +238,9 @@ class EventStore:
         with self._engine.connect() as connection:
             return _RunStates.compare(connection.execute(*query).all(), after)
 
-    def _announce(self, run_id: str, event: Event) -> None:
-        self._news.tell(run_id, end=isinstance(event, TERMINAL))
-        self._bell.ring()
+    def _notify(self, run_id: str, event: Event) -> None:
+        self._subscribers.notify(run_id, ended=isinstance(event, TERMINAL))
+        self._notifier.publish()
 
 
 class _RunStates(NamedTuple):

@@ -14,8 +14,8 @@ from typing import Any
 from app.language.fact_checkers import is_fact_check
 from app.reasoning.report import Report
 from app.reasoning.types import Answer, Branch, Hop, Origin, Passage, RunOptions, Sentence, Span, Usage
-from app.runs.catalogue import StoredRun
 from app.runs.notes import Note
+from app.runs.projections import StoredRun
 
 VERSION = 1
 

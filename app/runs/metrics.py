@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 from app.reasoning.calls import Call, Memory
 from app.reasoning.errors import HopcheckError
 from app.reasoning.events import Event, HopFailed, HopKept, HopSetAside, QuestionAsked, TokensUsed
-from app.runs.overview import Overview
+from app.runs.projections import Overview
 
 SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 """Upper bounds of what is counted together: from a local model's call to a whole run's deadline."""

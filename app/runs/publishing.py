@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Label
-from app.runs.catalogue import Position
 from app.runs.clock import database_now
+from app.runs.projections import Position
 from app.runs.tables import RunRow, is_there
 
 GONE = "This check is not there any more."

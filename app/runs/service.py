@@ -19,9 +19,7 @@ from app.runs.batch_deletion import BatchDeletion
 from app.runs.batch_feeder import BatchFeeder
 from app.runs.batch_steering import BatchSteering
 from app.runs.batches import Batches, BatchLine
-from app.runs.bells import Bell
 from app.runs.branching import branched
-from app.runs.catalogue import Catalogue, Position, RunSummary, StoredRun, Wanted
 from app.runs.control import Limits
 from app.runs.deletion import Deletion
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
@@ -30,8 +28,9 @@ from app.runs.jobs import PEOPLE, JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
 from app.runs.meters import Meter
 from app.runs.notes import Notes
+from app.runs.notifications import Notifier
 from app.runs.once import id_of_form, new_id
-from app.runs.overview import Overview
+from app.runs.projections import Overview, Position, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.publishing import Publishing
 from app.runs.replies import Written
 from app.runs.retention import Retention
@@ -44,6 +43,7 @@ __all__ = [
     "DaySpent",
     "Limits",
     "Place",
+    "RunFilter",
     "RunSummary",
     "Runs",
     "StoredEvent",
@@ -51,7 +51,6 @@ __all__ = [
     "TooManyWaiting",
     "TurnedAway",
     "Unreadable",
-    "Wanted",
 ]
 
 
@@ -69,13 +68,13 @@ class Runs:
         caches: Sequence[Written] = (),
         jobs: Callable[[Callable[[str], None], int], JobRunner] = ThreadJobs,
         leases: Leases | None = None,
-        bell: Bell | None = None,
+        notifier: Notifier | None = None,
         retention_days: int = 0,
     ) -> None:
         self._sessions = sessions
-        self._events = EventStore(sessions, bell=bell)
+        self._events = EventStore(sessions, notifier=notifier)
         self._tails = Tails(self._events)
-        self._catalogue = Catalogue(sessions, self._events)
+        self._queries = RunQueries(sessions, self._events)
         self._leases = leases or Leases(sessions)
         self._admission = Admission(sessions, workers, max_waiting, limits)
         self._runner = runner = Runner(sessions, self._events, self._leases, strategy_for, limits, caches)
@@ -117,13 +116,13 @@ class Runs:
 
     def _begin(self, started: RunStarted, owner: str, inherited: Sequence[Event] = (), form: str = "") -> str:
         run_id = id_of_form(owner, form, (started, *inherited)) if form else new_id()
-        if form and self._catalogue.has(run_id):
+        if form and self._queries.exists(run_id):
             return run_id
         self._admission.check_day()
         try:
             self._events.create_run(run_id, owner, started, self._admission.admit, inherited)
         except IntegrityError:  # the same was sent at the same moment, or its run was deleted
-            return run_id if self._catalogue.has(run_id) else self._begin(started, owner, inherited)
+            return run_id if self._queries.exists(run_id) else self._begin(started, owner, inherited)
         self._jobs.submit(run_id)
         return run_id
 
@@ -151,7 +150,7 @@ class Runs:
 
     def wake(self, run_id: str) -> None:
         """See to it that the run is carried out, if it is unfinished and nobody does."""
-        self._jobs.submit(run_id, self._catalogue.queue_of(run_id))
+        self._jobs.submit(run_id, self._queries.queue_of(run_id))
 
     def carry_out(self, run_id: str) -> None:
         """Bring the run to its end here and now, if nobody else does: what a worker is for."""
@@ -159,7 +158,7 @@ class Runs:
 
     def report(self, run_id: str) -> StoredRun | None:
         """The run as it stands now, or None where there is none. Raises Unreadable for one of another version."""
-        return self._catalogue.report(run_id)
+        return self._queries.get(run_id)
 
     def check_database(self) -> None:
         """Raises DatabaseUnavailable where no run can be stored now. Asks for the right to write and writes nothing."""
@@ -171,14 +170,14 @@ class Runs:
         owner: str,
         limit: int = 20,
         after: Position | None = None,
-        wanted: Wanted = Wanted(),  # noqa: B008 - frozen
+        wanted: RunFilter = RunFilter(),  # noqa: B008 - frozen
     ) -> tuple[RunSummary, ...]:
         """The owner's newest runs, newest first; with `after`, those that follow the run of that time and id."""
-        return self._catalogue.of_owner(owner, wanted, limit, after)
+        return self._queries.of_owner(owner, wanted, limit, after)
 
     def branches(self, run_id: str) -> tuple[RunSummary, ...]:
         """The runs that branch off this one, oldest first."""
-        return self._catalogue.branches(run_id)
+        return self._queries.branches(run_id)
 
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
         """The events numbered above `after`; waits up to `wait` seconds for some, holding no session meanwhile.

@@ -18,7 +18,7 @@ from app.reasoning.report import Report
 from app.reasoning.side_by_side import PageUsed, Row, pages, rows
 from app.reasoning.types import HopStatus
 from app.runs.comparing import MOST, NoSuchRun, compared, same_claim
-from app.runs.service import RunSummary, StoredEvent, StoredRun, Wanted
+from app.runs.service import RunFilter, RunSummary, StoredEvent, StoredRun
 from app.web.current import hopcheck
 from app.web.following import grown
 from app.web.presentation import FACES
@@ -157,7 +157,7 @@ def others_of(run: StoredRun) -> tuple[RunSummary, ...]:
     if "owner" not in session:
         return ()
     claim = run.report.claim.text
-    found = hopcheck().runs.recent(session["owner"], LOOKED_AT, wanted=Wanted(words=claim))
+    found = hopcheck().runs.recent(session["owner"], LOOKED_AT, wanted=RunFilter(words=claim))
     others = [each for each in found if each.id != run.id and same_claim(each.claim) == same_claim(claim)]
     return tuple(others[:MOST_OTHERS])
 

@@ -8,8 +8,8 @@ from flask import Blueprint, render_template, request, session, url_for
 
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Label
-from app.runs.catalogue import Position
-from app.runs.service import Wanted
+from app.runs.projections import Position
+from app.runs.service import RunFilter
 from app.web.current import hopcheck
 from app.web.paging import cursor_of, place_of
 
@@ -57,17 +57,17 @@ def history_page(notice: str = "", after: Position | None = None) -> str:
     )
 
 
-def sent_wishes() -> Wanted:
+def sent_wishes() -> RunFilter:
     """What the request asks for; a choice that is not known counts as none, as the form then shows."""
     words, outcome, answerer = (request.args.get(name, "") for name in ("q", "label", "answerer"))
     known = {each.name for each in hopcheck().wiring.offers().answerers}
-    return Wanted(
+    return RunFilter(
         words[:LONGEST_SEARCH].strip(),
         outcome if outcome in OUTCOMES else "",
         answerer if answerer in known else "",
     )
 
 
-def _address(wanted: Wanted, after: str = "") -> str:
+def _address(wanted: RunFilter, after: str = "") -> str:
     asked = {"q": wanted.words, "label": wanted.outcome, "answerer": wanted.answerer, "after": after}
     return f"{url_for('history.page')}?{urlencode({name: value for name, value in asked.items() if value})}"

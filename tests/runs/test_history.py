@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql
 
 from app.reasoning.types import Claim, RunOptions
 from app.runs.event_store import encode_options
-from app.runs.service import Runs, Wanted
+from app.runs.service import RunFilter, Runs
 from app.runs.tables import RunRow
 from tests.fakes import scripted_wiring
 
@@ -53,29 +53,29 @@ def claims(found) -> list[str]:
 @pytest.mark.parametrize("words", ["hamlet", "PLAY ham", "", "  ", "amle", "is play"])
 def test_every_word_stands_somewhere_in_the_claim_whatever_its_case(runs, stored, words):
     stored("Hamlet is a play.")
-    assert claims(runs.recent("me", wanted=Wanted(words))) == ["Hamlet is a play."]
+    assert claims(runs.recent("me", wanted=RunFilter(words))) == ["Hamlet is a play."]
 
 
 @pytest.mark.parametrize("words", ["hamlet opera", "%", "_amlet", "\\", "' OR 1=1 --", "Hamlet."])
 def test_a_word_that_is_missing_finds_nothing_and_signs_mean_themselves(runs, stored, words):
     stored("Hamlet is a play.")
-    assert runs.recent("me", wanted=Wanted(words)) == ()
+    assert runs.recent("me", wanted=RunFilter(words)) == ()
 
 
 def test_signs_are_found_where_they_stand(runs, stored):
     stored("Prices rose by 5% in snake_case.")
-    assert runs.recent("me", wanted=Wanted("5% snake_"))
+    assert runs.recent("me", wanted=RunFilter("5% snake_"))
 
 
 @pytest.mark.parametrize("words", ["erdogan", "ERDOĞAN", "straße strasse", "ПЕТЕРБУРГ"])
 def test_case_and_accents_do_not_matter_beyond_ascii_either(runs, stored, words):
     stored("Erdoğan lived in a Straße of Петербург.")
-    assert runs.recent("me", wanted=Wanted(words))
+    assert runs.recent("me", wanted=RunFilter(words))
 
 
 def test_a_run_that_was_started_is_found_by_its_words(runs):
     run_id = runs.start(Claim("Ödön von Horváth wrote plays."), RunOptions(), "me")
-    assert [each.id for each in runs.recent("me", wanted=Wanted("odon HORVATH"))] == [run_id]
+    assert [each.id for each in runs.recent("me", wanted=RunFilter("odon HORVATH"))] == [run_id]
 
 
 def test_runs_are_told_apart_by_label_state_and_answerer(runs, stored):
@@ -83,11 +83,11 @@ def test_runs_are_told_apart_by_label_state_and_answerer(runs, stored):
     stored("two", label="REFUTED", answerer="reciter-reader")
     stored("three", label=None, state="failed")
     stored("four", label=None, state="running", answerer="reciter-reader")
-    assert claims(runs.recent("me", wanted=Wanted(outcome="SUPPORTED"))) == ["one"]
-    assert claims(runs.recent("me", wanted=Wanted(outcome="failed"))) == ["three"]
-    assert claims(runs.recent("me", wanted=Wanted(answerer="reciter-reader"))) == ["two", "four"]
-    assert claims(runs.recent("me", wanted=Wanted("t", "REFUTED", "reciter-reader"))) == ["two"]
-    assert runs.recent("me", wanted=Wanted(outcome="running", answerer="retriever-reader")) == ()
+    assert claims(runs.recent("me", wanted=RunFilter(outcome="SUPPORTED"))) == ["one"]
+    assert claims(runs.recent("me", wanted=RunFilter(outcome="failed"))) == ["three"]
+    assert claims(runs.recent("me", wanted=RunFilter(answerer="reciter-reader"))) == ["two", "four"]
+    assert claims(runs.recent("me", wanted=RunFilter("t", "REFUTED", "reciter-reader"))) == ["two"]
+    assert runs.recent("me", wanted=RunFilter(outcome="running", answerer="retriever-reader")) == ()
 
 
 def test_the_filter_by_answerer_is_sql_that_postgresql_knows_as_well():
@@ -101,7 +101,7 @@ def test_a_list_goes_on_behind_any_of_its_runs_with_the_same_filter(runs, stored
     for n in range(7):
         stored(f"{'odd' if n % 2 else 'even'} {n}", created_at=NOON)
     seen, after = [], None
-    while page := runs.recent("me", 2, after, Wanted("even")):
+    while page := runs.recent("me", 2, after, RunFilter("even")):
         seen += claims(page)
         after = (page[-1].created_at, page[-1].id)
     assert seen == ["even 0", "even 2", "even 4", "even 6"]
@@ -109,4 +109,4 @@ def test_a_list_goes_on_behind_any_of_its_runs_with_the_same_filter(runs, stored
 
 def test_anothers_runs_are_never_found(runs, stored):
     stored("Hamlet is a play.", owner="another")
-    assert runs.recent("me", wanted=Wanted("hamlet")) == ()
+    assert runs.recent("me", wanted=RunFilter("hamlet")) == ()

@@ -43,9 +43,9 @@ from app.reasoning.types import (
     Usage,
     Verdict,
 )
-from app.runs.catalogue import StoredRun
 from app.runs.export import run_as_dict
 from app.runs.importing import LARGEST, read_export
+from app.runs.projections import StoredRun
 from app.runs.spending import Spending
 from tests.fakes import answer, scripted_wiring
 from tests.runs.conftest import row_of

@@ -10,8 +10,8 @@ from sqlalchemy import func, select, update
 
 from app import cli_runs
 from app.reasoning.types import Claim, Label, RunOptions
-from app.runs.catalogue import Wanted
 from app.runs.deletion import AT_A_TIME
+from app.runs.projections import RunFilter
 from app.runs.service import Runs
 from app.runs.tables import EventRow, RunRow
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
@@ -101,7 +101,7 @@ def test_the_operator_sees_how_many_runs_there_are_of_each_kind(runs_with):
     gone, _, _ = [made(runs) for _ in range(3)]
     runs.deletion.delete(gone)
     assert runs.overview.counts() == {("verdict", "SUPPORTED"): 1, ("failed", ""): 1}
-    assert [each.label for each in runs.overview.newest(Wanted(outcome="SUPPORTED"))] == [Label.SUPPORTED]
+    assert [each.label for each in runs.overview.newest(RunFilter(outcome="SUPPORTED"))] == [Label.SUPPORTED]
 
 
 def test_runs_that_wait_are_counted_and_those_under_way_are_not(runs_with):

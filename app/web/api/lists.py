@@ -8,8 +8,8 @@ from dataclasses import asdict
 from flask import Response, jsonify, request
 
 from app.reasoning.errors import InvalidInput
-from app.runs.catalogue import Position
-from app.runs.service import RunSummary, Wanted
+from app.runs.projections import Position
+from app.runs.service import RunFilter, RunSummary
 from app.web.current import hopcheck
 from app.web.history import LONGEST_SEARCH, OUTCOMES
 from app.web.paging import cursor_of, place_of
@@ -34,13 +34,13 @@ def sent_cursor() -> Position | None:
     return None if text is None else place_of(text)
 
 
-def sent_wishes() -> Wanted:
+def sent_wishes() -> RunFilter:
     """Which runs to list. Raises InvalidInput for an outcome or an answerer that is none, and for too long a search."""
     words = request.args.get("q", "")
     if len(words) > LONGEST_SEARCH:
         raise InvalidInput(f"The search has {len(words)} characters; at most {LONGEST_SEARCH} are allowed.", "q")
     answerers = [each.name for each in hopcheck().wiring.offers().answerers]
-    return Wanted(words, one_of("label", OUTCOMES), one_of("answerer", answerers))
+    return RunFilter(words, one_of("label", OUTCOMES), one_of("answerer", answerers))
 
 
 def one_of(name: str, known: Collection[str]) -> str:

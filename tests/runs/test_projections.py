@@ -1,4 +1,4 @@
-"""A report that is asked for again is the same as one that is folded from its beginning, and costs only what is new."""
+"""A cached report equals the one computed from all events, and only new events are read for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.reasoning.events import PhaseEntered, QuestionAsked, RunInterrupted, Ru
 from app.reasoning.report import fold
 from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.event_store import StoredEvent
-from app.runs.folds import Folds
+from app.runs.projections import ReportCache
 
 HAPPENED = (
     RunStarted(Claim("Hamlet is a play."), RunOptions()),
@@ -22,7 +22,7 @@ NOW = datetime.now(UTC)
 
 
 class Log:
-    """An event log of one run in memory; `read_from` are the numbers behind which was read."""
+    """An event store of one run in memory; `read_from` holds the `after` of each read."""
 
     def __init__(self, count: int) -> None:
         self.events = [StoredEvent(seq, seq / 10, event) for seq, event in enumerate(HAPPENED, 1)][:count]
@@ -34,37 +34,37 @@ class Log:
 
 
 @pytest.mark.parametrize("earlier", [1, 2, 3, 4])
-def test_a_report_that_grew_is_the_one_that_is_folded_at_once(earlier):
+def test_a_report_advanced_by_new_events_equals_one_computed_at_once(earlier):
     log = Log(earlier)
-    folds = Folds(log)
-    folds.of("r", NOW, earlier)
+    reports = ReportCache(log)
+    reports.get("r", NOW, earlier)
     log.events = Log(4).events
-    assert folds.of("r", NOW, 4) == (4, fold((each.event, each.seconds) for each in log.events))
+    assert reports.get("r", NOW, 4) == (4, fold((each.event, each.seconds) for each in log.events))
     assert log.read_from == ([0] if earlier == 4 else [0, earlier])
 
 
-def test_a_run_of_the_same_name_that_was_stored_later_is_another():
+def test_a_new_run_with_the_id_of_a_deleted_one_has_its_own_report():
     log = Log(4)
-    folds = Folds(log)
-    folds.of("r", NOW, 4)
+    reports = ReportCache(log)
+    reports.get("r", NOW, 4)
     log.events = log.events[:2]
-    assert folds.of("r", datetime.now(UTC), 2).last_seq == 2
+    assert reports.get("r", datetime.now(UTC), 2).last_seq == 2
 
 
-def test_a_run_without_events_is_none():
-    assert Folds(Log(0)).of("r", NOW, 0) is None
+def test_a_run_without_events_has_no_report():
+    assert ReportCache(Log(0)).get("r", NOW, 0) is None
 
 
-def test_those_that_nobody_asked_for_longest_make_room():
+def test_the_least_recently_used_reports_are_dropped():
     log = Log(2)
-    folds = Folds(log, most=2)
+    reports = ReportCache(log, max_reports=2)
     for run_id in ("a", "b", "a", "c", "a", "b"):
-        folds.of(run_id, NOW, 2)
+        reports.get(run_id, NOW, 2)
     assert log.read_from == [0, 0, 0, 0]  # a, b, c, and b again
 
 
-def test_the_report_of_a_run_that_has_ended_is_not_kept():
+def test_the_report_of_an_ended_run_is_not_cached():
     log = Log(4)
     log.events.append(StoredEvent(5, 1.0, RunInterrupted("Stopped.")))
-    folds = Folds(log)
-    assert folds.of("r", NOW, 5) == folds.of("r", NOW, 5) and log.read_from == [0, 0]
+    reports = ReportCache(log)
+    assert reports.get("r", NOW, 5) == reports.get("r", NOW, 5) and log.read_from == [0, 0]

@@ -1,0 +1,227 @@
+"""Read runs: the report of one, kept up to date from its events, and lists and counts of many.
+
+A deleted run is in none of them. Pages, streams, the API and the exports all read runs here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.language.search_words import search_words
+from app.reasoning.report import Report, apply, fold
+from app.reasoning.roles import Wish
+from app.reasoning.types import Label
+from app.runs.event_store import EventStore
+from app.runs.jobs import BATCHES, PEOPLE
+from app.runs.leases import is_free
+from app.runs.once import is_no_id
+from app.runs.tables import RUNNING, RunRow, is_there
+
+Position = tuple[datetime, str]
+"""A place in a list of runs: the time and the id of the run after which to continue."""
+
+MAX_REPORTS = 64
+"""Cached reports, those used last; that of a long run takes some hundred kilobytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run with its report of the events up to number `last_seq`."""
+
+    id: str
+    owner: str
+    created_at: datetime
+    last_seq: int
+    report: Report
+    wish: Wish = Wish.GO_ON
+    """What its owner asked for."""
+    published_at: datetime | None = None
+    taken_down_at: datetime | None = None
+    """When the operator withdrew it from publication."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run in a list."""
+
+    id: str
+    claim: str
+    label: Label | None
+    state: str
+    """ "running", "verdict", "failed" or "interrupted"."""
+    created_at: datetime
+    imported: bool = False
+    """Whether it was read from a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs to list; an empty field does not restrict."""
+
+    words: str = ""
+    """Words that the claim must contain, ignoring case and accents, alone or within other words."""
+    outcome: str = ""
+    """A label, or the state of a run without one."""
+    answerer: str = ""
+
+
+class Projection(NamedTuple):
+    """A report, and the number of the last event in it."""
+
+    last_seq: int
+    report: Report
+
+
+class ReportCache:
+    """The reports of unfinished runs, advanced by the new events only. Thread-safe.
+
+    A page, the stream that it opens and all other followers of a run ask for the same report within moments. Events
+    never change, so a cached report only has to be advanced.
+    """
+
+    def __init__(self, events: EventStore, max_reports: int = MAX_REPORTS) -> None:
+        self._events = events
+        self._max_reports = max_reports
+        self._lock = threading.Lock()
+        self._cached: OrderedDict[tuple[str, datetime], Projection] = OrderedDict()
+
+    def get(self, run_id: str, created_at: datetime, last_seq: int) -> Projection | None:
+        """Return the run's report up to event `last_seq` at least, None for a run without events. Raises Unreadable.
+
+        `created_at` distinguishes the run from a deleted one with the same id.
+        """
+        key = (run_id, created_at)
+        with self._lock:
+            cached = self._cached.get(key)
+        projection = cached if cached and cached.last_seq >= last_seq else self._advance(run_id, cached)
+        if projection:
+            self._put(key, projection)
+        return projection
+
+    def _advance(self, run_id: str, cached: Projection | None) -> Projection | None:
+        events = self._events.read(run_id, cached.last_seq if cached else 0)
+        if not events:
+            return cached
+        if cached is None:
+            return Projection(events[-1].seq, fold((each.event, each.seconds) for each in events))
+        report = cached.report
+        for each in events:
+            report = apply(report, each.event, each.seconds)
+        return Projection(events[-1].seq, report)
+
+    def _put(self, key: tuple[str, datetime], projection: Projection) -> None:
+        with self._lock:
+            self._cached[key] = projection
+            self._cached.move_to_end(key)
+            if projection.report.ended:
+                del self._cached[key]
+            elif len(self._cached) > self._max_reports:
+                self._cached.popitem(last=False)
+
+
+class RunQueries:
+    """The runs of one database, by id, by owner or by parent."""
+
+    def __init__(self, sessions: sessionmaker[Session], events: EventStore) -> None:
+        self._sessions = sessions
+        self._reports = ReportCache(events)
+
+    def get(self, run_id: str) -> StoredRun | None:
+        """Return the run as it is now, None for an unknown one. Raises Unreadable for one of another version."""
+        if is_no_id(run_id):
+            return None
+        with self._sessions() as session:
+            row = session.get(RunRow, run_id)
+        if row is None or row.deleted_at is not None:
+            return None
+        projection = self._reports.get(run_id, row.created_at, row.last_seq)
+        if projection is None:
+            return None
+        wish = Wish(row.wish or Wish.GO_ON)
+        return StoredRun(run_id, row.owner, row.created_at, *projection, wish, row.published_at, row.taken_down_at)
+
+    def queue_of(self, run_id: str) -> str:
+        """Return the job queue that the run belongs to."""
+        with self._sessions() as session:
+            batch = session.scalar(select(RunRow.batch).where(RunRow.id == run_id))
+        return PEOPLE if batch is None else BATCHES
+
+    def exists(self, run_id: str) -> bool:
+        """Whether the run exists and was not deleted."""
+        with self._sessions() as session:
+            return session.scalar(select(RunRow.id).where(RunRow.id == run_id, is_there())) is not None
+
+    def of_owner(
+        self,
+        owner: str,
+        wanted: RunFilter = RunFilter(),
+        limit: int = 20,
+        after: Position | None = None,
+    ) -> tuple[RunSummary, ...]:
+        """Return the owner's newest runs, newest first; with `after`, those after that one.
+
+        Runs of batches are left out: their batch lists them.
+        """
+        query = select(RunRow).where(RunRow.owner == owner, is_there(), RunRow.batch.is_(None), *_conditions(wanted))
+        if after:
+            at, run_id = after
+            later_in_list = and_(RunRow.created_at == at, RunRow.id > run_id)
+            query = query.where(or_(RunRow.created_at < at, later_in_list))
+        return self._summaries(query.order_by(RunRow.created_at.desc(), RunRow.id).limit(limit))
+
+    def branches(self, run_id: str) -> tuple[RunSummary, ...]:
+        """Return the branches of this run, oldest first."""
+        children = select(RunRow).where(RunRow.parent == run_id, is_there())
+        return self._summaries(children.order_by(RunRow.created_at, RunRow.id))
+
+    def _summaries(self, query: Select[Any]) -> tuple[RunSummary, ...]:
+        with self._sessions() as session:
+            return tuple(map(summary, session.scalars(query)))
+
+
+class Overview:
+    """The runs of all owners, for the operator."""
+
+    def __init__(self, sessions: sessionmaker[Session]) -> None:
+        self._sessions = sessions
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """Count the runs by state and label; the label is "" where there is none."""
+        counted = select(RunRow.state, RunRow.label, func.count()).where(is_there())
+        with self._sessions() as session:
+            found = session.execute(counted.group_by(RunRow.state, RunRow.label))
+            return {(state, label or ""): number for state, label, number in found}
+
+    def waiting(self) -> int:
+        """Count the unfinished runs that no process carries out."""
+        free = select(func.count()).select_from(RunRow).where(RunRow.state == RUNNING, is_free(), is_there())
+        with self._sessions() as session:
+            return session.scalar(free) or 0
+
+    def newest(self, wanted: RunFilter, limit: int = 20) -> tuple[RunSummary, ...]:
+        """Return the newest runs, newest first."""
+        query = select(RunRow).where(is_there(), *_conditions(wanted)).order_by(RunRow.created_at.desc(), RunRow.id)
+        with self._sessions() as session:
+            return tuple(map(summary, session.scalars(query.limit(limit))))
+
+
+def summary(row: RunRow) -> RunSummary:
+    """Return what a list shows of a run."""
+    label = Label(row.label) if row.label else None
+    return RunSummary(row.id, row.claim, label, row.state, row.created_at, row.imported)
+
+
+def _conditions(wanted: RunFilter) -> list[ColumnElement[bool]]:
+    conditions = [RunRow.searched.contains(word, autoescape=True) for word in search_words(wanted.words)]
+    if wanted.outcome:
+        conditions.append(or_(RunRow.label == wanted.outcome, RunRow.state == wanted.outcome))
+    if wanted.answerer:
+        conditions.append(RunRow.options["answerer"].as_string() == wanted.answerer)
+    return conditions

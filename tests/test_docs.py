@@ -1,0 +1,31 @@
+"""The project's Markdown files: links between them lead to files and headings that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from app.settings import ROOT
+
+PAGES = sorted(
+    page
+    for folder in (ROOT, *(ROOT / name for name in ("docs", "research", "benchmarks")))
+    for page in (folder.glob("*.md") if folder == ROOT else folder.rglob("*.md"))
+)
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of the page's headings, as GitHub makes them."""
+    lines = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page):
+    links = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text(encoding="utf-8"))
+    for path, anchor in links:
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), path
+        assert not anchor or anchor in headings(target), f"{path}#{anchor}"

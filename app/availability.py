@@ -12,6 +12,19 @@ from app.backends.corpora import installed
 from app.backends.hub import why_missing
 from app.backends.language_models import ModelSettings, availability
 from app.backends.web_search.searching import Searching
+from app.capabilities import (
+    BASELINES,
+    CORPUS_SEARCH,
+    MIXES,
+    OWN,
+    PURSUIT,
+    SEARCHES,
+    TITLES,
+    Capabilities,
+    Choice,
+    Group,
+    Mix,
+)
 from app.missing import (
     CORPUS,
     FETCH_FLAN_T5,
@@ -23,19 +36,6 @@ from app.missing import (
     broken,
 )
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader
-from app.offers import (
-    BASELINES,
-    CORPUS_SEARCH,
-    MIXES,
-    OWN,
-    PURSUIT,
-    SEARCHES,
-    TITLES,
-    Choice,
-    Group,
-    Mix,
-    Offers,
-)
 from app.parts import Parts
 from app.pursuit_availability import pursuit_at_work, pursuits, searches
 from app.reasoning.types import RunOptions
@@ -59,11 +59,11 @@ class Availability:
     models: Sequence[ModelSettings]
     engines: Sequence[Searching] = ()
 
-    def offers(self) -> Offers:
+    def capabilities(self) -> Capabilities:
         """Every choice, with the reason why not where it cannot be had."""
         models = self._models()
         usable = any(model.available for model in models)
-        return Offers(
+        return Capabilities(
             strategies=self._strategies(usable),
             presets=tuple(self._preset(name, mix, usable) for name, mix in self.mixes().items()),
             answerers=self._answerers(usable),
@@ -71,6 +71,9 @@ class Availability:
             corpora=tuple(self._corpora()),
             pursuits=tuple(pursuits(self.settings, self.parts, usable)),
             searches=self._searches(),
+            default_options=self._defaults(self.settings.strategy, models),
+            default_pursuit=self._defaults(PURSUIT, models),
+            modules=self.modules,
         )
 
     def mixes(self) -> dict[str, Mix]:
@@ -83,14 +86,13 @@ class Availability:
         own = {OWN: replace(MIXES[self.settings.preset], **replaced)} if replaced else {}
         return own | MIXES
 
-    def defaults(self, strategy: str | None = None) -> RunOptions:
+    def _defaults(self, strategy: str, models: Sequence[Choice]) -> RunOptions:
         """What runs with that strategy are made of when nobody chooses; the model is the first that can be had.
 
         A pursuit answers by searching. It is local as far as PRESET is, and else the paper's way without its
         fine-tuned model.
         """
-        strategy = strategy or self.settings.strategy
-        model = next((choice.name for choice in self._models() if choice.available), None)
+        model = next((choice.name for choice in models if choice.available), None)
         search = self.settings.search or next((engine.name for engine in self.engines), CORPUS_SEARCH)
         preset = OWN if OWN in self.mixes() else self.settings.preset
         if strategy == PURSUIT:
@@ -105,7 +107,7 @@ class Availability:
             search=search,
         )
 
-    def at_work(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
+    def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
         """The (role, implementation) pairs of a run with these options, in words for its report."""
         model = f"{options.model}, prompted"
         if options.strategy in BASELINES:
@@ -130,18 +132,18 @@ class Availability:
 
     def catalogue(self) -> tuple[Group, ...]:
         """Everything that can be chosen, place by place: what `models list` prints and the page shows."""
-        offers = self.offers()
+        capabilities = self.capabilities()
         return (
-            Group("Strategies", "STRATEGY", offers.strategies),
-            Group("Mixes of modules", "PRESET", offers.presets),
-            *self._roles(any(model.available for model in offers.models)),
-            Group("Answerers", "ANSWERER", offers.answerers),
-            Group("Language models", "OPENAI_MODEL", offers.models),
-            Group("Ways of pursuing evidence", "", offers.pursuits),
-            Group("Search engines", "SEARCH", offers.searches),
+            Group("Strategies", "STRATEGY", capabilities.strategies),
+            Group("Mixes of modules", "PRESET", capabilities.presets),
+            *self._roles(any(model.available for model in capabilities.models)),
+            Group("Answerers", "ANSWERER", capabilities.answerers),
+            Group("Language models", "OPENAI_MODEL", capabilities.models),
+            Group("Ways of pursuing evidence", "", capabilities.pursuits),
+            Group("Search engines", "SEARCH", capabilities.searches),
             Group("Judges", "JUDGE", self._one_or_own("judge", JUDGE, "SmolLM2-135M with an adapter")),
             Group("Readers", "READER", self._one_or_own("reader", READER, "MiniLM-L12")),
-            Group("Corpora", "CORPORA", offers.corpora),
+            Group("Corpora", "CORPORA", capabilities.corpora),
         )
 
     def _local_words(self) -> dict[str, str]:

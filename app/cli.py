@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,14 @@ from app import (
     cli_train,
     cli_worker,
 )
-from app.claims import whole_claim
+from app.capabilities import Capabilities
 from app.cli_check_file import check_file, go_on
 from app.cli_errors import told_in_one_line
 from app.cli_telling import Say, printable, tell, tell_verdict
-from app.pursuit_presets import usual_labels
 from app.reasoning.events import TERMINAL
 from app.reasoning.report import Report, fold
 from app.reasoning.types import LabelSet, RunOptions
+from app.run_request import RunRequest, resolve_options
 from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent
 from app.settings import MOST_HOPS
@@ -108,8 +107,9 @@ def _check_batch(claims_file: Path | None, batch: str | None, out: Path | None, 
         if claims_file is None:
             whole = go_on(runs, batch or "", out)
         else:
-            options = _options(**chosen)
-            _tell_destination(options)
+            here = current_app.extensions["hopcheck"].wiring.capabilities()
+            options = resolve_options(_raw(**chosen), here)
+            _tell_destination(options, here)
             whole = check_file(runs, claims_file, options, OWNER, out)
     if not whole:
         raise click.ClickException("Not every claim came to a verdict.")
@@ -122,9 +122,10 @@ def _check_claim(claim: str, speaker: str, said_on: str, as_json: bool, chosen: 
         click.echo(printable(line), err=as_json)
 
     with told_in_one_line():
-        options = _options(**chosen)
-        _tell_destination(options)
-        run_id = runs.start(whole_claim(claim, speaker, said_on), options, OWNER)
+        here = current_app.extensions["hopcheck"].wiring.capabilities()
+        sent = RunRequest.resolve({"claim": claim, "speaker": speaker, "date": said_on, **_raw(**chosen)}, here)
+        _tell_destination(sent.options, here)
+        run_id = runs.start(sent.claim, sent.options, OWNER)
         report = _follow(runs, run_id, say)
         stored = runs.report(run_id) if as_json else None
     if stored:
@@ -135,30 +136,19 @@ def _check_claim(claim: str, speaker: str, said_on: str, as_json: bool, chosen: 
         raise click.ClickException(printable(report.problem))
 
 
-def _options(
-    labels: str | None, corpora: str | None, strategy: str | None, dated: bool, no_fact_checks: bool, **chosen: Any
-) -> RunOptions:
-    """What was chosen, filled up from the settings and without what is not at work.
-
-    Raises InvalidInput for what cannot run here.
-    """
-    wiring = current_app.extensions["hopcheck"].wiring
+def _raw(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:
+    """What was chosen, as RunRequest.resolve takes it."""
     given = {name: value for name, value in chosen.items() if value is not None}
     if corpora is not None:
         given["corpora"] = tuple(name.strip() for name in corpora.split(",") if name.strip())
-    options = replace(wiring.defaults(strategy), undated=not dated, fact_checks=not no_fact_checks, **given)
-    usual = usual_labels(options.strategy, options.preset)
-    options = wiring.offers().at_work(replace(options, labels=LabelSet(labels) if labels else usual))
-    wiring.check(options)
-    return replace(options, modules=wiring.modules(options))
+    return {**given, "undated": not dated, "fact_checks": not no_fact_checks}
 
 
-def _tell_destination(options: RunOptions) -> None:
+def _tell_destination(options: RunOptions, capabilities: Capabilities) -> None:
     """Say who gets what was typed before it is sent anywhere."""
-    offers = current_app.extensions["hopcheck"].wiring.offers()
-    if host := offers.destination(options):
+    if host := capabilities.destination(options):
         click.echo(f"The claim, questions and evidence are sent to {host}.", err=True)
-    if host := offers.searched_at(options):
+    if host := capabilities.searched_at(options):
         click.echo(f"The claim and questions are searched for at {host}, and the pages found are opened.", err=True)
 
 

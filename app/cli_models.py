@@ -7,7 +7,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.backends.hub import fetch as fetch_model
-from app.offers import Choice
+from app.capabilities import Choice
 from app.reasoning.errors import ModelUnavailable
 
 FETCHED = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.backends.seq2seq import Seq2Seq
+from app.capabilities import CORPUS_SEARCH, SEARCHES, Mix
 from app.modules.answering import reciter_reader
-from app.offers import CORPUS_SEARCH, SEARCHES, Mix
 from app.reasoning.roles import TextGenerator
 from app.reasoning.types import RunOptions
 

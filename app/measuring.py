@@ -10,6 +10,7 @@ from typing import Any
 
 from app.backends.corpora import folder_of
 from app.backends.corpus_index import Manifest
+from app.capabilities import SEARCHES
 from app.evaluation.baselines import (
     CLAIM_ONLY,
     EVIDENCE_ONLY,
@@ -26,10 +27,10 @@ from app.evaluation.harness import Judge, chosen, predict
 from app.evaluation.outputs import Evaluation, write_outputs
 from app.evaluation.predictions import Prediction, Predictions
 from app.gold_judging import gold_judge
-from app.offers import BASELINES, SEARCHES
 from app.reasoning.errors import InvalidInput, ModelUnavailable
 from app.reasoning.types import LabelSet, RunOptions
 from app.run_judging import answerer_for, run_judge
+from app.run_request import resolve_options
 from app.runs.event_store import encode_options
 from app.settings import Settings, settings_fields
 from app.training.pairs import row_is_held_out
@@ -121,7 +122,7 @@ def _judge(order: Order, wiring: Any, instance: Path, rows: Sequence[Row]) -> tu
     options = options_of(order, wiring)
     given = given_sentences(order.file) if order.given_sentences else None
     used = replace(options, search=GIVEN, corpora=()) if order.given_sentences else options
-    used = replace(used, modules=wiring.modules(used))
+    used = replace(used, modules=wiring.capabilities().modules(used))
     judged_by |= {"options": encode_options(used), "given_sentences": order.given_sentences}
     judged_by["corpora"] = {name: _checksum(instance, name) for name in used.corpora}
     return _run_judge(order, wiring, options, used, given, gold), judged_by
@@ -142,18 +143,16 @@ def _run_judge(
 
 
 def options_of(order: Order, wiring: Any) -> RunOptions:
-    """The options of the order's runs: the settings', with what the order names in their place."""
+    """The options of the order's runs: the settings', with what the order names in their place. Raises InvalidInput."""
     named = {
+        "strategy": order.strategy,
         "preset": order.preset,
         "answerer": SEARCHES if order.given_sentences else order.answerer,
         "model": order.model,
         "corpora": order.corpora,
     }
-    defaults = wiring.defaults(order.strategy)
-    if defaults.strategy in BASELINES:
-        named["answerer"] = ""
-    options = replace(defaults, labels=order.labels, **{name: value for name, value in named.items() if value})
-    return wiring.offers().at_work(options)
+    given = {name: value for name, value in named.items() if value}
+    return resolve_options({**given, "labels": order.labels}, wiring.capabilities())
 
 
 def _checksum(instance: Path, name: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.offers import Choice
+from app.capabilities import Choice
 from app.parts import Part
 
 NO_MODEL = "No language model is set up.", "OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from app.capabilities import PURSUIT
 from app.evaluation.markdown import share, table
 from app.evaluation.reported import Measure, Reported, reported_for
 from app.measuring import Order, options_of
-from app.offers import PURSUIT
 from app.pursuit_presets import PURSUIT_PRESETS
 from app.reasoning.errors import InvalidInput, ModelUnavailable
 from app.reasoning.types import LabelSet
@@ -124,7 +124,7 @@ def _outcome(row: TableRow, order: Order, wiring: Any, run: Callable[[Order], di
     if row.strategy is None:
         return Outcome(row, reason="the paper's alone")
     try:
-        wiring.check(options_of(order, wiring))
+        options_of(order, wiring)
     except InvalidInput as error:
         return Outcome(row, reason=f"not run: {error}")
     try:

@@ -10,7 +10,7 @@ from app.backends.web_page import WebPages
 from app.backends.web_search.configured import configured
 from app.backends.web_search.in_turn import each_first
 from app.backends.web_search.searching import Searching
-from app.offers import CORPUS_SEARCH
+from app.capabilities import CORPUS_SEARCH
 from app.reasoning.roles import PageReader, WebSearch
 from app.reasoning.types import Origin, RunOptions
 from app.settings import Settings

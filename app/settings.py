@@ -29,7 +29,7 @@ MOST_HOPS = 10
 """No run may ask more, whatever is set or wished for."""
 
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
-"""Named mixes of modules (offers.py): all local or all prompted, with a reasoner of the same kind or FLAN-T5."""
+"""Named mixes of modules (capabilities.py): all local or all prompted, with a reasoner of the same kind or FLAN-T5."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 

@@ -23,6 +23,7 @@ from app.backends.openai_chat import OpenAIChat
 from app.backends.reader import SpanReader
 from app.backends.reranker import CrossEncoderReranker
 from app.backends.seq2seq import Seq2Seq
+from app.capabilities import BASELINES, PURSUIT, Capabilities, Group
 from app.head_starts import HeadStarts
 from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader, web_search
@@ -41,7 +42,6 @@ from app.modules.pursuit.local import LocalPursuer
 from app.modules.qa_validator import TiedAnswerValidator
 from app.modules.question_generator import LocalQuestionGenerator
 from app.modules.reasoner import JudgeReasoner
-from app.offers import BASELINES, PURSUIT, Group, Offers
 from app.parts import Part, Parts
 from app.pursuing import PursuitParts, fine_tuned, pursuit
 from app.pursuit_presets import PURSUIT_PRESETS
@@ -148,29 +148,17 @@ class Wiring:
             return self._hub_judge.calibration.sufficient
         return Calibration.read(SHIPPED / "judge").sufficient
 
-    def offers(self) -> Offers:
+    def capabilities(self) -> Capabilities:
         """Everything that can be chosen for a run, and why not where it cannot be had."""
-        return self._availability.offers()
+        return self._availability.capabilities()
 
     def catalogue(self) -> tuple[Group, ...]:
         """The same place by place, module by module, for people to read."""
         return self._availability.catalogue()
 
-    def check(self, options: RunOptions) -> None:
-        """Raise InvalidInput, naming the field, for options that cannot run together here."""
-        self.offers().check(options)
-
-    def defaults(self, strategy: str | None = None) -> RunOptions:
-        """What runs with that strategy are made of when nobody chooses; STRATEGY when it is not given."""
-        return self._availability.defaults(strategy)
-
-    def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
-        """The (role, implementation) pairs that a run with these options has at work, for its report."""
-        return self._availability.at_work(options)
-
     def strategy_for(self, options: RunOptions) -> Strategy:
         """The strategy that these options name. Raises InvalidInput for what is not offered or cannot be had here."""
-        self.check(options)
+        self.capabilities().check(options)
         if options.strategy in BASELINES:
             return ClaimOnly(ASKERS[options.strategy](self._model(options)))
         if options.strategy == PURSUIT:
@@ -203,7 +191,7 @@ class Wiring:
 
     def _model_at_work(self, options: RunOptions) -> TextGenerator | None:
         """The same; None of a run that asks none."""
-        return self._model(options) if options.model and self.offers().needs_model(options) else None
+        return self._model(options) if options.model and self.capabilities().needs_model(options) else None
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
         if kind == "prompted":

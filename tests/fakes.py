@@ -15,10 +15,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from app.offers import BASELINES, Choice, Group, Offers
+from app.capabilities import BASELINES, Capabilities, Choice, Group
 from app.reasoning import progress
 from app.reasoning.claim_only import ClaimOnly
 from app.reasoning.question_guided import QuestionGuided
@@ -289,16 +289,19 @@ class FakeWiring:
             return (("asker", "scripted"),)
         return (("answerer", options.answerer), ("reasoner", "scripted"))
 
-    def defaults(self, strategy: str | None = None) -> RunOptions:
-        return replace(self.usual, strategy=strategy) if strategy else self.usual
-
-    def offers(self) -> Offers:
-        return Offers(
-            self.ways, self.mixes, self.choices, self.language_models, self.shelves, self.pursuits, self.engines
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            self.ways,
+            self.mixes,
+            self.choices,
+            self.language_models,
+            self.shelves,
+            self.pursuits,
+            self.engines,
+            default_options=self.usual,
+            default_pursuit=self.usual,
+            modules=self.modules,
         )
-
-    def check(self, options: RunOptions) -> None:
-        self.offers().check(options)
 
     def catalogue(self) -> tuple[Group, ...]:
         return (Group("Answerers", "ANSWERER", self.choices), Group("Language models", "", self.language_models))

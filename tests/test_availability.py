@@ -4,8 +4,8 @@ import pytest
 
 from app.availability import GUIDED, Availability
 from app.backends.language_models import ModelSettings
+from app.capabilities import OWN, PURSUIT
 from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
-from app.offers import OWN, PURSUIT
 from app.parts import Parts
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.types import RunOptions
@@ -38,12 +38,12 @@ def named(choices) -> dict:
 
 
 def test_with_nothing_set_up_only_what_is_local_can_be_had(availability):
-    offers = availability().offers()
-    assert [choice.name for choice in offers.strategies if choice.available] == [GUIDED, PURSUIT]
-    assert [choice.name for choice in offers.presets if choice.available] == ["local"]
-    assert [choice.name for choice in offers.pursuits if choice.available] == ["local"]
-    assert not [choice for choice in offers.answerers if choice.available]
-    assert not [choice for choice in offers.models if choice.available]
+    capabilities = availability().capabilities()
+    assert [choice.name for choice in capabilities.strategies if choice.available] == [GUIDED, PURSUIT]
+    assert [choice.name for choice in capabilities.presets if choice.available] == ["local"]
+    assert [choice.name for choice in capabilities.pursuits if choice.available] == ["local"]
+    assert not [choice for choice in capabilities.answerers if choice.available]
+    assert not [choice for choice in capabilities.models if choice.available]
 
 
 def test_every_choice_that_cannot_be_had_says_why_and_what_makes_it_so(availability):
@@ -54,12 +54,12 @@ def test_every_choice_that_cannot_be_had_says_why_and_what_makes_it_so(availabil
 
 
 def test_a_configured_language_model_opens_what_needs_one_and_says_who_gets_the_claims(availability):
-    offers = availability(BIG, HOME).offers()
-    assert named(offers.presets)["prompted"].available
-    assert named(offers.answerers)["reciter-reader"].available
-    assert named(offers.strategies)["chain-of-thought"].available
-    assert named(offers.models)["big"].destination == "api.example.org"
-    assert named(offers.models)["home"].destination is None
+    capabilities = availability(BIG, HOME).capabilities()
+    assert named(capabilities.presets)["prompted"].available
+    assert named(capabilities.answerers)["reciter-reader"].available
+    assert named(capabilities.strategies)["chain-of-thought"].available
+    assert named(capabilities.models)["big"].destination == "api.example.org"
+    assert named(capabilities.models)["home"].destination is None
 
 
 def test_of_a_search_engine_every_host_is_named_that_may_get_a_query_when_it_fails(tmp_path):
@@ -69,8 +69,8 @@ def test_of_a_search_engine_every_host_is_named_that_may_get_a_query_when_it_fai
     def hosts(**settings: str) -> dict[str, str | None]:
         known = Settings.from_env(own | settings)
         parts = Parts([(name, lambda: None) for name in PARTS])
-        offers = Availability(known, parts, (), configured_engines(known)).offers()
-        return {choice.name: choice.destination for choice in offers.searches if choice.destination}
+        capabilities = Availability(known, parts, (), configured_engines(known)).capabilities()
+        return {choice.name: choice.destination for choice in capabilities.searches if choice.destination}
 
     assert hosts() == {}
     assert hosts(BRAVE_API_KEY="key", TAVILY_API_KEY="key") == {
@@ -82,34 +82,34 @@ def test_of_a_search_engine_every_host_is_named_that_may_get_a_query_when_it_fai
 
 def test_a_model_whose_key_is_missing_is_shown_and_cannot_be_chosen(availability):
     keyless = ModelSettings("keyless", "x", "https://api.example.org/v1", None, key_variable="SOME_API_KEY")
-    choice = named(availability(keyless).offers().models)["keyless"]
+    choice = named(availability(keyless).capabilities().models)["keyless"]
     assert not choice.available and "SOME_API_KEY" in choice.reason
 
 
 def test_a_flan_t5_on_this_machine_is_a_reasoner_an_answerer_and_a_language_model(availability, tmp_path):
-    offers = availability(FLAN_T5=str(tiny_t5(tmp_path / "t5"))).offers()
-    assert named(offers.presets)["local+flan-t5"].available
-    assert named(offers.answerers)["flan-t5"].available
-    assert named(offers.models)["flan-t5"].available
-    assert named(offers.presets)["prompted"].available
+    capabilities = availability(FLAN_T5=str(tiny_t5(tmp_path / "t5"))).capabilities()
+    assert named(capabilities.presets)["local+flan-t5"].available
+    assert named(capabilities.answerers)["flan-t5"].available
+    assert named(capabilities.models)["flan-t5"].available
+    assert named(capabilities.presets)["prompted"].available
 
 
 @pytest.mark.parametrize(
     ("broken", "group", "name"), [(JUDGE, "presets", "local"), (READER, "answerers", "retriever-reader")]
 )
 def test_what_needs_a_part_that_failed_to_load_cannot_be_had(availability, broken, group, name):
-    choice = named(getattr(availability(broken=broken).offers(), group))[name]
+    choice = named(getattr(availability(broken=broken).capabilities(), group))[name]
     assert not choice.available
     assert "It is cut off" in choice.reason and choice.mend == "make setup"
 
 
 def test_without_an_indexed_corpus_there_is_nothing_to_retrieve_from(availability):
-    choice = named(availability().offers().answerers)["retriever-reader"]
+    choice = named(availability().capabilities().answerers)["retriever-reader"]
     assert not choice.available and "corpus" in choice.reason and choice.mend == "make corpus"
 
 
 def test_another_reader_takes_the_place_of_one_that_is_broken(availability, tmp_path):
-    choice = named(availability(broken=READER, READER=str(tmp_path)).offers().answerers)["retriever-reader"]
+    choice = named(availability(broken=READER, READER=str(tmp_path)).capabilities().answerers)["retriever-reader"]
     assert READER not in choice.reason
 
 
@@ -117,28 +117,28 @@ def test_setting_one_module_makes_a_mix_of_the_sites_own_which_is_the_default(av
     own = availability(BIG, REASONER="prompted")
     assert own.mixes()[OWN].reasoner == "prompted"
     assert own.mixes()[OWN].claim_verifier == "local"
-    assert own.defaults().preset == OWN
+    assert own.capabilities().defaults().preset == OWN
     assert OWN not in availability(BIG).mixes()
 
 
 def test_the_default_model_is_the_first_that_can_be_had(availability):
     keyless = ModelSettings("keyless", "x", "https://api.example.org/v1", None, key_variable="SOME_API_KEY")
-    assert availability(keyless, BIG).defaults().model == "big"
-    assert availability().defaults().model is None
+    assert availability(keyless, BIG).capabilities().defaults().model == "big"
+    assert availability().capabilities().defaults().model is None
 
 
 def test_the_papers_own_answerer_can_be_the_default(availability):
-    assert availability(BIG).defaults().answerer == "retriever-reader"
-    assert availability(BIG, ANSWERER="reciter-reader").defaults().answerer == "reciter-reader"
+    assert availability(BIG).capabilities().defaults().answerer == "retriever-reader"
+    assert availability(BIG, ANSWERER="reciter-reader").capabilities().defaults().answerer == "reciter-reader"
 
 
 def test_a_report_names_what_was_at_work(availability):
-    at_work = availability(BIG).at_work(RunOptions(preset="prompted", answerer="reciter-reader", model="big"))
-    assert dict(at_work) == {
+    modules = availability(BIG).modules(RunOptions(preset="prompted", answerer="reciter-reader", model="big"))
+    assert dict(modules) == {
         "claim verifier": "big, prompted",
         "question generator": "big, prompted",
         "answerer": "reciter-reader: big recites, Hopcheck's reader reads",
         "QA validator": "big, prompted",
         "reasoner": "big, prompted",
     }
-    assert availability(BIG).at_work(RunOptions(strategy="direct", model="big")) == (("asker", "big, prompted"),)
+    assert availability(BIG).modules(RunOptions(strategy="direct", model="big")) == (("asker", "big, prompted"),)

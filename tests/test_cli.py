@@ -12,8 +12,8 @@ from sqlalchemy import create_engine
 from sqlalchemy.orm import sessionmaker
 
 from app import cli
+from app.capabilities import Choice
 from app.modules.answering.recited import answer_in, recited
-from app.offers import Choice
 from app.reasoning.errors import ModelUnavailable
 from app.reasoning.events import RunStarted
 from app.reasoning.progress import troubled

@@ -8,8 +8,8 @@ import pytest
 
 from app.backends.inference import Inference
 from app.backends.seq2seq import Seq2Seq
+from app.capabilities import MIXES
 from app.head_starts import PAGES, HeadStarts
-from app.offers import MIXES
 from app.reasoning.types import RunOptions
 from app.settings import Settings
 from app.wiring import Wiring

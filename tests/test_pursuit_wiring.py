@@ -105,7 +105,7 @@ def test_a_page_that_cannot_be_had_leaves_its_snippet(net):
 def test_every_preset_is_put_together_and_its_run_ends(net, name):
     wiring, _, _ = net
     preset, labels = PURSUIT_PRESETS[name], usual_labels("evidence-pursuit", name)
-    options = wiring.offers().at_work(replace(OPTIONS, preset=name, labels=labels))
+    options = wiring.capabilities().effective(replace(OPTIONS, preset=name, labels=labels))
     if preset.others == "local":
         assert wiring.strategy_for(options).variant == preset.variant
     elif preset.first == "seq":  # a T5 of a few thousand weights writes no question, and no question is made up for it
@@ -170,19 +170,19 @@ def test_the_presets_of_one_strategy_are_not_those_of_the_other(net):
 
 def test_what_was_at_work_is_named_in_the_report(net):
     wiring, _, _ = net
-    told = dict(wiring.modules(OPTIONS))
+    told = dict(wiring.capabilities().modules(OPTIONS))
     assert told["answerer"] == "web-search with searxng"
     assert (
         told["first question"] == told["next step"] == told["paraphraser"] == told["reasoner"] == "scripted, prompted"
     )
-    assert "paraphraser" not in dict(wiring.modules(replace(OPTIONS, preset="repeat")))
+    assert "paraphraser" not in dict(wiring.capabilities().modules(replace(OPTIONS, preset="repeat")))
 
 
 def test_nobody_choosing_gets_a_pursuit_that_searches_what_is_set_up(net, home):
     wiring, _, _ = net
-    usual = wiring.defaults("evidence-pursuit")
+    usual = wiring.capabilities().defaults("evidence-pursuit")
     assert (usual.answerer, usual.search, usual.preset) == ("web-search", "searxng", "local")
-    alone = Wiring(Settings.from_env({"INSTANCE": str(home)})).defaults("evidence-pursuit")
+    alone = Wiring(Settings.from_env({"INSTANCE": str(home)})).capabilities().defaults("evidence-pursuit")
     assert (alone.answerer, alone.search, alone.preset) == ("web-search", "corpus", "local")
 
 
@@ -228,7 +228,7 @@ def test_a_judge_of_the_operators_own_weighs_and_is_named(tmp_path):
     own = Wiring(Settings.from_env({"INSTANCE": str(tmp_path), "JUDGE": str(tiny_nli(tmp_path / "judge"))}))
     ((supports, refutes, neither),) = own.weigher().classify([("Paris is big.", [("Paris", "Paris is big.")])])
     assert supports + refutes + neither == pytest.approx(1)
-    assert "judge" in own.judge_name() and dict(own.modules(RunOptions()))["reasoner"].endswith("judge")
+    assert "judge" in own.judge_name() and dict(own.capabilities().modules(RunOptions()))["reasoner"].endswith("judge")
     assert own.sufficient == 0.6
 
 

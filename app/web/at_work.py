@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from app.offers import PURSUIT
+from app.capabilities import PURSUIT
 from app.reasoning.report import Report
 from app.reasoning.types import HopStatus, RunOptions
 from app.runs.event_store import WAITING

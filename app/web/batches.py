@@ -5,8 +5,6 @@ Whoever has a batch's link reads it; only the browser that started it is offered
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from flask import (
     Blueprint,
     Response,
@@ -22,15 +20,16 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.offers import PURSUIT
+from app.capabilities import PURSUIT
 from app.reasoning.errors import InvalidInput
+from app.run_request import resolve_options
 from app.runs.batch_files import LARGEST, TOO_LARGE, read_claims, title_of
 from app.runs.batch_results import as_csv, as_jsonl
 from app.runs.batches import Batch, BatchState
 from app.runs.tables import RUNNING
 from app.web import presentation
 from app.web.audit import refused
-from app.web.current import hopcheck
+from app.web.current import capabilities, hopcheck
 from app.web.pages import sent_form
 from app.web.security import owner
 from app.web.stale import STALE, when_stale
@@ -147,10 +146,8 @@ def _start() -> str:
     sent = file.read() if file and name else request.form.get("claims", "").encode(errors="replace")
     if not sent.strip():
         raise InvalidInput(NOTHING_SENT, "claims")
-    lines, wiring = read_claims(sent, name, most_claims()), hopcheck().wiring
-    options = sent_form().options(wiring.offers())
-    wiring.check(options)
-    options = replace(options, modules=wiring.modules(options))
+    lines = read_claims(sent, name, most_claims())
+    options = resolve_options(sent_form().raw(), capabilities())
     title = title_of(request.form.get("title", ""), name) or f"{len(lines):,} claims"
     return hopcheck().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""))
 
@@ -166,7 +163,7 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
         pasted=fields.get("claims", ""),
         title=fields.get("title", ""),
         chosen=form,
-        offers=hopcheck().wiring.offers(),
+        capabilities=capabilities(),
         pursues=form is not None and form.strategy == PURSUIT,
         label_sets=presentation.LABEL_SETS,
         batches=runs.batches.of_owner(whose),

@@ -13,12 +13,13 @@ from flask_wtf.csrf import CSRFError
 
 from app.claims import clean_question
 from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Hop, Question, RunOptions
+from app.reasoning.types import Hop, Question
+from app.run_request import raw_options, resolve_options
 from app.runs.branching import hop_to_change
 from app.runs.service import RunSummary, StoredRun
 from app.settings import MOST_HOPS
 from app.web.access_log import about_run
-from app.web.current import hopcheck
+from app.web.current import capabilities, hopcheck
 from app.web.pages import run_page
 from app.web.security import owner
 from app.web.stale import STALE, when_stale
@@ -95,28 +96,13 @@ def branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, owne
     `leave_out` asks nothing in the hop's place, whatever the question. Raises InvalidInput, which names the field.
     """
     question = None if leave_out else Question(clean_question(sent.question))
-    options = _options(run.report.options, sent.answerer)
+    answerer = {"answerer": sent.answerer} if sent.answerer else {}
+    options = resolve_options({**raw_options(run.report.options), **answerer}, capabilities())
     if question is None:  # a hop that is left out still counts, and another is to be asked in its place
         options = replace(options, max_hops=min(options.max_hops + 1, MOST_HOPS))
     return hopcheck().runs.branch(run.id, hop.number, question, options, owner, sent.name)
 
 
-def _options(options: RunOptions, answerer: str) -> RunOptions:
-    """The parent's options with another answerer and what that one needs. Raises InvalidInput where they cannot run."""
-    wiring = hopcheck().wiring
-    usual = wiring.defaults(options.strategy)
-    chosen = replace(
-        options,
-        answerer=answerer or options.answerer,
-        model=options.model or usual.model,
-        corpora=options.corpora or usual.corpora,
-        search=options.search or usual.search,
-    )
-    chosen = wiring.offers().at_work(chosen)
-    wiring.check(chosen)
-    return replace(chosen, modules=wiring.modules(chosen))
-
-
 def _page(run: StoredRun, hop: Hop, form: BranchForm, error: InvalidInput | None = None) -> str:
-    offers = hopcheck().wiring.offers()
-    return render_template("branch.html", run=run, hop=hop, form=form, error=error, answerers=offers.answerers)
+    answerers = capabilities().answerers
+    return render_template("branch.html", run=run, hop=hop, form=form, error=error, answerers=answerers)

@@ -1,20 +1,21 @@
-"""The claim form: what was typed and chosen, and the run options it asks for, or the field that is wrong and why."""
+"""The claim form: what was typed and chosen, and the raw input of a run that it asks for."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.claims import whole_claim
-from app.offers import PURSUIT, Offers
-from app.pursuit_presets import usual_labels
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Claim, LabelSet, RunOptions
-from app.settings import MOST_HOPS
+from app.capabilities import PURSUIT, Capabilities
+from app.reasoning.types import Claim, RunOptions
+from app.run_request import CLAIM_FIELDS
 
 SINGLE = ("answerer", "strategy", "preset", "pursuit", "search", "model", "labels", "max_hops", "speaker", "date")
 """The fields of one value."""
+RAW = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", "undated", "fact_checks")
+"""The fields that are passed on as they are."""
 
 
 @dataclass(frozen=True)
@@ -91,36 +92,17 @@ class ClaimForm:
             **{name: fields[name] for name in SINGLE if name in fields},
         )
 
-    def read(self, offers: Offers) -> tuple[Claim, RunOptions]:
-        """The claim, and the options but those that will not be at work. InvalidInput names the field that is wrong.
+    def raw(self) -> dict[str, Any]:
+        """The fields as RunRequest.resolve takes them: no label set counts as left out."""
+        fields = {name: getattr(self, name) for name in RAW if name != "labels" or self.labels}
+        number = int(self.max_hops) if re.fullmatch("[0-9]{1,3}", self.max_hops) else None
+        named = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
+        return {**fields, **named, "max_hops": number}
 
-        Whether the names are known and go together is for `check` to say.
-        """
-        return whole_claim(self.claim, self.speaker, self.date), self.options(offers)
-
-    def options(self, offers: Offers) -> RunOptions:
-        """The options but those that will not be at work. Raises InvalidInput."""
-        return offers.at_work(self._options())
-
-    def asked_model(self, offers: Offers) -> str | None:
+    def asked_model(self, capabilities: Capabilities) -> str | None:
         """The language model that gets the claim when the form is sent as it is."""
         chosen = RunOptions(strategy=self.strategy, preset=self._preset(), answerer=self.answerer)
-        return self.model if offers.needs_model(chosen) else None
-
-    def _options(self) -> RunOptions:
-        return RunOptions(
-            strategy=self.strategy,
-            answerer=self.answerer,
-            labels=label_set(self.labels) if self.labels else usual_labels(self.strategy, self._preset()),
-            max_hops=_max_hops(self.max_hops),
-            preset=self._preset(),
-            model=self.model or None,
-            corpora=self.corpora,
-            fresh=self.fresh,
-            search=self.search or None,
-            undated=self.undated,
-            fact_checks=self.fact_checks,
-        )
+        return self.model if capabilities.needs_model(chosen) else None
 
     def _preset(self) -> str:
         return self.pursuit if self.strategy == PURSUIT else self.preset
@@ -129,18 +111,3 @@ class ClaimForm:
 def _ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
     """A box that is ticked at first: the page sends an empty value along, which tells one cleared from one left out."""
     return any(fields.getlist(name)) if name in fields else blank
-
-
-def label_set(name: str) -> LabelSet:
-    """The label set of that name. Raises InvalidInput when there is none."""
-    try:
-        return LabelSet(name)
-    except ValueError:
-        known = ", ".join(LabelSet)
-        raise InvalidInput(f"There is no label set of that name; choose one of: {known}.", "labels") from None
-
-
-def _max_hops(text: str) -> int:
-    if text in {str(number) for number in range(1, MOST_HOPS + 1)}:
-        return int(text)
-    raise InvalidInput(f"The number of hops must be a whole number from 1 to {MOST_HOPS}.", "max_hops")

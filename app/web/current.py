@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flask import current_app
+from flask import current_app, g
 
 from app.web.drawn_once import Drawings
 from app.web.followers import Followers
 
 if TYPE_CHECKING:
+    from app.capabilities import Capabilities
     from app.parts import Part
     from app.runs.call_cache import CallCache
     from app.runs.service import Runs
@@ -36,3 +37,10 @@ class Hopcheck:
 def hopcheck() -> Hopcheck:
     """The current application's parts."""
     return current_app.extensions["hopcheck"]
+
+
+def capabilities() -> Capabilities:
+    """What can be chosen for a run, read once a request."""
+    if "capabilities" not in g:
+        g.capabilities = hopcheck().wiring.capabilities()
+    return g.capabilities

@@ -10,7 +10,7 @@ from app.reasoning.errors import InvalidInput
 from app.reasoning.types import Label
 from app.runs.projections import Position
 from app.runs.service import RunFilter
-from app.web.current import hopcheck
+from app.web.current import capabilities, hopcheck
 from app.web.paging import cursor_of, place_of
 
 history = Blueprint("history", __name__)
@@ -52,7 +52,7 @@ def history_page(notice: str = "", after: Position | None = None) -> str:
         older=older,
         deleted=runs.deletion.undoable(owner),
         outcomes=OUTCOMES,
-        answerers=hopcheck().wiring.offers().answerers,
+        answerers=capabilities().answerers,
         notice=notice,
     )
 
@@ -60,7 +60,7 @@ def history_page(notice: str = "", after: Position | None = None) -> str:
 def sent_wishes() -> RunFilter:
     """What the request asks for; a choice that is not known counts as none, as the form then shows."""
     words, outcome, answerer = (request.args.get(name, "") for name in ("q", "label", "answerer"))
-    known = {each.name for each in hopcheck().wiring.offers().answerers}
+    known = {each.name for each in capabilities().answerers}
     return RunFilter(
         words[:LONGEST_SEARCH].strip(),
         outcome if outcome in OUTCOMES else "",

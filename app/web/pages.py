@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.offers import PURSUIT
+from app.capabilities import PURSUIT
 from app.reasoning.errors import InvalidInput
+from app.run_request import RunRequest
 from app.runs.service import StoredRun
 from app.samples import SAMPLES
 from app.settings import MOST_HOPS
@@ -17,7 +17,7 @@ from app.web import presentation
 from app.web.access_log import about_run
 from app.web.at_work import GUIDED_MODULES, PURSUIT_MODULES
 from app.web.claim_form import ClaimForm
-from app.web.current import hopcheck
+from app.web.current import capabilities, hopcheck
 from app.web.security import let_search_engines_list, owner
 
 pages = Blueprint("pages", __name__)
@@ -36,11 +36,8 @@ def home() -> str:
 @pages.post("/runs")
 def start() -> ResponseReturnValue:
     """Start a run and lead to its page."""
-    wiring = hopcheck().wiring
-    claim, options = sent_form().read(hopcheck().wiring.offers())
-    wiring.check(options)
-    options = replace(options, modules=wiring.modules(options))
-    run_id = hopcheck().runs.start(claim, options, owner(), request.form.get("form_name", ""))
+    sent = RunRequest.resolve(sent_form().raw(), capabilities())
+    run_id = hopcheck().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""))
     about_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
@@ -89,18 +86,16 @@ def sent_form() -> ClaimForm:
 
 def _blank_form() -> ClaimForm:
     """The form as a new visitor finds it: the settings' choices."""
-    wiring = hopcheck().wiring
-    return ClaimForm.asking_for(wiring.defaults(), wiring.defaults(PURSUIT).preset)
+    return ClaimForm.asking_for(capabilities().defaults(), capabilities().defaults(PURSUIT).preset)
 
 
 def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str, Any]:
     """What claim_form.html needs. Asks no database, for the pages that say that there is none."""
-    offers = hopcheck().wiring.offers()
     return {
         "form": form,
         "error": error,
-        "offers": offers,
-        "asked_model": form.asked_model(offers),
+        "capabilities": capabilities(),
+        "asked_model": form.asked_model(capabilities()),
         "label_sets": presentation.LABEL_SETS,
         "most_hops": MOST_HOPS,
     }

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from app.capabilities import BASELINES
 from app.language.fact_checkers import is_fact_check
-from app.offers import BASELINES
 from app.reasoning.types import HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
 from app.web.at_work import at_work, pursues
 from app.web.trail import asking, doing, looked_at, scored, told_aloud, unfolded

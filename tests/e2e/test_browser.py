@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.offers import Choice
+from app.capabilities import Choice
 from app.reasoning.errors import CallFailed
 from app.samples import SAMPLES
 from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring

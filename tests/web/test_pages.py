@@ -7,8 +7,8 @@ from html import unescape
 
 import pytest
 
+from app.capabilities import Choice
 from app.extensions import db
-from app.offers import Choice
 from app.reasoning.errors import CallFailed
 from app.reasoning.progress import troubled
 from app.reasoning.types import Answer, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Sentence, Span, Verdict

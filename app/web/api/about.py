@@ -17,7 +17,8 @@ from app.settings import MOST_HOPS
 from app.web.api.blueprint import api_blueprint
 from app.web.api.openapi.document import document
 from app.web.api.problems import API
-from app.web.current import hopcheck
+from app.web.api.schemas.site import GROUPS
+from app.web.current import capabilities
 
 api = api_blueprint("api")
 
@@ -37,11 +38,11 @@ def openapi() -> Response:
 @api.get(f"{API}/choices")
 def choices() -> Response:
     """What a run can be made of here, and what it is made of when nobody chooses."""
-    wiring = hopcheck().wiring
+    here = capabilities()
     return jsonify(
-        **asdict(wiring.offers()),
+        **{name: [asdict(each) for each in getattr(here, name)] for name in GROUPS},
         labels=[{"name": each.value, "labels": list(each.labels)} for each in LabelSet],
         most_hops=MOST_HOPS,
-        defaults=options_as_dict(wiring.defaults()),
+        defaults=options_as_dict(here.defaults()),
         samples=[sample.claim for sample in SAMPLES],
     )

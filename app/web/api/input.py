@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from flask import current_app, request
 from itsdangerous import Signer
 from werkzeug.exceptions import BadRequest
 
-from app.claims import whole_claim
-from app.pursuit_presets import usual_labels
 from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Claim, RunOptions
+from app.reasoning.types import RunOptions
+from app.run_request import CLAIM_FIELDS, MAX_HOPS_REQUIRED, RunRequest, resolve_options
 from app.runs.batch_files import checked, line_of, title_of
 from app.runs.batches import BatchLine
 from app.settings import MOST_HOPS
-from app.web.claim_form import label_set
-from app.web.current import hopcheck
+from app.web.current import capabilities, hopcheck
 
-CLAIM_FIELDS = ("claim", "speaker", "date")
 NAME_FIELDS = ("strategy", "preset", "answerer", "search", "model", "labels")
 SWITCHES = ("fresh", "undated", "fact_checks")
 BRANCH_FIELDS = ("hop", "question", "leave_out", "answerer")
@@ -51,13 +48,9 @@ def sent_object(known: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in sent.items() if value is not None}
 
 
-def sent_run() -> tuple[Claim, RunOptions]:
-    """The claim, and the options filled up from the settings, without what will not be at work.
-
-    Raises InvalidInput, which names the field, also for what cannot run here.
-    """
-    sent = _fields(RUN_FIELDS)
-    return whole_claim(*(sent.pop(name, "") for name in CLAIM_FIELDS)), _options_of(sent)
+def sent_run() -> RunRequest:
+    """The claim and the options of a run. Raises InvalidInput, which names the field, also for what cannot run here."""
+    return RunRequest.resolve(_fields(RUN_FIELDS), capabilities())
 
 
 def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
@@ -67,7 +60,7 @@ def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
     read = (line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
     lines = checked(read, hopcheck().settings.batch_claims)
     title = title_of(sent.pop("title", "")) or f"{len(lines):,} claims"
-    return lines, _options_of(sent), title
+    return lines, resolve_options(sent, capabilities()), title
 
 
 def _claim_fields(claim: Any) -> dict[str, str]:
@@ -79,19 +72,6 @@ def _claim_fields(claim: Any) -> dict[str, str]:
         if not isinstance(value, str) and (value is not None or name == "claim"):
             raise InvalidInput(f"The {name} of each claim must be text.", "claims")
     return fields
-
-
-def _options_of(sent: dict[str, Any]) -> RunOptions:
-    """The options among the fields, filled up from the settings. Raises InvalidInput for what cannot run here."""
-    wiring = hopcheck().wiring
-    labels = sent.pop("labels", None)
-    if "corpora" in sent:
-        sent["corpora"] = tuple(dict.fromkeys(sent["corpora"]))
-    options = replace(wiring.defaults(sent.get("strategy")), **sent)
-    usual = usual_labels(options.strategy, options.preset)
-    options = wiring.offers().at_work(replace(options, labels=usual if labels is None else label_set(labels)))
-    wiring.check(options)
-    return replace(options, modules=wiring.modules(options))
 
 
 def sent_key() -> str:
@@ -159,7 +139,7 @@ def _check_kind(name: str, value: Any) -> None:
             raise InvalidInput("corpora must be a list of names.", name)
     elif name == "max_hops":
         if not _is_number(value, MOST_HOPS):
-            raise InvalidInput(f"The number of hops must be a whole number from 1 to {MOST_HOPS}.", name)
+            raise InvalidInput(MAX_HOPS_REQUIRED, name)
     elif name == "hop":
         if not _is_number(value, HIGHEST_HOP):
             raise InvalidInput("The hop must be its number, a whole one from 1 on.", name)

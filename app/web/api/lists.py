@@ -10,7 +10,7 @@ from flask import Response, jsonify, request
 from app.reasoning.errors import InvalidInput
 from app.runs.projections import Position
 from app.runs.service import RunFilter, RunSummary
-from app.web.current import hopcheck
+from app.web.current import capabilities
 from app.web.history import LONGEST_SEARCH, OUTCOMES
 from app.web.paging import cursor_of, place_of
 
@@ -39,7 +39,7 @@ def sent_wishes() -> RunFilter:
     words = request.args.get("q", "")
     if len(words) > LONGEST_SEARCH:
         raise InvalidInput(f"The search has {len(words)} characters; at most {LONGEST_SEARCH} are allowed.", "q")
-    answerers = [each.name for each in hopcheck().wiring.offers().answerers]
+    answerers = [each.name for each in capabilities().answerers]
     return RunFilter(words, one_of("label", OUTCOMES), one_of("answerer", answerers))
 
 

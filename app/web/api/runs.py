@@ -22,7 +22,8 @@ api_runs = api_blueprint("api_runs")
 def start() -> ResponseReturnValue:
     """Start a run; the same request with the same Idempotency-Key leads to the run that it has started already."""
     who = starter()
-    return made(hopcheck().runs.start(*sent_run(), who, sent_key()))
+    sent = sent_run()
+    return made(hopcheck().runs.start(sent.claim, sent.options, who, sent_key()))
 
 
 @api_runs.get(f"{API}/runs")

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.offers import MIXES, OWN, TITLES, Choice, Offers
+from app.capabilities import MIXES, OWN, TITLES, Capabilities, Choice
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import RunOptions
 from app.settings import PRESETS
 
-OFFERS = Offers(
+CAPABILITIES = Capabilities(
     strategies=(
         Choice("question-guided", "One question at a time"),
         Choice("evidence-pursuit", "Evidence pursued"),
@@ -54,7 +54,7 @@ PURSUING = RunOptions(strategy="evidence-pursuit", answerer="web-search", search
     ],
 )
 def test_what_is_there_and_goes_together_passes(options):
-    OFFERS.check(options)
+    CAPABILITIES.check(options)
 
 
 @pytest.mark.parametrize(
@@ -77,15 +77,15 @@ def test_what_is_there_and_goes_together_passes(options):
 )
 def test_what_cannot_run_is_refused_with_the_field_and_the_reason(options, field, words):
     with pytest.raises(InvalidInput, match=words) as refused:
-        OFFERS.check(options)
+        CAPABILITIES.check(options)
     assert refused.value.field == field
 
 
 def test_a_model_that_nothing_needs_is_not_asked_for():
-    OFFERS.check(RunOptions(model="unknown"))
-    assert not OFFERS.needs_model(RunOptions())
-    assert OFFERS.needs_model(RunOptions(preset="prompted"))
-    assert OFFERS.needs_model(RunOptions(strategy="direct"))
+    CAPABILITIES.check(RunOptions(model="unknown"))
+    assert not CAPABILITIES.needs_model(RunOptions())
+    assert CAPABILITIES.needs_model(RunOptions(preset="prompted"))
+    assert CAPABILITIES.needs_model(RunOptions(strategy="direct"))
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ def test_a_model_that_nothing_needs_is_not_asked_for():
     ],
 )
 def test_what_would_not_be_at_work_is_taken_out_of_the_options(chosen, taken_out):
-    assert OFFERS.at_work(chosen) == replace(chosen, **taken_out)
+    assert CAPABILITIES.effective(chosen) == replace(chosen, **taken_out)
 
 
 def test_the_destination_is_that_of_the_model_that_is_at_work_and_of_no_other():
-    assert OFFERS.destination(RunOptions(preset="prompted", model="big")) == "api.example.org"
-    assert OFFERS.destination(RunOptions(model="big")) is None
+    assert CAPABILITIES.destination(RunOptions(preset="prompted", model="big")) == "api.example.org"
+    assert CAPABILITIES.destination(RunOptions(model="big")) is None
 
 
 def test_the_engine_that_is_searched_is_named_only_when_something_searches():
-    assert OFFERS.searched_at(PURSUING) == "search.example.org"
-    assert OFFERS.searched_at(replace(PURSUING, search="corpus")) is None
-    assert OFFERS.searched_at(RunOptions(search="brave")) is None
+    assert CAPABILITIES.searched_at(PURSUING) == "search.example.org"
+    assert CAPABILITIES.searched_at(replace(PURSUING, search="corpus")) is None
+    assert CAPABILITIES.searched_at(RunOptions(search="brave")) is None
 
 
 def test_every_preset_of_the_settings_is_a_mix_with_a_title():

@@ -6,8 +6,8 @@ and the API all show these and nothing else; no network is asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from app.reasoning.errors import InvalidInput
 from app.reasoning.types import RunOptions
@@ -108,8 +108,8 @@ def chosen(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Offers:
-    """Everything that can be chosen on this machine now."""
+class Capabilities:
+    """Everything that a run can be made of on this machine now. Read once a request, for reading it opens files."""
 
     strategies: tuple[Choice, ...]
     presets: tuple[Choice, ...]
@@ -118,6 +118,15 @@ class Offers:
     corpora: tuple[Choice, ...]
     pursuits: tuple[Choice, ...] = ()
     searches: tuple[Choice, ...] = ()
+    default_options: RunOptions = field(default_factory=RunOptions)
+    default_pursuit: RunOptions = field(default_factory=lambda: RunOptions(PURSUIT, SEARCHES))
+    modules: Callable[[RunOptions], tuple[tuple[str, str], ...]] = lambda options: ()
+    """Name the implementation of each role in a run with these options, for its report."""
+
+    def defaults(self, strategy: str | None = None) -> RunOptions:
+        """The options of a run with that strategy where nothing else is chosen."""
+        strategy = strategy or self.default_options.strategy
+        return replace(self.default_pursuit if strategy == PURSUIT else self.default_options, strategy=strategy)
 
     def presets_of(self, strategy: str) -> tuple[Choice, ...]:
         """The presets that a run with this strategy may have."""
@@ -140,8 +149,8 @@ class Offers:
         if needing:
             chosen(self.models, options.model, "model")
 
-    def at_work(self, options: RunOptions) -> RunOptions:
-        """The options without what would not be at work: a model that nobody asks, corpora that nobody searches."""
+    def effective(self, options: RunOptions) -> RunOptions:
+        """The options without choices that have no effect: a model that is not asked, corpora that are not searched."""
         if options.strategy in BASELINES:
             options = replace(options, answerer="")
         if options.answerer != SEARCHES:

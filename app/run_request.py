@@ -1,0 +1,68 @@
+"""From raw input to a claim and run options: one way for the form, command line, API, batches and evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from app.capabilities import Capabilities
+from app.claims import whole_claim
+from app.pursuit_presets import usual_labels
+from app.reasoning.errors import InvalidInput
+from app.reasoning.types import Claim, LabelSet, RunOptions
+from app.settings import MOST_HOPS
+
+CLAIM_FIELDS = ("claim", "speaker", "date")
+MAX_HOPS_REQUIRED = f"The number of hops must be a whole number from 1 to {MOST_HOPS}."
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """A claim, and the options of a run that can be started here."""
+
+    claim: Claim
+    options: RunOptions
+
+    @classmethod
+    def resolve(cls, raw: Mapping[str, Any], capabilities: Capabilities) -> RunRequest:
+        """Read the claim and the options from `raw`, by the names of CLAIM_FIELDS and of RunOptions' fields.
+
+        Raises InvalidInput, which names the field, for what is wrong or cannot run here.
+        """
+        claim = whole_claim(*(raw.get(name) or "" for name in CLAIM_FIELDS))
+        return cls(claim, resolve_options(raw, capabilities))
+
+
+def resolve_options(raw: Mapping[str, Any], capabilities: Capabilities) -> RunOptions:
+    """Read the options from `raw`, with defaults for fields that it lacks and without choices that have no effect.
+
+    `labels` and `corpora` may be text and any sequence. Raises InvalidInput, which names the field.
+    """
+    given = {name: value for name, value in raw.items() if name not in CLAIM_FIELDS}
+    labels = given.pop("labels", None)
+    if "corpora" in given:
+        given["corpora"] = tuple(dict.fromkeys(given["corpora"]))
+    options = replace(capabilities.defaults(given.get("strategy")), **given)
+    if type(options.max_hops) is not int or not 1 <= options.max_hops <= MOST_HOPS:  # True is an int as well
+        raise InvalidInput(MAX_HOPS_REQUIRED, "max_hops")
+    usual = usual_labels(options.strategy, options.preset)
+    options = replace(options, labels=usual if labels is None else label_set(labels))
+    options = capabilities.effective(options)
+    capabilities.check(options)
+    return replace(options, modules=capabilities.modules(options))
+
+
+def raw_options(options: RunOptions) -> dict[str, Any]:
+    """Return the options as input for `resolve_options`; choices that had no effect are left out, for the defaults."""
+    unset = {"modules", *(name for name, value in asdict(options).items() if value in (None, "", ()))}
+    return {name: value for name, value in asdict(options).items() if name not in unset}
+
+
+def label_set(name: str) -> LabelSet:
+    """Return the label set of that name. Raises InvalidInput when there is none."""
+    try:
+        return LabelSet(name)
+    except ValueError:
+        known = ", ".join(LabelSet)
+        raise InvalidInput(f"There is no label set of that name; choose one of: {known}.", "labels") from None

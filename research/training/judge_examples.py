@@ -16,7 +16,7 @@ from app.language.evidence_text import judge_prompt, select_sentences
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, is_held_out, pairs_from_data
 from research.claims.data import Asked, VitalClaim, split_lead
 
-MAX_WORDS = 110
+MAX_WORDS = 80
 LACKING_SHARE = 0.14
 """Share of the decided claims that are shown without the sentence that decides, as NOT_ENOUGH_EVIDENCE."""
 
@@ -124,20 +124,21 @@ def older_examples(folder: Path, rng: random.Random) -> list[tuple[Example, bool
 
 
 def _of_pair(pair: Pair) -> Example:
-    return Example(pair.source, judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages)), pair.label)
+    return Example(pair.source, judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages, MAX_WORDS)), pair.label)
 
 
 def mixture(folder: Path, claims: Sequence[VitalClaim], epochs: int, seed: int) -> Iterator[list[Example]]:
-    """One list of examples an epoch: every claim of `vital_claims` in a new form, half of SQuAD's, the older sets."""
+    """One list of examples an epoch: every claim of `vital_claims` in a new form, a quarter
+    of SQuAD's, half of the older sets."""
     rng = random.Random(seed)
     train = [row for row in claims if row.split == "train"]
     squad = [one for one, held in squad_examples(folder / "squad_claims.jsonl", rng) if not held]
     older = [one for one, held in older_examples(folder, rng) if not held]
     for epoch in range(epochs):
-        part = squad[epoch % 2 :: 2]
+        part = squad[epoch % 4 :: 4]
         extra = [row for row in train if row.style == "plain"]  # short claims, as visitors type them, count twice
         made = [vital_example(row, rng, train) for row in [*train, *extra]]
-        yield [*made, *part, *older]
+        yield [*made, *part, *older[epoch % 2 :: 2]]
 
 
 def labels() -> tuple[str, str, str, str]:

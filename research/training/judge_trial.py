@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from peft import LoraConfig, TaskType, get_peft_model
 from torch.nn import functional
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from app.evaluation.metrics import auc
 from app.training.checkpoints import resume, save_checkpoint
 from research.claims.data import read_claims
+from research.training.adapter import add_adapter, load_adapter, save_adapter
 from research.training.judge_examples import (
     Example,
     gold_example,
@@ -29,12 +29,11 @@ from research.training.judge_examples import (
 )
 
 CLASSES = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")
-TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 BATCH, ROWS = 16, 8
 MAX_TOKENS = 320
 
 
-def held_out(data: Path, per_source: int = 120, split: str = "dev") -> list[Example]:
+def held_out(data: Path, per_source: int = 80, split: str = "dev") -> list[Example]:
     """Gold examples of the split's vital claims, and held-out rows of the older sets."""
     rng = random.Random(0)
     claims = [row for row in read_claims(data / "vital_claims.jsonl") if row.split == split]
@@ -51,23 +50,18 @@ def build(base: str, rank: int, first_layer: int) -> tuple[torch.nn.Module, Auto
     """A classifier over `base`: an adapter where rank > 0, else every weight is trained."""
     tokenizer = AutoTokenizer.from_pretrained(base)
     model = AutoModelForSequenceClassification.from_pretrained(
-        base, num_labels=3, dtype=torch.float32, ignore_mismatched_sizes=True, pad_token_id=tokenizer.pad_token_id
+        base,
+        num_labels=3,
+        dtype=torch.float32,
+        ignore_mismatched_sizes=True,
+        pad_token_id=tokenizer.pad_token_id,
+        attn_implementation="eager",
     )
     if not rank:
         return model, tokenizer
-    layers = list(range(first_layer, model.config.num_hidden_layers))
-    adapter = LoraConfig(
-        task_type=TaskType.SEQ_CLS,
-        r=rank,
-        lora_alpha=2 * rank if rank <= 16 else rank,
-        target_modules=TARGETS,
-        layers_to_transform=layers,
-        modules_to_save=["score"],
-    )
-    model = get_peft_model(model, adapter)
-    for parameter in model.parameters():
-        if not parameter.requires_grad:
-            parameter.data = parameter.data.bfloat16()
+    model = model.bfloat16()
+    add_adapter(model.model, rank, first_layer)
+    model.score.float().requires_grad_(True)
     return model, tokenizer
 
 
@@ -89,8 +83,12 @@ def batches(examples: Sequence[Example], rng: random.Random) -> list[list[Exampl
 def forward(model: torch.nn.Module, tokenizer: AutoTokenizer, prompts: Sequence[str]) -> torch.Tensor:
     """Logits [n, 3]."""
     inputs = tokenizer(list(prompts), padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        return model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits
+    if not hasattr(model, "score"):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return model(**inputs).logits
+    hidden = model.model(**{k: inputs[k] for k in ("input_ids", "attention_mask")}, use_cache=False).last_hidden_state
+    last = inputs["attention_mask"].sum(1) - 1
+    return model.score(hidden[torch.arange(len(last)), last].float())
 
 
 def measure(model: torch.nn.Module, tokenizer: AutoTokenizer, examples: Sequence[Example]) -> dict:
@@ -122,7 +120,7 @@ def measure(model: torch.nn.Module, tokenizer: AutoTokenizer, examples: Sequence
 def run(options: argparse.Namespace) -> None:
     """Train on the first `examples` of the mixture and measure at the given shares; resumes from its checkpoint."""
     torch.manual_seed(7)
-    torch.set_num_threads(2)
+    torch.set_num_threads(options.threads)
     claims = read_claims(options.data / "vital_claims.jsonl")
     rng = random.Random(7)
     order: list[list[Example]] = []
@@ -136,14 +134,16 @@ def run(options: argparse.Namespace) -> None:
     if options.without_questions:
         dev = [_without_questions(one) for one in dev]
     model, tokenizer = build(str(options.base), options.rank, options.first_layer)
+    if options.start:
+        model.score.weight.data = load_adapter(model.model, options.start).float()
     trained = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(trained, lr=options.learning_rate, weight_decay=0.01)
     options.out.mkdir(parents=True, exist_ok=True)
     checkpoint = options.out / "checkpoint.pt"
-    name = json.dumps({k: str(v) for k, v in vars(options).items()}, sort_keys=True)
+    name = json.dumps({k: str(v) for k, v in vars(options).items() if k != "threads"}, sort_keys=True)
     progress = resume(checkpoint, model, {"optimiser": optimiser}, name)
     done, seconds = int(progress.get("step", 0)), progress.get("seconds", 0.0)
-    measured_at = {round(len(order) * share) for share in (0.1, 0.3, 0.5, 0.75, 1.0)}
+    measured_at = {round(len(order) * share) for share in (0.3, 0.6, 1.0)}
     started, losses = time.monotonic() - seconds, []
     model.train()
     for step, group in enumerate(order[done:], done + 1):
@@ -166,6 +166,8 @@ def run(options: argparse.Namespace) -> None:
         if step % 200 == 0:
             taken = time.monotonic() - started
             save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": taken}, name)
+            if options.rank:
+                save_adapter(model.model, options.out / "adapter", "SEQ_CLS", model.score.weight)
         if step in measured_at:
             record = {"step": step, "examples": step * BATCH, "seconds": round(time.monotonic() - started)}
             record["held_out"] = measure(model, tokenizer, dev)
@@ -173,7 +175,7 @@ def run(options: argparse.Namespace) -> None:
                 file.write(json.dumps(record) + "\n")
             print(json.dumps(record), flush=True)
     if options.rank:
-        model.save_pretrained(options.out / "adapter")
+        save_adapter(model.model, options.out / "adapter", "SEQ_CLS", model.score.weight)
 
 
 def _without_questions(one: Example) -> Example:
@@ -192,6 +194,8 @@ def main() -> None:
     parser.add_argument("--rank", type=int, default=16, help="0: train every weight")
     parser.add_argument("--first-layer", type=int, default=10)
     parser.add_argument("--learning-rate", type=float, default=4e-4)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--start", type=Path, help="adapter whose weights are the first ones")
     parser.add_argument("--without-questions", action="store_true")
     run(parser.parse_args())
 

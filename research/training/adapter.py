@@ -1,0 +1,90 @@
+"""A LoRA layer for training on a CPU (Hu et al., 2021, arXiv 2106.09685).
+
+peft computes the adapter in float32 beside a bfloat16 base and casts the activations there and back, which costs as
+much as the products themselves on a CPU. Here everything but the stored adapter is bfloat16. The weights are saved
+under peft's names, so peft loads them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+
+
+class LoraLinear(nn.Module):
+    """y = W x + scale B A x, with W frozen in bfloat16 and A [rank, in], B [out, rank] trained in float32."""
+
+    def __init__(self, base: nn.Linear, rank: int, scale: float) -> None:
+        super().__init__()
+        self.weight, self.scale = base.weight.requires_grad_(False), scale
+        self.a = nn.Parameter(torch.empty(rank, base.in_features))
+        self.b = nn.Parameter(torch.zeros(base.out_features, rank))
+        nn.init.kaiming_uniform_(self.a, a=math.sqrt(5))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """[..., in] -> [..., out], in the dtype of `x`."""
+        inner = nn.functional.linear(x, self.a.to(x.dtype) * self.scale)
+        return nn.functional.linear(x, self.weight) + nn.functional.linear(inner, self.b.to(x.dtype))
+
+
+def add_adapter(model: nn.Module, rank: int, first_layer: int) -> None:
+    """Freeze `model` (a LlamaModel) and put a LoRA layer around each linear layer from `first_layer` upwards."""
+    model.requires_grad_(False)
+    for number, layer in enumerate(model.layers):
+        if number < first_layer:
+            continue
+        for parent in (layer.self_attn, layer.mlp):
+            for name in TARGETS:
+                if hasattr(parent, name):
+                    setattr(parent, name, LoraLinear(getattr(parent, name), rank, 2.0))
+
+
+def adapter_layers(model: nn.Module) -> Iterator[tuple[str, LoraLinear]]:
+    """Each LoRA layer of a LlamaModel with its dotted name."""
+    for name, module in model.named_modules():
+        if isinstance(module, LoraLinear):
+            yield name, module
+
+
+def save_adapter(model: nn.Module, folder: Path, task: str, head: torch.Tensor | None = None) -> None:
+    """Write adapter_model.safetensors (float16) and adapter_config.json as peft reads them. `head`: [classes, hidden]."""
+    weights, layers, rank = {}, set(), 0
+    for name, layer in adapter_layers(model):
+        stem = f"base_model.model.model.{name}"
+        weights[f"{stem}.lora_A.weight"], weights[f"{stem}.lora_B.weight"] = layer.a.data.half(), layer.b.data.half()
+        layers.add(int(name.split(".")[1]))
+        rank = layer.a.shape[0]
+    if head is not None:
+        weights["base_model.model.score.weight"] = head.detach().half()
+    config = {
+        "peft_type": "LORA",
+        "task_type": task,
+        "r": rank,
+        "lora_alpha": 2 * rank,
+        "target_modules": sorted(TARGETS),
+        "layers_to_transform": sorted(layers),
+        "modules_to_save": ["score"] if head is not None else None,
+        "base_model_name_or_path": "instance/models/smollm2-135m",
+        "inference_mode": True,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file({name: weight.contiguous() for name, weight in weights.items()}, folder / "adapter_model.safetensors")
+    (folder / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
+def load_adapter(model: nn.Module, folder: Path) -> torch.Tensor | None:
+    """Put saved weights into the LoRA layers of a LlamaModel; returns the head, where there is one."""
+    weights = load_file(folder / "adapter_model.safetensors")
+    for name, layer in adapter_layers(model):
+        stem = f"base_model.model.model.{name}"
+        layer.a.data = weights[f"{stem}.lora_A.weight"].float()
+        layer.b.data = weights[f"{stem}.lora_B.weight"].float()
+    return weights.get("base_model.model.score.weight")

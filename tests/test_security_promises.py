@@ -1,4 +1,4 @@
-"""SECURITY.md promises nothing that no test shows."""
+"""Every guarantee in SECURITY.md names existing tests."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_every_promise_names_tests_that_are_there():
+def test_every_guarantee_names_existing_tests():
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    promises = re.findall(r"^\| (?!promise|---)[^|]+ \| ([^|]+) \|$", text, re.MULTILINE)
-    assert len(promises) >= 10
-    for tests in promises:
+    guarantees = re.findall(r"^\| (?!guarantee|---)[^|]+ \| ([^|]+) \|$", text, re.MULTILINE)
+    assert len(guarantees) >= 10
+    for tests in guarantees:
         named = re.findall(r"`(tests/[\w/]+\.py)`", tests)
         assert named and all((ROOT / each).is_file() for each in named), tests

@@ -47,7 +47,7 @@ def run_judge(strategy: Strategy, options: RunOptions, given: Mapping[str, Given
 
     def judged(row: Row) -> Judged:
         used = strategy if given is None else _searching(strategy, given.get(row.id, GivenSentences(())))
-        report = _report(used, claim_of(row), options)
+        report = report_of(used, claim_of(row), options)
         return Judged(
             report.verdict.label if report.verdict else None,
             report.verdict.confidence if report.verdict else None,
@@ -103,8 +103,8 @@ def spent_in(report: Report) -> Spent:
     return Spent(0.0, used.calls, used.prompt_tokens, used.completion_tokens, used.cost)
 
 
-def _report(strategy: Strategy, claim: Claim, options: RunOptions) -> Report:
-    """The folded events of a run, what its calls used among them: modules report that to whoever listens."""
+def report_of(strategy: Strategy, claim: Claim, options: RunOptions) -> Report:
+    """Run the strategy over the claim and return its report, with what the calls used."""
     events: list[Event] = [RunStarted(claim, options)]
     with listening(events.append), remembering(Replies()):
         for event in strategy.run(claim, options):

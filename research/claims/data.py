@@ -1,4 +1,4 @@
-"""Read `vital_claims.jsonl` and split it by connected titles, so that no lead is in two splits."""
+"""Read `vital_claims.jsonl`, split it by connected titles, so that no lead is in two splits, and sample whole pairs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Literal
 from app.language.sentences import sentences
 
 Split = Literal["train", "dev", "test"]
+Sample = Literal["mixed", "hard"]
+NOT_ENOUGH = "NOT_ENOUGH_EVIDENCE"
 TEST_SHARE = 0.12
 DEV_SHARE = 0.08
 
@@ -47,6 +49,13 @@ class VitalClaim:
         """Per title the places of the sentences that hold a deciding span, in order."""
         return {title: [i for i, s in enumerate(split_lead(text)) if self._decides(s)] for title, text in self.leads}
 
+    def gold_evidence(self) -> list[tuple[str, str]]:
+        """Return (title, text) of each lead, cut to its first sentence and those that decide; whole if none does."""
+        deciding = self.deciding_sentences()
+        if not any(deciding.values()):
+            return list(self.leads)
+        return [(title, _cut_to(text, {0, *deciding[title]})) for title, text in self.leads]
+
     def _decides(self, sentence: str) -> bool:
         return any(span in sentence or sentence in span for span in self.decisive)
 
@@ -55,6 +64,10 @@ class VitalClaim:
 def split_lead(text: str) -> tuple[str, ...]:
     """The sentences of a lead."""
     return tuple(sentences(text))
+
+
+def _cut_to(text: str, places: set[int]) -> str:
+    return " ".join(sentence for place, sentence in enumerate(split_lead(text)) if place in places)
 
 
 def read_claims(path: Path) -> list[VitalClaim]:
@@ -96,3 +109,48 @@ def split_by_titles(rows: Iterable[Sequence[str]]) -> dict[str, Split]:
 def _split_of_hash(key: str) -> Split:
     share = int.from_bytes(hashlib.sha256(f"vital {key}".encode()).digest()[:4]) / 2**32
     return "test" if share < TEST_SHARE else "dev" if share < TEST_SHARE + DEV_SHARE else "train"
+
+
+def sample_claims(claims: Iterable[VitalClaim], split: Split, kind: Sample, rows: int) -> list[VitalClaim]:
+    """Return about `rows` claims of the split in a fixed order, twins side by side; a larger sample holds a smaller.
+
+    "mixed": five sixths decided, half of them `plain` and half over two titles, and one sixth undecided. Nearly all
+    undecided claims have the style `first`. "hard": pairs and undecided claims of the styles `first` and `balanced`.
+    """
+    twins = _twins(row for row in claims if row.split == split)
+    if kind == "hard":
+        return _in_order(_first_rows([unit for unit in twins if unit[0].style in ("first", "balanced")], rows))
+    undecided = [unit for unit in twins if unit[0].label == NOT_ENOUGH]
+    decided = [unit for unit in twins if unit[0].label != NOT_ENOUGH]
+    two_titles = [unit for unit in decided if unit[0].hops > 1]
+    plain = [unit for unit in decided if unit[0].style == "plain" and unit[0].hops == 1]
+    pairs = round(rows * 5 / 12)
+    chosen = _first_rows(plain, 2 * (pairs // 2)) + _first_rows(two_titles, 2 * (pairs - pairs // 2))
+    return _in_order(chosen + _first_rows(undecided, rows - 2 * pairs))
+
+
+def _twins(claims: Iterable[VitalClaim]) -> list[list[VitalClaim]]:
+    """Claims of one group and style together, in a pseudo-random order that does not depend on the file's."""
+    units: dict[tuple[str, str], list[VitalClaim]] = {}
+    for row in claims:
+        units.setdefault((row.group, row.style), []).append(row)
+    return sorted(units.values(), key=_shuffling_key)
+
+
+def _shuffling_key(unit: Sequence[VitalClaim]) -> bytes:
+    return hashlib.sha256(f"sample {unit[0].group} {unit[0].style}".encode()).digest()
+
+
+def _first_rows(units: Sequence[list[VitalClaim]], rows: int) -> list[list[VitalClaim]]:
+    """The first units that together have `rows` claims."""
+    taken, count = [], 0
+    for unit in units:
+        if count >= rows:
+            break
+        taken.append(unit)
+        count += len(unit)
+    return taken
+
+
+def _in_order(units: Sequence[list[VitalClaim]]) -> list[VitalClaim]:
+    return [row for unit in sorted(units, key=_shuffling_key) for row in unit]

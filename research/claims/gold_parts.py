@@ -1,0 +1,130 @@
+"""Recorded questions, answers and evidence in place of a run's own, to measure what each part of the pipeline costs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from app.evaluation.answers import f1
+from app.modules.quoting import nearest_sentence
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.roles import QuestionAnswerer, Reasoner
+from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Label, Passage, Question, Span, Verdict
+from research.claims.data import Asked, VitalClaim
+
+QUESTIONS, ANSWERS, SENTENCES = PARTS = ("questions", "answers", "sentences")
+MIN_SIMILARITY = 0.5
+"""Token F1 between an asked and a recorded question from which they count as the same."""
+SOURCE = "recorded with the claim"
+
+
+def with_gold(strategy: QuestionGuided, row: VitalClaim, parts: Collection[str]) -> QuestionGuided:
+    """Return the strategy with the recorded `parts` of this row in place of its own."""
+    if QUESTIONS in parts:
+        strategy = replace(strategy, generator=RecordedQuestions(row))
+    if ANSWERS in parts:
+        strategy = replace(strategy, answerer=RecordedAnswers(strategy.answerer, row))
+    if SENTENCES in parts:
+        strategy = replace(strategy, reasoner=GivenSentencesReasoner(strategy.reasoner, row))
+    return strategy
+
+
+@dataclass(frozen=True)
+class RecordedQuestions:
+    """Implements `QuestionGenerator`: the recorded questions in their order."""
+
+    row: VitalClaim
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
+        """Return the question after those already asked; None after the last."""
+        asked = len(context) + len(set_aside)
+        return Question(self.row.questions[asked].question) if asked < len(self.row.questions) else None
+
+
+@dataclass(frozen=True)
+class RecordedAnswers:
+    """Implements `QuestionAnswerer`: retrieval as it is, then the recorded answer to the same or a similar question.
+
+    A question that is not similar to a recorded one keeps the answer of `answerer`.
+    """
+
+    answerer: QuestionAnswerer
+    row: VitalClaim
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        """Return the recorded answer, cited in the retrieved passage of its title or else in the recorded lead."""
+        found = self.answerer.answer(question, claim)
+        asked = self._recorded(question.text)
+        if asked is None:
+            return found
+        if asked.answer is None or asked.title is None:
+            return replace(found, text=None, cited=None)
+        return replace(found, text=asked.answer, cited=self._citation(asked, found.retrieved))
+
+    def _recorded(self, question: str) -> Asked | None:
+        likest = max(self.row.questions, key=lambda asked: f1(question, [asked.question]), default=None)
+        return likest if likest and f1(question, [likest.question]) >= MIN_SIMILARITY else None
+
+    def _citation(self, asked: Asked, retrieved: Iterable[Passage]) -> Span:
+        lead = Passage(dict(self.row.leads).get(asked.title or "", ""), asked.title or "", SOURCE)
+        passages = [each for each in retrieved if each.title == asked.title] or [lead]
+        for passage in passages:
+            if span := _deciding_span(passage, asked.answer or "", self.row.decisive):
+                return span
+        return nearest_sentence(f"{asked.question} {asked.answer}", passages)
+
+
+@dataclass(frozen=True)
+class GivenSentencesReasoner:
+    """Implements `Reasoner`: `reasoner` over the kept questions and answers with only the deciding sentences.
+
+    A run that keeps no hop never reaches a reasoner, so it stays open here too.
+    """
+
+    reasoner: Reasoner
+    row: VitalClaim
+
+    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
+        """Conclude from the kept hops, each citing the deciding sentences of its title; other titles are added."""
+        return self.reasoner.conclude(claim, self._given(context), labels)
+
+    def _given(self, context: Context) -> Context:
+        passages = {title: Passage(text, title, SOURCE) for title, text in self.row.gold_evidence()}
+        hops = [_citing(hop, passages.get(_cited_title(hop))) for hop in context]
+        missing = [each for title, each in passages.items() if title not in map(_cited_title, context)]
+        for number, passage in enumerate(missing, max(hop.number for hop in context) + 1):
+            answer = Answer("", Span(passage, 0, 0), (passage,))
+            hops.append(Hop(number, Question(""), answer, HopStatus.KEPT, SOURCE))
+        return tuple(hops)
+
+
+def _cited_title(hop: Hop) -> str:
+    return hop.answer.cited.passage.title if hop.answer and hop.answer.cited else ""
+
+
+def _citing(hop: Hop, passage: Passage | None) -> Hop:
+    """The hop with `passage` as its only evidence; without any when it is None."""
+    if hop.answer is None:
+        return hop
+    if passage is None:
+        return replace(hop, answer=replace(hop.answer, cited=None, retrieved=()))
+    said = hop.answer.text or ""
+    span = _found(passage, said) or nearest_sentence(f"{hop.question.text} {said}", [passage])
+    return replace(hop, answer=replace(hop.answer, cited=span, retrieved=(passage,)))
+
+
+def _deciding_span(passage: Passage, answer: str, decisive: Iterable[str]) -> Span | None:
+    """The answer within a deciding span of the passage, or else that whole span."""
+    spans = [span for said in decisive if (span := _found(passage, said))]
+    for span in spans:
+        if within := _found(passage, answer, span.start, span.end):
+            return within
+    return spans[0] if spans else _found(passage, answer)
+
+
+def _found(passage: Passage, said: str, start: int = 0, end: int | None = None) -> Span | None:
+    """The first place of `said` in the passage as whole words, upper and lower case being equal."""
+    pattern = re.compile(rf"(?<!\w){re.escape(said)}(?!\w)", re.IGNORECASE)
+    match = pattern.search(passage.text, start, len(passage.text) if end is None else end) if said else None
+    return Span(passage, match.start(), match.end()) if match else None

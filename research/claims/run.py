@@ -1,0 +1,249 @@
+"""Run the default pipeline over held-out claims or a list of free ones and print what comes out.
+
+python -m research.claims.run --data DATA --split test --sample mixed --rows 300 --out FOLDER
+python -m research.claims.run --data DATA --split dev --sample hard --rows 200 --gold questions answers --out FOLDER
+python -m research.claims.run --compare FOLDER FOLDER
+python -m research.claims.run --claims research/claims/public_failures.tsv
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from app.evaluation.predictions import write_json, write_text
+from app.modules.quoting import quoted_sentence
+from app.reasoning.errors import InvalidInput
+from app.reasoning.question_guided import QuestionGuided
+from app.reasoning.report import Report
+from app.reasoning.types import Claim, Hop
+from app.run_judging import report_of
+from app.settings import Settings
+from app.wiring import Wiring
+from research.claims.data import Sample, Split, VitalClaim, read_claims, sample_claims
+from research.claims.gold_parts import PARTS, with_gold
+from research.claims.metrics import NOT_ENOUGH, Outcome, figures_table, kinds_table
+
+CLAIMS, RUNS, TRAILS = "vital_claims.jsonl", "runs.jsonl", "trails.jsonl"
+ABOUT, TABLE = "about.json", "table.md"
+OF_THE_MACHINE = ("INSTANCE", "TORCH_THREADS", "JAVA_HOME", "JAVA_MEMORY")
+"""Settings taken from the environment; all others have their defaults, so that every machine measures the same."""
+
+
+class Pipeline:
+    """The embedded defaults, loaded once and run in this process without web server or database."""
+
+    def __init__(self) -> None:
+        """Load every part. Exits with a message when a part cannot be loaded or the defaults cannot run here."""
+        environment = {name: os.environ[name] for name in OF_THE_MACHINE if name in os.environ}
+        wiring = Wiring(Settings.from_env(environment))
+        wiring.warm()
+        if failed := [f"{part.name}: {part.message}" for part in wiring.parts() if part.state != "ready"]:
+            raise SystemExit("\n".join(failed))
+        self.judge = wiring.judge_name()
+        self._options = wiring.offers().at_work(wiring.defaults())
+        strategy = wiring.strategy_for(self._options)
+        if not isinstance(strategy, QuestionGuided):
+            raise SystemExit("Gold parts need the question-guided strategy as the default.")
+        self._strategy = strategy
+
+    def run(self, claim: str, row: VitalClaim | None = None, gold: Collection[str] = ()) -> dict[str, Any]:
+        """Check one claim; with `gold` the recorded parts of `row` are used."""
+        strategy = with_gold(self._strategy, row, gold) if row and gold else self._strategy
+        started = time.monotonic()
+        report = report_of(strategy, Claim(claim), self._options)
+        return {"claim": claim, **_of_report(report), "seconds": round(time.monotonic() - started, 2)}
+
+
+def _of_report(report: Report) -> dict[str, Any]:
+    verdict = report.verdict
+    return {
+        "verdict": verdict.label.value if verdict else None,
+        "confidence": verdict.confidence if verdict else None,
+        "rationale": [sentence.text for sentence in verdict.rationale] if verdict else [],
+        "missing": verdict.missing if verdict else None,
+        "stopped_because": report.stopped_because,
+        "problem": report.problem,
+        "trail": [_of_hop(hop) for hop in report.hops],
+    }
+
+
+def _of_hop(hop: Hop) -> dict[str, Any]:
+    answer, cited = hop.answer, hop.answer.cited if hop.answer else None
+    looked_at = answer.retrieved if answer else ()
+    return {
+        "question": hop.question.text,
+        "answer": answer.text if answer else None,
+        "score": answer.score if answer else None,
+        "status": hop.status.value,
+        "reason": hop.reason,
+        "cited_title": cited.passage.title if cited else None,
+        "cited_sentence": quoted_sentence(cited) if cited else None,
+        "passages": [{"title": passage.title, "text": passage.text} for passage in looked_at],
+    }
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Run the sample, each run stored when it is done, and print and write the tables; continues where it stopped."""
+    file, out = options.data / CLAIMS, options.out
+    rows = sample_claims(read_claims(file), options.split, options.sample, options.rows)
+    pipeline = Pipeline()
+    about = {
+        "data": hashlib.sha256(file.read_bytes()).hexdigest()[:16],
+        "split": options.split,
+        "sample": options.sample,
+        "gold": sorted(options.gold),
+        "judge": pipeline.judge,
+    }
+    _agree(out, about)
+    drop_unfinished_line(out / RUNS)
+    stored = read_runs(out / RUNS)
+    todo = [row for row in rows if row.id not in stored]
+    for number, row in enumerate(todo, len(rows) - len(todo) + 1):
+        record = _labels_of(row) | pipeline.run(row.claim, row, options.gold)
+        stored[row.id] = record
+        _append(out / RUNS, record)
+        line = f"{row.label} -> {record['verdict']}, {record['seconds']} s: {row.claim}"
+        print(f"{number} of {len(rows)}: {line}", file=sys.stderr, flush=True)
+    outcomes = [Outcome.of_record(stored[row.id]) for row in rows]
+    name = "+".join(["run", *(f"gold {part}" for part in options.gold)])
+    tables = f"{figures_table({name: outcomes})}\n{kinds_table(outcomes)}"
+    write_text(out / TABLE, tables)
+    print(tables)
+
+
+def _labels_of(row: VitalClaim) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("id", "label", "kind", "group", "style", "hops")}
+
+
+def _agree(out: Path, about: Mapping[str, Any]) -> None:
+    """Raise SystemExit when the folder holds runs of other data, another judge or other gold parts."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / ABOUT
+    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else about
+    if changed := [name for name in about if before.get(name) != about[name]]:
+        raise SystemExit(f"{out} holds other runs (different: {', '.join(changed)}); choose another folder.")
+    write_json(path, dict(about))
+
+
+def read_runs(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the stored runs by id. A last line that is not finished is ignored."""
+    written = path.read_bytes() if path.exists() else b""
+    whole = written[: written.rfind(b"\n") + 1]
+    return {record["id"]: record for record in map(json.loads, whole.splitlines())}
+
+
+def drop_unfinished_line(path: Path) -> None:
+    """Remove the last line of an interrupted run, so that the next record begins on a line of its own."""
+    written = path.read_bytes() if path.exists() else b"\n"
+    if not written.endswith(b"\n"):
+        path.write_bytes(written[: written.rfind(b"\n") + 1])
+
+
+def _append(path: Path, record: Mapping[str, Any]) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def compare(folders: Sequence[Path]) -> None:
+    """Print the figures of several folders side by side, over the claims that all of them have."""
+    stored = {folder.name: read_runs(folder / RUNS) for folder in folders}
+    common = set.intersection(*(set(runs) for runs in stored.values()))
+    print(figures_table({name: [Outcome.of_record(runs[i]) for i in sorted(common)] for name, runs in stored.items()}))
+
+
+def check_list(options: argparse.Namespace) -> None:
+    """Run the claims of a file and print each trail, then the wrong verdicts and how many are right, open or wrong."""
+    pipeline, found, wrong = Pipeline(), Counter[str](), []
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        write_text(options.out / TRAILS, "")
+    for claim, label in read_list(options.claims):
+        record = {"label": label} | pipeline.run(claim)
+        outcome = judged(record["verdict"], label)
+        found[outcome] += 1
+        if outcome == "wrong":
+            wrong.append(f"{record['verdict']}, not {label}: {claim}")
+        print("\n".join(_trail_lines(record, outcome)), end="\n\n", flush=True)
+        if options.out:
+            _append(options.out / TRAILS, record)
+    print(*wrong, ", ".join(f"{count} {outcome}" for outcome, count in found.most_common()), sep="\n")
+
+
+def read_list(path: Path) -> Iterator[tuple[str, str | None]]:
+    """Yield (claim, label) of each line "claim" or "claim TAB label"; empty lines and those with "#" are skipped."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            claim, _, label = line.partition("\t")
+            yield claim.strip(), label.strip() or None
+
+
+def judged(verdict: str | None, label: str | None) -> str:
+    """Return "right", "open", "wrong", "failed", or "unlabelled" where no label is given."""
+    if verdict is None:
+        return "failed"
+    if label is None:
+        return "unlabelled"
+    if verdict == label:
+        return "right"
+    return "open" if verdict == NOT_ENOUGH else "wrong"
+
+
+def _trail_lines(record: Mapping[str, Any], outcome: str) -> Iterator[str]:
+    sure = "" if record["confidence"] is None else f" {record['confidence']:.2f}"
+    yield f"{outcome.upper()}: {record['claim']}"
+    yield f"  verdict {record['verdict']}{sure}, label {record['label']}, {record['seconds']} s"
+    for number, hop in enumerate(record["trail"], 1):
+        yield f"  {number}. {hop['question']} -> {hop['answer']} [{hop['status']}: {hop['reason']}]"
+        if hop["cited_title"]:
+            yield f"     {hop['cited_title']}: {hop['cited_sentence']}"
+        yield f"     looked at: {', '.join(passage['title'] for passage in hop['passages']) or 'nothing'}"
+    yield f"  stopped: {record['stopped_because']}{record['problem']}"
+    yield f"  rationale: {' '.join(record['rationale']) or record['missing']}"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--data", type=Path, help=f"folder with {CLAIMS}")
+    what.add_argument("--claims", type=Path, help="file of claims, one a line, each with TAB and label if known")
+    what.add_argument("--compare", type=Path, nargs="+", help="folders of earlier runs")
+    parser.add_argument("--split", choices=get_args(Split), default="dev")
+    parser.add_argument("--sample", choices=get_args(Sample), default="mixed")
+    parser.add_argument("--rows", type=int, default=300)
+    parser.add_argument("--gold", choices=PARTS, nargs="+", default=[], help="recorded parts in place of the run's own")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="folder for the runs and the tables; needed with --data, where runs already stored are not run again",
+    )
+    options = parser.parse_args()
+    if options.data and not options.out:
+        parser.error("--data needs --out")
+    return options
+
+
+def main() -> None:
+    """Parse the options and run."""
+    options = _options()
+    try:
+        if options.compare:
+            compare(options.compare)
+        elif options.claims:
+            check_list(options)
+        else:
+            measure(options)
+    except InvalidInput as error:
+        raise SystemExit(str(error)) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Figures over whole runs, equal to what is counted by hand, and samples that keep twins together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from research.claims import metrics
+from research.claims.data import VitalClaim, sample_claims
+from research.claims.metrics import NOT_ENOUGH, REFUTED, SUPPORTED, Outcome
+from research.claims.run import drop_unfinished_line, judged, read_runs
+
+OUTCOMES = [
+    Outcome(SUPPORTED, SUPPORTED, 0.9, group="a", style="plain"),
+    Outcome(REFUTED, REFUTED, 0.9, group="a", style="plain"),
+    Outcome(SUPPORTED, REFUTED, 0.7, group="b", style="plain"),
+    Outcome(REFUTED, SUPPORTED, 0.9, group="b", style="plain"),
+    Outcome(SUPPORTED, NOT_ENOUGH, None, group="a", style="first"),
+    Outcome(REFUTED, None, None, group="a", style="first"),
+    Outcome(NOT_ENOUGH, NOT_ENOUGH, group="c"),
+    Outcome(NOT_ENOUGH, SUPPORTED, 0.7, group="d"),
+]
+
+
+@pytest.mark.parametrize(
+    ("measure", "count", "total"),
+    [
+        (metrics.accuracy, 3, 8),
+        (metrics.precision_of_decided, 2, 5),
+        (metrics.coverage, 4, 6),
+        (metrics.false_supported, 1, 3),
+        (metrics.true_refuted, 1, 3),
+        (metrics.undecided_decided, 1, 2),
+        (metrics.twins_right, 1, 3),
+    ],
+)
+def test_each_share_equals_what_is_counted_by_hand(measure, count, total):
+    assert measure(OUTCOMES) == metrics.Share(count, total)
+
+
+def test_calibration_is_of_decided_runs_that_state_a_confidence():
+    assert metrics.calibration_error(OUTCOMES) == pytest.approx((3 * abs(0.9 - 2 / 3) + 2 * 0.7) / 5)
+    assert metrics.calibration_error(OUTCOMES[4:7]) is None
+
+
+def test_tables_are_printed_even_for_no_runs():
+    assert "| accuracy (three labels) | 0.375 (3 of 8) | none |" in metrics.figures_table({"a": OUTCOMES, "b": []})
+
+
+def test_a_mixed_sample_keeps_twins_together_and_a_larger_one_holds_it():
+    pair = VitalClaim("", "", SUPPORTED, "", "", "plain", 1, (), (), (), "", "dev")
+    claims = [
+        replace(pair, id=f"{group} {style} {label}", group=str(group), style=style, hops=hops, label=label)
+        for group in range(20)
+        for style, hops in (("plain", 1), ("first", 2), ("balanced", 1))
+        for label in (SUPPORTED, REFUTED)
+    ] + [
+        replace(pair, id=f"open {group}", group=f"open {group}", style="first", label=NOT_ENOUGH) for group in range(9)
+    ]
+    small, large = (sample_claims(claims, "dev", "mixed", rows) for rows in (12, 24))
+    assert len(small) == 12 and {row.id for row in small} <= {row.id for row in large}
+    assert sum(row.label == NOT_ENOUGH for row in small) == 2 and all(row.style != "balanced" for row in small)
+    decided = [row for row in small if row.label != NOT_ENOUGH]
+    assert all(true.group == false.group for true, false in zip(decided[::2], decided[1::2], strict=True))
+
+
+def test_a_line_that_was_cut_off_is_run_again(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    file.write_text('{"id": "a"}\n{"id": "b')
+    assert list(read_runs(file)) == ["a"]
+    drop_unfinished_line(file)
+    assert file.read_text() == '{"id": "a"}\n'
+
+
+def test_a_decidable_claim_without_a_decision_is_open():
+    assert judged(NOT_ENOUGH, REFUTED) == "open" and judged(SUPPORTED, REFUTED) == "wrong"

@@ -55,7 +55,7 @@ def adapter_layers(model: nn.Module) -> Iterator[tuple[str, LoraLinear]]:
 
 
 def save_adapter(model: nn.Module, folder: Path, task: str, head: torch.Tensor | None = None) -> None:
-    """Write adapter_model.safetensors (float16) and adapter_config.json as peft reads them. `head`: [classes, hidden]."""
+    """Write adapter_model.safetensors (float16) and adapter_config.json for peft. `head`: [classes, hidden]."""
     weights, layers, rank = {}, set(), 0
     for name, layer in adapter_layers(model):
         stem = f"base_model.model.model.{name}"

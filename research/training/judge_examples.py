@@ -124,7 +124,9 @@ def older_examples(folder: Path, rng: random.Random) -> list[tuple[Example, bool
 
 
 def _of_pair(pair: Pair) -> Example:
-    return Example(pair.source, judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages, MAX_WORDS)), pair.label)
+    return Example(
+        pair.source, judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages, MAX_WORDS)), pair.label
+    )
 
 
 def mixture(folder: Path, claims: Sequence[VitalClaim], epochs: int, seed: int) -> Iterator[list[Example]]:

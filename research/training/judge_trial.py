@@ -99,7 +99,9 @@ def measure(model: torch.nn.Module, tokenizer: AutoTokenizer, examples: Sequence
     with torch.inference_mode():
         for start in range(0, len(order), ROWS):
             part = order[start : start + ROWS]
-            rows[part] = torch.softmax(forward(model, tokenizer, [examples[i].prompt for i in part]).float(), -1).numpy()
+            rows[part] = torch.softmax(
+                forward(model, tokenizer, [examples[i].prompt for i in part]).float(), -1
+            ).numpy()
     model.train()
     found = {}
     for source in sorted({one.source for one in examples}):

@@ -96,7 +96,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     from app.runs.call_cache import CallCache
     from app.runs.service import Runs
     from app.web.current import Hopcheck
-    from app.web.followers import Followers
+    from app.web.sse import Followers
 
     wiring = wiring or _wiring(settings)
     sessions = _database(app, settings)
@@ -116,7 +116,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     if settings.metrics_token:
         from app.runs.metrics import Metrics
 
-        app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.overview, lambda: followers.seated)
+        app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.overview, lambda: followers.count)
         runs.watch(metrics)
 
 

@@ -37,7 +37,6 @@ from app.runs.retention import Retention
 from app.runs.runner import Runner
 from app.runs.sweeper import Sweeper
 from app.runs.tables import RUNNING, RunRow
-from app.runs.tails import Tails
 
 __all__ = [
     "DaySpent",
@@ -73,7 +72,6 @@ class Runs:
     ) -> None:
         self._sessions = sessions
         self._events = EventStore(sessions, notifier=notifier)
-        self._tails = Tails(self._events)
         self._queries = RunQueries(sessions, self._events)
         self._leases = leases or Leases(sessions)
         self._admission = Admission(sessions, workers, max_waiting, limits)
@@ -184,7 +182,7 @@ class Runs:
 
         Returns () at once when no more can come.
         """
-        return self._tails.follow(run_id, after, wait)
+        return self._events.follow(run_id, after, wait)
 
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
         """As `follow`, for several runs at once: the events of those in which something happened."""

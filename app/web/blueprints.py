@@ -26,8 +26,8 @@ from app.web.notes import notes
 from app.web.pages import pages
 from app.web.publishing import publishing
 from app.web.site_password import site_password
+from app.web.sse import stream
 from app.web.steering import steering
-from app.web.stream import stream
 
 BLUEPRINTS = (
     pages,

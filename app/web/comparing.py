@@ -20,9 +20,8 @@ from app.reasoning.types import HopStatus
 from app.runs.comparing import MOST, NoSuchRun, compared, same_claim
 from app.runs.service import RunFilter, RunSummary, StoredEvent, StoredRun
 from app.web.current import hopcheck
-from app.web.following import grown
 from app.web.presentation import FACES
-from app.web.stream import last_seen, message, told
+from app.web.sse import advanced, last_seen, message, stream_messages
 
 comparing = Blueprint("comparing", __name__)
 
@@ -87,7 +86,7 @@ def compare() -> ResponseReturnValue:
     except InvalidInput as error:
         return _choose(ids, error), 422
     side = Comparison(runs)
-    moving = "follow" if hopcheck().followers.room else "refresh"
+    moving = "follow" if hopcheck().followers.has_room else "refresh"
     return render_template("compare.html", side=side, mode=moving if side.running else "static")
 
 
@@ -100,11 +99,11 @@ def events() -> Response:
         abort(404)
     except InvalidInput:
         abort(422)
-    return told(Beside(Comparison(runs), last_seen(len(runs))), "a comparison")
+    return stream_messages(Beside(Comparison(runs), last_seen(len(runs))), "a comparison")
 
 
 class Beside:
-    """Tells a browser of all the runs beside each other (stream.Teller): in pieces that are whole, as these now stand.
+    """The messages for a browser that compares runs (sse.MessageSource): whole pieces, as they now are.
 
     So it does not matter how far the browser's page was behind: it then gets every piece once, and what happens next.
     """
@@ -117,7 +116,7 @@ class Beside:
     def ended(self) -> bool:
         return not self._behind and not self._side.running
 
-    def news(self, wait: float) -> str:
+    def next(self, wait: float) -> str:
         if self._behind:
             self._behind = False
             return self._drawn(hops=True, agreement=True)
@@ -125,12 +124,12 @@ class Beside:
         happened = hopcheck().runs.follow_all(open_runs, wait)
         return self._grown(happened) if happened else ""
 
-    def moved(self) -> str:
+    def idle(self) -> str:
         return ""  # that a run waits for its turn is among its events
 
     def _grown(self, happened: Mapping[str, Sequence[StoredEvent]]) -> str:
         before = self._side.running
-        self._side = Comparison(tuple(grown(run, happened.get(run.id, ())) for run in self._side.runs))
+        self._side = Comparison(tuple(advanced(run, happened.get(run.id, ())) for run in self._side.runs))
         told_hops = any(not isinstance(each.event, QUIET) for events in happened.values() for each in events)
         return self._drawn(told_hops, agreement=before != self._side.running)
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flask import current_app, g
-
-from app.web.drawn_once import Drawings
-from app.web.followers import Followers
 
 if TYPE_CHECKING:
     from app.capabilities import Capabilities
@@ -16,6 +13,7 @@ if TYPE_CHECKING:
     from app.runs.call_cache import CallCache
     from app.runs.service import Runs
     from app.settings import Settings
+    from app.web.sse import Followers
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,6 @@ class Hopcheck:
     runs: Runs
     followers: Followers
     cache: CallCache
-    drawings: Drawings = field(default_factory=Drawings)
 
     def parts(self) -> tuple[Part, ...]:
         """How the heavy parts of this process stand; none where workers carry the runs out."""

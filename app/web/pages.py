@@ -50,7 +50,7 @@ def run(run_id: str) -> str:
 
 def run_page(stored: StoredRun, notice: str = "") -> str:
     """The page of a run, with one sentence on it that says what has just happened."""
-    moving = "follow" if hopcheck().followers.room else "refresh"
+    moving = "follow" if hopcheck().followers.has_room else "refresh"
     mode = "static" if stored.report.ended else moving
     place = None if stored.report.ended else hopcheck().runs.place(stored.id)
     published = stored.published_at is not None and hopcheck().settings.publishing

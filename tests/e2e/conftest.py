@@ -74,7 +74,7 @@ class Live:
     def is_followed(self) -> None:
         """Wait until somebody follows a run: a page may stand a while before its stream is there."""
         followers = self.app.extensions["hopcheck"].followers
-        until(lambda: followers.seated, "somebody who follows")
+        until(lambda: followers.count, "somebody who follows")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import re
 
 from app.reasoning.report import fold
 from app.runs.event_store import decode
-from app.web import stream as streaming
+from app.web import sse as streaming
 from tests.fakes import Gate, scripted_wiring
 from tests.waiting import LONG
 from tests.web.test_api import ended, held_to, start
@@ -54,7 +54,7 @@ def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
     client = app.test_client()
     address = start(client)
     assert gate.reached.wait(LONG)
-    with app.extensions["hopcheck"].followers.seat():
+    with app.extensions["hopcheck"].followers.slot():
         stream = client.get(f"{address}/events").text
     gate.open()
     assert "question_asked" in [event["kind"] for event in events(stream)] and streaming.END not in stream

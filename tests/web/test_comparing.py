@@ -8,11 +8,11 @@ from html.parser import HTMLParser
 import pytest
 
 from app.reasoning.types import Judgement, Label, Sentence, Verdict
-from app.web.followers import THREADS_FOR_PAGES
+from app.web.sse import THREADS_FOR_PAGES
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
-from tests.web.test_stream import chunks_until, swapped
+from tests.web.test_sse import chunks_until, swapped
 
 CLAIM = "Hamlet's author was born in England."
 
@@ -243,15 +243,15 @@ def test_a_comparison_takes_one_seat_however_many_runs_it_follows(make_app, seat
     ids = [started(client).removeprefix("/runs/") for _ in range(3)]
     following = stream(client, *ids)
     chunks_until(following, "event: update")
-    assert followers.room is (seats == 2)
+    assert followers.has_room is (seats == 2)
     following.close()
-    assert followers.room
+    assert followers.has_room
     gate.open()
 
 
 def test_without_a_free_seat_the_page_loads_itself_again(running):
     client, one, other, _ = running(threads=1)
-    with client.application.extensions["hopcheck"].followers.seat():
+    with client.application.extensions["hopcheck"].followers.slot():
         page = compare(client, one, other).text
         assert '<meta http-equiv="refresh"' in page and "sse-connect" not in page
         answered = stream(client, one, other)

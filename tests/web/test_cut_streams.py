@@ -29,8 +29,8 @@ from app.reasoning.report import fold
 from app.reasoning.types import Claim, Judgement, Question, RunOptions, Usage
 from app.runs.event_store import WAITING
 from app.runs.service import StoredEvent, StoredRun
-from app.web.following import Following
 from app.web.pages import run_page
+from app.web.sse import PageUpdates
 from tests.fakes import SUPPORTED, answer
 
 SPENT = TokensUsed(Usage(1, 10, 2))
@@ -81,9 +81,10 @@ def run_after(events: int) -> StoredRun:
     return StoredRun("r", "somebody", datetime.now(UTC), events, report)
 
 
-def told(seen: int, now: int, reader: Following | None = None) -> str:
+def told(seen: int, now: int, reader: PageUpdates | None = None) -> str:
     """What whoever has seen so many events is sent after so many; a new reader's run is read as it stands by then."""
-    return (reader or Following(run_after(now))).happened(STORED[seen:now])
+    message = (reader or PageUpdates(run_after(now))).render(STORED[seen:now])
+    return "\n".join(line.removeprefix("data: ") for line in message.splitlines() if line.startswith("data: "))
 
 
 def take_in(page: html.HtmlElement, message: str) -> None:
@@ -120,14 +121,14 @@ def test_wherever_a_reader_was_cut_off_the_next_message_makes_the_page_as_it_is_
 
 
 def test_event_by_event_the_page_is_always_as_it_is_loaded_then(loaded):
-    page, reader = loaded[2], Following(run_after(2))
+    page, reader = loaded[2], PageUpdates(run_after(2))
     for seen in NUMBERS[:-1]:
         take_in(page, told(seen, seen + 1, reader))
         assert shown(page) == shown(loaded[seen + 1]), f"event {seen + 1}"
 
 
 def test_a_message_that_comes_twice_changes_nothing(loaded):
-    page, reader = loaded[2], Following(run_after(2))
+    page, reader = loaded[2], PageUpdates(run_after(2))
     for seen in NUMBERS[:-1]:
         take_in(page, told(seen, seen + 1, reader))
         take_in(page, told(2, seen + 1))
@@ -141,7 +142,7 @@ def test_the_pages_differ_so_that_their_being_alike_says_something(loaded):
 
 def test_a_screen_reader_hears_of_a_hop_when_its_outcome_is_there_and_of_no_evidence(make_app):
     """What is not marked off is read out, for the trail is a log. Taking a run up again brings every card anew."""
-    reader, heard = Following(run_after(2)), []
+    reader, heard = PageUpdates(run_after(2)), []
     with make_app().test_request_context("/runs/r"):
         messages = [told(seen, seen + 1, reader) for seen in NUMBERS[:-1]]
     for seen, message in zip(NUMBERS, messages, strict=False):

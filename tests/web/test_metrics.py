@@ -85,7 +85,7 @@ def test_a_call_that_is_made_is_timed_and_one_whose_reply_was_kept_is_not(make_a
 
 def test_followers_are_counted(make_app, scrape):
     app = make_app(metrics_token=TOKEN)
-    with app.extensions["hopcheck"].followers.seat():
+    with app.extensions["hopcheck"].followers.slot():
         assert scrape(app.test_client())["hopcheck_followers",] == 1
     assert scrape(app.test_client())["hopcheck_followers",] == 0
 

@@ -305,7 +305,7 @@ class TestRun:
         gate = Gate("answer 1")
         app = make_app(scripted_wiring(gate=gate), threads=1)
         client = app.test_client()
-        with app.extensions["hopcheck"].followers.seat():
+        with app.extensions["hopcheck"].followers.slot():
             page = client.get(started(client)).text
         assert "sse-connect" not in page and '<meta http-equiv="refresh" content="3">' in page
         gate.open()

@@ -10,11 +10,11 @@ from flask import session
 
 from app.reasoning.events import RunInterrupted
 from app.runs.service import StoredRun
-from app.web.following import Following
+from app.web.sse import PageUpdates
 from tests.fakes import Gate, scripted_wiring
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, token, wait_for
-from tests.web.test_following import STORED, after, report
+from tests.web.test_page_updates import STORED, after, report
 
 SCRIPT = {"HX-Request": "true"}
 ENDED = "This check had ended already, so nothing was changed."
@@ -136,9 +136,9 @@ def test_the_stream_brings_the_owner_the_buttons_when_others_apply_and_nobody_el
     """
     with make_app().test_request_context():
         session["owner"] = reader
-        following = Following(StoredRun("r", "somebody", datetime.now(UTC), read, report(STORED[:read])))
-        told = [following.happened(STORED[2:])]
-        told.append(following.happened([after(STORED, RunInterrupted("Stopped."))]))
+        following = PageUpdates(StoredRun("r", "somebody", datetime.now(UTC), read, report(STORED[:read])))
+        told = [following.render(STORED[2:])]
+        told.append(following.render([after(STORED, RunInterrupted("Stopped."))]))
     drawn = [each for each in told if 'id="steering"' in each]
     assert len(drawn) == times
     assert ['id="conclude"' in each for each in drawn] == [True, False][:times]

@@ -13,7 +13,7 @@ from app.web.api.lists import sent_cursor, sent_limit, sent_wishes, told_page
 from app.web.api.problems import API
 from app.web.api.stream import EventMessages
 from app.web.current import hopcheck
-from app.web.stream import server_sent
+from app.web.sse import stream_run
 
 api_runs = api_blueprint("api_runs")
 
@@ -44,4 +44,4 @@ def follow(run_id: str) -> Response:
     """A run's stored events, and those that come."""
     check_after()
     run = stored_run(run_id)
-    return server_sent(run, EventMessages(run))
+    return stream_run(run, EventMessages(run))

@@ -17,19 +17,19 @@ from app.runs.service import Place, StoredEvent, StoredRun
 
 
 class EventMessages:
-    """A program that follows a run (stream.Reader)."""
+    """A program that follows a run (sse.Renderer)."""
 
     def __init__(self, run: StoredRun) -> None:
         self.ended = bool(run.report.ended)
         self._place: Place | None = None
 
-    def happened(self, events: Sequence[StoredEvent]) -> str:
+    def render(self, events: Sequence[StoredEvent]) -> str:
         """One message an event, as it is stored."""
         self.ended = self.ended or isinstance(events[-1].event, TERMINAL)
         self._place = None  # something happens, so it has its turn
         return "".join(f"id: {stored.seq}\ndata: {json.dumps(event_as_dict(stored))}\n\n" for stored in events)
 
-    def moved_to(self, place: Place | None) -> str:
+    def render_place(self, place: Place | None) -> str:
         """The place in the queue when it has changed, null once the run waits no more."""
         if place == self._place:
             return ""

@@ -14,9 +14,8 @@ import pytest
 from app.extensions import db
 from app.reasoning.events import PhaseEntered
 from app.runs.service import StoredEvent
-from app.web import stream as streaming
-from app.web.followers import THREADS_FOR_PAGES, Followers
-from app.web.stream import message
+from app.web import sse as streaming
+from app.web.sse import THREADS_FOR_PAGES, Followers, message
 from tests.fakes import TWO_HOPS, Gate, scripted_wiring
 from tests.waiting import LONG
 from tests.web.conftest import started, wait_for
@@ -95,7 +94,7 @@ def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
     client = app.test_client()
     path = started(client)
     assert gate.reached.wait(LONG)
-    with app.extensions["hopcheck"].followers.seat():
+    with app.extensions["hopcheck"].followers.slot():
         stream = read(client, path)
     assert "hop-1" in swapped(stream) and "event: end" not in stream
     gate.open()
@@ -110,9 +109,9 @@ def test_a_seat_is_given_back_when_the_reader_goes_away(make_app):
     chunks = answer.iter_encoded()
     while b"event: update" not in next(chunks):
         pass
-    assert not followers.room
+    assert not followers.has_room
     answer.close()
-    assert followers.room
+    assert followers.has_room
     gate.open()
 
 
@@ -231,7 +230,7 @@ def test_when_the_database_fails_a_reader_is_let_go_with_a_line_in_the_log(make_
         db.session.execute(db.text("ALTER TABLE runs RENAME TO lost"))
         db.session.commit()
     assert "event: end" not in "".join(chunk.decode() for chunk in answer.iter_encoded())
-    assert any("was let go: " in record.getMessage() for record in caplog.records)
+    assert any("was closed: " in record.getMessage() for record in caplog.records)
     with app.app_context():
         db.session.execute(db.text("ALTER TABLE lost RENAME TO runs"))
         db.session.commit()
@@ -239,7 +238,7 @@ def test_when_the_database_fails_a_reader_is_let_go_with_a_line_in_the_log(make_
 
 
 def test_who_came_at_the_end_is_told_all_that_led_to_it_also_in_parts(make_app):
-    """What others who follow the run have found is told first; that need not be all (app/runs/tails.py)."""
+    """One look at the events need not return all of them."""
     app = make_app()
     client = app.test_client()
     path = started(client)
@@ -249,9 +248,17 @@ def test_who_came_at_the_end_is_told_all_that_led_to_it_also_in_parts(make_app):
     run = here.runs.report(path.rpartition("/")[2])
     with app.test_request_context(f"{path}/events?after={last - 3}"):
         app.extensions["hopcheck"] = replace(here, runs=FoundInParts(last))
-        stream = streaming.server_sent(run, InParts()).get_data(as_text=True)
+        stream = streaming.stream_run(run, InParts()).get_data(as_text=True)
         app.extensions["hopcheck"] = here
     assert ids(stream) == [last - 2, last - 1, last]
+
+
+def test_cards_are_folded_or_open_as_each_browser_asks(make_app):
+    app = make_app()
+    path = started(app.test_client())
+    read(app.test_client(), path)
+    folded, unfolded = (read(app.test_client(), path, f"?after=0&cards={cards}") for cards in ("folded", "open"))
+    assert folded.count("<details") == unfolded.count("<details") and folded.count(" open") < unfolded.count(" open")
 
 
 class FoundInParts:
@@ -269,8 +276,8 @@ class InParts:
 
     ended = True
 
-    def happened(self, events):
+    def render(self, events):
         return message("happened", events[-1].seq)
 
-    def moved_to(self, place):
+    def render_place(self, place):
         return ""

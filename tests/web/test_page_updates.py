@@ -20,9 +20,9 @@ from app.reasoning.events import (
 from app.reasoning.report import fold
 from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.service import Place, StoredEvent, StoredRun
-from app.web.following import Following
+from app.web.sse import PageUpdates
 from tests.fakes import SUPPORTED, answer
-from tests.web.test_stream import swapped
+from tests.web.test_sse import swapped
 
 HAPPENED = (
     RunStarted(Claim("Hamlet was written in England."), RunOptions(max_hops=3)),
@@ -40,7 +40,7 @@ STORED = tuple(StoredEvent(number, number / 10, event) for number, event in enum
 def reader(make_app):
     """A reader who came after the first two events."""
     with make_app().test_request_context():
-        yield Following(StoredRun("r", "somebody", datetime.now(UTC), 2, report(STORED[:2])))
+        yield PageUpdates(StoredRun("r", "somebody", datetime.now(UTC), 2, report(STORED[:2])))
 
 
 def report(stored):
@@ -51,19 +51,15 @@ def after(stored: tuple[StoredEvent, ...], event) -> StoredEvent:
     return StoredEvent(stored[-1].seq + 1, stored[-1].seconds + 1, event)
 
 
-def drawn(message_html: str) -> list[str]:
-    return swapped("\n".join(f"data: {line}" for line in message_html.splitlines()))
-
-
 def test_events_that_come_one_by_one_make_the_same_report_as_all_at_once(reader):
     for stored in STORED[2:]:
-        reader.happened([stored])
+        reader.render([stored])
     assert reader.run.report == report(STORED) and reader.run.last_seq == len(STORED)
 
 
 def test_events_that_were_folded_before_are_drawn_and_not_folded_again(reader):
-    reader.happened(STORED[2:])
-    assert "hop-1" in drawn(reader.happened(STORED[2:4]))
+    reader.render(STORED[2:])
+    assert "hop-1" in swapped(reader.render(STORED[2:4]))
     assert reader.run.report == report(STORED)
 
 
@@ -76,40 +72,40 @@ def test_events_that_were_folded_before_are_drawn_and_not_folded_again(reader):
     ],
 )
 def test_only_what_events_touched_is_drawn_and_the_place_of_the_next_hop(reader, events, pieces):
-    assert drawn(reader.happened(events)) == pieces
+    assert swapped(reader.render(events)) == pieces
 
 
 def test_what_an_open_hop_does_is_drawn_without_its_card(reader):
-    reader.happened(STORED[2:])
-    html = reader.happened([after(STORED, PhaseEntered("reading 8 passages"))])
-    assert drawn(html)[:3] == ["hop-3", "at-work", "status"] and "Reading 8 passages" in html
+    reader.render(STORED[2:])
+    html = reader.render([after(STORED, PhaseEntered("reading 8 passages"))])
+    assert swapped(html)[:3] == ["hop-3", "at-work", "status"] and "Reading 8 passages" in html
 
 
 def test_a_new_answer_folds_the_card_before_it(reader):
-    first = reader.happened(STORED[2:])
-    html = reader.happened([after(STORED, AnswerFound(2, answer("England")))])
+    first = reader.render(STORED[2:])
+    html = reader.render([after(STORED, AnswerFound(2, answer("England")))])
     assert 'id="hop-1-fold" class="fold" open' in first and 'id="hop-1-fold" class="fold" aria-live="off">' in html
     assert 'id="hop-2-fold" class="fold" open' in html
 
 
 def test_the_end_closes_the_hop_that_was_open(reader):
-    reader.happened(STORED[2:])
-    html = reader.happened([after(STORED, RunInterrupted("It was stopped."))])
+    reader.render(STORED[2:])
+    html = reader.render([after(STORED, RunInterrupted("It was stopped."))])
     pieces = ["hop-1", "hop-2", "hop-3", "status", "clock", "usage", "diagram", "verdict", "sharing"]
-    assert drawn(html) == pieces and "Interrupted" in html
+    assert swapped(html) == pieces and "Interrupted" in html
 
 
 def test_the_diagram_is_drawn_when_another_module_is_at_work_and_not_before(reader):
     """The hop is asked, something is searched for it, its answer comes: the second of these changes no module."""
     asked, searching, found = STORED[2], after(STORED[:3], PhaseEntered("searching")), STORED[3]
     found = StoredEvent(5, found.seconds, found.event)
-    lit = ["diagram" in drawn(reader.happened([each])) for each in (asked, searching, found)]
+    lit = ["diagram" in swapped(reader.render([each])) for each in (asked, searching, found)]
     assert lit == [True, False, True]
 
 
 def test_a_run_that_is_taken_up_again_says_so_and_drops_the_hop_that_was_cut_off(reader):
-    reader.happened(STORED[2:])
-    html = reader.happened([after(STORED, RunResumed("The check was cut off."))])
+    reader.render(STORED[2:])
+    html = reader.render([after(STORED, RunResumed("The check was cut off."))])
     assert "Where was he born?" not in html and '<li id="hop-2" hidden hx-swap-oob="true"></li>' in html
     assert "taking the check up again" in html
 
@@ -120,16 +116,16 @@ def test_an_ended_run_says_how_often_it_was_taken_up_again(reader, times, words,
     stored = STORED
     for _ in range(times):
         stored += (after(stored, RunResumed("The check was cut off.")),)
-    html = reader.happened((*stored[2:], after(stored, end)))
+    html = reader.render((*stored[2:], after(stored, end)))
     assert f". It was cut off and taken up again {words}.</span>" in html
 
 
 def test_a_run_that_was_never_cut_off_says_nothing_of_it(reader):
-    assert "taken up again" not in reader.happened((*STORED[2:], after(STORED, VerdictReached(SUPPORTED))))
+    assert "taken up again" not in reader.render((*STORED[2:], after(STORED, VerdictReached(SUPPORTED))))
 
 
 def test_a_new_place_is_drawn_and_the_same_place_is_not(reader):
-    assert "3rd in line, about 40 seconds" in reader.moved_to(Place(3, 40))
-    assert reader.moved_to(Place(3, 40)) == ""
-    assert "Next in line" in reader.moved_to(Place(1, None))
-    assert "Next in line" not in reader.happened(STORED[2:3])
+    assert "3rd in line, about 40 seconds" in reader.render_place(Place(3, 40))
+    assert reader.render_place(Place(3, 40)) == ""
+    assert "Next in line" in reader.render_place(Place(1, None))
+    assert "Next in line" not in reader.render(STORED[2:3])

@@ -1,0 +1,265 @@
+"""Follow running checks over server-sent events.
+
+The messages for a browser are whole pieces of the page that replace each other by id, so one that arrives twice does no
+harm. That matters: after a fatal error htmx's extension opens a new EventSource without Last-Event-ID, and the stream
+starts again where the page began (`?after=`). A run does not depend on its followers; one that waits holds a server
+thread and nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Protocol
+
+from flask import Blueprint, Response, abort, render_template, request, stream_with_context
+
+from app.reasoning.errors import HopcheckError
+from app.reasoning.events import TERMINAL, AnswerFound, HopKept, RunResumed
+from app.reasoning.report import apply
+from app.reasoning.types import Hop
+from app.runs.service import Place, StoredEvent, StoredRun
+from app.web.at_work import at_work
+from app.web.current import hopcheck
+
+log = logging.getLogger(__name__)
+
+stream = Blueprint("stream", __name__)
+
+THREADS_FOR_PAGES = 4
+"""Server threads that are never taken by streams."""
+
+TICK_SECONDS = 1.0
+"""How long a follower waits for events before it looks at the queue and writes something.
+
+The server notices a closed tab at the second write, so its slot is free again after two ticks.
+"""
+
+RETRY_MILLISECONDS = 2000
+HEARTBEAT = ": still here\n\n"
+END = "event: end\ndata: end\n\n"
+
+
+@stream.get("/runs/<run_id>/events")
+def events(run_id: str) -> Response:
+    """Stream the events after the last one that the browser has seen (Last-Event-ID, or `?after=`)."""
+    run = hopcheck().runs.report(run_id) or abort(404)
+    return stream_run(run, PageUpdates(run))
+
+
+class Followers:
+    """Slots for open streams: all server threads but THREADS_FOR_PAGES, and at least one. Thread-safe."""
+
+    def __init__(self, threads: int) -> None:
+        self.limit = max(1, threads - THREADS_FOR_PAGES)
+        self._count = 0
+        self._lock = threading.Lock()
+
+    @property
+    def count(self) -> int:
+        """How many streams are open."""
+        return self._count
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a slot is free."""
+        return self._count < self.limit
+
+    @contextmanager
+    def slot(self) -> Iterator[bool]:
+        """Take a slot for the block's length. Yields False where none is free; the block must then end soon."""
+        with self._lock:
+            is_taken = self.has_room
+            self._count += is_taken
+        try:
+            yield is_taken
+        finally:
+            with self._lock:
+                self._count -= is_taken
+
+
+class Renderer(Protocol):
+    """Turns the events of one run into messages of a stream."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the rendered run has ended."""
+
+    def render(self, events: Sequence[StoredEvent]) -> str:
+        """Return messages for these events, at least one. The last has the last event's number as its id."""
+
+    def render_place(self, place: Place | None) -> str:
+        """Return a message with the run's place in the queue, "" where it has not changed."""
+
+
+class MessageSource(Protocol):
+    """Messages about one run or several."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether there will be no more messages."""
+
+    def next(self, wait: float) -> str:
+        """Return the messages about new events, waiting up to `wait` seconds for some; "" where there are none."""
+
+    def idle(self) -> str:
+        """Return a message about what changes without events, places in the queue; "" where nothing has changed."""
+
+
+def advanced(run: StoredRun, events: Sequence[StoredEvent]) -> StoredRun:
+    """Return the run after these events; those that it contains already change nothing."""
+    for stored in events:
+        if stored.seq > run.last_seq:
+            run = replace(run, report=apply(run.report, stored.event, stored.seconds), last_seq=stored.seq)
+    return run
+
+
+class PageUpdates:
+    """The Renderer for a browser: the pieces of the page that the events changed."""
+
+    def __init__(self, run: StoredRun) -> None:
+        self.run = run
+        self.place: Place | None = None
+        self._diagram: tuple[object, ...] = ()  # what the diagram shows in the browser
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.run.report.ended)
+
+    def render(self, events: Sequence[StoredEvent]) -> str:
+        self.run = advanced(self.run, events)
+        self.place = None  # a run with new events is not waiting
+        html = self._html(self._changed_hops(events), has_progress=True, has_buttons=self._buttons_change(events))
+        return message(html, events[-1].seq)
+
+    def render_place(self, place: Place | None) -> str:
+        if place == self.place:
+            return ""
+        self.place = place
+        return message(self._html(()))
+
+    def _changed_hops(self, events: Sequence[StoredEvent]) -> tuple[Hop, ...]:
+        """Return the hops that these events changed: all of them at the end and where a run was resumed.
+
+        A new answer folds the card of the answer before it.
+        """
+        hops = self.run.report.hops
+        if any(isinstance(stored.event, (*TERMINAL, RunResumed)) for stored in events):
+            return hops
+        numbers = {getattr(stored.event, "hop", None) for stored in events}
+        for new in [stored.event.hop for stored in events if isinstance(stored.event, AnswerFound)]:
+            numbers.add(max((hop.number for hop in hops[: new - 1] if hop.answer), default=None))
+        return tuple(hop for hop in hops if hop.number in numbers)
+
+    def _buttons_change(self, events: Sequence[StoredEvent]) -> bool:
+        """Whether these events keep the first hop or end the run, which changes what the owner can do.
+
+        Buttons are replaced for nothing else, because one that is replaced while it is pressed does nothing. The run
+        may have been read after some of these events, so kept hops are counted.
+        """
+        kept = sum(isinstance(each.event, HopKept) for each in events)
+        return bool(self.run.report.ended or (kept and kept == len(self.run.report.context)))
+
+    def _html(self, hops: Sequence[Hop], has_progress: bool = False, has_buttons: bool = False) -> str:
+        """Render `hops`; with `has_progress` also the placeholder of the next hop and the state of the open one."""
+        report = self.run.report
+        diagram = (at_work(report), len(report.context), report.ended)
+        diagram_changed = has_progress and diagram != self._diagram
+        if diagram_changed:
+            self._diagram = diagram
+        return render_template(
+            "update.html",
+            run=self.run,
+            report=report,
+            hops=hops,
+            coming=range(len(report.hops) + 1, report.options.max_hops + 1)[:1] if has_progress else (),
+            busy=has_progress and report.open_hop and report.open_hop not in hops,
+            place=self.place,
+            steer=has_buttons,
+            relit=diagram_changed,
+        )
+
+
+class _RunMessages:
+    """The MessageSource of one run, from the event after number `after` on."""
+
+    def __init__(self, run: StoredRun, renderer: Renderer, after: int) -> None:
+        self._run_id = run.id
+        self._last_seq = run.last_seq
+        self._renderer = renderer
+        self._after = after
+
+    @property
+    def ended(self) -> bool:
+        """Where the run had ended before the stream began, the client still gets all events up to that end."""
+        return self._renderer.ended and self._after >= self._last_seq
+
+    def next(self, wait: float) -> str:
+        new = hopcheck().runs.follow(self._run_id, self._after, wait)
+        if not new:
+            return ""
+        self._after = new[-1].seq
+        return self._renderer.render(new)
+
+    def idle(self) -> str:
+        return self._renderer.render_place(hopcheck().runs.place(self._run_id))
+
+
+def stream_run(run: StoredRun, renderer: Renderer) -> Response:
+    """Stream what `renderer` makes of the run's events after the last one that the client has seen."""
+    (after,) = last_seen()
+    return stream_messages(_RunMessages(run, renderer, after), f"run {run.id}")
+
+
+def stream_messages(source: MessageSource, subject: str) -> Response:
+    """Stream the messages of `source`, which takes one follower slot; `subject` is for the log."""
+    body = stream_with_context(_log_failures(subject, _messages(source)))
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return Response(body, mimetype="text/event-stream", headers=headers)
+
+
+def last_seen(runs: int = 1) -> tuple[int, ...]:
+    """Return the number of the last event of each run that the client has seen, joined by "-" as in `id:`."""
+    for text in (request.headers.get("Last-Event-ID", ""), request.args.get("after", "")):
+        numbers = text.split("-")
+        if len(numbers) == runs and all(number.isascii() and number.isdigit() for number in numbers):
+            return tuple(int(number[:18]) for number in numbers)
+    return (0,) * runs
+
+
+def _log_failures(subject: str, messages: Iterator[str]) -> Iterator[str]:
+    """Pass the messages on; an error ends them with a line in the log, and the browser reconnects by itself."""
+    try:
+        yield from messages
+    except HopcheckError as error:
+        log.warning("the stream of %s was closed: %s", subject, error)
+
+
+def _messages(source: MessageSource) -> Iterator[str]:
+    """Yield messages until all runs have ended. Without a free slot: what there is, once; the browser reconnects."""
+    yield f"retry: {RETRY_MILLISECONDS}\n\n"
+    with hopcheck().followers.slot() as has_slot:
+        while True:
+            asked = time.monotonic()
+            new = source.next(TICK_SECONDS if has_slot else 0.0)
+            if new:
+                yield new
+            if source.ended:
+                yield END
+                return
+            if not has_slot or (not new and time.monotonic() - asked < TICK_SECONDS / 2):
+                return  # no more events can come: the run was deleted, or this process shuts down
+            if not new:
+                yield source.idle() or HEARTBEAT
+
+
+def message(html: str, seq: int | str | None = None) -> str:
+    """Return an SSE message named "update". Its id is the number of the last event in it; none without events."""
+    lines = re.split(r"\r\n|\r|\n", html)  # the line ends of the format; str.splitlines knows more
+    head = "" if seq is None else f"id: {seq}\n"
+    return f"{head}event: update\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

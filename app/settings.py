@@ -195,12 +195,6 @@ class Settings:
     judge: str | None = setting(
         "JUDGE", None, "Another judge of three classes: a name on the hub, or a folder; Hopcheck's own when not set"
     )
-    judge_int8: bool = setting(
-        "JUDGE_INT8",
-        False,
-        "Whether Hopcheck's own judge computes in int8, and in float32 only where that is not sure",
-        **switch(),
-    )
     question_seq2seq: str | None = setting(
         "QUESTION_SEQ2SEQ", None, "Model that asks the first question of a pursuit: a name on the hub, or a folder"
     )

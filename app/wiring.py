@@ -84,7 +84,7 @@ class Wiring:
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
         self._own_reader = SpanReader(SHIPPED / "reader", threads, inference)
         self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
-        self.judge = EntailmentJudge(base, SHIPPED / "judge", threads, inference, settings.judge_int8)
+        self.judge = EntailmentJudge(base, SHIPPED / "judge", threads, inference)
         self._hub_judge = HubJudge(settings.judge, inference, threads) if settings.judge else None
         self._completer = LocalLM(settings.question_model, threads, inference)
         self.generator = LocalQuestionGenerator(self._completer)

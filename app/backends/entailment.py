@@ -30,9 +30,6 @@ LIBRARIES = ("torch", "transformers.models.llama.modeling_llama", "peft")
 UNPACK, RESTORE = "make setup", "git checkout app/models"
 """What mends the base model and what mends the weights that ship."""
 
-UNSURE = 0.1
-"""Probabilities in int8 nearer than this are computed again. Five labels in a thousand still differ (docs/judge.md)."""
-
 Probabilities = tuple[float, float, float]
 
 
@@ -58,28 +55,16 @@ class Calibration:
             ) from error
 
 
-def is_unsure(row: Sequence[float]) -> bool:
-    """Whether the first two of the probabilities in int8 are so near to each other that float32 may turn them round."""
-    second, first = sorted(row)[-2:]
-    return first - second < UNSURE
-
-
 class EntailmentJudge:
     """Implements EntailmentModel over a base model folder and an adapter folder."""
 
-    def __init__(
-        self, base: Path, adapter: Path, threads: int = 2, inference: Inference | None = None, int8: bool = False
-    ) -> None:
-        """`threads` bounds PyTorch; `inference` is the process's queue, left out the judge has one for itself.
-
-        With `int8` everything is judged in int8, and in float32 where that leaves the label open.
-        """
-        self.base, self.adapter, self.threads, self.int8 = base, adapter, threads, int8
+    def __init__(self, base: Path, adapter: Path, threads: int = 2, inference: Inference | None = None) -> None:
+        """`threads` bounds PyTorch; `inference` is the process's queue, left out the judge has one for itself."""
+        self.base, self.adapter, self.threads = base, adapter, threads
         self.calibration = Calibration()
         self._inference = inference or Inference()
         self._weights = Loaded(self._inference, self._read, libraries=LIBRARIES)
         self._tokenizing = threading.Lock()
-        self._quick: Any = None
 
     def load(self) -> tuple[Any, Any, str]:
         """Tokenizer, model, and the name of this very model, loaded once.
@@ -110,22 +95,16 @@ class EntailmentJudge:
         return rows
 
     def _forward(self, tokenizer: Any, model: Any, prompts: list[str]) -> tuple[list[list[float]], int]:
-        with self._tokenizing:  # it refuses two threads at once
-            texts = tokenizer(prompts, truncation=True, max_length=MAX_TOKENS)["input_ids"]
-        rows = self._probabilities(self._quick or model, texts)
-        if self._quick and (unsure := [at for at, row in enumerate(rows) if is_unsure(row)]):
-            for at, row in zip(unsure, self._probabilities(model, [texts[at] for at in unsure]), strict=True):
-                rows[at] = row
-        return rows, sum(len(text) for text in texts)
-
-    def _probabilities(self, model: Any, texts: list[list[int]]) -> list[list[float]]:
+        """Return a row of probabilities for each prompt, and how many tokens were read."""
         import torch
 
+        with self._tokenizing:  # it refuses two threads at once
+            texts = tokenizer(prompts, truncation=True, max_length=MAX_TOKENS)["input_ids"]
         ends = torch.tensor([len(text) for text in texts]).cumsum(0) - 1
         with torch.inference_mode():
             logits = model.score(model.model(**packed(texts)).last_hidden_state[0, ends])
         rows: list[list[float]] = torch.softmax(logits.float() / self.calibration.temperature, dim=-1).tolist()
-        return rows
+        return rows, sum(len(text) for text in texts)
 
     def _read(self) -> tuple[Any, Any, str]:
         files = (
@@ -156,10 +135,6 @@ class EntailmentJudge:
             model = PeftModel.from_pretrained(bare, self.adapter).merge_and_unload().eval()
             take_packed(model)
             name = f"judge {fingerprint(*(file for file, _ in files), self.adapter / 'calibration.json')}"
-            if self.int8:
-                from app.backends.int8_llama import in_int8
-
-                self._quick, name = in_int8(model), f"{name} int8"
         except ModelUnavailable:
             raise
         except Exception as error:  # damaged files raise whatever the readers of json, safetensors and peft raise

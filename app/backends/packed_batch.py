@@ -1,7 +1,8 @@
 """Several texts of different lengths in one forward pass, without padding: their tokens stand one after the other.
 
 Every layer but attention looks at one token at a time, so only attention has to know where a text ends. What comes out
-is what a padded batch gives, but for rounding, in less time by the share of the padding (docs/judge.md, "How fast").
+is what a padded batch gives, but for rounding, in less time by the share of the padding
+(research/notes/2026-11-22-judge.md, "How fast").
 """
 
 from __future__ import annotations

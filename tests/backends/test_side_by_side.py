@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import pytest
@@ -23,9 +22,9 @@ TEXTS = [
 ]
 
 
-def judging(queue: Inference, int8: bool = False) -> Callable[[str], Any]:
+def judging(queue: Inference) -> Callable[[str], Any]:
     base, weights = ROOT / "instance" / "models" / BASE_MODEL, ROOT / "app" / "models" / "judge"
-    judge = EntailmentJudge(base, weights, inference=queue, int8=int8)
+    judge = EntailmentJudge(base, weights, inference=queue)
     return lambda text: judge.classify([("The towers of Bern and Thun are older than the war.", [("Towers", text)])])[0]
 
 
@@ -39,7 +38,7 @@ def ranking(queue: Inference) -> Callable[[str], Any]:
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("made", [judging, partial(judging, int8=True), reading, ranking])
+@pytest.mark.parametrize("made", [judging, reading, ranking])
 def test_side_by_side_a_model_says_what_it_says_alone(made: Callable[[Inference], Callable[[str], Any]]):
     asked = made(Inference(cores=2))
     alone = [asked(text) for text in TEXTS]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.backends.entailment import MAX_TOKENS, EntailmentJudge, is_unsure
+from app.backends.entailment import MAX_TOKENS, EntailmentJudge
 from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.training.calibration import calibrate
 from app.training.entailment import TrainingSettings, _loss, train
@@ -147,38 +147,6 @@ def test_values_that_are_not_numbers_fail_the_call(base, trained):
         model.score.weight.fill_(float("nan"))
     with pytest.raises(CallFailed, match="not numbers"):
         judge.classify([("paris", PARIS)])
-
-
-def test_in_int8_the_judge_gives_the_same_labels_under_another_name(base, trained):
-    quick, exact = EntailmentJudge(base, trained, int8=True), EntailmentJudge(base, trained)
-    asked = [(pair.claim, pair.passages) for pair in pairs(held_out=False)[:3]]
-    rows = quick.classify(asked)
-    assert [max(range(3), key=row.__getitem__) for row in rows] == [0, 1, 2]
-    assert rows != exact.classify(asked)
-    assert quick.load()[2] == f"{exact.load()[2]} int8"
-
-
-def test_where_int8_is_not_sure_the_probabilities_are_those_of_float32(base, tmp_path):
-    train(pairs(held_out=False), base, tmp_path, replace(SETTINGS, epochs=1, learning_rate=1e-6))
-    folder = with_calibration(tmp_path)
-    asked = [(pair.claim, pair.passages) for pair in pairs(held_out=False)]
-    exact = EntailmentJudge(base, folder).classify(asked)
-    assert all(is_unsure(row) for row in exact)
-    for row, same in zip(EntailmentJudge(base, folder, int8=True).classify(asked), exact, strict=True):
-        assert row == pytest.approx(same, abs=1e-6)
-
-
-def test_values_that_are_not_numbers_fail_the_call_in_int8_as_well(base, trained, tmp_path):
-    from safetensors.torch import load_file, save_file
-
-    for file in trained.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    weights = load_file(tmp_path / "adapter_model.safetensors")
-    name = next(key for key in weights if "lora_B" in key)
-    weights[name].fill_(float("nan"))
-    save_file(weights, tmp_path / "adapter_model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(CallFailed, match="not numbers"):
-        EntailmentJudge(base, tmp_path, int8=True).classify([("paris", PARIS)])
 
 
 @pytest.mark.parametrize("text", ["", "word " * 10_000, "😀😀😀", "Лев Толстой 孔子"])

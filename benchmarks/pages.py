@@ -118,12 +118,12 @@ def store(app: Flask, run_id: str, hops: int, words: int) -> None:
     started = RunStarted(Claim("The author of Hamlet was born in England."), RunOptions(max_hops=max(5, hops)))
     log, leases = EventStore(sessions), Leases(sessions)
     log.create_run(run_id, OWNER, started)
-    lease = leases.take(run_id)
+    lease = leases.acquire(run_id)
     if lease is None:
         raise SystemExit(f"{run_id} is taken")
     for event in happened(hops, words):
         log.append(lease, event)
-    leases.leave()
+    leases.shutdown()
 
 
 def happened(hops: int, words: int) -> Iterator[Event]:

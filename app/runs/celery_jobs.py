@@ -1,8 +1,8 @@
 """Runs carried out by workers elsewhere: Celery brings them the run's id, over Redis.
 
-The broker only wakes. A message that is lost is sent again by the sweeper, one that comes twice finds that the lease is
-taken. `hopcheck:queued:ID` in Redis remembers for a while that a run's message is on its way, so that the sweepers of
-several processes do not fill the queue with it; who takes the message up forgets that first.
+Celery alone dispatches runs here; the scheduler submits only runs that lost their holder, and those whose message was
+lost. A message that comes twice finds the lease held. `hopcheck:queued:ID` in Redis marks for a while that a run's
+message is under way, so that several schedulers do not send it again; the worker that receives it removes the mark.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
 from app.reasoning.errors import HopcheckError
-from app.runs.jobs import PEOPLE
+from app.runs.jobs import PEOPLE, RESUBMIT_SECONDS
 
 log = logging.getLogger(__name__)
 
 CARRY_OUT = "hopcheck.carry_out"
-QUEUED_SECONDS = 5
-"""A run that is free when this is over is sent once more: a worker may have died with its message."""
+QUEUED_SECONDS = 60
+"""How long a message counts as under way. Then it may be sent again: a worker may have died with it."""
 
-MOST_QUEUED = 100
-"""With so many messages in a queue no more are sent: the sweeper sends the others when it has become shorter."""
+MAX_QUEUED = 100
+"""Messages in one queue; the scheduler sends the others when it has become shorter."""
 
-PATIENCE_SECONDS = 1.0
+TIMEOUT_SECONDS = 1.0
 
 
 def celery_app(url: str, workers: int = 1) -> Celery:
@@ -44,7 +44,7 @@ def celery_app(url: str, workers: int = 1) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_transport_options={
             "queue_order_strategy": "priority",
-            "socket_connect_timeout": PATIENCE_SECONDS,
+            "socket_connect_timeout": TIMEOUT_SECONDS,
             "retry_on_timeout": True,
         },
         task_acks_late=True,
@@ -65,25 +65,25 @@ class CeleryJobs:
     def __init__(self, carry_out: Callable[[str], None], url: str) -> None:
         self._carry_out = carry_out
         self._celery = celery_app(url)
-        self._redis = Redis.from_url(url, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS)
+        self._redis = Redis.from_url(url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS)
         self._stopped = False
-        self._well = True
+        self._is_reachable = True
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
-        """Send the run's message unless it is on its way. Without Redis the run waits; the sweeper comes again."""
+        """Send the run's message unless it is under way. Without Redis the run waits for the scheduler."""
         if self._stopped:
             return
         try:
             self._send(run_id, queue)
         except (RedisError, OperationalError) as error:
-            if self._well:
+            if self._is_reachable:
                 log.warning("Redis does not answer (%s); runs wait until it does", type(error).__name__)
-            self._well = False
+            self._is_reachable = False
         else:
-            self._well = True
+            self._is_reachable = True
 
     def _send(self, run_id: str, queue: str) -> None:
-        is_full = cast(int, self._redis.llen(queue)) >= MOST_QUEUED
+        is_full = cast(int, self._redis.llen(queue)) >= MAX_QUEUED
         if is_full:
             return
         if self._redis.set(_queued(run_id), b"", nx=True, ex=QUEUED_SECONDS):
@@ -91,8 +91,16 @@ class CeleryJobs:
         elif cast(int, self._redis.ttl(_queued(run_id))) > QUEUED_SECONDS:  # its clock was set back meanwhile
             self._redis.expire(_queued(run_id), QUEUED_SECONDS)
 
+    def resubmit_after(self, queue: str) -> float:
+        """While the queue holds messages, those of waiting runs may be among them; an empty one has lost them."""
+        try:
+            is_empty = cast(int, self._redis.llen(queue)) == 0
+        except RedisError:
+            return QUEUED_SECONDS
+        return RESUBMIT_SECONDS if is_empty else QUEUED_SECONDS
+
     def carry_out(self, run_id: str) -> None:
-        """What a worker does with a message. From now on a sweeper that finds the run free sends another."""
+        """Handle a message in a worker. If the run is free again later, the scheduler may send another."""
         try:
             self._redis.delete(_queued(run_id))
         except RedisError as error:
@@ -110,9 +118,9 @@ def answering_workers(url: str) -> tuple[str, ...]:
     Raises HopcheckError where Redis does not answer.
     """
     try:
-        Redis.from_url(url, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS).ping()
+        Redis.from_url(url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS).ping()
         control = celery_app(url).control
-        answers = control.ping(timeout=PATIENCE_SECONDS) or control.ping(timeout=3 * PATIENCE_SECONDS) or []
+        answers = control.ping(timeout=TIMEOUT_SECONDS) or control.ping(timeout=3 * TIMEOUT_SECONDS) or []
     except (RedisError, OperationalError) as error:
         raise HopcheckError(f"Redis does not answer ({type(error).__name__}).") from error
     return tuple(sorted(name for answer in answers for name in answer))

@@ -19,11 +19,17 @@ QUEUES = (PEOPLE, BATCHES)
 """In the order in which they are emptied: the run that a person waits for goes before the claims of any batch."""
 
 
+RESUBMIT_SECONDS = 5.0
+
+
 class JobRunner(Protocol):
     """Carries runs out somewhere else, each queue's in the order they came, some of them at once."""
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
         """See to it that someone tries to take the run up soon. Naming a run again does no harm."""
+
+    def resubmit_after(self, queue: str) -> float:
+        """Return the seconds after which a run that was submitted and not begun is to be submitted again."""
 
     def carry_out(self, run_id: str) -> None:
         """Bring the run to its end here and now, if nobody else does."""
@@ -59,6 +65,10 @@ class ThreadJobs:
                 self._threads.append(threading.Thread(target=self._work, name="run", daemon=True))
                 self._threads[-1].start()
             self._news.notify()
+
+    def resubmit_after(self, queue: str) -> float:
+        """The process that stored the run is about to begin it, or is gone and its queue with it."""
+        return RESUBMIT_SECONDS
 
     def stop(self, wait: float = 0.0) -> None:
         """Drop what is queued. What is under way ends when it finds that its lease is gone."""

@@ -1,9 +1,9 @@
-"""Who carries a run out: whoever holds its lease.
+"""Leases on runs: whoever holds a run's lease carries it out.
 
-A lease has an epoch. Taking it, letting it go and seizing it each begin a new one, and the event log appends nothing
-for an epoch that is over: a process that was held up, or that was told to leave, can do no harm when it comes back. A
-lease lapses unless its holder renews it, so the runs of a process that died are free about LEASE_SECONDS later: once
-somebody who watches has missed its renewals for so long (lapsing.py). `leased_until` is for operators to read.
+A lease has an epoch. Acquiring, releasing and stealing it each begin a new one, and the event store refuses appends for
+an epoch that is over, so a process that was suspended or told to leave can do no harm when it comes back. A lease
+expires unless its holder renews it: the runs of a dead process are free about LEASE_SECONDS later, once some process
+that watches has missed its renewals for that long. `leased_until` only informs operators.
 """
 
 from __future__ import annotations
@@ -12,48 +12,48 @@ import logging
 import os
 import socket
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from sqlalchemy import Update, and_, func, not_, select, tuple_, update
+from sqlalchemy import ColumnElement, Update, and_, func, not_, select, tuple_, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.reasoning.errors import HopcheckError
 from app.runs.clock import SteadyClock, database_now
 from app.runs.connections import engine_of, turn
 from app.runs.jobs import PEOPLE
-from app.runs.lapsing import LeaseWatch
 from app.runs.tables import RUNNING, EventRow, RunRow
 
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 15.0
 RENEW_SECONDS = 4.0
-"""Three renewals in a row may go wrong before a lease lapses."""
+"""Three renewals in a row may fail before a lease expires."""
 
-MOST_NAMED = 300
-"""So many free runs are named at a time: after a while without workers there may be more than a sweep has time for."""
+MAX_FREE_RUNS = 300
+"""Free runs returned at a time: after a while without workers there may be more than the scheduler has time for."""
 
 
 class LeaseLost(HopcheckError):
-    """The run is carried out by someone else now, or waits for someone to take it up: the writer stops quietly."""
+    """The run is carried out by another process now, or is free again: the writer stops quietly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to carry a run out, until its epoch is over. `cut_offs`: so many holders were lost before this one.
-
-    `clock` tells when its holder's events happened: no earlier than those before it, and evenly from then on.
-    """
+    """The right to carry a run out, until its epoch is over."""
 
     run_id: str
     epoch: int
-    cut_offs: int = 0
+    lost_leases: int = 0
+    """How many holders of the run were lost before this one."""
     clock: SteadyClock = field(default_factory=lambda: SteadyClock(datetime.now(UTC)), compare=False, repr=False)
+    """Times the holder's events: not before earlier events, and monotonic from then on."""
 
 
 class Leases:
-    """The leases of one database. One thread renews those that this process holds, from the first one on."""
+    """The leases of one database. A thread renews those that this process holds, from the first one on."""
 
     def __init__(
         self, sessions: sessionmaker[Session], seconds: float = LEASE_SECONDS, renew_seconds: float = RENEW_SECONDS
@@ -63,14 +63,14 @@ class Leases:
         self._renew_seconds = renew_seconds
         self._lock = threading.Lock()
         self._held: set[Lease] = set()
-        self._beat: threading.Thread | None = None
-        self._leaving = threading.Event()
-        self._letting_go = threading.RLock()
-        self._watch = LeaseWatch(sessions, seconds, renew_seconds)
+        self._renewing: threading.Thread | None = None
+        self._shutting_down = threading.Event()
+        self._releasing = threading.RLock()
+        self._monitor = LeaseMonitor(sessions, seconds, renew_seconds)
 
-    def take(self, run_id: str) -> Lease | None:
-        """The lease of an unfinished run that nobody holds, or None."""
-        taken = (
+    def acquire(self, run_id: str) -> Lease | None:
+        """Return the lease of an unfinished run that is free, or None."""
+        acquired = (
             update(RunRow)
             .where(RunRow.id == run_id, RunRow.state == RUNNING, is_free())
             .values(
@@ -80,30 +80,30 @@ class Leases:
                 began_at=func.coalesce(RunRow.began_at, database_now()),
             )
         )
-        lease = self._begin_epoch(run_id, taken)
+        lease = self._begin_epoch(run_id, acquired)
         if lease is None:
             return None
         with self._lock:
             self._held.add(lease)
-            if self._beat is None:
-                self._beat = threading.Thread(target=self._renew_for_ever, name="leases", daemon=True)
-                self._beat.start()
-        if self._leaving.is_set():
-            self.let_go()
+            if self._renewing is None:
+                self._renewing = threading.Thread(target=self._renew_repeatedly, name="leases", daemon=True)
+                self._renewing.start()
+        if self._shutting_down.is_set():
+            self.release_all()
             return None
         return lease
 
-    def seize(self, run_id: str) -> Lease | None:
-        """The lease of an unfinished run, whoever held it, for one last word; it is not renewed.
+    def steal(self, run_id: str) -> Lease | None:
+        """Return the lease of an unfinished run, whoever held it, to append one last event; it is not renewed.
 
-        It is held meanwhile, so that nobody who looks for free runs takes it before the word is said.
+        While it is held the run is not free, so no other process acquires it before that event.
         """
-        seized = (
+        stolen = (
             update(RunRow)
             .where(RunRow.id == run_id, RunRow.state == RUNNING)
             .values(epoch=RunRow.epoch + 1, holder=_own_name(), leased_until=database_now(self._seconds))
         )
-        return self._begin_epoch(run_id, seized)
+        return self._begin_epoch(run_id, stolen)
 
     def _begin_epoch(self, run_id: str, statement: Update) -> Lease | None:
         with turn(engine_of(self._sessions)), self._sessions.begin() as session:
@@ -114,32 +114,34 @@ class Leases:
             latest = session.scalar(select(func.max(EventRow.at)).where(EventRow.run_id == run_id))
         return Lease(run_id, row.epoch, row.cut_offs, SteadyClock(max(row.now, latest or row.now)))
 
-    def end_lapsed(self) -> tuple[str, ...]:
-        """Free the runs whose holders have not renewed for too long; the runs. Each counts as cut off once more."""
-        return self._watch.end_lapsed()
+    def expire_stale(self) -> tuple[str, ...]:
+        """Free the runs whose holders have not renewed in time and return them. Each counts one more lost lease."""
+        return self._monitor.expire_stale()
 
-    def drop(self, lease: Lease) -> None:
-        """Renew this one no longer: its run has ended, or is left to lapse."""
+    def stop_renewing(self, lease: Lease) -> None:
+        """Renew this lease no longer: its run has ended, or the lease is left to expire."""
         with self._lock:
             self._held.discard(lease)
 
-    def leave(self) -> None:
-        """Let go of everything and take nothing more: this process is about to end."""
-        self._leaving.set()
-        self.let_go()
+    def shutdown(self) -> None:
+        """Release all leases and acquire no more: this process is about to end."""
+        self._shutting_down.set()
+        self.release_all()
 
-    def let_go(self) -> None:
-        """End the epoch of every lease held: the runs are free at once, and what is still appended is refused.
+    def release_all(self) -> None:
+        """End the epoch of every lease held: the runs are free at once, and later appends are refused.
 
-        Whoever comes second waits for the first: a process that ended in between would keep its leases.
+        A second caller waits for the first, because a process that ended in between would keep its leases.
         """
-        with self._letting_go:
-            if held := self._take_out():
+        with self._releasing:
+            with self._lock:
+                held, self._held = list(self._held), set()
+            if held:
                 self._free(held)
 
-    def give_back(self, lease: Lease) -> None:
-        """End this lease's epoch: its run is free at once, for somebody else."""
-        self.drop(lease)
+    def release(self, lease: Lease) -> None:
+        """End this lease's epoch: its run is free at once for another process."""
+        self.stop_renewing(lease)
         self._free([lease])
 
     def _free(self, held: list[Lease]) -> None:
@@ -148,7 +150,7 @@ class Leases:
             session.execute(update(RunRow).where(_is_one_of(held), RunRow.state == RUNNING).values(**freed))
 
     def renew(self) -> None:
-        """Put off the end of every lease held. Those that were lost in the meantime stay lost."""
+        """Extend every lease held. Those that were lost in the meantime stay lost."""
         with self._lock:
             held = list(self._held)
         if held:
@@ -159,11 +161,11 @@ class Leases:
                     .values(leased_until=database_now(self._seconds))
                 )
 
-    def free(self, grace_seconds: float = 0.0, queue: str | None = None) -> tuple[str, ...]:
-        """The unfinished runs that nobody carries out, oldest first; some hundreds at most, and of one queue or both.
+    def free_runs(self, grace_seconds: float = 0.0, queue: str | None = None) -> tuple[str, ...]:
+        """Return the unfinished runs without a holder, oldest first, of one queue or both; MAX_FREE_RUNS at most.
 
-        New ones are left out for `grace_seconds`: the process that stored them is about to take them. One from the
-        future is not new: the clock was set back.
+        Runs that never had a holder are left out for `grace_seconds` after their creation: they were just queued. One
+        created in the future is not new: the clock was set back.
         """
         queued = () if queue is None else (in_queue(queue),)
         is_young = RunRow.created_at.between(database_now(-grace_seconds), database_now())
@@ -173,43 +175,95 @@ class Leases:
                     select(RunRow.id)
                     .where(RunRow.state == RUNNING, is_free(), not_(and_(RunRow.epoch == 0, is_young)), *queued)
                     .order_by(RunRow.created_at, RunRow.id)
-                    .limit(MOST_NAMED)
+                    .limit(MAX_FREE_RUNS)
                 )
             )
 
-    def _take_out(self) -> list[Lease]:
-        with self._lock:
-            held, self._held = list(self._held), set()
-        return held
-
-    def _renew_for_ever(self) -> None:
-        well = True
-        while not self._leaving.wait(self._renew_seconds):
+    def _renew_repeatedly(self) -> None:
+        has_failed = False
+        while not self._shutting_down.wait(self._renew_seconds):
             try:
                 self.renew()
-                well = True
+                has_failed = False
             except Exception as error:  # a locked database, a full disk: the next renewal may work
-                if well:
-                    foreseen = isinstance(error, HopcheckError)
-                    log.warning("leases could not be renewed: %s", error, exc_info=not foreseen)
-                well = False
+                if not has_failed:
+                    is_expected = isinstance(error, HopcheckError)
+                    log.warning("leases could not be renewed: %s", error, exc_info=not is_expected)
+                has_failed = True
 
 
-def is_free():
-    """The condition that nobody holds the lease of a run: it was never taken, was let go of, or has lapsed."""
+_Renewal = tuple[str, int, datetime]
+"""A run, the epoch of its lease, and the `leased_until` of its last renewal."""
+
+
+class LeaseMonitor:
+    """Expires leases that were not renewed in time, measured with a monotonic clock.
+
+    Clocks that can be set play no part: the database's, set forward, would take every run from a live holder, and set
+    back would keep those of a dead one. A renewal is any change of `leased_until`. Any number of processes may monitor
+    one database; each lease is expired by one of them.
+    """
+
+    def __init__(
+        self,
+        sessions: sessionmaker[Session],
+        seconds: float,
+        renew_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Leases are renewed every `renew_seconds` and expire after `seconds` without a renewal."""
+        self._sessions = sessions
+        self._seconds = seconds
+        self._renew_seconds = renew_seconds
+        self._clock = clock
+        self._checked_at = clock()
+        self._seconds_unchanged: dict[_Renewal, float] = {}
+
+    def expire_stale(self) -> tuple[str, ...]:
+        """Check all leases, end the stale ones and return their runs, which are free now.
+
+        A gap between two checks counts as one missed renewal at most, so that after a database outage, a suspended
+        machine or a delayed process the holders have time to renew.
+        """
+        passed = min(self._clock() - self._checked_at, self._renew_seconds)
+        renewals = self._current_renewals()
+        self._checked_at = self._clock()
+        known = self._seconds_unchanged
+        self._seconds_unchanged = {each: known[each] + passed if each in known else 0.0 for each in renewals}
+        stale = [each for each, seconds in self._seconds_unchanged.items() if seconds >= self._seconds]
+        return tuple(run_id for run_id, *_ in filter(self._expire, stale))
+
+    def _current_renewals(self) -> list[_Renewal]:
+        held = select(RunRow.id, RunRow.epoch, RunRow.leased_until)
+        with self._sessions() as session:
+            rows = session.execute(held.where(RunRow.state == RUNNING, RunRow.leased_until.is_not(None)))
+            return [(row.id, row.epoch, row.leased_until) for row in rows if row.leased_until is not None]
+
+    def _expire(self, stale: _Renewal) -> bool:
+        """End this lease, unless it was renewed or ended in the meantime."""
+        run_id, epoch, until = stale
+        unchanged = (RunRow.id == run_id, RunRow.state == RUNNING, RunRow.epoch == epoch, RunRow.leased_until == until)
+        freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
+        with self._sessions.begin() as session:
+            ended = session.execute(update(RunRow).where(*unchanged).values(**freed).returning(RunRow.id))
+            return ended.one_or_none() is not None
+
+
+def is_free() -> ColumnElement[bool]:
+    """The condition that a run has no holder: its lease was never acquired, was released, or has expired."""
     return RunRow.leased_until.is_(None)
 
 
-def in_queue(queue: str):
-    """The condition that a run waits in that queue."""
+def in_queue(queue: str) -> ColumnElement[bool]:
+    """The condition that a run belongs to that job queue."""
     return RunRow.batch.is_(None) if queue == PEOPLE else RunRow.batch.is_not(None)
 
 
-def _is_one_of(leases: list[Lease]):
-    """The condition that a row is one of these runs, in the very epoch of its lease."""
+def _is_one_of(leases: list[Lease]) -> ColumnElement[bool]:
+    """The condition that a row is one of these runs, in the epoch of its lease."""
     return and_(tuple_(RunRow.id, RunRow.epoch).in_([(lease.run_id, lease.epoch) for lease in leases]))
 
 
 def _own_name() -> str:
-    """Who this is, for an operator who looks into the table. Asked for after any fork."""
+    """Name this process for operators who look into the table. Evaluated after any fork."""
     return f"{socket.gethostname()[:48]}:{os.getpid()}"

@@ -45,8 +45,8 @@ from app.runs.trouble import DatabaseUnavailable
 log = logging.getLogger(__name__)
 
 SOMETHING_WRONG = "Something went wrong inside Hopcheck; the log has the details."
-MOST_CUT_OFFS = 3
-"""A run whose holders were lost so often is taken up no more: it may be what brings them down."""
+MAX_LOST_LEASES = 3
+"""A run that lost so many holders is not resumed: it may be what kills them."""
 
 TRIES = 3
 """So often a run goes on from its log when the database fails in the middle, before it is left to lapse."""
@@ -94,13 +94,13 @@ class Runner:
                     log.exception("run %s: the database failed", run_id)
             log.error("run %s is left until the database works", run_id)
         finally:
-            self._leases.drop(lease)
+            self._leases.stop_renewing(lease)
             self.meter.left(run_id)
 
     def _take(self, run_id: str) -> Lease | None:
         """The run's lease; None also while the database cannot be written, which is said once until it can be."""
         try:
-            lease = self._leases.take(run_id)
+            lease = self._leases.acquire(run_id)
         except DatabaseUnavailable as error:
             if self._well:
                 log.warning("runs cannot be taken up: %s", error)
@@ -117,7 +117,7 @@ class Runner:
             log.info("run %s is let go of, or carried out elsewhere", lease.run_id)
         except Unreadable as error:
             self._refused.add(lease.run_id)
-            self._leases.give_back(lease)
+            self._leases.release(lease)
             log.warning("run %s is left to a version that can read it: %s", lease.run_id, error.__cause__)
         except RunEnded:
             log.warning("run %s was ended by someone else", lease.run_id)
@@ -139,8 +139,8 @@ class Runner:
         if stored[-1].event == WAITING:
             self._append(lease, PhaseEntered("starting"))
             return self._run(lease, self._strategy_for(report.options), report, stored)
-        if lease.cut_offs >= MOST_CUT_OFFS:
-            message = f"The check was cut off {lease.cut_offs} times and is not taken up again."
+        if lease.lost_leases >= MAX_LOST_LEASES:
+            message = f"The check was cut off {lease.lost_leases} times and is not taken up again."
             return self._end(lease, RunInterrupted(message))
         try:
             strategy = self._strategy_for(report.options)

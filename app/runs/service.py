@@ -33,9 +33,8 @@ from app.runs.once import id_of_form, new_id
 from app.runs.projections import Overview, Position, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.publishing import Publishing
 from app.runs.replies import Written
-from app.runs.retention import Retention
 from app.runs.runner import Runner
-from app.runs.sweeper import Sweeper
+from app.runs.scheduler import Retention, Scheduler
 from app.runs.tables import RUNNING, RunRow
 
 __all__ = [
@@ -87,7 +86,7 @@ class Runs:
         self.batch_deletion = BatchDeletion(sessions, self.batch_steering.stop_all)
         self.feeder = BatchFeeder(sessions, self._events, self._jobs, self._admission.check_day, workers)
         self._retention_days = retention_days
-        self._sweeper = Sweeper(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
+        self._scheduler = Scheduler(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
 
     def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "") -> str:
         """Store a new run, wake whoever carries it out, and return its id: 128 random bits, safe in a URL.
@@ -144,7 +143,7 @@ class Runs:
 
     def waiting(self) -> frozenset[str]:
         """The runs of people that nobody carries out; of very many those that have waited longest."""
-        return frozenset(self._leases.free(queue=PEOPLE))
+        return frozenset(self._leases.free_runs(queue=PEOPLE))
 
     def wake(self, run_id: str) -> None:
         """See to it that the run is carried out, if it is unfinished and nobody does."""
@@ -193,8 +192,8 @@ class Runs:
 
         False when the run had ended, or was ended by someone else at the same moment.
         """
-        while (lease := self._leases.seize(run_id)) is not None:
-            with suppress(LeaseLost, RunEnded):  # somebody else seized it meanwhile, and may have had the last word
+        while (lease := self._leases.steal(run_id)) is not None:
+            with suppress(LeaseLost, RunEnded):  # another process stole it meanwhile and may have ended the run
                 self._events.append(lease, RunInterrupted(message))
                 return True
         return False
@@ -213,13 +212,13 @@ class Runs:
         self._runner.meter = meter
 
     def serve(self) -> None:
-        """From now on also take up what others left: runs that wait, and runs that were cut off."""
-        self._sweeper.start()
+        """Start the scheduler: orphaned runs are requeued, batches fed and old runs deleted."""
+        self._scheduler.start()
 
     def _purge(self) -> None:
         self.deletion.purge()
         self.batch_deletion.purge()
-        self.retention.sweep()
+        self.retention.apply()
         if self._retention_days:
             self.batch_deletion.forget(self._retention_days)
 
@@ -228,7 +227,7 @@ class Runs:
 
         Waits at most `wait` seconds for threads that are in the middle of a call; what they still say is not stored.
         """
-        self._sweeper.stop()
+        self._scheduler.stop()
         self._events.close()
-        self._leases.leave()
+        self._leases.shutdown()
         self._jobs.stop(wait)

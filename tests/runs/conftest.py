@@ -57,7 +57,7 @@ def leases_with(sessions) -> Callable[..., Leases]:
 
     yield make
     for leases in made:
-        leases.leave()
+        leases.shutdown()
 
 
 def lapse(sessions, run_id: str) -> None:

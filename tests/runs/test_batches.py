@@ -36,7 +36,7 @@ def begun(runs: Runs, number: int, **more) -> str:
 
 
 def fed_until(runs: Runs, batch_id: str, state: BatchState = BatchState.DONE) -> None:
-    """Feed again and again, as a sweeper does, until the batch is in that state."""
+    """Feed again and again, as the scheduler does, until the batch is in that state."""
 
     def reached() -> bool:
         runs.feeder.feed()
@@ -114,14 +114,17 @@ def test_those_who_look_for_free_runs_find_each_queues_own(runs_with, leases_wit
     mine = runs.start(Claim("A claim of mine."), RunOptions(), "me")
     batch_id = begun(runs, 1)
     leases = leases_with()
-    assert leases.free(queue=PEOPLE) == (mine,)
-    assert leases.free(queue=BATCHES) == (runs.batches.claims(batch_id)[0].run_id,)
+    assert leases.free_runs(queue=PEOPLE) == (mine,)
+    assert leases.free_runs(queue=BATCHES) == (runs.batches.claims(batch_id)[0].run_id,)
 
 
 class Idle:
     """Carries nothing out."""
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None: ...
+
+    def resubmit_after(self, queue: str) -> float:
+        return 0.0
 
     def carry_out(self, run_id: str) -> None: ...
 
@@ -208,7 +211,7 @@ def test_the_history_lists_no_runs_of_batches(runs_with):
     assert runs.recent("me") == ()
 
 
-def test_the_sweeper_feeds(runs_with):
+def test_the_scheduler_feeds(runs_with):
     runs = runs_with(scripted_wiring())
     batch_id = runs.batches.create(lines(2), RunOptions(), "me", "Mine")
     runs.serve()

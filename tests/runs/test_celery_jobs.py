@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.runs.celery_jobs import CARRY_OUT, MOST_QUEUED, QUEUED_SECONDS, CeleryJobs, celery_app
-from app.runs.jobs import BATCHES, PEOPLE
+from app.runs.celery_jobs import CARRY_OUT, MAX_QUEUED, QUEUED_SECONDS, CeleryJobs, celery_app
+from app.runs.jobs import BATCHES, PEOPLE, RESUBMIT_SECONDS
 from tests.celery_worker import at_work
 from tests.redis_server import RedisServer, running
 from tests.waiting import until
@@ -73,12 +73,19 @@ def test_a_batchs_run_waits_in_a_queue_of_its_own(redis):
 
 
 def test_a_queue_that_is_long_already_is_made_no_longer(redis, jobs):
-    for number in range(MOST_QUEUED + 10):
+    for number in range(MAX_QUEUED + 10):
         jobs.submit(f"run {number}")
-    assert messages(redis) == MOST_QUEUED
+    assert messages(redis) == MAX_QUEUED
     redis.client.lpop(PEOPLE)
     jobs.submit("the last")
-    assert messages(redis) == MOST_QUEUED
+    assert messages(redis) == MAX_QUEUED
+
+
+def test_only_an_empty_queue_has_lost_the_messages_of_new_runs(redis, jobs):
+    assert jobs.resubmit_after(PEOPLE) == RESUBMIT_SECONDS
+    jobs.submit("run")
+    assert jobs.resubmit_after(PEOPLE) == QUEUED_SECONDS
+    assert jobs.resubmit_after(BATCHES) == RESUBMIT_SECONDS
 
 
 def test_nothing_is_sent_by_a_process_that_leaves(redis, jobs):

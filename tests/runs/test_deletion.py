@@ -16,8 +16,8 @@ from app.reasoning.types import Claim, Question, RunOptions
 from app.runs.call_cache import CallCache
 from app.runs.deletion import UNDO_SECONDS
 from app.runs.run_calls import RunCalls
+from app.runs.scheduler import Scheduler
 from app.runs.service import Runs
-from app.runs.sweeper import Sweeper
 from app.runs.tables import EventRow, JournalRow, NoteRow, RunCallRow, RunRow
 from tests.fakes import Gate, scripted_wiring
 from tests.runs.conftest import ended, row_of
@@ -153,17 +153,20 @@ def test_a_child_outlives_its_parent(runs, run_id, wait_long):
     assert before.branch.parent == run_id
 
 
-def test_the_sweeper_purges(runs, run_id, wait_long, sessions, leases_with):
+def test_the_scheduler_purges(runs, run_id, wait_long, sessions, leases_with):
     runs.deletion.delete(run_id)
     wait_long()
-    sweeper = Sweeper(leases_with(), NoJobs(), every=0.02, purge=runs.deletion.purge)
-    sweeper.start()
+    scheduler = Scheduler(leases_with(), NoJobs(), tick_seconds=0.02, purge=runs.deletion.purge)
+    scheduler.start()
     until(lambda: row_of(sessions, run_id) is None)
-    sweeper.stop()
+    scheduler.stop()
 
 
 class NoJobs:
     """Takes up nothing."""
+
+    def resubmit_after(self, queue: str) -> float:
+        return 0.0
 
     def submit(self, run_id: str, queue: str = "") -> None:
         raise AssertionError(run_id)

@@ -41,7 +41,7 @@ def log(sessions) -> EventStore:
 @pytest.fixture
 def lease(log, leases_with) -> Lease:
     """The lease of that run."""
-    return leases_with().take("run")
+    return leases_with().acquire("run")
 
 
 def test_events_are_numbered_from_1_and_read_back_in_order(log, lease):
@@ -103,7 +103,7 @@ def test_a_run_that_is_not_there_takes_no_events(log):
 
 def test_for_a_lease_that_was_taken_by_another_nothing_is_appended(log, lease, leases_with, sessions):
     lapse(sessions, "run")
-    newer = leases_with().take("run")
+    newer = leases_with().acquire("run")
     for late in (PhaseEntered("late"), VerdictReached(Verdict(Label.SUPPORTED, ()))):
         with pytest.raises(LeaseLost):
             log.append(lease, late)
@@ -112,8 +112,8 @@ def test_for_a_lease_that_was_taken_by_another_nothing_is_appended(log, lease, l
 
 def test_for_a_lease_that_was_let_go_of_nothing_is_appended(log, leases_with):
     leases = leases_with()
-    lease = leases.take("run")
-    leases.leave()
+    lease = leases.acquire("run")
+    leases.shutdown()
     with pytest.raises(LeaseLost):
         log.append(lease, PhaseEntered("late"))
 
@@ -250,7 +250,7 @@ def test_a_follower_is_woken_by_an_append_in_its_own_process(log, lease):
 def test_a_follower_finds_what_another_process_appended(sessions, leases_with):
     mine, others = EventStore(sessions, poll_seconds=0.05), EventStore(sessions)
     others.create_run("run", "owner", STARTED)
-    lease = leases_with().take("run")
+    lease = leases_with().acquire("run")
     with ThreadPoolExecutor(1) as pool:
         follower = pool.submit(mine.follow, "run", 2, LONGER)
         time.sleep(0.2)
@@ -261,7 +261,7 @@ def test_a_follower_finds_what_another_process_appended(sessions, leases_with):
 
 def test_another_runs_news_does_not_end_the_waiting(log, lease, leases_with):
     log.create_run("other", "owner", STARTED)
-    other = leases_with().take("other")
+    other = leases_with().acquire("other")
     with ThreadPoolExecutor(1) as pool:
         follower = pool.submit(log.follow, "run", 2, LONGER)
         log.append(other, PhaseEntered("not mine"))

@@ -27,8 +27,8 @@ def log(sessions) -> EventStore:
 def lease(sessions):
     """Seizes a run."""
     leases = Leases(sessions)
-    yield leases.seize
-    leases.leave()
+    yield leases.steal
+    leases.shutdown()
 
 
 def numbers(happened) -> dict[str, list[int]]:

@@ -50,7 +50,7 @@ def test_the_first_reply_stands(log, sessions):
 
 
 def test_a_run_that_has_ended_keeps_nothing_more(log, sessions, leases_with):
-    log.append(leases_with().take("run"), RunFailed("no"))
+    log.append(leases_with().acquire("run"), RunFailed("no"))
     for run_id in ("run", "never"):
         Journal(sessions, run_id).keep(CALL, "late")
     with sessions() as session:

@@ -45,9 +45,9 @@ def test_the_databases_time_is_utc_and_can_be_moved(sessions):
 
 def test_a_new_run_is_taken_by_one_and_refused_to_the_next(log, leases_with, sessions):
     mine, others = leases_with(), leases_with()
-    assert mine.take("run") == Lease("run", 1)
-    assert others.take("run") is None
-    assert mine.take("run") is None, "not even the holder takes it twice"
+    assert mine.acquire("run") == Lease("run", 1)
+    assert others.acquire("run") is None
+    assert mine.acquire("run") is None, "not even the holder takes it twice"
     row = row_of(sessions, "run")
     assert row.holder and row.began_at and timedelta(0) < left(sessions) <= timedelta(seconds=LEASE_SECONDS)
 
@@ -55,7 +55,7 @@ def test_a_new_run_is_taken_by_one_and_refused_to_the_next(log, leases_with, ses
 def test_of_many_who_reach_for_it_at_once_one_gets_it(log, leases_with):
     several = [leases_with() for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        taken = list(pool.map(lambda leases: leases.take("run"), several))
+        taken = list(pool.map(lambda leases: leases.acquire("run"), several))
     assert sorted(lease is not None for lease in taken) == [False] * 7 + [True]
 
 
@@ -66,7 +66,7 @@ from sqlalchemy.orm import sessionmaker
 from app.runs.leases import Leases
 
 leases = Leases(sessionmaker(create_engine(sys.argv[1])))
-print(sum(leases.take(str(n)) is not None for n in range(60)))
+print(sum(leases.acquire(str(n)) is not None for n in range(60)))
 """
 
 
@@ -81,57 +81,57 @@ def test_two_processes_never_hold_the_same_run(sessions, database_url):
 
 
 def test_a_lapsed_one_is_taken_over_and_counts_as_a_cut_off(log, leases_with, sessions):
-    first = leases_with().take("run")
+    first = leases_with().acquire("run")
     lapse(sessions, "run")
     began = row_of(sessions, "run").began_at
-    assert leases_with().take("run") == Lease("run", first.epoch + 2, cut_offs=1)
+    assert leases_with().acquire("run") == Lease("run", first.epoch + 2, lost_leases=1)
     assert row_of(sessions, "run").began_at == began, "its work began when it began"
 
 
 def test_one_that_was_let_go_of_is_free_at_once_and_counts_as_none(log, leases_with, sessions):
     mine = leases_with()
-    first = mine.take("run")
-    mine.leave()
+    first = mine.acquire("run")
+    mine.shutdown()
     assert row_of(sessions, "run").holder is None
-    again = leases_with().take("run")
-    assert (again.cut_offs, again.epoch > first.epoch) == (0, True)
+    again = leases_with().acquire("run")
+    assert (again.lost_leases, again.epoch > first.epoch) == (0, True)
 
 
 def test_who_leaves_takes_nothing_more(log, leases_with):
     leases = leases_with()
-    leases.leave()
-    assert leases.take("run") is None
-    assert leases_with().take("run") is not None
+    leases.shutdown()
+    assert leases.acquire("run") is None
+    assert leases_with().acquire("run") is not None
 
 
 def test_a_lease_is_renewed_for_as_long_as_it_is_held(log, leases_with):
     mine, others = leases_with(renew_seconds=0.1), leases_with(seconds=2, renew_seconds=0.1)
-    lease = mine.take("run")
+    lease = mine.acquire("run")
     ended = time.monotonic() + 3
     while time.monotonic() < ended:
-        assert others.end_lapsed() == ()
-        assert others.take("run") is None
+        assert others.expire_stale() == ()
+        assert others.acquire("run") is None
         time.sleep(0.02)
-    mine.drop(lease)
-    until(others.end_lapsed)
-    assert others.take("run")
+    mine.stop_renewing(lease)
+    until(others.expire_stale)
+    assert others.acquire("run")
 
 
 def test_a_lease_that_was_lost_is_not_renewed_back(log, leases_with, sessions):
     mine, others = leases_with(), leases_with(seconds=100)
-    mine.take("run")
+    mine.acquire("run")
     lapse(sessions, "run")
-    others.take("run")
+    others.acquire("run")
     before = row_of(sessions, "run").leased_until
     mine.renew()
-    mine.let_go()
+    mine.release_all()
     row = row_of(sessions, "run")
     assert (row.leased_until, row.epoch) == (before, 3)
 
 
 def test_renewing_goes_on_after_the_database_failed_for_a_while(log, leases_with, sessions, caplog):
     leases = leases_with(seconds=30, renew_seconds=0.05)
-    leases.take("run")
+    leases.acquire("run")
     with sessions.begin() as session:
         session.execute(text("alter table runs rename to lost"))
     until(lambda: "leases could not be renewed" in caplog.text)
@@ -150,28 +150,28 @@ def test_several_missed_renewals_do_not_end_a_lease():
 
 def test_a_seized_lease_ends_the_holders(log, leases_with):
     mine, others = leases_with(), leases_with()
-    mine.take("run")
-    seized = others.seize("run")
+    mine.acquire("run")
+    seized = others.steal("run")
     assert seized.epoch == 2
     log.append(seized, RunFailed("ended by someone else"))
-    assert others.seize("run") is None and others.seize("never") is None
+    assert others.steal("run") is None and others.steal("never") is None
 
 
 def test_an_ended_or_unknown_run_has_no_lease(log, leases_with):
-    log.append(leases_with().take("run"), RunFailed("no"))
-    assert leases_with().take("run") is None
-    assert leases_with().take("never") is None
+    log.append(leases_with().acquire("run"), RunFailed("no"))
+    assert leases_with().acquire("run") is None
+    assert leases_with().acquire("never") is None
 
 
 def test_free_are_the_unfinished_runs_that_nobody_holds_oldest_first(log, leases_with, sessions):
     for run_id in ("held", "lapsed", "done"):
         log.create_run(run_id, "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     leases = leases_with()
-    leases.take("held"), leases.take("lapsed")
-    log.append(leases.take("done"), RunFailed("no"))
-    assert leases.free() == ("run",)
+    leases.acquire("held"), leases.acquire("lapsed")
+    log.append(leases.acquire("done"), RunFailed("no"))
+    assert leases.free_runs() == ("run",)
     lapse(sessions, "lapsed")
-    assert leases.free() == ("run", "lapsed")
-    assert leases.free(grace_seconds=30) == ("lapsed",), "a new run is left to who stored it"
-    leases.let_go()
-    assert leases.free(grace_seconds=30) == ("held", "lapsed")
+    assert leases.free_runs() == ("run", "lapsed")
+    assert leases.free_runs(grace_seconds=30) == ("lapsed",), "a new run is left to who stored it"
+    leases.release_all()
+    assert leases.free_runs(grace_seconds=30) == ("held", "lapsed")

@@ -58,7 +58,7 @@ def test_a_burst_is_followed_as_one_and_its_terminal_event_ends_the_wait(session
     with ThreadPoolExecutor(1) as pool:
         follower = pool.submit(events.follow, "run", 2, LONGER)
         time.sleep(0.2)
-        lease = leases_with().take("run")
+        lease = leases_with().acquire("run")
         began = time.monotonic()
         for event in burst:
             events.append(lease, event)

@@ -67,7 +67,7 @@ def test_a_run_that_goes_on_is_kept_however_old_it_is(runs_with, age):
     gate.open()
 
 
-def test_the_sweeper_keeps_to_the_days_that_are_set(runs_with, age):
+def test_the_scheduler_keeps_to_the_days_that_are_set(runs_with, age):
     runs = runs_with(scripted_wiring(), retention_days=30)
     old, young = made(runs), made(runs)
     age(old, 31)
@@ -80,7 +80,7 @@ def test_with_no_days_set_everything_is_kept(runs_with, age):
     runs = runs_with(scripted_wiring())
     run_id = made(runs)
     age(run_id, 10_000)
-    assert runs.retention.sweep() == () and runs.report(run_id)
+    assert runs.retention.apply() == () and runs.report(run_id)
 
 
 def test_one_sweep_takes_away_only_so_many(runs_with, sessions):
@@ -92,7 +92,7 @@ def test_one_sweep_takes_away_only_so_many(runs_with, sessions):
     ]
     with sessions.begin() as session:
         session.add_all(rows)
-    assert [len(runs.retention.sweep()) for _ in range(3)] == [AT_A_TIME, 1, 0]
+    assert [len(runs.retention.apply()) for _ in range(3)] == [AT_A_TIME, 1, 0]
 
 
 def test_the_operator_sees_how_many_runs_there_are_of_each_kind(runs_with):

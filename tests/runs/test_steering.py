@@ -65,8 +65,8 @@ def test_of_many_who_stop_a_run_at_once_one_has_the_last_word(held):
 def test_a_run_that_is_about_to_be_stopped_is_free_for_nobody(held, leases_with):
     _, run_id, _ = held()
     others = leases_with()
-    assert others.seize(run_id)
-    assert (others.free(), leases_with().take(run_id)) == ((), None)
+    assert others.steal(run_id)
+    assert (others.free_runs(), leases_with().acquire(run_id)) == ((), None)
 
 
 def test_a_waiting_run_is_stopped_before_it_began(held):

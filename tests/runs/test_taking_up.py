@@ -21,11 +21,11 @@ from app.reasoning.report import Report, fold
 from app.reasoning.types import Claim, HopStatus, RunOptions, Usage
 from app.runs.branching import branched
 from app.runs.event_store import EventStore
-from app.runs.jobs import PEOPLE
+from app.runs.jobs import PEOPLE, RESUBMIT_SECONDS
 from app.runs.leases import Leases
-from app.runs.runner import MOST_CUT_OFFS, Runner
+from app.runs.runner import MAX_LOST_LEASES, Runner
+from app.runs.scheduler import Scheduler
 from app.runs.spending import Spending
-from app.runs.sweeper import Sweeper
 from app.runs.tables import EventRow, RunRow
 from app.settings import ROOT
 from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate
@@ -99,7 +99,7 @@ def test_a_server_takes_up_by_itself_what_it_finds(runs_with, sessions, leases_w
         log.create_run(run_id, "me", RunStarted(CLAIM, RunOptions()))
     with sessions.begin() as session:
         session.execute(update(RunRow).values(created_at=text("'2026-01-01 00:00:00.000000'")))
-    leases_with().take("cut off")
+    leases_with().acquire("cut off")
     lapse(sessions, "cut off")
     runs = runs_with(SteadyWiring())
     runs.serve()
@@ -109,8 +109,12 @@ def test_a_server_takes_up_by_itself_what_it_finds(runs_with, sessions, leases_w
 class NoJobs:
     """Jobs that are only written down."""
 
-    def __init__(self) -> None:
+    def __init__(self, resubmit_after: float = RESUBMIT_SECONDS) -> None:
         self.submitted = []
+        self._resubmit_after = resubmit_after
+
+    def resubmit_after(self, queue: str) -> float:
+        return self._resubmit_after
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
         self.submitted.append(run_id)
@@ -119,28 +123,34 @@ class NoJobs:
         pass
 
 
-def test_the_sweeper_leaves_new_runs_to_who_stored_them(sessions, leases_with):
-    log, jobs = EventStore(sessions), NoJobs()
-    log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))
-    Sweeper(leases_with(), jobs).sweep()
-    assert jobs.submitted == []
-    Sweeper(leases_with(), jobs, grace=0).sweep()
+def test_the_scheduler_submits_a_new_run_only_after_the_time_that_its_jobs_name(sessions, leases_with):
+    EventStore(sessions).create_run("run", "me", RunStarted(CLAIM, RunOptions()))
+    for jobs, submitted in ((NoJobs(), []), (NoJobs(resubmit_after=0), ["run"])):
+        Scheduler(leases_with(), jobs).tick()
+        assert jobs.submitted == submitted
+
+
+def test_the_scheduler_submits_a_run_that_lost_its_holder_at_once(sessions, leases_with):
+    EventStore(sessions).create_run("run", "me", RunStarted(CLAIM, RunOptions()))
+    leases_with().acquire("run")
+    lapse(sessions, "run")
+    Scheduler(leases_with(), jobs := NoJobs(resubmit_after=60)).tick()
     assert jobs.submitted == ["run"]
 
 
-def test_the_sweeper_goes_on_after_the_database_failed_for_a_while(sessions, leases_with, caplog):
-    log, jobs = EventStore(sessions), NoJobs()
+def test_the_scheduler_goes_on_after_the_database_failed_for_a_while(sessions, leases_with, caplog):
+    log, jobs = EventStore(sessions), NoJobs(resubmit_after=0)
     log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))
     with sessions.begin() as session:
         session.execute(text("alter table runs rename to lost"))
-    sweeper = Sweeper(leases_with(), jobs, every=0.02, grace=0)
-    sweeper.start()
-    until(lambda: "could not be looked for" in caplog.text)
+    scheduler = Scheduler(leases_with(), jobs, tick_seconds=0.02)
+    scheduler.start()
+    until(lambda: "periodic work failed" in caplog.text)
     with sessions.begin() as session:
         session.execute(text("alter table lost rename to runs"))
     until(lambda: jobs.submitted)
-    sweeper.stop()
-    assert caplog.text.count("could not be looked for") == 1
+    scheduler.stop()
+    assert caplog.text.count("periodic work failed") == 1
 
 
 @pytest.fixture
@@ -161,7 +171,7 @@ def cut_off(runs_with, sessions):
 
 
 def test_a_run_that_brings_every_process_down_is_given_up_with_what_it_has(runs_with, cut_off):
-    run_id = cut_off(times=MOST_CUT_OFFS)
+    run_id = cut_off(times=MAX_LOST_LEASES)
     runs = runs_with(SteadyWiring())
     runs.wake(run_id)
     report = ended(runs, run_id)
@@ -269,7 +279,7 @@ def carried_out(
                     .values(cut_offs=0, leased_until=None, epoch=RunRow.epoch + let_go)
                 )
         finally:
-            leases.leave()
+            leases.shutdown()
     events = EventStore(sessions).read(run_id)
     assert [each.seq for each in events] == list(range(1, len(events) + 1))
     assert [isinstance(each.event, TERMINAL) for each in events] == [False] * (len(events) - 1) + [True]

@@ -14,7 +14,7 @@ CLAIMS = ["The moon is made of rock.", {"claim": "The sea is wet.", "speaker": "
 
 
 def done(client, path: str) -> dict:
-    """The batch once it is done; meanwhile batches are fed, as a server's sweeper does."""
+    """The batch once it is done; meanwhile batches are fed, as a server's scheduler does."""
 
     def look() -> dict | None:
         client.application.extensions["hopcheck"].runs.feeder.feed()

@@ -36,7 +36,7 @@ def press(client, path: str, button: str):
 
 
 def fed_until(client, path: str, text: str) -> str:
-    """The page once it holds `text`; meanwhile batches are fed, as a server's sweeper does."""
+    """The page once it holds `text`; meanwhile batches are fed, as a server's scheduler does."""
 
     def look() -> str | None:
         client.application.extensions["hopcheck"].runs.feeder.feed()

@@ -13,8 +13,7 @@ from app.reasoning.events import PhaseEntered, RunResumed, RunStarted
 from app.reasoning.types import Claim, RunOptions
 from app.runs.control import worked_seconds
 from app.runs.event_store import EventStore
-from app.runs.lapsing import LeaseWatch
-from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS
+from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, LeaseMonitor
 from tests.runs.conftest import lapse, row_of
 from tests.set_clock import SetClock
 
@@ -42,12 +41,12 @@ class Watcher:
 
     def __init__(self, sessions) -> None:
         self._now = 0.0
-        self._watch = LeaseWatch(sessions, LEASE_SECONDS, RENEW_SECONDS, clock=lambda: self._now)
+        self._watch = LeaseMonitor(sessions, LEASE_SECONDS, RENEW_SECONDS, clock=lambda: self._now)
 
     def look_after(self, seconds: float) -> tuple[str, ...]:
         """The runs whose leases it ends when it looks again so much later."""
         self._now += seconds
-        return self._watch.end_lapsed()
+        return self._watch.expire_stale()
 
     def look_for(self, seconds: float) -> list[str]:
         """The same for looks every two seconds, for so long."""
@@ -55,7 +54,7 @@ class Watcher:
 
 
 def test_a_lease_that_is_not_renewed_lapses_once_and_no_earlier_than_it_may(log, sessions, leases_with):
-    leases_with().take("run")
+    leases_with().acquire("run")
     watchers = Watcher(sessions), Watcher(sessions)
     for each in watchers:
         each.look_after(0.0)
@@ -66,13 +65,13 @@ def test_a_lease_that_is_not_renewed_lapses_once_and_no_earlier_than_it_may(log,
 
 
 def test_who_begins_to_watch_has_seen_nothing_lapse(log, sessions, leases_with):
-    leases_with().take("run")
+    leases_with().acquire("run")
     assert Watcher(sessions).look_after(HOUR) == ()
 
 
 def test_a_lease_that_is_renewed_never_lapses(log, sessions, leases_with):
     leases, watcher = leases_with(), Watcher(sessions)
-    leases.take("run")
+    leases.acquire("run")
     for _ in range(20):
         assert watcher.look_for(LEASE_SECONDS - 2) == []
         leases.renew()
@@ -80,7 +79,7 @@ def test_a_lease_that_is_renewed_never_lapses(log, sessions, leases_with):
 
 def test_who_could_not_look_for_a_while_gives_holders_the_time_to_renew(log, sessions, leases_with):
     """After a database that was gone: nobody could renew either."""
-    leases_with().take("run")
+    leases_with().acquire("run")
     watcher = Watcher(sessions)
     watcher.look_after(0.0)
     assert watcher.look_after(HOUR) == ()
@@ -92,44 +91,44 @@ def test_who_could_not_look_for_a_while_gives_holders_the_time_to_renew(log, ses
 @pytest.mark.parametrize("jump", [HOUR, -HOUR], ids=["forward", "back"])
 def test_a_clock_that_jumps_an_hour_takes_no_run_from_a_holder_that_is_well(clock, log, sessions, leases_with, jump):
     leases, watcher = leases_with(), Watcher(sessions)
-    leases.take("run")
+    leases.acquire("run")
     watcher.look_after(0.0)
     clock.set(jump)
     assert watcher.look_for(LEASE_SECONDS - 2) == []
     leases.renew()
     assert watcher.look_for(LEASE_SECONDS - 2) == []
-    assert leases_with().take("run") is None
+    assert leases_with().acquire("run") is None
     assert row_of(sessions, "run").epoch == 1
 
 
 @on_postgresql
 @pytest.mark.parametrize("jump", [HOUR, -HOUR], ids=["forward", "back"])
 def test_a_clock_that_jumps_an_hour_keeps_no_run_for_a_holder_that_is_dead(clock, log, sessions, leases_with, jump):
-    leases_with().take("run")
+    leases_with().acquire("run")
     watcher = Watcher(sessions)
     watcher.look_after(0.0)
     clock.set(jump)
     assert watcher.look_for(LEASE_SECONDS + 2) == ["run"]
-    assert leases_with().take("run").cut_offs == 1
+    assert leases_with().acquire("run").lost_leases == 1
 
 
 @on_postgresql
 def test_a_waiting_run_whose_message_was_lost_is_found_though_the_clock_was_set_back(clock, log, leases_with):
     leases = leases_with()
-    assert leases.free(grace_seconds=5) == ()
+    assert leases.free_runs(grace_seconds=5) == ()
     clock.set(-HOUR)
-    assert leases.free(grace_seconds=5) == ("run",)
+    assert leases.free_runs(grace_seconds=5) == ("run",)
 
 
 @on_postgresql
 @pytest.mark.parametrize("jump", [HOUR, -HOUR], ids=["forward", "back"])
 def test_events_keep_their_order_and_a_run_its_time_though_the_clock_jumps(clock, log, sessions, leases_with, jump):
-    first = leases_with().take("run")
+    first = leases_with().acquire("run")
     log.append(first, PhaseEntered("starting"))
     clock.set(jump)
     log.append(first, PhaseEntered("searching"))
     lapse(sessions, "run")
-    second = leases_with().take("run")
+    second = leases_with().acquire("run")
     log.append(second, RunResumed("The check was cut off."))
     clock.set(0.0)
     log.append(second, PhaseEntered("reading"))
@@ -141,7 +140,7 @@ def test_events_keep_their_order_and_a_run_its_time_though_the_clock_jumps(clock
 
 
 def test_a_holders_events_are_as_far_apart_as_its_own_clock_says(log, leases_with):
-    lease = leases_with().take("run")
+    lease = leases_with().acquire("run")
     before = lease.clock.now()
     log.append(lease, PhaseEntered("starting"))
     assert timedelta(0) <= lease.clock.now() - before < timedelta(seconds=20)

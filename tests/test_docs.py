@@ -24,8 +24,10 @@ def headings(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page):
-    links = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text(encoding="utf-8"))
-    for path, anchor in links:
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", text)
+    definitions = re.findall(r"^\[[^\]]+\]: (?!https?:)([^#\s]*)(?:#(\S*))?$", text, re.MULTILINE)
+    for path, anchor in links + definitions:
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), path
         assert not anchor or anchor in headings(target), f"{path}#{anchor}"

@@ -24,8 +24,9 @@ from app.modules.quoting import quoted_sentence
 from app.reasoning.errors import InvalidInput
 from app.reasoning.question_guided import QuestionGuided
 from app.reasoning.report import Report
-from app.reasoning.types import Claim, Hop
+from app.reasoning.types import Claim, Hop, RunOptions
 from app.run_judging import report_of
+from app.run_request import resolve_options
 from app.settings import Settings
 from app.wiring import Wiring
 from research.claims.data import Sample, Split, VitalClaim, read_claims, sample_claims
@@ -42,18 +43,14 @@ class Pipeline:
     """The embedded defaults, loaded once and run in this process without web server or database."""
 
     def __init__(self) -> None:
-        """Load every part. Exits with a message when a part cannot be loaded or the defaults cannot run here."""
+        """Load every part. Exits with a message when one cannot be loaded; InvalidInput as `defaults_of`."""
         environment = {name: os.environ[name] for name in OF_THE_MACHINE if name in os.environ}
         wiring = Wiring(Settings.from_env(environment))
         wiring.warm()
         if failed := [f"{part.name}: {part.message}" for part in wiring.parts() if part.state != "ready"]:
             raise SystemExit("\n".join(failed))
         self.judge = wiring.judge_name()
-        self._options = wiring.offers().at_work(wiring.defaults())
-        strategy = wiring.strategy_for(self._options)
-        if not isinstance(strategy, QuestionGuided):
-            raise SystemExit("Gold parts need the question-guided strategy as the default.")
-        self._strategy = strategy
+        self._strategy, self._options = defaults_of(wiring)
 
     def run(self, claim: str, row: VitalClaim | None = None, gold: Collection[str] = ()) -> dict[str, Any]:
         """Check one claim; with `gold` the recorded parts of `row` are used."""
@@ -61,6 +58,15 @@ class Pipeline:
         started = time.monotonic()
         report = report_of(strategy, Claim(claim), self._options)
         return {"claim": claim, **_of_report(report), "seconds": round(time.monotonic() - started, 2)}
+
+
+def defaults_of(wiring: Wiring) -> tuple[QuestionGuided, RunOptions]:
+    """Return the default strategy with its options. Raises InvalidInput when it cannot run here."""
+    options = resolve_options({}, wiring.capabilities())
+    strategy = wiring.strategy_for(options)
+    if not isinstance(strategy, QuestionGuided):
+        raise InvalidInput("The default strategy has no parts that could be replaced by recorded ones.", "strategy")
+    return strategy, options
 
 
 def _of_report(report: Report) -> dict[str, Any]:

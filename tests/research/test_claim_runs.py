@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from app.backends.corpus_index import Manifest, checksum, sizes, write_manifest
+from app.reasoning.types import Claim, Hop, Question
+from app.settings import Settings
+from app.wiring import Wiring
 from research.claims import metrics
-from research.claims.data import VitalClaim, sample_claims
+from research.claims.data import Asked, VitalClaim, sample_claims
+from research.claims.gold_parts import with_gold
 from research.claims.metrics import NOT_ENOUGH, REFUTED, SUPPORTED, Outcome
-from research.claims.run import drop_unfinished_line, judged, read_runs
+from research.claims.run import defaults_of, drop_unfinished_line, judged, read_runs
 
 OUTCOMES = [
     Outcome(SUPPORTED, SUPPORTED, 0.9, group="a", style="plain"),
@@ -63,6 +69,25 @@ def test_a_mixed_sample_keeps_twins_together_and_a_larger_one_holds_it():
     assert sum(row.label == NOT_ENOUGH for row in small) == 2 and all(row.style != "balanced" for row in small)
     decided = [row for row in small if row.label != NOT_ENOUGH]
     assert all(true.group == false.group for true, false in zip(decided[::2], decided[1::2], strict=True))
+
+
+def index_without_text(folder: Path) -> None:
+    """An index that is complete by its manifest, so that runs over it can be put together but not carried out."""
+    (folder / "index").mkdir(parents=True)
+    (folder / "index" / "segment").write_bytes(b"0")
+    files, digest = sizes(folder / "index"), checksum(folder / "index")
+    write_manifest(folder, Manifest("vital", "Vital", "made up", "built", 1, "index", files, digest, "", "1.0"))
+
+
+def test_recorded_questions_replace_those_of_the_default_pipeline_in_their_order(tmp_path):
+    index_without_text(tmp_path / "corpora" / "vital")
+    strategy, options = defaults_of(Wiring(Settings.from_env({"INSTANCE": str(tmp_path)})))
+    asked = tuple(Asked(question, "an answer", "A title") for question in ("Who?", "Where?"))
+    row = VitalClaim("", "", SUPPORTED, "", "", "plain", 1, (), asked, (), "", "dev")
+    generator = with_gold(strategy, row, ["questions"]).generator
+    hop = Hop(1, Question("Who?"))
+    found = [generator.next_question(Claim(""), context, ()) for context in ((), (hop,), (hop, hop))]
+    assert found == [Question("Who?"), Question("Where?"), None] and options.preset == "local"
 
 
 def test_a_line_that_was_cut_off_is_run_again(tmp_path):

@@ -142,14 +142,17 @@ def run(options: argparse.Namespace) -> None:
     optimiser = torch.optim.AdamW(trained, lr=options.learning_rate, weight_decay=0.01)
     options.out.mkdir(parents=True, exist_ok=True)
     checkpoint = options.out / "checkpoint.pt"
-    name = json.dumps({k: str(v) for k, v in vars(options).items() if k != "threads"}, sort_keys=True)
+    name = json.dumps({k: str(v) for k, v in vars(options).items() if k not in ("threads", "minutes")}, sort_keys=True)
     progress = resume(checkpoint, model, {"optimiser": optimiser}, name)
     done, seconds = int(progress.get("step", 0)), progress.get("seconds", 0.0)
-    measured_at = {round(len(order) * share) for share in (0.3, 0.6, 1.0)}
+    measured_at = {round(len(order) * share) for share in (0.25, 0.5, 0.75, 1.0)}
     started, losses = time.monotonic() - seconds, []
     model.train()
     for step, group in enumerate(order[done:], done + 1):
-        rate = options.learning_rate * min(1.0, step / 40) * max(0.02, 1 - step / len(order))
+        share = max(step / len(order), (time.monotonic() - started) / (60 * options.minutes))
+        if share >= 1:
+            break
+        rate = options.learning_rate * min(1.0, step / 40) * max(0.0, 1 - share)
         for part in optimiser.param_groups:
             part["lr"] = rate
         optimiser.zero_grad()
@@ -161,11 +164,11 @@ def run(options: argparse.Namespace) -> None:
             losses.append(loss.item())
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimiser.step()
-        if step % 40 == 0:
+        if step % 10 == 0:
             taken = time.monotonic() - started
-            recent = sum(losses[-80:]) / 40
+            recent = sum(losses[-20:]) / 10
             print(f"step {step} of {len(order)}, loss {recent:.3f}, {taken:.0f} s", flush=True)
-        if step % 200 == 0:
+        if step % 100 == 0:
             taken = time.monotonic() - started
             save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": taken}, name)
             if options.rank:
@@ -196,6 +199,7 @@ def main() -> None:
     parser.add_argument("--rank", type=int, default=16, help="0: train every weight")
     parser.add_argument("--first-layer", type=int, default=10)
     parser.add_argument("--learning-rate", type=float, default=4e-4)
+    parser.add_argument("--minutes", type=float, default=60.0, help="the learning rate falls to zero by then")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--start", type=Path, help="adapter whose weights are the first ones")
     parser.add_argument("--without-questions", action="store_true")

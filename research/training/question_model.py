@@ -135,14 +135,27 @@ def run(options: argparse.Namespace) -> None:
     optimiser = torch.optim.AdamW(trained, lr=options.learning_rate, weight_decay=0.01)
     options.out.mkdir(parents=True, exist_ok=True)
     checkpoint = options.out / "checkpoint.pt"
-    name = json.dumps({k: str(v) for k, v in vars(options).items() if k != "threads"}, sort_keys=True)
+    name = json.dumps({k: str(v) for k, v in vars(options).items() if k not in ("threads", "minutes")}, sort_keys=True)
     progress = resume(checkpoint, model, {"optimiser": optimiser}, name)
     done, before = int(progress.get("step", 0)), progress.get("seconds", 0.0)
     started, losses = time.monotonic() - before, []
+
+    def save(step: int, taken: float) -> None:
+        save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": taken}, name)
+        save_adapter(model.model, options.out / "adapter", "CAUSAL_LM")
+        record = {"step": step, "claims": step * BATCH, "seconds": round(taken)}
+        record["held_out_loss"] = round(held_out_loss(model, measured), 4)
+        with (options.out / "curve.jsonl").open("a") as file:
+            file.write(json.dumps(record) + "\n")
+        print(json.dumps(record), flush=True)
+
     model.train()
     for step, group in enumerate(order[done:], done + 1):
+        share = max(step / len(order), (time.monotonic() - started) / (60 * options.minutes))
+        if share >= 1:
+            break
         for part in optimiser.param_groups:
-            part["lr"] = options.learning_rate * min(1.0, step / 40) * max(0.02, 1 - step / len(order))
+            part["lr"] = options.learning_rate * min(1.0, step / 40) * max(0.0, 1 - share)
         optimiser.zero_grad()
         count = sum(target != IGNORED for row in group for target in row.targets)
         losses.append(0.0)
@@ -153,16 +166,11 @@ def run(options: argparse.Namespace) -> None:
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimiser.step()
         taken = time.monotonic() - started
-        if step % 25 == 0:
-            print(f"step {step} of {len(order)}, loss {sum(losses[-25:]) / 25:.3f}, {taken:.0f} s", flush=True)
-        if step % 150 == 0 or step == len(order):
-            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": taken}, name)
-            save_adapter(model.model, options.out / "adapter", "CAUSAL_LM")
-            record = {"step": step, "claims": step * BATCH, "seconds": round(taken)}
-            record["held_out_loss"] = round(held_out_loss(model, measured), 4)
-            with (options.out / "curve.jsonl").open("a") as file:
-                file.write(json.dumps(record) + "\n")
-            print(json.dumps(record), flush=True)
+        if step % 10 == 0:
+            print(f"step {step} of {len(order)}, loss {sum(losses[-10:]) / 10:.3f}, {taken:.0f} s", flush=True)
+        if step % 100 == 0:
+            save(step, taken)
+    save(len(losses) + done, time.monotonic() - started)
 
 
 def main() -> None:
@@ -175,6 +183,7 @@ def main() -> None:
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--first-layer", type=int, default=10)
     parser.add_argument("--learning-rate", type=float, default=5e-4)
+    parser.add_argument("--minutes", type=float, default=60.0, help="the learning rate falls to zero by then")
     parser.add_argument("--threads", type=int, default=1)
     run(parser.parse_args())
 

@@ -1,7 +1,7 @@
 """Hopcheck: a claim checked one question at a time, with the evidence for every answer beside it.
 
 Importing this package imports nothing: what a web application needs comes in with `create_app`, so the heart
-(`app.reasoning`) can be used and tested with the standard library alone.
+(`app.domain`) can be used and tested with the standard library alone.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
 
 def _signing_key(settings: Settings) -> str:
     """The kept key. Where it is broken no server starts (gunicorn.conf.py); commands go on with one for themselves."""
-    from app.reasoning.errors import SettingsError
+    from app.domain.errors import SettingsError
 
     try:
         return settings.signing_key()
@@ -82,7 +82,7 @@ def _signing_key(settings: Settings) -> str:
 
 def _wiring(settings: Settings) -> Any:
     """The parts that runs are made of. A MODELS_FILE that cannot be used ends the process with one line."""
-    from app.reasoning.errors import SettingsError
+    from app.domain.errors import SettingsError
     from app.wiring import Wiring
 
     try:

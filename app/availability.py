@@ -25,6 +25,7 @@ from app.capabilities import (
     Group,
     Mix,
 )
+from app.domain.model import RunOptions
 from app.missing import (
     CORPUS,
     FETCH_FLAN_T5,
@@ -38,7 +39,6 @@ from app.missing import (
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader
 from app.parts import Parts
 from app.pursuit_availability import pursuit_at_work, pursuits, searches
-from app.reasoning.types import RunOptions
 from app.settings import Settings
 
 GUIDED = "question-guided"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import RunOptions
+from app.domain.errors import InvalidInput
+from app.domain.model import RunOptions
 
 BASELINES = ("direct", "chain-of-thought")
 """Strategies that ask a language model about the claim alone (QACheck, Table 1)."""

@@ -7,8 +7,8 @@ import unicodedata
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Claim
+from app.domain.errors import InvalidInput
+from app.domain.model import Claim
 
 SHORTEST = 3
 LONGEST = 500

@@ -26,9 +26,9 @@ from app.capabilities import Capabilities
 from app.cli_check_file import check_file, go_on
 from app.cli_errors import told_in_one_line
 from app.cli_telling import Say, printable, tell, tell_verdict
-from app.reasoning.events import TERMINAL
-from app.reasoning.report import Report, fold
-from app.reasoning.types import LabelSet, RunOptions
+from app.domain.events import TERMINAL
+from app.domain.model import LabelSet, RunOptions
+from app.domain.report import Report, fold
 from app.run_request import RunRequest, resolve_options
 from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from app.cli_telling import printable
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import RunOptions
+from app.domain.errors import InvalidInput
+from app.domain.model import RunOptions
 from app.runs.batch_files import read_claims
 from app.runs.batch_results import as_csv, as_jsonl
 from app.runs.batches import BatchState, Progress

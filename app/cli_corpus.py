@@ -18,8 +18,8 @@ from app.backends.corpus_building import Order, build_corpus
 from app.backends.corpus_formats import FORMATS
 from app.backends.corpus_index import MANIFEST, PROBLEMS
 from app.backends.corpus_prebuilt import install_prebuilt
+from app.domain.errors import HopcheckError, InvalidInput
 from app.preparing import corpus_index, prepare
-from app.reasoning.errors import HopcheckError, InvalidInput
 from app.settings import Settings
 
 corpus = AppGroup("corpus", help="The corpora that evidence comes from.")

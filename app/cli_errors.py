@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from app.reasoning.errors import HopcheckError, InvalidInput
+from app.domain.errors import HopcheckError, InvalidInput
 
 
 @contextmanager

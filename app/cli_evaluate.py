@@ -12,12 +12,12 @@ from flask import Flask, current_app
 from flask.cli import with_appcontext
 
 from app.cli_errors import told_in_one_line
+from app.domain.errors import InvalidInput
+from app.domain.model import LabelSet
 from app.evaluation.baselines import BASELINES
 from app.evaluation.datasets import FORMATS, Row
 from app.evaluation.harness import is_right
 from app.evaluation.predictions import Prediction, write_text
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import LabelSet
 
 TABLES = ("qacheck-1", "papelo-2", "papelo-3")
 TOLD_EVERY = 10

@@ -8,7 +8,7 @@ from flask.cli import AppGroup, with_appcontext
 
 from app.backends.hub import fetch as fetch_model
 from app.capabilities import Choice
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 FETCHED = {
     "flan-t5": "flan_t5",

@@ -7,9 +7,9 @@ from flask import Flask, current_app
 from flask.cli import with_appcontext
 from flask_migrate import upgrade
 
+from app.domain.errors import ModelUnavailable
 from app.preparing import Step, steps
 from app.preparing import prepare as carry_out
-from app.reasoning.errors import ModelUnavailable
 from app.runs.revisions import is_newest
 from app.settings import Settings
 

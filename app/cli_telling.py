@@ -5,9 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 
-from app.language.fact_checkers import is_fact_check
-from app.modules.answering.recited import SOURCE
-from app.reasoning.events import (
+from app.domain.events import (
     AnswerFound,
     Event,
     HopFailed,
@@ -18,8 +16,10 @@ from app.reasoning.events import (
     StepFailed,
     TroubleMet,
 )
-from app.reasoning.report import Report
-from app.reasoning.types import Answer, Origin, Passage, Verdict
+from app.domain.model import Answer, Origin, Passage, Verdict
+from app.domain.report import Report
+from app.modules.answering.recited import SOURCE
+from app.text.fact_checkers import is_fact_check
 
 Say = Callable[[str], None]
 

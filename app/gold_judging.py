@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from app.domain.calls import remembering
+from app.domain.model import Claim, Label, LabelSet
+from app.domain.ports import EntailmentModel
 from app.evaluation.datasets import Row
 from app.evaluation.gold import context_of
 from app.evaluation.harness import Judge, Judged
@@ -9,9 +12,6 @@ from app.evaluation.replies import Replies
 from app.modules.evidence import gathered
 from app.modules.reasoner import JudgeReasoner
 from app.modules.weighing import weigh
-from app.reasoning.calls import remembering
-from app.reasoning.roles import EntailmentModel
-from app.reasoning.types import Claim, Label, LabelSet
 
 
 def gold_judge(judge: EntailmentModel, sufficient: float, labels: LabelSet) -> Judge:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from app.backends.seq2seq import Seq2Seq
 from app.capabilities import CORPUS_SEARCH, SEARCHES, Mix
+from app.domain.model import RunOptions
+from app.domain.ports import TextGenerator
 from app.modules.answering import reciter_reader
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import RunOptions
 
 PAGES = 3
 """So many pages are opened while a document is chosen; four are fetched at once in the whole process."""

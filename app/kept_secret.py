@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
-from app.reasoning.errors import SettingsError
+from app.domain.errors import SettingsError
 
 SHORTEST_SECRET = 16
 """Characters. A kept secret has 43; one that was cut off must not sign anything."""

@@ -11,6 +11,8 @@ from typing import Any
 from app.backends.corpora import folder_of
 from app.backends.corpus_index import Manifest
 from app.capabilities import SEARCHES
+from app.domain.errors import InvalidInput, ModelUnavailable
+from app.domain.model import LabelSet, RunOptions
 from app.evaluation.baselines import (
     CLAIM_ONLY,
     EVIDENCE_ONLY,
@@ -27,8 +29,6 @@ from app.evaluation.harness import Judge, chosen, predict
 from app.evaluation.outputs import Evaluation, write_outputs
 from app.evaluation.predictions import Prediction, Predictions
 from app.gold_judging import gold_judge
-from app.reasoning.errors import InvalidInput, ModelUnavailable
-from app.reasoning.types import LabelSet, RunOptions
 from app.run_judging import answerer_for, run_judge
 from app.run_request import resolve_options
 from app.runs.event_store import encode_options

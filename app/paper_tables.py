@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.capabilities import PURSUIT
+from app.domain.errors import InvalidInput, ModelUnavailable
+from app.domain.model import LabelSet
 from app.evaluation.markdown import share, table
 from app.evaluation.reported import Measure, Reported, reported_for
 from app.measuring import Order, options_of
 from app.pursuit_presets import PURSUIT_PRESETS
-from app.reasoning.errors import InvalidInput, ModelUnavailable
-from app.reasoning.types import LabelSet
 
 NO_FIGURE = "not looked up"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 log = logging.getLogger(__name__)
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from app.backends.inference import Inference
 from app.backends.seq2seq import Seq2Seq
+from app.domain.ports import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
 from app.modules.pursuit.local import LocalPursuer
 from app.modules.pursuit.local_paraphraser import LocalParaphraser
 from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
 from app.modules.pursuit.relay import Relay
 from app.modules.pursuit.seq2seq import Seq2SeqPursuer
 from app.pursuit_presets import PursuitPreset
-from app.reasoning.evidence_pursuit import EvidencePursuit
-from app.reasoning.roles import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
+from app.strategies.evidence_pursuit import EvidencePursuit
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from app.backends.web_search.configured import PROVIDERS
 from app.backends.web_search.in_turn import each_first
 from app.backends.web_search.searching import Searching
 from app.capabilities import CORPUS_SEARCH, Choice
+from app.domain.model import RunOptions
 from app.missing import GENERATOR, JUDGE, NO_MODEL, READER, broken
 from app.parts import Parts
 from app.pursuit_presets import PURSUIT_PRESETS, PursuitPreset
-from app.reasoning.types import RunOptions
 from app.settings import Settings
 
 

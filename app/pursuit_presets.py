@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from app.reasoning.types import LabelSet
-from app.reasoning.variant import Variant
+from app.domain.model import LabelSet
+from app.strategies.evidence_pursuit import Variant
 
 Questioner = Literal["seq", "llm", "local"]
 """A fine-tuned sequence-to-sequence model, a prompted language model, or the parts that install with Hopcheck."""

@@ -10,6 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from app.claims import clean_date, clean_speaker, today
+from app.domain.calls import remembering
+from app.domain.errors import CallFailed, InvalidInput
+from app.domain.events import Event, RunStarted
+from app.domain.model import Claim, Hop, HopStatus, Origin, RunOptions
+from app.domain.ports import QuestionAnswerer, Strategy
+from app.domain.progress import listening
+from app.domain.report import Report, fold
 from app.evaluation.datasets import Row
 from app.evaluation.given_sentences import GivenSentences
 from app.evaluation.harness import Judge, Judged
@@ -18,15 +25,8 @@ from app.evaluation.replies import Replies
 from app.modules.answering import retriever_reader, web_search
 from app.modules.answering.web_search import WebSearchAnswerer
 from app.modules.quoting import quoted_sentence
-from app.reasoning.calls import remembering
-from app.reasoning.errors import CallFailed, InvalidInput
-from app.reasoning.events import Event, RunStarted
-from app.reasoning.evidence_pursuit import EvidencePursuit
-from app.reasoning.progress import listening
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.report import Report, fold
-from app.reasoning.roles import QuestionAnswerer, Strategy
-from app.reasoning.types import Claim, Hop, HopStatus, Origin, RunOptions
+from app.strategies.evidence_pursuit import EvidencePursuit
+from app.strategies.question_guided import QuestionGuided
 
 SEARCHING = (retriever_reader.NAME, web_search.NAME)
 """Answerers that look at pages; the others answer out of a model's memory."""

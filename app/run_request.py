@@ -8,9 +8,9 @@ from typing import Any
 
 from app.capabilities import Capabilities
 from app.claims import whole_claim
+from app.domain.errors import InvalidInput
+from app.domain.model import Claim, LabelSet, RunOptions
 from app.pursuit_presets import usual_labels
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Claim, LabelSet, RunOptions
 from app.settings import MOST_HOPS
 
 CLAIM_FIELDS = ("claim", "speaker", "date")

@@ -11,8 +11,8 @@ from app.backends.web_search.configured import configured
 from app.backends.web_search.in_turn import each_first
 from app.backends.web_search.searching import Searching
 from app.capabilities import CORPUS_SEARCH
-from app.reasoning.roles import PageReader, WebSearch
-from app.reasoning.types import Origin, RunOptions
+from app.domain.model import Origin, RunOptions
+from app.domain.ports import PageReader, WebSearch
 from app.settings import Settings
 
 

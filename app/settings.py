@@ -16,8 +16,8 @@ from typing import Any
 
 from dotenv import dotenv_values
 
+from app.domain.errors import SettingsError
 from app.kept_secret import kept_secret
-from app.reasoning.errors import SettingsError
 from app.setting_kinds import database, like, names, number, one_of, setting, switch, whole
 
 ROOT = Path(__file__).resolve().parent.parent

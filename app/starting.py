@@ -6,7 +6,7 @@ import errno
 import os
 import socket
 
-from app.reasoning.errors import SettingsError
+from app.domain.errors import SettingsError
 from app.settings import Settings
 
 _HANDED_OVER = ("GUNICORN_PID", "LISTEN_FDS")

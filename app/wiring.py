@@ -24,6 +24,18 @@ from app.backends.reader import SpanReader
 from app.backends.reranker import CrossEncoderReranker
 from app.backends.seq2seq import Seq2Seq
 from app.capabilities import BASELINES, PURSUIT, Capabilities, Group
+from app.domain.model import RunOptions
+from app.domain.ports import (
+    ClaimVerifier,
+    EntailmentModel,
+    QAValidator,
+    QuestionAnswerer,
+    QuestionGenerator,
+    Reader,
+    Reasoner,
+    Strategy,
+    TextGenerator,
+)
 from app.head_starts import HeadStarts
 from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.modules.answering import flan_t5, reciter_reader, retriever_reader, web_search
@@ -45,22 +57,10 @@ from app.modules.reasoner import JudgeReasoner
 from app.parts import Part, Parts
 from app.pursuing import PursuitParts, fine_tuned, pursuit
 from app.pursuit_presets import PURSUIT_PRESETS
-from app.reasoning.claim_only import ClaimOnly
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.roles import (
-    ClaimVerifier,
-    EntailmentModel,
-    QAValidator,
-    QuestionAnswerer,
-    QuestionGenerator,
-    Reader,
-    Reasoner,
-    Strategy,
-    TextGenerator,
-)
-from app.reasoning.types import RunOptions
 from app.search_engines import SearchEngines, configured_engines
 from app.settings import Settings
+from app.strategies.claim_only import ClaimOnly
+from app.strategies.question_guided import QuestionGuided
 
 SHIPPED = Path(__file__).parent / "models"
 JOINED = SHIPPED / "judge" / "joined.json"

@@ -22,9 +22,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
+from app.domain.errors import HopcheckError
+from app.domain.model import Claim
 from app.modules.question_generator import prompt_for
-from app.reasoning.errors import HopcheckError
-from app.reasoning.types import Claim
 from benchmarks import critical_path, overhead, pages, question_speed, two_at_once
 
 PACKAGES = ("flask", "sqlalchemy", "torch", "transformers", "xllamacpp", "pyserini")

@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from app.backends.bm25 import Bm25Retriever, Java  # noqa: E402
 from app.backends.corpora import vital_articles  # noqa: E402
-from app.language.sentences import sentences  # noqa: E402
+from app.text.sentences import sentences  # noqa: E402
 
 SEED = 20
 SENTENCES = (30, 40)

@@ -17,7 +17,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from app.language.options import option_in
+from app.domain.calls import Call, remembered
+from app.domain.events import QuestionAsked
+from app.domain.model import Answer, Claim, Page, Passage, Question, RunOptions, SearchHit, Span
+from app.domain.ports import Choice, QuestionAnswerer, Strategy
 from app.modules.answering.document_choosing import PromptedChooser
 from app.modules.answering.document_reading import PromptedReader
 from app.modules.answering.reciter_reader import ReciterReader
@@ -27,12 +30,9 @@ from app.modules.prompted.qa_validator import PromptedValidator
 from app.modules.prompted.questioner import PromptedQuestioner
 from app.modules.prompted.reasoner import PromptedReasoner
 from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
-from app.reasoning.calls import Call, remembered
-from app.reasoning.events import QuestionAsked
-from app.reasoning.evidence_pursuit import EvidencePursuit
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.roles import Choice, QuestionAnswerer, Strategy
-from app.reasoning.types import Answer, Claim, Page, Passage, Question, RunOptions, SearchHit, Span
+from app.strategies.evidence_pursuit import EvidencePursuit
+from app.strategies.question_guided import QuestionGuided
+from app.text.options import option_in
 
 CLAIM = Claim("The tower, the bridge and the tunnel of the old harbour were all built before the war.")
 CHARACTERS_A_TOKEN = 4

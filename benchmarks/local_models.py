@@ -30,7 +30,7 @@ import torch
 from app.backends.corpora import Article, vital_articles
 from app.backends.reader import Decision, SpanReader, best_spans, fits
 from app.backends.reader_windows import Window, windows
-from app.language.evidence_text import content_words
+from app.text.evidence import content_words
 
 ROOT = Path(__file__).resolve().parent.parent
 READER = ROOT / "app" / "models" / "reader"

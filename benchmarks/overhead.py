@@ -23,9 +23,9 @@ from typing import NamedTuple
 from flask import Flask
 
 from app import create_app
-from app.reasoning.events import VerdictReached
-from app.reasoning.roles import Strategy
-from app.reasoning.types import Claim, RunOptions
+from app.domain.events import VerdictReached
+from app.domain.model import Claim, RunOptions
+from app.domain.ports import Strategy
 from app.settings import Settings
 from app.wiring import Wiring
 from benchmarks.critical_path import CLAIM, AtOnce, Scripted, question_guided

@@ -24,7 +24,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app
-from app.reasoning.events import (
+from app.domain.events import (
     AnswerFound,
     Event,
     HopKept,
@@ -36,7 +36,7 @@ from app.reasoning.events import (
     TokensUsed,
     VerdictReached,
 )
-from app.reasoning.types import (
+from app.domain.model import (
     Answer,
     Claim,
     Judgement,

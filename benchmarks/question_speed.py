@@ -19,8 +19,8 @@ from typing import Any
 
 from app.backends.local_lm import parameters
 from app.backends.smollm2 import packaged_gguf
+from app.domain.model import Claim
 from app.modules.question_generator import MAX_TOKENS, prompt_for
-from app.reasoning.types import Claim
 
 MADE_BY_READER = "GGUF."
 """What the reader calls the fields of the file's own header, which a writer makes itself."""

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from app.backends.bm25 import Bm25Retriever  # noqa: E402
 from app.backends.reranker import CrossEncoderReranker  # noqa: E402
-from app.reasoning.types import Passage  # noqa: E402
+from app.domain.model import Passage  # noqa: E402
 
 QUESTIONS = Path(__file__).with_name("retrieval_questions.jsonl")
 CUTS = (1, 3, 5)

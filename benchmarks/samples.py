@@ -13,9 +13,9 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from app.reasoning.events import Event, QuestionAsked, RunStarted
-from app.reasoning.report import Report, fold
-from app.reasoning.types import Claim, HopStatus, RunOptions
+from app.domain.events import Event, QuestionAsked, RunStarted
+from app.domain.model import Claim, HopStatus, RunOptions
+from app.domain.report import Report, fold
 from app.samples import SAMPLES, Sample
 from app.settings import load_settings
 from app.wiring import Wiring

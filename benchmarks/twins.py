@@ -14,8 +14,8 @@ import json
 from pathlib import Path
 
 from app.backends.corpora import vital_articles
+from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from app.modules.reasoner import JudgeReasoner
-from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from app.settings import load_settings
 from app.training.pairs import is_held_out
 from app.wiring import Wiring

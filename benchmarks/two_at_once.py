@@ -14,7 +14,7 @@ import threading
 import time
 from typing import NamedTuple
 
-from app.reasoning.types import Claim, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.samples import SAMPLES
 from app.settings import load_settings
 from app.wiring import Wiring

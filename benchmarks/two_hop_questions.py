@@ -18,8 +18,8 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.domain.model import Answer, Claim, Hop, HopStatus, Question, RunOptions
 from app.evaluation.datasets import Row, read_rows
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question, RunOptions
 from app.settings import load_settings
 from app.wiring import Wiring
 

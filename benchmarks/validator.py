@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
 from app.modules.claim_questions import proposals
 from app.modules.qa_validator import TiedAnswerValidator
 from app.modules.wording import normalised, stems
-from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
 from app.training.pairs import is_held_out
 
 SEED, HELD_OUT_SHARE = 5, 0.5

@@ -19,11 +19,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from app.capabilities import BASELINES, Capabilities, Choice, Group
-from app.reasoning import progress
-from app.reasoning.claim_only import ClaimOnly
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.roles import Strategy
-from app.reasoning.types import (
+from app.domain import progress
+from app.domain.model import (
     Answer,
     Claim,
     Context,
@@ -38,6 +35,9 @@ from app.reasoning.types import (
     Usage,
     Verdict,
 )
+from app.domain.ports import Strategy
+from app.strategies.claim_only import ClaimOnly
+from app.strategies.question_guided import QuestionGuided
 from tests.waiting import LONG
 
 BeforeStep = Callable[[str], None]

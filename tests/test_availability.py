@@ -5,10 +5,10 @@ import pytest
 from app.availability import GUIDED, Availability
 from app.backends.language_models import ModelSettings
 from app.capabilities import OWN, PURSUIT
+from app.domain.errors import ModelUnavailable
+from app.domain.model import RunOptions
 from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.parts import Parts
-from app.reasoning.errors import ModelUnavailable
-from app.reasoning.types import RunOptions
 from app.search_engines import configured_engines
 from app.settings import Settings
 from tests.tiny import tiny_t5

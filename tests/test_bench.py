@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.reasoning.errors import HopcheckError
+from app.domain.errors import HopcheckError
 from benchmarks import bench, overhead, two_at_once
 from benchmarks.bench import Line
 

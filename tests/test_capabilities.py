@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from app.capabilities import MIXES, OWN, TITLES, Capabilities, Choice
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import RunOptions
+from app.domain.errors import InvalidInput
+from app.domain.model import RunOptions
 from app.settings import PRESETS
 
 CAPABILITIES = Capabilities(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.claims import LONGEST, LONGEST_SPEAKER, SHORTEST, clean_claim, clean_date, clean_speaker
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 
 TODAY = date(2026, 11, 22)
 

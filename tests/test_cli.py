@@ -13,22 +13,11 @@ from sqlalchemy.orm import sessionmaker
 
 from app import cli
 from app.capabilities import Choice
+from app.domain.errors import ModelUnavailable
+from app.domain.events import RunStarted
+from app.domain.model import Answer, Claim, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Span, Verdict
+from app.domain.progress import troubled
 from app.modules.answering.recited import answer_in, recited
-from app.reasoning.errors import ModelUnavailable
-from app.reasoning.events import RunStarted
-from app.reasoning.progress import troubled
-from app.reasoning.types import (
-    Answer,
-    Claim,
-    Judgement,
-    Label,
-    LabelSet,
-    Origin,
-    Passage,
-    RunOptions,
-    Span,
-    Verdict,
-)
 from app.runs.event_store import EventStore
 from app.runs.export import run_as_dict
 from app.runs.service import Runs

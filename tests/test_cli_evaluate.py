@@ -9,8 +9,8 @@ import resource
 import pytest
 
 from app import create_app
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.types import LabelSet
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import LabelSet
 from app.settings import Settings, load_settings
 from app.training.pairs import row_is_held_out
 from tests.evaluation.rows import averitec, hover, written

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from app.domain.events import RunStarted
+from app.domain.model import Claim, HopStatus, Label, LabelSet, RunOptions
+from app.domain.report import Report, fold
 from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.reasoner import JudgeReasoner
-from app.reasoning.events import RunStarted
-from app.reasoning.report import Report, fold
-from app.reasoning.types import Claim, HopStatus, Label, LabelSet, RunOptions
 from app.samples import SAMPLES
 from app.settings import load_settings
 from app.wiring import Wiring

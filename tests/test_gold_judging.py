@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.calls import Call, remembered
+from app.domain.model import Label, LabelSet
 from app.evaluation.labels import Gold
 from app.gold_judging import gold_judge
-from app.reasoning.calls import Call, remembered
-from app.reasoning.types import Label, LabelSet
 from tests.evaluation.rows import row
 
 

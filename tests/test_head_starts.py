@@ -9,8 +9,8 @@ import pytest
 from app.backends.inference import Inference
 from app.backends.seq2seq import Seq2Seq
 from app.capabilities import MIXES
+from app.domain.model import RunOptions
 from app.head_starts import PAGES, HeadStarts
-from app.reasoning.types import RunOptions
 from app.settings import Settings
 from app.wiring import Wiring
 

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FOREIGN = """
 import sys
-import app.reasoning.question_guided, app.reasoning.report, app.reasoning.roles
+import app.strategies.question_guided, app.domain.report, app.domain.ports
 names = {name.partition(".")[0] for name, module in sys.modules.items() if getattr(module, "__file__", None)}
 print(*sorted(names - set(sys.stdlib_module_names) - {"app", "__main__"} - BEFORE))
 """

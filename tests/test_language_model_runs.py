@@ -11,8 +11,8 @@ import pytest
 
 from app import create_app
 from app.backends.retries import TRIES
+from app.domain.model import HopStatus
 from app.extensions import db
-from app.reasoning.types import HopStatus
 from app.settings import Settings
 from tests import one_claim
 from tests.openai_server import OpenAIServer, Reply, error, play

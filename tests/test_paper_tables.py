@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.errors import InvalidInput, ModelUnavailable
+from app.domain.model import LabelSet
 from app.evaluation.reported import REPORTED, reported_for
 from app.measuring import Order
 from app.paper_tables import TABLES, Outcome, order_of, run_table, told
-from app.reasoning.errors import InvalidInput, ModelUnavailable
-from app.reasoning.types import LabelSet
 from tests.fakes import scripted_wiring
 
 HOVER = {"n": 3, "failed": 1, "by_hops": {"2": {"macro_f1": 0.5, "intervals": {"macro_f1": (0.4, 0.6)}}}}

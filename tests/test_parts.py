@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from app.domain.errors import ModelUnavailable
 from app.parts import Part, Parts, keep_warm
-from app.reasoning.errors import ModelUnavailable
 from tests.waiting import LONG
 
 

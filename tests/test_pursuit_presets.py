@@ -6,9 +6,9 @@ from dataclasses import fields, replace
 
 import pytest
 
+from app.domain.model import LabelSet
 from app.pursuit_presets import PURSUIT_PRESETS
-from app.reasoning.types import LabelSet
-from app.reasoning.variant import Variant
+from app.strategies.evidence_pursuit import Variant
 
 PAPER = PURSUIT_PRESETS["seq+llm"]
 ROWS = {

@@ -8,6 +8,10 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
+from app.domain.errors import CallFailed, InvalidInput
+from app.domain.events import RunStarted
+from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
+from app.domain.report import fold
 from app.evaluation.datasets import Row
 from app.evaluation.given_sentences import GivenSentences
 from app.evaluation.labels import Gold
@@ -15,10 +19,6 @@ from app.modules.answering.document_reading import PromptedReader
 from app.modules.answering.web_search import DocumentSettings
 from app.modules.answering.yes_no import YesOrNoReader
 from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
-from app.reasoning.errors import CallFailed, InvalidInput
-from app.reasoning.events import RunStarted
-from app.reasoning.report import fold
-from app.reasoning.types import HopStatus, Label, LabelSet, Origin, Question, RunOptions
 from app.run_judging import run_judge
 from app.settings import Settings
 from app.wiring import Wiring

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.errors import CallFailed, InvalidInput
+from app.domain.model import Hop, HopStatus, Label, Question, RunOptions
 from app.evaluation.datasets import Row
 from app.evaluation.labels import Gold
 from app.modules.baselines import DIRECT
-from app.reasoning.claim_only import ClaimOnly
-from app.reasoning.errors import CallFailed, InvalidInput
-from app.reasoning.types import Hop, HopStatus, Label, Question, RunOptions
 from app.run_judging import answerer_for, piece_of, run_judge
+from app.strategies.claim_only import ClaimOnly
 from tests.fakes import (
     ONE_SET_ASIDE,
     SUPPORTED,

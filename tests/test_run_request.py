@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from app.capabilities import Capabilities
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Claim, LabelSet, RunOptions
+from app.domain.errors import InvalidInput
+from app.domain.model import Claim, LabelSet, RunOptions
 from app.run_request import RunRequest, raw_options, resolve_options
 from tests.fakes import AWAY, scripted_wiring
 

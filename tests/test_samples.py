@@ -3,9 +3,9 @@
 from collections import Counter
 
 from app.claims import clean_claim
+from app.domain.model import Label
 from app.modules.prompts import data
 from app.modules.wording import names
-from app.reasoning.types import Label
 from app.samples import SAMPLES
 
 

@@ -11,7 +11,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from app.reasoning.errors import SettingsError
+from app.domain.errors import SettingsError
 from app.settings import ROOT, Settings, load_settings, settings_fields
 from tests.waiting import LONG
 

@@ -17,9 +17,9 @@ from safetensors.numpy import save_file
 
 from app import cli_corpus, cli_setup, create_app
 from app.backends.checksums import write_sums
+from app.domain.errors import ModelUnavailable
 from app.extensions import db
 from app.preparing import Step, base_model_folder, index_folder, is_whole_model, prepare, steps
-from app.reasoning.errors import ModelUnavailable
 from app.runs.revisions import is_newest
 from app.settings import Settings
 from tests.fakes import scripted_wiring

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import HopStatus, Label, Origin, RunOptions
+from app.domain.errors import InvalidInput
+from app.domain.model import HopStatus, Label, Origin, RunOptions
 from app.settings import Settings
 from app.wiring import Wiring
 from tests.one_claim import checked

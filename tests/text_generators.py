@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.language.options import option_in
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.roles import Choice
+from app.domain.errors import UnparseableOutput
+from app.domain.ports import Choice
+from app.text.options import option_in
 
 
 class PlayedModel:

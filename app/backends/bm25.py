@@ -15,9 +15,9 @@ from typing import Any
 from app.backends import jvm
 from app.backends.corpus_hits import matching, passage_of, row_of
 from app.backends.corpus_index import MANIFEST, Manifest, checked, mend_of
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import entered
-from app.reasoning.types import Passage
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Passage
+from app.domain.progress import entered
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 SUMS = "SHA256SUMS"
 MEND = "make models"

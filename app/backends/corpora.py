@@ -34,7 +34,7 @@ from app.backends.corpus_index import (
     whole,
     write_index,
 )
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 log = logging.getLogger(__name__)
 

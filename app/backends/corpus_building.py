@@ -36,7 +36,7 @@ from app.backends.corpus_notebook import Notebook, State, write_lines
 from app.backends.corpus_passages import clean, passages_of
 from app.backends.corpus_progress import Pace
 from app.backends.document_text import Unreadable
-from app.reasoning.errors import InvalidInput, ModelUnavailable
+from app.domain.errors import InvalidInput, ModelUnavailable
 
 SHARD = 20_000
 """Passages of a shard, and so about the most that a killed build does again."""

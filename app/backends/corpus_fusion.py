@@ -13,8 +13,8 @@ from pathlib import Path
 
 from app.backends.bm25 import DEFAULT_JAVA, Bm25Retriever, Java
 from app.backends.corpora import folder_of
-from app.reasoning.roles import Retriever
-from app.reasoning.types import Passage
+from app.domain.model import Passage
+from app.domain.ports import Retriever
 
 K = 60
 """The paper's constant: how much less the first ranks matter than 1 / rank would have it."""

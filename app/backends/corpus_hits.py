@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from app.backends.corpus_index import Manifest
 from app.backends.corpus_passages import passages_of, title_and_text
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Origin, Passage
+from app.domain.errors import CallFailed
+from app.domain.model import Origin, Passage
 
 LONGEST_DOCUMENT = 40_000
 """Characters of a prebuilt document that are looked at: cutting takes half a second for a million of them."""

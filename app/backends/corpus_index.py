@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.backends import jvm
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 MANIFEST = "manifest.json"
 BUILDING = "building"

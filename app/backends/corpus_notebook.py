@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (plan TEXT, state TEXT);

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from app.language.sentences import sentence_spans
+from app.text.sentences import sentence_spans
 
 WORDS = 100
 LONGEST_WORD = 200

@@ -16,7 +16,7 @@ from app.backends import jvm
 from app.backends.bm25 import Java
 from app.backends.corpus_building import checked_name
 from app.backends.corpus_index import MANIFEST, Manifest, Progress, sizes, write_manifest
-from app.reasoning.errors import InvalidInput, ModelUnavailable
+from app.domain.errors import InvalidInput, ModelUnavailable
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from app.reasoning.errors import CallFailed
-from app.reasoning.roles import Retriever
-from app.reasoning.types import Page, SearchHit
+from app.domain.errors import CallFailed
+from app.domain.model import Page, SearchHit
+from app.domain.ports import Retriever
 
 NAME = "corpus"
 PASSAGES_A_HIT = 3

@@ -18,11 +18,11 @@ from app.backends.fingerprint import fingerprint
 from app.backends.inference import Inference
 from app.backends.loaded import Loaded
 from app.backends.packed_batch import packed, take_packed
-from app.language.evidence_text import judge_prompt, select_sentences
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import used
-from app.reasoning.types import Usage
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Usage
+from app.domain.progress import used
+from app.text.evidence import judge_prompt, select_sentences
 
 CLASSES = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")
 MAX_TOKENS = 512

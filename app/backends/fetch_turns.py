@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.reasoning.calls import insist_wanted
-from app.reasoning.errors import CallFailed
+from app.domain.calls import insist_wanted
+from app.domain.errors import CallFailed
 
 AT_ONCE = 4
 WAIT_SECONDS = 60.0

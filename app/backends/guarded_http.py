@@ -20,7 +20,7 @@ from typing import Any
 from app.backends.fetch_turns import Turns
 from app.backends.http_body import Body
 from app.backends.public_addresses import Allowed, Resolve, addresses, is_public, system_resolve
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 
 PORTS = (80, 443)
 LARGEST = 20 * 1024**2

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 
 GZIP_OR_ZLIB, RAW_DEFLATE = 47, -15
 """What zlib calls the ways in which deflated bytes are wrapped."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 FETCHED = ("*.json", "*.safetensors", "*.model", "*.txt")

@@ -16,11 +16,11 @@ from app.backends.inference import Inference
 from app.backends.loaded import Loaded
 from app.backends.nli_labels import label_order
 from app.backends.pretrained import PAIR_CLASSIFIER, Pretrained, load, shown_name
-from app.language.evidence_text import select_sentences
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import used
-from app.reasoning.types import Usage
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Usage
+from app.domain.progress import used
+from app.text.evidence import select_sentences
 
 MEND = "flask --app app models fetch judge, or JUDGE with the folder of a model"
 MAX_TOKENS = 512

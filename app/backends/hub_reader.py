@@ -18,10 +18,10 @@ from app.backends.loaded import Loaded
 from app.backends.pretrained import EXTRACTIVE_QA, Pretrained, load, shown_name
 from app.backends.reader import fits, nearest_windows, span_scores
 from app.backends.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import used
-from app.reasoning.types import Answer, Passage, Question, Span, Usage
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Answer, Passage, Question, Span, Usage
+from app.domain.progress import used
 
 MEND = "flask --app app models fetch reader, or READER with the folder of a model"
 MAX_TOKENS = 384

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from itertools import takewhile
 from typing import Any, TypeVar
 
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 
 T = TypeVar("T")
 

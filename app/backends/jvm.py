@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 
 from app.backends.inference import Inference
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from app.backends.inference import Inference
-from app.reasoning.errors import ModelUnavailable
-from app.reasoning.progress import entered
+from app.domain.errors import ModelUnavailable
+from app.domain.progress import entered
 
 T = TypeVar("T")
 

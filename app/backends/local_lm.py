@@ -15,10 +15,10 @@ from app.backends.fingerprint import fingerprint
 from app.backends.inference import Inference
 from app.backends.loaded import Loaded
 from app.backends.smollm2 import packaged_gguf
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import used
-from app.reasoning.types import Usage
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Usage
+from app.domain.progress import used
 
 CONTEXT_TOKENS = 3072
 """Prompt and completion of one slot; ten demonstrations take under 900, a claim of 500 emoji under 2,100."""

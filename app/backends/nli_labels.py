@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from app.reasoning.errors import ModelUnavailable
-from app.reasoning.types import Label
+from app.domain.errors import ModelUnavailable
+from app.domain.model import Label
 
 _SPELLINGS = {
     Label.SUPPORTED: "entailment entails entailed entail supports supported support",

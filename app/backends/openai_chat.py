@@ -18,11 +18,11 @@ from app.backends.openai_line import Line
 from app.backends.openai_parameters import Accepted
 from app.backends.openai_reply import Reply, read
 from app.backends.retries import Patience
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed, UnparseableOutput
-from app.reasoning.progress import used
-from app.reasoning.roles import Choice
-from app.reasoning.types import Usage
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, UnparseableOutput
+from app.domain.model import Usage
+from app.domain.ports import Choice
+from app.domain.progress import used
 
 SEED = 1
 CHOICE_TOKENS = 16

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from app.language.options import option_in, plain
-from app.reasoning.roles import Choice
+from app.domain.ports import Choice
+from app.text.options import option_in, plain
 
 ENOUGH = 0.5
 """The options' share of the first token's probability from which on it decides: below, the model meant to say

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, ValidationError
 
 from app.backends.http_outcome import Outcome
-from app.language.options import plain
+from app.text.options import plain
 
 _THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
 """Some servers leave a model's thoughts in its text (DeepSeek-R1's and Qwen3's form); cut off, they have no end."""

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from urllib.robotparser import RobotFileParser
 
 from app.backends.guarded_http import Budget, Fetched, GuardedHttp
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 
 KEPT_SECONDS = 3600.0
 MOST_SITES = 1000

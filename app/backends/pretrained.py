@@ -12,7 +12,7 @@ from typing import Any
 
 from app.backends.fingerprint import fingerprint
 from app.backends.hub import is_path, located
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 
 @dataclass(frozen=True, slots=True)

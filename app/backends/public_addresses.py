@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Sequence[str]]

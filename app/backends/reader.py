@@ -20,11 +20,11 @@ from app.backends.inference import Inference
 from app.backends.loaded import Loaded
 from app.backends.packed_weights import unpack
 from app.backends.reader_windows import Window, as_batch, tokenizer_from, windows
-from app.language.evidence_text import content_words
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import used
-from app.reasoning.types import Answer, Passage, Question, Span, Usage
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Answer, Passage, Question, Span, Usage
+from app.domain.progress import used
+from app.text.evidence import content_words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -18,10 +18,10 @@ from app.backends.checksums import MEND, demand_as_installed
 from app.backends.fingerprint import fingerprint
 from app.backends.inference import Inference
 from app.backends.loaded import Loaded
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import used
-from app.reasoning.types import Passage, Usage
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Passage, Usage
+from app.domain.progress import used
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 from app.backends.http_outcome import Outcome
-from app.reasoning.progress import entered
+from app.domain.progress import entered
 
 log = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from typing import Any
 from app.backends.inference import Inference
 from app.backends.loaded import Loaded
 from app.backends.pretrained import SEQ2SEQ, Pretrained, load, shown_name
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import used
-from app.reasoning.roles import Choice
-from app.reasoning.types import Usage
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed
+from app.domain.model import Usage
+from app.domain.ports import Choice
+from app.domain.progress import used
 
 MEND = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
 WINDOW = 512

@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 from app.backends.checksums import MEND, demand_as_installed, write_sums
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 

@@ -17,10 +17,10 @@ from app.backends.guarded_http import Budget, Fetched, GuardedHttp
 from app.backends.page_charset import decoded
 from app.backends.page_html import HtmlFailed, HtmlText, read_html
 from app.backends.page_robots import Robots
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import entered
-from app.reasoning.types import Page, SearchHit
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed
+from app.domain.model import Page, SearchHit
+from app.domain.progress import entered
 
 NAME = "Hopcheck"
 VERSION = "0.1.0"

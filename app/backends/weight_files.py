@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 
 def demand_safetensors(path: Path, mend: str) -> Path:

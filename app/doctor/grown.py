@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.doctor.findings import Finding, ok, problem, warning
-from app.reasoning.errors import HopcheckError
+from app.domain.errors import HopcheckError
 from app.settings import Settings
 
 

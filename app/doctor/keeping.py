@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from dotenv import dotenv_values
 
 from app.doctor.findings import Finding, ok, problem, warning
+from app.domain.errors import SettingsError
 from app.kept_secret import SHORTEST_SECRET
-from app.reasoning.errors import SettingsError
 from app.settings import ROOT, Settings, settings_fields
 
 if TYPE_CHECKING:

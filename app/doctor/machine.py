@@ -15,7 +15,7 @@ from pathlib import Path
 
 from app.backends.jvm import OLDEST_JAVA, choose_java, java_version
 from app.doctor.findings import Finding, ok, problem, warning
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 from app.settings import ROOT, Settings
 from app.starting import port_problem
 

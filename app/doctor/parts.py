@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.doctor.findings import Finding, ok, problem, warning
-from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.domain.errors import CallFailed, ModelUnavailable
 from app.settings import ROOT, Settings
 
 if TYPE_CHECKING:

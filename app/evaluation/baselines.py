@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from app.domain.model import Claim, LabelSet, Question
+from app.domain.ports import QuestionAnswerer
 from app.evaluation.datasets import Row
 from app.evaluation.harness import Judge, Judged
 from app.evaluation.labels import MATCHES
 from app.evaluation.predictions import Piece
-from app.reasoning.roles import QuestionAnswerer
-from app.reasoning.types import Claim, LabelSet, Question
 
 MAJORITY, CLAIM_ONLY, EVIDENCE_ONLY = "majority", "claim-only", "evidence-only"
 SINGLE_RETRIEVAL = "single-retrieval"

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from app.domain.model import Label
 from app.evaluation.figures import FAILED
-from app.reasoning.types import Label
 
 LIGHT, DARK = "#ffffff", "#1f2328"
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from app.domain.model import LabelSet
 from app.evaluation.datasets import Row
 from app.evaluation.harness import is_right
 from app.evaluation.intervals import accuracy_interval, macro_f1_interval
@@ -14,7 +15,6 @@ from app.evaluation.labels import Gold, as_gold
 from app.evaluation.metrics import auc, f1_of, macro_f1, precision_of, recall_of
 from app.evaluation.predictions import Prediction
 from app.evaluation.retrieval import page_recall
-from app.reasoning.types import LabelSet
 
 FAILED = "failed"
 """What a prediction that failed stands under, beside the labels."""

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from app.domain.errors import CallFailed
+from app.domain.model import Page, SearchHit
 from app.evaluation.jsonl import read_jsonl
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Page, SearchHit
 
 NAME = "given sentences"
 

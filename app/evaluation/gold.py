@@ -7,8 +7,8 @@ has anything to compare.
 
 from __future__ import annotations
 
+from app.domain.model import Answer, Context, Hop, HopStatus, Passage, Question, Span
 from app.evaluation.datasets import Row
-from app.reasoning.types import Answer, Context, Hop, HopStatus, Passage, Question, Span
 
 SOURCE = "the data set's gold evidence"
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from app.domain.errors import CallFailed, HopcheckError, ModelUnavailable
+from app.domain.model import Label, LabelSet
 from app.evaluation.datasets import Row
 from app.evaluation.labels import MATCHES
 from app.evaluation.predictions import NOTHING_SPENT, Piece, Prediction, Predictions, Spent
-from app.reasoning.errors import CallFailed, HopcheckError, ModelUnavailable
-from app.reasoning.types import Label, LabelSet
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 
 T = TypeVar("T")
 

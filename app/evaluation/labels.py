@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from enum import StrEnum
 
-from app.reasoning.types import Label, LabelSet
+from app.domain.model import Label, LabelSet
 
 
 class Gold(StrEnum):

@@ -13,8 +13,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from app.language.sentences import sentences
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
+from app.text.sentences import sentences
 
 FOLDER = Path("data") / "wordnet-3.3"
 """So the package calls it; the files themselves say that they are WordNet 3.1."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from app.domain.model import LabelSet
 from app.evaluation.datasets import Row
 from app.evaluation.harness import is_right
 from app.evaluation.predictions import Prediction
 from app.evaluation.retrieval import pages_missed
-from app.reasoning.types import LabelSet
 
 MOST = 30
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from app.domain.model import LabelSet
 from app.evaluation.averitec import averitec_scores, submission
 from app.evaluation.charts import draw_confusion, draw_risk
 from app.evaluation.datasets import Row
@@ -18,7 +19,6 @@ from app.evaluation.markdown import figures_table
 from app.evaluation.metrics import risk_against_coverage
 from app.evaluation.mistakes import mistakes
 from app.evaluation.predictions import Prediction, write_json, write_text
-from app.reasoning.types import LabelSet
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Label
+from app.domain.errors import InvalidInput
+from app.domain.model import Label
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.reasoning.calls import Call
+from app.domain.calls import Call
 
 
 class Replies:

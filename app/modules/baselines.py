@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Claim, Label, Sentence, Verdict
+from app.domain.ports import TextGenerator
+from app.domain.progress import entered
 from app.modules.answering.recited import SOURCE
 from app.modules.parsing import label_from, rationale_from
 from app.modules.prompted.deciding import choose_label, label_question
 from app.modules.prompted.prompting import filled, one_line
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.progress import entered
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import Claim, Label, Sentence, Verdict
 
 DIRECT, CHAIN_OF_THOUGHT = "direct", "chain-of-thought"
 MAX_TOKENS = 512

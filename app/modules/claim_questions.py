@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from app.language.sentences import sentences
+from app.domain.model import Claim, Context, Hop
 from app.modules.claim_patterns import filled, patterns, subjects
 from app.modules.clauses import Description
 from app.modules.denial import affirmed
@@ -20,7 +20,7 @@ from app.modules.main_clause import main_clause, questions_of, without_opening
 from app.modules.prompts import data
 from app.modules.seen_articles import SeenArticles, answer_text
 from app.modules.wording import NAME, asked_for, names, same_question, stems
-from app.reasoning.types import Claim, Context, Hop
+from app.text.sentences import sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.model import Claim, Context, Judgement
+from app.domain.ports import EntailmentModel
 from app.modules.evidence import passages_of
 from app.modules.gaps import SURE_DESPITE_GAPS, gap
 from app.modules.unasked import unasked_sides, unmentioned_clauses
 from app.modules.weighing import weigh
-from app.reasoning.roles import EntailmentModel
-from app.reasoning.types import Claim, Context, Judgement
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.language.sentences import ABBREVIATED
 from app.modules.prompts import data
+from app.text.sentences import ABBREVIATED
 
 MOST_BEFORE_NOUN = 7
 """Words between the article and the noun of a description, at most."""

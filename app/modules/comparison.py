@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from app.domain.model import Claim, Context, Hop
 from app.modules.claim_questions import resolved_claim
 from app.modules.denial import affirmed, is_denied
 from app.modules.finding import Finding
@@ -17,7 +18,6 @@ from app.modules.signals import denies
 from app.modules.two_answers import ORDER, of_two_answers
 from app.modules.wording import NAME, asked_for, names, normalised, stems
 from app.modules.yes_no import statement
-from app.reasoning.types import Claim, Context, Hop
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _LASTED = re.compile(r"(?:from )?(\d{4})(?: ?[-–] ?| to )(\d{4})\.?")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.domain.model import Claim, Context, Hop, Passage
 from app.modules.wording import bare_title, stems
-from app.reasoning.types import Claim, Context, Hop, Passage
 
 _COMPARES = re.compile(
     r"\b(?:both|same|than|before|after|older|younger|also|too|either|neither|as well|alike|share|shared|like)\b",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.model import Claim, Context, Label, Verdict
+from app.domain.ports import TextGenerator
+from app.domain.progress import entered
 from app.modules.evidence import passages_of
 from app.modules.prompted.deciding import choose_label, label_question
 from app.modules.prompted.prompting import few_shot, filled, kept_evidence, known_lines, one_line, quoted_texts
 from app.modules.rationale import closing, missing_from, quotations
-from app.reasoning.progress import entered
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import Claim, Context, Label, Verdict
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.domain.model import Claim, Context
 from app.modules.claim_patterns import subjects
 from app.modules.comparison import findings
 from app.modules.denial import DENIAL
 from app.modules.evidence import is_linked
 from app.modules.wording import bare_title, names, normalised, stems
-from app.reasoning.types import Claim, Context
 
 SURE_DESPITE_GAPS = 0.9
 """A name or a clause of the claim that no evidence mentions is a gap; only so sure a weighing may decide over one."""

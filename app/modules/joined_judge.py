@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.domain.errors import ModelUnavailable
+from app.domain.ports import EntailmentModel
 from app.modules.signals import SIGNALS, signals
-from app.reasoning.errors import ModelUnavailable
-from app.reasoning.roles import EntailmentModel
 
 JUDGE, BIAS = "judge", "bias"
 LEAST = 1e-6

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from app.domain.model import Claim, Context, Hop
 from app.modules.clauses import is_link, is_person, is_verb, tokens
 from app.modules.main_clause import DEMONYM, main_clause
 from app.modules.prompts import data
 from app.modules.seen_articles import FEWEST_SHARED, SeenArticles, open_words, told_of
 from app.modules.titles import MONTHS, looks_like_a_person, whole_names
 from app.modules.wording import asked_for, bare_title, names, normalised, stems
-from app.reasoning.types import Claim, Context, Hop
 
 _KIN = ("family", "brothers", "sisters")
 

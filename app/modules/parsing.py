@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from app.language.options import option_in
-from app.language.sentences import sentences
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.types import Label, Question, Sentence
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Label, Question, Sentence
+from app.text.options import option_in
+from app.text.sentences import sentences
 
 MAX_WORDS = 30
 """A longer question is a story about the claim, not one thing to look up."""

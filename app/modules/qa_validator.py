@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from app.domain.model import Answer, Claim, Context, Hop, Judgement
 from app.modules.speaking_of import unspoken
 from app.modules.wording import differ_in_names, names, normalised, overlap, same_question, stems
-from app.reasoning.types import Answer, Claim, Context, Hop, Judgement
 
 _NO_ANSWER = re.compile(
     r"(?:(?:there is |i have |i found )?no (?:answer|information|evidence|mention|data)\b.*"

@@ -16,7 +16,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.language.sentences import sentences
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Question
+from app.domain.ports import Completer
+from app.domain.progress import entered
 from app.modules.claim_questions import proposals, resolved_claim
 from app.modules.look_ups import asked_as_it_is, looks_up_what_was_read, named_in, telling_names, told_by
 from app.modules.parsing import question_from
@@ -24,10 +27,7 @@ from app.modules.prompts import data, template
 from app.modules.seen_articles import SeenArticles
 from app.modules.sensible import is_whole, points_back
 from app.modules.wording import asked_for, differ_in_names, names, same_question, stems
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.progress import entered
-from app.reasoning.roles import Completer
-from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Question
+from app.text.sentences import sentences
 
 MODEL, MODEL_FOLLOWS_UP, AGREED, BRIDGES, COVERS = 0.5, 0.1, 0.2, 0.3, 0.2
 WELL_FOUNDED = 0.5

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.language.evidence_text import content_words
-from app.language.sentences import sentence_spans
-from app.reasoning.types import Passage, Span
+from app.domain.model import Passage, Span
+from app.text.evidence import content_words
+from app.text.sentences import sentence_spans
 
 
 def quoted_sentence(span: Span) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.language.sentences import sentences
+from app.domain.model import Claim, Context, Hop, Label, Sentence
 from app.modules.evidence import Gathered
 from app.modules.gaps import gap, is_in
 from app.modules.quoting import nearest_sentence, quoted_sentence
 from app.modules.unasked import unanswered_sides
 from app.modules.wording import names
-from app.reasoning.types import Claim, Context, Hop, Label, Sentence
+from app.text.sentences import sentences
 
 _CLOSING = {
     Label.SUPPORTED: "Together this supports the claim.",

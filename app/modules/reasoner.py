@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.model import Claim, Context, Label, Sentence, Verdict
+from app.domain.ports import EntailmentModel
+from app.domain.progress import entered
 from app.modules.evidence import gathered
 from app.modules.gaps import SURE_DESPITE_GAPS, gap
 from app.modules.rationale import closing, further_quotations, mentions, missing_from, quotations
 from app.modules.weighing import conflict, weigh
-from app.reasoning.progress import entered
-from app.reasoning.roles import EntailmentModel
-from app.reasoning.types import Claim, Context, Label, Sentence, Verdict
 
 OPEN_SUPPORTED = 0.25
 """Of what the evidence leaves open, so much is taken for SUPPORTED where only two labels may be given.

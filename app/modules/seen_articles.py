@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from app.domain.model import Hop, Passage
 from app.modules.clauses import is_person
 from app.modules.wording import NAME, bare_title, normalised, stems
-from app.reasoning.types import Hop, Passage
 
 _OPENING = r"^(?:(?! (?:is|was|are|were) )[^(]|\([^()]*\)){2,160}?"
 _BORN = re.compile(rf"{_OPENING}\((?:[^()]*[ ;,])?(?:born|née|died)\b|{_OPENING}\([^()]*\d{{4}} ?[–-] ?[^()]*\d{{4}}\)")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from app.domain.model import Answer
 from app.modules.quoting import quoted_sentence
 from app.modules.wording import bare_title, names, stems
-from app.reasoning.types import Answer
 
 _POINTS_BACK = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
 _LIVES = re.compile(r"\b\d{3,4}\s?[-–—]\s?(?:[\w.,]+ ){0,3}\d{3,4}\b")

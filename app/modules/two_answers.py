@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from app.domain.model import Claim, Context, Hop
 from app.modules.claim_questions import asked_of_sides
 from app.modules.denial import is_denied
 from app.modules.finding import Finding
 from app.modules.prompts import data
 from app.modules.wording import names, same_question, stems
-from app.reasoning.types import Claim, Context, Hop
 
 ORDER = re.compile(r"\b(?:earlier than|before|after|later than)\b", re.IGNORECASE)
 _SAME_YEAR = re.compile(r"\bthe same year\b", re.IGNORECASE)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.language.sentences import sentences
+from app.domain.model import Claim, Context, Hop
 from app.modules.claim_questions import asked_of_sides, compared_in
 from app.modules.look_ups import was_read
 from app.modules.wording import asked_for, names, same_question, stems
-from app.reasoning.types import Claim, Context, Hop
+from app.text.sentences import sentences
 
 _IN_ORDER = re.compile(r"\b(?:before|after|earlier|later|(?!other|rather)(?:more|less|fewer|[a-z]+er)\b[^.]*? than)\b")
 _NEW_CLAUSE = re.compile(r"[;,] |\b(?:and|but|while|who|which|that|whose|where|when|whom)\b")

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.model import Claim, Context, Hop, Label
+from app.domain.ports import EntailmentModel
 from app.modules.comparison import findings
 from app.modules.evidence import passages_of
 from app.modules.finding import Finding
 from app.modules.unasked import unanswered_sides
-from app.reasoning.roles import EntailmentModel
-from app.reasoning.types import Claim, Context, Hop, Label
 
 ORDER = (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)
 SHIFT = 1.8

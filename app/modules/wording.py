@@ -7,8 +7,8 @@ import unicodedata
 from functools import lru_cache
 from typing import Any
 
-from app.language.sentences import ABBREVIATED
 from app.modules.prompts import data
+from app.text.sentences import ABBREVIATED
 
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
 _WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")

@@ -9,7 +9,7 @@ from statistics import median
 from sqlalchemy import and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.errors import HopcheckError
+from app.domain.errors import HopcheckError
 from app.runs.control import Limits
 from app.runs.jobs import PEOPLE
 from app.runs.leases import in_queue, is_free

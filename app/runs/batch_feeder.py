@@ -13,9 +13,9 @@ from itertools import chain, islice, zip_longest
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.errors import HopcheckError
-from app.reasoning.events import RunStarted
-from app.reasoning.types import Claim
+from app.domain.errors import HopcheckError
+from app.domain.events import RunStarted
+from app.domain.model import Claim
 from app.runs.admission import DaySpent
 from app.runs.batches import BatchState
 from app.runs.event_store import EventStore, decode_options

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.claims import LONGEST, whole_claim
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Claim
+from app.domain.errors import InvalidInput
+from app.domain.model import Claim
 from app.runs.batches import BatchLine
 
 MOST_CLAIMS = 10_000

@@ -15,8 +15,8 @@ from sqlalchemy import ColumnElement, and_, case, func, insert, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.events import RunStarted
-from app.reasoning.types import Claim, Label, RunOptions
+from app.domain.events import RunStarted
+from app.domain.model import Claim, Label, RunOptions
 from app.runs.clock import database_now
 from app.runs.event_store import encode_options
 from app.runs.once import id_of_form, is_no_id, new_id

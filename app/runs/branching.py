@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.events import (
+from app.domain.errors import InvalidInput
+from app.domain.events import (
     AnswerFound,
     Event,
     HopFailed,
@@ -22,8 +22,8 @@ from app.reasoning.events import (
     SufficiencyJudged,
     TroubleMet,
 )
-from app.reasoning.report import Report
-from app.reasoning.types import Branch, Hop, HopStatus, Question
+from app.domain.model import Branch, Hop, HopStatus, Question
+from app.domain.report import Report
 
 LEFT_OUT = "Its owner left it out."
 

@@ -30,8 +30,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Mapped, Session, mapped_column, sessionmaker
 
+from app.domain.calls import Call
 from app.extensions import db
-from app.reasoning.calls import Call
 from app.runs.connections import engine_of, writing
 from app.runs.tables import UtcDateTime
 from app.runs.trouble import DatabaseUnavailable
@@ -50,7 +50,7 @@ TOUCH_AFTER = timedelta(minutes=1)
 
 
 class CachedCall(db.Model):  # type: ignore[name-defined] # made at run time
-    """A reply by its request's digest (app.reasoning.calls.Call.key). `bytes` is what it counts for."""
+    """A reply by its request's digest (app.domain.calls.Call.key). `bytes` is what it counts for."""
 
     __tablename__ = "call_cache"
     # Adding up sizes and finding the oldest read this index alone, never the replies.

@@ -16,7 +16,7 @@ from celery.signals import setup_logging
 from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
-from app.reasoning.errors import HopcheckError
+from app.domain.errors import HopcheckError
 from app.runs.jobs import PEOPLE, RESUBMIT_SECONDS
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.reasoning.errors import HopcheckError, InvalidInput
+from app.domain.errors import HopcheckError, InvalidInput
 from app.runs.service import StoredRun
 
 FEWEST, MOST = 2, 4

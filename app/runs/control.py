@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from app.reasoning.events import RunResumed, RunStarted
-from app.reasoning.roles import Wish
-from app.reasoning.types import Usage
+from app.domain.events import RunResumed, RunStarted
+from app.domain.model import Usage
+from app.domain.ports import Wish
 from app.runs.event_store import WAITING, StoredEvent
 
 LOOK_AGAIN_SECONDS = 0.2

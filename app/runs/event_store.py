@@ -17,8 +17,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.errors import HopcheckError
-from app.reasoning.events import (
+from app.domain.errors import HopcheckError
+from app.domain.events import (
     SCHEMA_VERSION,
     TERMINAL,
     Event,
@@ -29,8 +29,8 @@ from app.reasoning.events import (
     TokensUsed,
     VerdictReached,
 )
-from app.reasoning.roles import Wish
-from app.reasoning.types import RunOptions
+from app.domain.model import RunOptions
+from app.domain.ports import Wish
 from app.runs.clock import database_now
 from app.runs.connections import engine_of, turn, writing
 from app.runs.journal import forget

@@ -11,11 +11,11 @@ from dataclasses import asdict
 from datetime import UTC
 from typing import Any
 
-from app.language.fact_checkers import is_fact_check
-from app.reasoning.report import Report
-from app.reasoning.types import Answer, Branch, Hop, Origin, Passage, RunOptions, Sentence, Span, Usage
+from app.domain.model import Answer, Branch, Hop, Origin, Passage, RunOptions, Sentence, Span, Usage
+from app.domain.report import Report
 from app.runs.notes import Note
 from app.runs.projections import StoredRun
+from app.text.fact_checkers import is_fact_check
 
 VERSION = 1
 

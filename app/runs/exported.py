@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from app.reasoning.types import HopStatus, Label, LabelSet, Origin
+from app.domain.model import HopStatus, Label, LabelSet, Origin
 
 MOST_HOPS = 50
 MOST_PASSAGES = 100

@@ -12,8 +12,8 @@ from datetime import UTC
 from pydantic import ValidationError
 
 from app.claims import whole_claim
-from app.reasoning.errors import InvalidInput
-from app.reasoning.events import (
+from app.domain.errors import InvalidInput
+from app.domain.events import (
     AnswerFound,
     Event,
     HopFailed,
@@ -33,7 +33,7 @@ from app.reasoning.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.reasoning.types import (
+from app.domain.model import (
     Answer,
     Branch,
     Claim,
@@ -56,7 +56,7 @@ LARGEST = 2 * 1024 * 1024
 TOO_LARGE = f"The report is larger than {LARGEST // 1024**2} MB, which is the most that is read."
 NO_EXPORT = "This is no report as Hopcheck exports it"
 _FAILED = re.compile(r"The (?P<module>.*?) failed: (?P<message>.*)", re.DOTALL)
-"""How the fold words a failure (app/reasoning/report.py)."""
+"""How the fold words a failure (app/domain/report.py)."""
 
 Told = tuple[Event, float]
 """An event and the seconds after the run's start."""

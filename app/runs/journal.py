@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import JSON, Connection, String, bindparam, delete, exists, insert, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.calls import Call
+from app.domain.calls import Call
 from app.runs.connections import engine_of, writing
 from app.runs.tables import RUNNING, JournalRow, RunRow
 

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Update, and_, func, not_, select, tuple_, update
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.errors import HopcheckError
+from app.domain.errors import HopcheckError
 from app.runs.clock import SteadyClock, database_now
 from app.runs.connections import engine_of, turn
 from app.runs.jobs import PEOPLE

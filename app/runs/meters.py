@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from app.reasoning.calls import Memory
-from app.reasoning.events import Event
+from app.domain.calls import Memory
+from app.domain.events import Event
 
 
 class Meter(Protocol):

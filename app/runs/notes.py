@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.errors import HopcheckError, InvalidInput
-from app.reasoning.report import Report
+from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.report import Report
 from app.runs.clock import database_now
 from app.runs.tables import NoteRow
 

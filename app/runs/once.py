@@ -8,7 +8,7 @@ import json
 import secrets
 from collections.abc import Sequence
 
-from app.reasoning.events import Event
+from app.domain.events import Event
 from app.runs.event_store import encode
 
 BITS = 128

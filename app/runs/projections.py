@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.language.search_words import search_words
-from app.reasoning.report import Report, apply, fold
-from app.reasoning.roles import Wish
-from app.reasoning.types import Label
+from app.domain.model import Label
+from app.domain.ports import Wish
+from app.domain.report import Report, apply, fold
 from app.runs.event_store import EventStore
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.leases import is_free
 from app.runs.once import is_no_id
 from app.runs.tables import RUNNING, RunRow, is_there
+from app.text.normalise import search_words
 
 Position = tuple[datetime, str]
 """A place in a list of runs: the time and the id of the run after which to continue."""

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Label
+from app.domain.errors import InvalidInput
+from app.domain.model import Label
 from app.runs.clock import database_now
 from app.runs.projections import Position
 from app.runs.tables import RunRow, is_there

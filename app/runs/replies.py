@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.calls import Call, Memory
+from app.domain.calls import Call, Memory
 from app.runs.connections import engine_of, writing
 
 log = logging.getLogger(__name__)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning import progress
-from app.reasoning.calls import remembering
-from app.reasoning.errors import HopcheckError
-from app.reasoning.events import (
+from app.domain import progress
+from app.domain.calls import remembering
+from app.domain.errors import HopcheckError
+from app.domain.events import (
     TERMINAL,
     Event,
     HopFailed,
@@ -29,9 +29,9 @@ from app.reasoning.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.reasoning.report import Report, apply, fold
-from app.reasoning.roles import Strategy, Wish
-from app.reasoning.types import RunOptions
+from app.domain.model import RunOptions
+from app.domain.ports import Strategy, Wish
+from app.domain.report import Report, apply, fold
 from app.runs.control import Limits, RunControl, worked_seconds
 from app.runs.event_store import WAITING, EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.journal import Journal

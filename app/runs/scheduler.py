@@ -9,7 +9,7 @@ from collections.abc import Callable
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.errors import HopcheckError
+from app.domain.errors import HopcheckError
 from app.runs.clock import database_now
 from app.runs.deletion import AT_A_TIME, Deletion
 from app.runs.jobs import QUEUES, JobRunner

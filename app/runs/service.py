@@ -9,11 +9,11 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.events import Event, RunInterrupted, RunStarted
-from app.reasoning.report import fold
-from app.reasoning.roles import Strategy, Wish
-from app.reasoning.types import Claim, Question, RunOptions
+from app.domain.errors import InvalidInput
+from app.domain.events import Event, RunInterrupted, RunStarted
+from app.domain.model import Claim, Question, RunOptions
+from app.domain.ports import Strategy, Wish
+from app.domain.report import fold
 from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
 from app.runs.batch_deletion import BatchDeletion
 from app.runs.batch_feeder import BatchFeeder

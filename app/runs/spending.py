@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.reasoning.types import Usage
+from app.domain.model import Usage
 from app.runs.clock import database_now
 from app.runs.tables import SpendingRow
 

@@ -26,7 +26,7 @@ from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.extensions import db
-from app.language.search_words import folded
+from app.text.normalise import folded
 
 RUNNING = "running"
 
@@ -108,7 +108,7 @@ class EventRow(db.Model):  # type: ignore[name-defined] # made at run time
 
 
 class JournalRow(db.Model):  # type: ignore[name-defined] # made at run time
-    """A call that an unfinished run has made, and its reply; `key` is app.reasoning.calls.Call's."""
+    """A call that an unfinished run has made, and its reply; `key` is app.domain.calls.Call's."""
 
     __tablename__ = "journal"
 

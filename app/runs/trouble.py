@@ -6,7 +6,7 @@ page, a run and the command line say the same sentence, and none of them needs t
 
 from __future__ import annotations
 
-from app.reasoning.errors import HopcheckError
+from app.domain.errors import HopcheckError
 
 UPGRADE = "make setup, or flask --app app db upgrade"
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from app.backends.corpora import Article
-from app.language.sentences import sentences
+from app.text.sentences import sentences
 from app.training.pairs import HELD_OUT_SHARE, NAME, NOT_ENOUGH, NUMBER, REFUTED, SUPPORTED, Pair, is_held_out
 
 _LIFE = re.compile(r"\((\d{4})\s*[–-]\s*(\d{4})\)")

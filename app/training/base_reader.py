@@ -17,9 +17,9 @@ import torch
 from app.backends.hub_reader import HubReader, read_files, windows_of
 from app.backends.pretrained import Pretrained
 from app.backends.reader_windows import Window, as_batch
+from app.domain.errors import InvalidInput
+from app.domain.model import Passage, Question
 from app.evaluation.answers import exact_match, f1
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Passage, Question
 from app.training.checkpoints import CHECKPOINT, replacing
 from app.training.fine_tuning import Batch, Tuning, fine_tune
 from app.training.squad import Example, data_hash

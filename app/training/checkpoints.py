@@ -20,7 +20,7 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from peft import LoraConfig, PeftModel, TaskType, get_peft_model
 from torch.nn import functional
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from app.language.evidence_text import judge_prompt, select_sentences
+from app.text.evidence import judge_prompt, select_sentences
 from app.training.checkpoints import replacing, resume, save_checkpoint
 from app.training.devices import best_device
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, data_hash

@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 from app.training.checkpoints import resume, save_checkpoint
 from app.training.devices import best_device
 

@@ -9,8 +9,8 @@ from typing import Any
 from app.backends.hub import located
 from app.backends.pretrained import CAUSAL, demand_kind
 from app.backends.weight_files import demand_safetensors
+from app.domain.errors import InvalidInput, ModelUnavailable
 from app.evaluation.labels import Gold
-from app.reasoning.errors import InvalidInput, ModelUnavailable
 from app.training.data_files import list_in, rows_of, text_in
 from app.training.pairs import SOURCES
 

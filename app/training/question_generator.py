@@ -17,7 +17,7 @@ from peft import LoraConfig, TaskType, get_peft_model
 from torch import nn
 
 from app.backends.pretrained import SEQ2SEQ, Pretrained, load
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.training.checkpoints import CHECKPOINT, replacing
 from app.training.fine_tuning import Batch, Tuning, fine_tune, mean_loss
 from app.training.question_generator_data import Asked, Example, data_hash, first_examples, next_examples

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.domain.errors import InvalidInput
 from app.evaluation.datasets import UNANSWERABLE
-from app.language.question_input import first_question_input, next_question_input
-from app.reasoning.errors import InvalidInput
+from app.text.question_input import first_question_input, next_question_input
 from app.training.data_files import list_in, rows_of, text_in
 from app.training.pairs import is_held_out
 

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from app.backends.reader import Decision, SpanReader
+from app.domain.model import Passage, Question
 from app.evaluation.answers import exact_match, f1
-from app.reasoning.types import Passage, Question
 from app.training.pairs import is_held_out
 from app.training.squad import Example
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.training.data_files import list_in, text_in
 from app.training.squad import FILES
 

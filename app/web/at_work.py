@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from app.capabilities import PURSUIT
-from app.reasoning.report import Report
-from app.reasoning.types import HopStatus, RunOptions
+from app.domain.model import HopStatus, RunOptions
+from app.domain.report import Report
 from app.runs.event_store import WAITING
 
 

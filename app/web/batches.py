@@ -21,7 +21,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.capabilities import PURSUIT
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.run_request import resolve_options
 from app.runs.batch_files import LARGEST, TOO_LARGE, read_claims, title_of
 from app.runs.batch_results import as_csv, as_jsonl

@@ -12,8 +12,8 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
 from app.claims import clean_question
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Hop, Question
+from app.domain.errors import InvalidInput
+from app.domain.model import Hop, Question
 from app.run_request import raw_options, resolve_options
 from app.runs.branching import hop_to_change
 from app.runs.service import RunSummary, StoredRun

@@ -9,7 +9,7 @@ from typing import Any
 from werkzeug.datastructures import MultiDict
 
 from app.capabilities import PURSUIT, Capabilities
-from app.reasoning.types import Claim, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.run_request import CLAIM_FIELDS
 
 SINGLE = ("answerer", "strategy", "preset", "pursuit", "search", "model", "labels", "max_hops", "speaker", "date")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.reasoning.types import Claim, Label, Verdict
+from app.domain.model import Claim, Label, Verdict
 from app.runs.service import StoredRun
 from app.web.markdown_report import CLAIM_ALONE, MACHINE, READ
 from app.web.presentation import FACES, claim_only

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, abort, render_template, request, session
 from flask.typing import ResponseReturnValue
 
-from app.reasoning.errors import HopcheckError, InvalidInput
-from app.reasoning.events import PhaseEntered, TokensUsed
-from app.reasoning.report import Report
-from app.reasoning.side_by_side import PageUsed, Row, pages, rows
-from app.reasoning.types import HopStatus
+from app.domain.comparison import PageUsed, Row, pages, rows
+from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.events import PhaseEntered, TokensUsed
+from app.domain.model import HopStatus
+from app.domain.report import Report
 from app.runs.comparing import MOST, NoSuchRun, compared, same_claim
 from app.runs.service import RunFilter, RunSummary, StoredEvent, StoredRun
 from app.web.current import hopcheck

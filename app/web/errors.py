@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
-from app.reasoning.errors import HopcheckError, InvalidInput
+from app.domain.errors import HopcheckError, InvalidInput
 from app.runs.service import TurnedAway, Unreadable
 from app.web.api.problems import API, RETRY_SECONDS, TOO_FAST, problem_of
 from app.web.audit import refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify
 
-from app.reasoning.errors import HopcheckError
+from app.domain.errors import HopcheckError
 from app.web.current import hopcheck
 
 health = Blueprint("health", __name__)

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, render_template, request, session, url_for
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Label
+from app.domain.errors import InvalidInput
+from app.domain.model import Label
 from app.runs.projections import Position
 from app.runs.service import RunFilter
 from app.web.current import capabilities, hopcheck

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.runs.importing import LARGEST, TOO_LARGE
 from app.web.access_log import about_run
 from app.web.current import hopcheck

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.language.fact_checkers import is_fact_check
-from app.reasoning.report import Report
-from app.reasoning.types import Answer, Hop, Origin, Passage, Span, Verdict
+from app.domain.model import Answer, Hop, Origin, Passage, Span, Verdict
+from app.domain.report import Report
 from app.runs.notes import VERDICT, Note
 from app.runs.service import StoredRun
+from app.text.fact_checkers import is_fact_check
 from app.web.markdown import bold, line, link, plain
 from app.web.presentation import (
     FACES,

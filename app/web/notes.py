@@ -13,7 +13,7 @@ from flask import Blueprint, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.runs.notes import LONGEST_NOTE, Note, NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
 from app.web.current import hopcheck

@@ -8,7 +8,7 @@ from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.capabilities import PURSUIT
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.run_request import RunRequest
 from app.runs.service import StoredRun
 from app.samples import SAMPLES

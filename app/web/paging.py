@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.runs.projections import Position
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

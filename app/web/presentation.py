@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from app.capabilities import BASELINES
-from app.language.fact_checkers import is_fact_check
-from app.reasoning.types import HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
+from app.domain.model import HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
+from app.text.fact_checkers import is_fact_check
 from app.web.at_work import at_work, pursues
 from app.web.trail import asking, doing, looked_at, scored, told_aloud, unfolded
 

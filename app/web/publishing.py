@@ -8,8 +8,8 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Label
+from app.domain.errors import InvalidInput
+from app.domain.model import Label
 from app.runs.service import StoredRun
 from app.web.current import hopcheck
 from app.web.history import NO_SUCH_PLACE

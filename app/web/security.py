@@ -15,7 +15,7 @@ from flask import Flask, Response, g, request, session
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.runs.batch_files import LARGEST as LARGEST_BATCH
 from app.runs.importing import LARGEST
 from app.web.audit import tell_by_status

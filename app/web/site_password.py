@@ -16,7 +16,7 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.urls import iri_to_uri
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.settings import Settings
 from app.web.api.askers import token_name
 from app.web.api.problems import API, problem

@@ -19,10 +19,10 @@ from typing import Protocol
 
 from flask import Blueprint, Response, abort, render_template, request, stream_with_context
 
-from app.reasoning.errors import HopcheckError
-from app.reasoning.events import TERMINAL, AnswerFound, HopKept, RunResumed
-from app.reasoning.report import apply
-from app.reasoning.types import Hop
+from app.domain.errors import HopcheckError
+from app.domain.events import TERMINAL, AnswerFound, HopKept, RunResumed
+from app.domain.model import Hop
+from app.domain.report import apply
 from app.runs.service import Place, StoredEvent, StoredRun
 from app.web.at_work import at_work
 from app.web.current import hopcheck

@@ -5,8 +5,8 @@ All of it is read off the report, so a page that is loaded and a card that the s
 
 from __future__ import annotations
 
-from app.reasoning.report import Report
-from app.reasoning.types import Answer, Hop, HopStatus, Passage
+from app.domain.model import Answer, Hop, HopStatus, Passage
+from app.domain.report import Report
 from app.runs.event_store import WAITING
 
 

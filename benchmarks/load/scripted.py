@@ -10,9 +10,9 @@ import os
 from flask import Flask
 
 from app import create_app
+from app.domain.model import RunOptions
+from app.domain.ports import Strategy
 from app.modules.answering.reciter_reader import ReciterReader
-from app.reasoning.roles import Strategy
-from app.reasoning.types import RunOptions
 from benchmarks.critical_path import Scripted, question_guided
 from tests.fakes import FakeWiring
 

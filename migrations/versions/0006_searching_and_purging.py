@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from app.language.search_words import folded
+from app.text.normalise import folded
 
 revision = "0006"
 down_revision = "0005"

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from app.language.sentences import sentences
+from app.text.sentences import sentences
 
 Split = Literal["train", "dev", "test"]
 Sample = Literal["mixed", "hard"]

@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Label, Passage, Question, Span, Verdict
+from app.domain.ports import QuestionAnswerer, Reasoner
 from app.evaluation.answers import f1
 from app.modules.quoting import nearest_sentence
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.roles import QuestionAnswerer, Reasoner
-from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Label, Passage, Question, Span, Verdict
+from app.strategies.question_guided import QuestionGuided
 from research.claims.data import Asked, VitalClaim
 
 QUESTIONS, ANSWERS, SENTENCES = PARTS = ("questions", "answers", "sentences")

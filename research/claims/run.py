@@ -19,15 +19,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from app.domain.errors import InvalidInput
+from app.domain.model import Claim, Hop, RunOptions
+from app.domain.report import Report
 from app.evaluation.predictions import write_json, write_text
 from app.modules.quoting import quoted_sentence
-from app.reasoning.errors import InvalidInput
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.report import Report
-from app.reasoning.types import Claim, Hop, RunOptions
 from app.run_judging import report_of
 from app.run_request import resolve_options
 from app.settings import Settings
+from app.strategies.question_guided import QuestionGuided
 from app.wiring import Wiring
 from research.claims.data import Sample, Split, VitalClaim, read_claims, sample_claims
 from research.claims.gold_parts import PARTS, with_gold

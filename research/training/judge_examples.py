@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.language.evidence_text import judge_prompt, select_sentences
+from app.text.evidence import judge_prompt, select_sentences
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, is_held_out, pairs_from_data
 from research.claims.data import Asked, VitalClaim, split_lead
 

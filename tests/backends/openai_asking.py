@@ -8,17 +8,17 @@ from typing import Any
 from app.backends.language_models import ModelSettings
 from app.backends.openai_chat import OpenAIChat
 from app.backends.retries import Patience
+from app.domain.events import Event, TokensUsed
+from app.domain.model import RunOptions, Usage
+from app.domain.ports import TextGenerator
+from app.domain.progress import listening
+from app.domain.report import Report
 from app.modules.answering.reciter_reader import ReciterReader
 from app.modules.prompted.claim_verifier import PromptedClaimVerifier
 from app.modules.prompted.qa_validator import PromptedValidator
 from app.modules.prompted.questioner import PromptedQuestioner
 from app.modules.prompted.reasoner import PromptedReasoner
-from app.reasoning.events import Event, TokensUsed
-from app.reasoning.progress import listening
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.report import Report
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import RunOptions, Usage
+from app.strategies.question_guided import QuestionGuided
 from tests.one_claim import followed
 from tests.openai_server import OpenAIServer
 

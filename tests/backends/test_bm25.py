@@ -11,9 +11,9 @@ import pytest
 from app.backends.bm25 import Bm25Retriever
 from app.backends.corpora import Article, Corpus, build_built_in, is_current
 from app.backends.corpus_index import LAYOUT, MANIFEST, checked, made_of, put_in_place, whole
-from app.reasoning.errors import ModelUnavailable
-from app.reasoning.progress import listening
-from app.reasoning.types import Origin
+from app.domain.errors import ModelUnavailable
+from app.domain.model import Origin
+from app.domain.progress import listening
 
 # Starting Java takes ten seconds, and minutes on a machine that is busy with training.
 pytestmark = pytest.mark.timeout(300)

@@ -18,7 +18,7 @@ from app.backends.checksums import (
     unchanged_since_checked,
     write_sums,
 )
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 
 @pytest.fixture

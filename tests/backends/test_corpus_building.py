@@ -16,7 +16,7 @@ from app.backends.corpus_building import Order, build_corpus, checked_name
 from app.backends.corpus_index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, whole
 from app.backends.corpus_notebook import Notebook
 from app.backends.corpus_progress import Pace, duration
-from app.reasoning.errors import InvalidInput, ModelUnavailable
+from app.domain.errors import InvalidInput, ModelUnavailable
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,8 +8,8 @@ import pytest
 
 from app.backends.bm25 import Bm25Retriever
 from app.backends.corpus_fusion import FusedRetriever, Shelf
-from app.reasoning.errors import ModelUnavailable
-from app.reasoning.types import Passage
+from app.domain.errors import ModelUnavailable
+from app.domain.model import Passage
 
 
 class Ranking:

@@ -14,7 +14,7 @@ from app.backends.corpora import about
 from app.backends.corpus_hits import best_passage
 from app.backends.corpus_index import BUILT_IN
 from app.backends.corpus_prebuilt import install_prebuilt
-from app.reasoning.errors import InvalidInput, ModelUnavailable
+from app.domain.errors import InvalidInput, ModelUnavailable
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(300)]
 

@@ -12,9 +12,9 @@ from app.backends.corpora import Article, Corpus, build_built_in
 from app.backends.corpus_building import Order, build_corpus
 from app.backends.corpus_prebuilt import install_prebuilt
 from app.backends.corpus_search import CorpusPages, CorpusSearch
+from app.domain.errors import CallFailed
+from app.domain.model import Claim, Origin, Passage, SearchHit
 from app.modules.answering.web_search import WebSearchAnswerer
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Claim, Origin, Passage, SearchHit
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, Takes
 
 

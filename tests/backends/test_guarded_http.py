@@ -17,8 +17,8 @@ import trustme
 from app.backends.fetch_turns import Turns
 from app.backends.guarded_http import Budget, GuardedHttp
 from app.backends.public_addresses import is_public, system_resolve
-from app.reasoning.calls import NotWanted, only_while
-from app.reasoning.errors import CallFailed
+from app.domain.calls import NotWanted, only_while
+from app.domain.errors import CallFailed
 from tests.waiting import LONG, LONGER
 from tests.web_server import ELSEWHERE, HERE, Sent, WebServer, client, moved
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.backends.hub import fetch, folder_of, located, why_missing
-from app.reasoning.errors import ModelUnavailable
+from app.domain.errors import ModelUnavailable
 
 
 @pytest.fixture(autouse=True)

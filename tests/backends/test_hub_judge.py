@@ -11,11 +11,11 @@ import pytest
 from app.backends.entailment import Calibration
 from app.backends.hub_judge import NOTHING, HubJudge, calibration_of
 from app.backends.inference import Inference
-from app.reasoning.calls import remembering
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.events import PhaseEntered, TokensUsed
-from app.reasoning.progress import listening
-from app.reasoning.types import Usage
+from app.domain.calls import remembering
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.events import PhaseEntered, TokensUsed
+from app.domain.model import Usage
+from app.domain.progress import listening
 from tests.tiny import tiny_llama, tiny_nli, tiny_qa, tiny_t5
 
 WORDS = "paris is the capital of france london"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from app.backends.hub_reader import HubReader, windows_of
-from app.reasoning.calls import remembering
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.events import PhaseEntered
-from app.reasoning.progress import listening
-from app.reasoning.types import Passage, Question
+from app.domain.calls import remembering
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.events import PhaseEntered
+from app.domain.model import Passage, Question
+from app.domain.progress import listening
 from tests.tiny import tiny_llama, tiny_qa, tiny_roberta_qa, tiny_t5
 
 WORDS = "who wrote emma jane austen is a novel by"

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
+from app.backends.local.inference_queue import Inference, _Item
+from app.backends.local.loading import Loaded
 
-from app.backends.inference import Inference, _Item
-from app.backends.loaded import Loaded
-from app.reasoning.errors import CallFailed, ModelUnavailable
+from app.domain.errors import CallFailed, ModelUnavailable
 from tests.waiting import LONG, until
 
 
@@ -221,7 +221,8 @@ def test_another_guest_may_have_a_queue_of_its_own_with_its_own_name_for_a_call(
 @pytest.mark.parametrize(("set_before", "stands"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
 def test_threads_that_wait_leave_their_core_to_others_unless_the_operator_says_otherwise(set_before, stands):
     program = (
-        "import os; from app.backends.inference import Inference; Inference(); print(os.environ['OMP_WAIT_POLICY'])"
+        "import os; from app.backends.local.inference_queue import Inference; "
+        "Inference(); print(os.environ['OMP_WAIT_POLICY'])"
     )
     env = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"} | set_before
     done = subprocess.run(
@@ -240,7 +241,7 @@ def test_a_forked_child_has_a_queue_of_its_own_even_when_the_parents_was_at_work
     """A server may fork; the child has no thread of its parent's, and the parent's lock may have been held."""
     program = """
 import os, threading, time
-from app.backends.inference import Inference
+from app.backends.local.inference_queue import Inference
 queue, begun = Inference(20), threading.Event()
 threading.Thread(target=lambda: queue.run(lambda: (begun.set(), time.sleep(0.5)))).start()
 begun.wait()
@@ -258,7 +259,7 @@ assert queue.run(os.getpid) == os.getpid()
 def test_a_process_that_ends_waits_for_the_call_at_work_and_takes_no_more():
     program = """
 import threading, time
-from app.backends.inference import Inference
+from app.backends.local.inference_queue import Inference
 queue, begun = Inference(20), threading.Event()
 def work():
     begun.set()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.backends.language_models import OPENAI_URL, ModelSettings, availability, configured
-from app.reasoning.errors import SettingsError
+from app.domain.errors import SettingsError
 
 KEY = "sk-planted-Zx81"
 

@@ -9,10 +9,10 @@ import pytest
 
 from app.backends.local_lm import LocalLM
 from app.backends.smollm2 import packaged_gguf
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Answer, Claim, Hop, HopStatus, Question
+from app.domain.progress import listening
 from app.modules.question_generator import LocalQuestionGenerator
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.progress import listening
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question
 
 
 def test_a_missing_file_is_named_with_what_mends_it(tmp_path: Path) -> None:

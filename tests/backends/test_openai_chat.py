@@ -8,8 +8,8 @@ import pytest
 
 from app.backends.language_models import ModelSettings
 from app.backends.openai_chat import SEED, OpenAIChat
-from app.reasoning.calls import remembering
-from app.reasoning.types import Usage
+from app.domain.calls import remembering
+from app.domain.model import Usage
 from tests.backends.openai_asking import KEY, chat, used_by
 from tests.openai_server import OpenAIServer, Reply
 from tests.waiting import LONG

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from app.backends.openai_choice import chosen
-from app.reasoning.errors import CallFailed, UnparseableOutput
-from app.reasoning.roles import Choice
+from app.domain.errors import CallFailed, UnparseableOutput
+from app.domain.ports import Choice
 from tests.backends.openai_asking import chat
 from tests.openai_server import OpenAIServer, Reply
 

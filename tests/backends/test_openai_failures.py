@@ -11,8 +11,8 @@ import pytest
 
 from app.backends.language_models import ModelSettings
 from app.backends.openai_chat import OpenAIChat
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Usage
+from app.domain.errors import CallFailed
+from app.domain.model import Usage
 from tests.backends.openai_asking import KEY, chat, used_by
 from tests.openai_server import OpenAIServer, Reply, error
 from tests.waiting import LONG, LONGER

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.backends.openai_parameters import ROOM_FOR_THOUGHTS
-from app.reasoning.errors import CallFailed
-from app.reasoning.roles import Choice
+from app.domain.errors import CallFailed
+from app.domain.ports import Choice
 from tests.backends.openai_asking import chat, used_by
 from tests.openai_server import Asked, OpenAIServer, Reply, error
 

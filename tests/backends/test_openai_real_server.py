@@ -9,8 +9,8 @@ import pytest
 from app.backends.language_models import ModelSettings
 from app.backends.openai_chat import OpenAIChat
 from app.backends.smollm2 import packaged_gguf
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import HopStatus, Origin, RunOptions
+from app.domain.errors import CallFailed
+from app.domain.model import HopStatus, Origin, RunOptions
 from app.settings import Settings
 from app.wiring import Wiring
 from tests.backends.openai_asking import used_by

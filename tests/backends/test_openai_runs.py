@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.reasoning.events import TokensUsed
-from app.reasoning.types import HopStatus, Label
+from app.domain.events import TokensUsed
+from app.domain.model import HopStatus, Label
 from app.runs.event_store import encode
 from tests.backends.openai_asking import KEY, chat, run_over
 from tests.openai_server import Asked, OpenAIServer, Reply, Script, error, play, role_of

@@ -9,9 +9,9 @@ import traceback
 import pytest
 
 from app.backends.http_outcome import quoted
-from app.reasoning.calls import remembering
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import listening
+from app.domain.calls import remembering
+from app.domain.errors import CallFailed
+from app.domain.progress import listening
 from tests.backends.openai_asking import KEY, chat
 from tests.backends.test_openai_chat import Notebook
 from tests.openai_server import OpenAIServer, Reply, error

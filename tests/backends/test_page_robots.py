@@ -6,7 +6,7 @@ import pytest
 
 from app.backends.guarded_http import Budget
 from app.backends.page_robots import KEPT_SECONDS, Robots
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 from tests.web_server import Sent, WebServer, client
 
 RULES = b"""\xef\xbb\xbf# ours

@@ -13,8 +13,8 @@ from app.backends import reader as reading
 from app.backends.packed_weights import pack, unpack
 from app.backends.reader import Decision, Found, SpanReader, fits, span_scores
 from app.backends.reader_windows import MAX_TOKENS, as_batch, tokenizer_from, windows
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.types import Passage, Question
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Passage, Question
 from app.training.reader import save
 from tests.tiny import tiny_bert
 

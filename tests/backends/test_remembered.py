@@ -14,11 +14,11 @@ from app.backends.inference import Inference
 from app.backends.local_lm import LocalLM
 from app.backends.reader import Decision, SpanReader
 from app.backends.reranker import CrossEncoderReranker
+from app.domain.calls import remembering
+from app.domain.errors import CallFailed
+from app.domain.model import Passage, Question
+from app.domain.progress import listening
 from app.preparing import BASE_MODEL
-from app.reasoning.calls import remembering
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import listening
-from app.reasoning.types import Passage, Question
 from app.settings import ROOT
 from app.training.reader import save
 from tests.tiny import tiny_bert

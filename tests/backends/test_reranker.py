@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from app.backends.reranker import CrossEncoderReranker, packaged_reranker
-from app.reasoning.errors import ModelUnavailable
-from app.reasoning.types import Passage
+from app.domain.errors import ModelUnavailable
+from app.domain.model import Passage
 
 QUESTION = "Who wrote Hamlet?"
 HAMLET = Passage("The Tragedy of Hamlet is a play written by William Shakespeare around 1600.", "Hamlet", "test")

@@ -6,7 +6,7 @@ import pytest
 
 from app.backends.http_outcome import Outcome
 from app.backends.retries import TRIES, Patience, passing, retry_after
-from app.reasoning.progress import listening
+from app.domain.progress import listening
 
 NOON = 1_700_000_000.0
 """14 November 2023, 22:13:20 UTC."""

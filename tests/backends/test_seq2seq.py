@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.backends.seq2seq import Seq2Seq
-from app.reasoning.calls import remembering
-from app.reasoning.errors import CallFailed, ModelUnavailable
-from app.reasoning.events import PhaseEntered, TokensUsed
-from app.reasoning.progress import listening
-from app.reasoning.types import Usage
+from app.domain.calls import remembering
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.events import PhaseEntered, TokensUsed
+from app.domain.model import Usage
+from app.domain.progress import listening
 from tests.tiny import tiny_llama, tiny_t5
 
 LABELS = ("true", "false", "not enough evidence")

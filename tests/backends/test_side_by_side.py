@@ -12,8 +12,8 @@ from app.backends.entailment import EntailmentJudge
 from app.backends.inference import Inference
 from app.backends.reader import SpanReader
 from app.backends.reranker import CrossEncoderReranker
+from app.domain.model import Passage, Question
 from app.preparing import BASE_MODEL
-from app.reasoning.types import Passage, Question
 from app.settings import ROOT
 
 TEXTS = [

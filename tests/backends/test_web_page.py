@@ -11,10 +11,10 @@ import pytest
 
 from app.backends.guarded_http import GuardedHttp
 from app.backends.web_page import AGENT, LONGEST_TEXT, VERSION, WebPages
-from app.reasoning.calls import remembering
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import listening
-from app.reasoning.types import Page, SearchHit
+from app.domain.calls import remembering
+from app.domain.errors import CallFailed
+from app.domain.model import Page, SearchHit
+from app.domain.progress import listening
 from app.settings import ROOT
 from tests.backends.test_corpus_folder import pdf
 from tests.backends.test_page_html import HANGING, page

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.reasoning.types import Judgement, Label, Verdict
+from app.domain.model import Judgement, Label, Verdict
 from tests.e2e.test_browser import check, expect_verdict
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
 

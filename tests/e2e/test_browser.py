@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from app.capabilities import Choice
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 from app.samples import SAMPLES
 from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
 from tests.waiting import LONG

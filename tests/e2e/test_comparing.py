@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.reasoning.types import Judgement
+from app.domain.model import Judgement
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.reasoning.types import Label, Verdict
+from app.domain.model import Label, Verdict
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
 from tests.fakes import Script, ScriptedHop, answer, scripted_wiring
 

@@ -10,7 +10,7 @@ from threading import Semaphore
 import pytest
 
 from app import create_app
-from app.reasoning.types import Answer, Judgement, Label, Origin, Passage, RunOptions, Sentence, Span, Verdict
+from app.domain.model import Answer, Judgement, Label, Origin, Passage, RunOptions, Sentence, Span, Verdict
 from app.settings import Settings
 from tests.e2e.conftest import serving
 from tests.e2e.test_browser import check, expect_verdict

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from app.domain.errors import CallFailed, InvalidInput
+from app.domain.model import Claim, Origin, SearchHit
 from app.evaluation.given_sentences import GivenSentences, given_sentences
 from app.modules.answering.web_search import DocumentSettings, WebSearchAnswerer
-from app.reasoning.errors import CallFailed, InvalidInput
-from app.reasoning.types import Claim, Origin, SearchHit
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, Takes
 
 GIVEN = GivenSentences(

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
+from app.domain.model import Label, LabelSet
 from app.evaluation.figures import measured
 from app.evaluation.harness import Judged, chosen, predict
 from app.evaluation.labels import Gold
 from app.evaluation.predictions import NOTHING_SPENT, Piece, Prediction, Predictions, Spent
-from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
-from app.reasoning.types import Label, LabelSet
 from tests.evaluation.rows import row
 from tests.waiting import LONG
 

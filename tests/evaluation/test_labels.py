@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.model import Label, LabelSet
 from app.evaluation.labels import MATCHES, Gold, as_gold, gold_label
-from app.reasoning.types import Label, LabelSet
 
 
 def test_not_supported_is_matched_by_refuted_and_by_not_enough():

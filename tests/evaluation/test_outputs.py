@@ -7,13 +7,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from app.domain.model import Label, LabelSet
 from app.evaluation.datasets import Row
 from app.evaluation.labels import Gold
 from app.evaluation.manifest import manifest
 from app.evaluation.markdown import share, table
 from app.evaluation.outputs import Evaluation, write_outputs
 from app.evaluation.predictions import Piece, Prediction, Spent
-from app.reasoning.types import Label, LabelSet
 from tests.evaluation.rows import row
 
 S, R = Label.SUPPORTED, Label.REFUTED

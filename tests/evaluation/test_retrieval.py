@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.model import Label, LabelSet
 from app.evaluation.datasets import Row
 from app.evaluation.figures import measured
 from app.evaluation.labels import Gold
 from app.evaluation.predictions import Prediction
 from app.evaluation.retrieval import page_recall
-from app.reasoning.types import Label, LabelSet
 
 
 def row(number: int, *titles: str, hops: int = 2) -> Row:

@@ -11,7 +11,7 @@ import os
 import time
 from typing import Any
 
-from app.reasoning import events
+from app.domain import events
 
 
 def odd_app(commands: bool = False) -> Any:

@@ -9,9 +9,9 @@ from flask import Flask
 
 from app import create_app
 from app.backends.bm25 import Bm25Retriever
+from app.domain.model import Answer, Claim, Question, RunOptions, Span
+from app.domain.ports import Retriever
 from app.preparing import index_folder
-from app.reasoning.roles import Retriever
-from app.reasoning.types import Answer, Claim, Question, RunOptions, Span
 from app.settings import load_settings
 from tests.fakes import FakeWiring, scripted_strategy, scripted_wiring
 

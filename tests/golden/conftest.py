@@ -10,8 +10,8 @@ import pytest
 from flask import Flask
 
 from app import create_app
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Judgement, RunOptions
+from app.domain.errors import CallFailed
+from app.domain.model import Judgement, RunOptions
 from app.settings import Settings
 from tests.fakes import TWO_HOPS, FakeWiring, Script, ScriptedHop, answer
 from tests.reasoning import pursuit

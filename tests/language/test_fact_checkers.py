@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.language.fact_checkers import _known, is_fact_check
+from app.text.fact_checkers import _known, is_fact_check
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.language.options import option_in
+from app.text.options import option_in
 
 YES_NO = ("Yes", "No")
 LABELS = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")

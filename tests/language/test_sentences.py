@@ -7,7 +7,7 @@ import time
 import pytest
 from nltk import redos
 
-from app.language.sentences import sentence_spans, sentences
+from app.text.sentences import sentence_spans, sentences
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.language.visible_text import visible_text
+from app.text.normalise import visible_text
 
 
 @pytest.mark.parametrize(

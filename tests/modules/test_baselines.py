@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.errors import CallFailed
+from app.domain.events import QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
+from app.domain.model import Claim, Label, LabelSet, RunOptions
+from app.domain.ports import Wish
+from app.domain.report import fold
 from app.modules.baselines import ChainOfThoughtAsker, DirectAsker
-from app.reasoning.claim_only import ClaimOnly
-from app.reasoning.errors import CallFailed
-from app.reasoning.events import QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
-from app.reasoning.report import fold
-from app.reasoning.roles import Wish
-from app.reasoning.types import Claim, Label, LabelSet, RunOptions
+from app.strategies.claim_only import ClaimOnly
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.text_generators import PlayedModel, playing
 
@@ -116,7 +116,7 @@ def test_a_run_that_may_spend_nothing_concludes_that_nothing_is_known() -> None:
 
 def test_the_events_fold_into_a_report_without_hops() -> None:
     """Pages and exports read it like any other run."""
-    from app.reasoning.events import RunStarted
+    from app.domain.events import RunStarted
 
     events = [RunStarted(CLAIM, RunOptions(strategy="direct")), *run(DirectAsker(playing("true")))]
     report = fold((event, float(at)) for at, event in enumerate(events))

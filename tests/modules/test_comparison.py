@@ -2,9 +2,9 @@
 
 import pytest
 
+from app.domain.model import Answer, Claim, Hop, HopStatus, Label, Passage, Question, Span
 from app.modules.comparison import findings
 from app.modules.weighing import weigh
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Label, Passage, Question, Span
 
 LONDON = Passage("A hotel in Westminster, London.", "Savoy", "test")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from app.domain.model import Claim
 from app.modules.claim_questions import proposals
 from app.modules.denial import affirmed, is_denied
-from app.reasoning.types import Claim
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 from app.modules.evidence import MOST_WEIGHED, gathered, passages_of
 from app.modules.rationale import further_quotations
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 
 CLAIM = Claim("Ada Stone sailed from Basel to Chur with Bruno Wolf.")
 CITED = Passage("Ada Stone sailed a boat.", "Ada Stone", "test")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Label, LabelSet
 from app.modules.flan_t5_reasoner import FlanT5Reasoner
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.types import Label, LabelSet
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL
 from tests.text_generators import playing
 

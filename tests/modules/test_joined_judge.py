@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from app.domain.errors import ModelUnavailable
 from app.modules.joined_judge import BIAS, JUDGE, JoinedJudge, Joint, joined
 from app.modules.signals import SIGNALS, signals
-from app.reasoning.errors import ModelUnavailable
 from app.settings import ROOT
 from tests.judges import ScriptedJudge
 

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Label, LabelSet, Question, Sentence
 from app.modules.parsing import (
     MAX_RATIONALE_WORDS,
     MAX_WORDS,
@@ -17,8 +19,6 @@ from app.modules.parsing import (
     question_from,
     rationale_from,
 )
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.types import Label, LabelSet, Question, Sentence
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Passage, Question, Span
 from app.modules.qa_validator import TiedAnswerValidator
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Judgement, Passage, Question, Span
 
 CLAIM = Claim("The author of Middlemarch was born in the same country as Emily Brontë.")
 FIRST = Hop(1, Question("Who wrote Middlemarch?"), Answer("George Eliot"), HopStatus.KEPT)

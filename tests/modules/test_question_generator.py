@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from app.domain.errors import CallFailed
+from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 from app.modules.prompts import data
 from app.modules.question_generator import LocalQuestionGenerator, prompt_for
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 
 
 class Scripted:

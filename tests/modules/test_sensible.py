@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.model import Claim
 from app.modules.question_generator import LocalQuestionGenerator
 from app.modules.sensible import is_whole, points_back
-from app.reasoning.types import Claim
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from app.domain.errors import CallFailed
+from app.domain.model import Answer, Claim, Passage, Question
 from app.modules.answering.retriever_reader import RetrieverReader
 from app.modules.answering.yes_no import YesOrNo, YesOrNoReader
 from app.modules.quoting import nearest_sentence
 from app.modules.yes_no import statement
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Answer, Claim, Passage, Question
 
 ADA = Passage("Ada Lovelace was a mathematician. She was born in London in 1815.", "Ada Lovelace", "made up")
 PARIS = Passage("Paris is the capital of France.", "Paris", "made up")

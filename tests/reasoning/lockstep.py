@@ -10,10 +10,10 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.reasoning import progress
-from app.reasoning.calls import Call, remembered
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.types import Answer, Claim, Context, Hop, Judgement, Label, Question, Usage, Verdict
+from app.domain import progress
+from app.domain.calls import Call, remembered
+from app.domain.model import Answer, Claim, Context, Hop, Judgement, Label, Question, Usage, Verdict
+from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, answer
 from tests.waiting import LONG
 

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.reasoning.errors import CallFailed
-from app.reasoning.evidence_pursuit import EvidencePursuit
-from app.reasoning.roles import Ask, Decide
-from app.reasoning.types import Answer, Claim, Context, Hop, Label, Question, Verdict
-from app.reasoning.variant import Variant
+from app.domain.errors import CallFailed
+from app.domain.model import Answer, Claim, Context, Hop, Label, Question, Verdict
+from app.domain.ports import Ask, Decide
+from app.strategies.evidence_pursuit import EvidencePursuit, Variant
 from tests.fakes import SUPPORTED, answer
 
 CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")

@@ -6,14 +6,14 @@ import threading
 
 import pytest
 
-from app.reasoning import progress
-from app.reasoning.ahead import Ahead
-from app.reasoning.calls import Call, remembered, remembering
-from app.reasoning.errors import CallFailed
-from app.reasoning.events import PhaseEntered, TokensUsed, TroubleMet
-from app.reasoning.progress import entered, troubled, used
-from app.reasoning.roles import Wish
-from app.reasoning.types import Usage
+from app.domain import progress
+from app.domain.calls import Call, remembered, remembering
+from app.domain.errors import CallFailed
+from app.domain.events import PhaseEntered, TokensUsed, TroubleMet
+from app.domain.model import Usage
+from app.domain.ports import Wish
+from app.domain.progress import entered, troubled, used
+from app.strategies.speculation import Ahead
 from tests.waiting import LONG
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from app.reasoning import progress
-from app.reasoning.calls import Call, remembered, remembering
-from app.reasoning.errors import CallFailed
-from app.reasoning.events import TokensUsed
-from app.reasoning.types import Usage
+from app.domain import progress
+from app.domain.calls import Call, remembered, remembering
+from app.domain.errors import CallFailed
+from app.domain.events import TokensUsed
+from app.domain.model import Usage
 
 CALL = Call("a model", {"prompt": "Who wrote Hamlet?", "stop": ["\n"]})
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.reasoning.errors import ModelUnavailable, UnparseableOutput
-from app.reasoning.events import (
+from app.domain.errors import ModelUnavailable, UnparseableOutput
+from app.domain.events import (
     TERMINAL,
     AnswerFound,
     Event,
@@ -26,12 +26,11 @@ from app.reasoning.events import (
     SufficiencyJudged,
     VerdictReached,
 )
-from app.reasoning.evidence_pursuit import DECIDED, REPEATED, UNFOUNDED
-from app.reasoning.report import Report, apply, fold
-from app.reasoning.rewording import PARAPHRASES
-from app.reasoning.roles import Wish
-from app.reasoning.types import Answer, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
-from app.reasoning.variant import Variant
+from app.domain.model import Answer, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
+from app.domain.ports import Wish
+from app.domain.report import Report, apply, fold
+from app.strategies.evidence_pursuit import DECIDED, REPEATED, UNFOUNDED, Variant
+from app.strategies.paraphrasing import PARAPHRASES
 from tests.fakes import answer
 from tests.reasoning.pursuit import CLAIM, FAILED, LATE, Script
 from tests.reasoning.test_question_guided import Wishes

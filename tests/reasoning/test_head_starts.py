@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.reasoning.events import (
+from app.domain.events import (
     Event,
     HopFailed,
     HopSetAside,
@@ -21,9 +21,9 @@ from app.reasoning.events import (
     TokensUsed,
     VerdictReached,
 )
-from app.reasoning.progress import listening
-from app.reasoning.roles import Wish
-from app.reasoning.types import Claim, RunOptions, Usage
+from app.domain.model import Claim, RunOptions, Usage
+from app.domain.ports import Wish
+from app.domain.progress import listening
 from tests.fakes import SUPPORTED, Gate
 from tests.reasoning.lockstep import Lockstep, Modules
 from tests.runs.steady import FAILED, Steady, scripted

@@ -8,19 +8,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.reasoning import progress
-from app.reasoning.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable, RunStopped, SettingsError
-from app.reasoning.events import PhaseEntered, TokensUsed
-from app.reasoning.types import Label, LabelSet, Passage, Span, Usage
+from app.domain import progress
+from app.domain.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable, RunStopped, SettingsError
+from app.domain.events import PhaseEntered, TokensUsed
+from app.domain.model import Label, LabelSet, Passage, Span, Usage
 from app.settings import ROOT
 
 IMPORT_ALL = """
 import pkgutil, sys
 sys.path.insert(0, sys.argv[1])
-import app.reasoning
-names = [each.name for each in pkgutil.iter_modules(app.reasoning.__path__)]
+import app.domain
+names = [each.name for each in pkgutil.iter_modules(app.domain.__path__)]
 for name in names:
-    __import__(f"app.reasoning.{name}")
+    __import__(f"app.domain.{name}")
 print(*names)
 """
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.reasoning.errors import CallFailed
-from app.reasoning.roles import Wish
-from app.reasoning.types import Answer, Claim, Question, RunOptions
-from app.reasoning.variant import Variant
+from app.domain.errors import CallFailed
+from app.domain.model import Answer, Claim, Question, RunOptions
+from app.domain.ports import Wish
+from app.strategies.evidence_pursuit import Variant
 from tests.reasoning.lockstep import Lockstep
 from tests.reasoning.pursuit import CLAIM, FAILED, Script
 from tests.reasoning.test_evidence_pursuit import scripts, variants

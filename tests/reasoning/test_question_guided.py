@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.reasoning.errors import CallFailed, ModelUnavailable, UnparseableOutput
-from app.reasoning.events import (
+from app.domain.errors import CallFailed, ModelUnavailable, UnparseableOutput
+from app.domain.events import (
     TERMINAL,
     AnswerFound,
     HopFailed,
@@ -24,11 +24,11 @@ from app.reasoning.events import (
     SufficiencyJudged,
     VerdictReached,
 )
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.report import Report, fold
-from app.reasoning.roles import Wish
-from app.reasoning.trail import LEFT
-from app.reasoning.types import Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
+from app.domain.model import Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
+from app.domain.ports import Wish
+from app.domain.report import Report, fold
+from app.strategies.hop_loop import LEFT
+from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, TWO_HOPS, USEFUL, Script, ScriptedHop, answer, scripted_strategy
 
 CLAIM = Claim("The author of Hamlet was born in England.")

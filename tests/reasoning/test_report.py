@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from app.reasoning.events import (
+from app.domain.events import (
     AnswerFound,
     Event,
     HopFailed,
@@ -25,8 +25,8 @@ from app.reasoning.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.reasoning.report import Report, apply, fold
-from app.reasoning.types import Claim, HopStatus, Judgement, Question, RunOptions, Usage
+from app.domain.model import Claim, HopStatus, Judgement, Question, RunOptions, Usage
+from app.domain.report import Report, apply, fold
 from tests.fakes import SUPPORTED, answer
 
 STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(max_hops=3))

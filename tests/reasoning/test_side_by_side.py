@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.reasoning.report import Report
-from app.reasoning.side_by_side import pages, rows
-from app.reasoning.types import Answer, Claim, Hop, Origin, Question, RunOptions, Span
+from app.domain.comparison import pages, rows
+from app.domain.model import Answer, Claim, Hop, Origin, Question, RunOptions, Span
+from app.domain.report import Report
 from tests.fakes import answer, passage
 
 CLAIM = Claim("Hamlet's author was born in England.")

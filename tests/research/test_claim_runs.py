@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.backends.corpus_index import Manifest, checksum, sizes, write_manifest
-from app.reasoning.types import Claim, Hop, Question
+from app.domain.model import Claim, Hop, Question
 from app.settings import Settings
 from app.wiring import Wiring
 from research.claims import metrics

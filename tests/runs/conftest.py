@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import update
 
-from app.reasoning.report import Report
+from app.domain.report import Report
 from app.runs.leases import Leases
 from app.runs.service import Runs, StoredEvent
 from app.runs.tables import RunRow

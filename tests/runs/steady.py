@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.reasoning import progress
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.types import Answer, Claim, Context, Hop, Judgement, Label, Question, RunOptions, Usage, Verdict
+from app.domain import progress
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed
+from app.domain.model import Answer, Claim, Context, Hop, Judgement, Label, Question, RunOptions, Usage, Verdict
+from app.strategies.question_guided import QuestionGuided
 from tests.fakes import TWO_HOPS, BeforeStep, FakeWiring, Script, ScriptedHop, answer
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.reasoning.types import Claim, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.runs.service import DaySpent, Limits, Place, TooManyWaiting
 from tests.fakes import Gate, scripted_wiring
 from tests.runs.conftest import ended, row_of

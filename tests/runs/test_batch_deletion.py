@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import func, select, update
 
 from app import cli_runs
-from app.reasoning.types import Question, RunOptions
+from app.domain.model import Question, RunOptions
 from app.runs.batches import WAITING, BatchState
 from app.runs.deletion import AT_A_TIME, UNDO_SECONDS
 from app.runs.service import Runs

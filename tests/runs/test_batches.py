@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
-from app.reasoning.types import Claim, Label, RunOptions
+from app.domain.model import Claim, Label, RunOptions
 from app.runs.batch_feeder import LEAST_AHEAD
 from app.runs.batches import BAD_INPUT, GONE, WAITING, BatchLine, BatchState
 from app.runs.jobs import BATCHES, PEOPLE, ThreadJobs

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.events import QuestionAsked, RunResumed
-from app.reasoning.types import Branch, Claim, HopStatus, Judgement, Question, RunOptions
+from app.domain.errors import InvalidInput
+from app.domain.events import QuestionAsked, RunResumed
+from app.domain.model import Branch, Claim, HopStatus, Judgement, Question, RunOptions
 from app.runs.branching import LEFT_OUT, branched
 from app.runs.service import Runs
 from tests.fakes import SUPPORTED, Gate, Script, ScriptedHop, answer

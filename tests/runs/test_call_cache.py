@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.orm import sessionmaker
 
 from app import cli_cache
-from app.reasoning.calls import Call, remembered, remembering
+from app.domain.calls import Call, remembered, remembering
 from app.runs.call_cache import MEGABYTE, TOUCH_AFTER, CallCache
 from tests.runs.conftest import only_sqlite
 from tests.waiting import LONG

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.reasoning.events import PhaseEntered, RunResumed, RunStarted
-from app.reasoning.roles import Wish
-from app.reasoning.types import Claim, RunOptions, Usage
+from app.domain.events import PhaseEntered, RunResumed, RunStarted
+from app.domain.model import Claim, RunOptions, Usage
+from app.domain.ports import Wish
 from app.runs.control import ASKED, LOOK_AGAIN_SECONDS, Limits, RunControl, worked_seconds
 from app.runs.event_store import WAITING, StoredEvent
 

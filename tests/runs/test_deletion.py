@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, insert, select, update
 
-from app.reasoning.calls import Call, remembered, remembering
-from app.reasoning.errors import InvalidInput
-from app.reasoning.events import RunInterrupted
-from app.reasoning.types import Claim, Question, RunOptions
+from app.domain.calls import Call, remembered, remembering
+from app.domain.errors import InvalidInput
+from app.domain.events import RunInterrupted
+from app.domain.model import Claim, Question, RunOptions
 from app.runs.call_cache import CallCache
 from app.runs.deletion import UNDO_SECONDS
 from app.runs.run_calls import RunCalls

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.reasoning.events import SCHEMA_VERSION, Event, RunFailed, RunStarted
-from app.reasoning.types import Claim, LabelSet, RunOptions
+from app.domain.events import SCHEMA_VERSION, Event, RunFailed, RunStarted
+from app.domain.model import Claim, LabelSet, RunOptions
 from app.runs.event_store import decode, decode_options, encode, encode_options
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

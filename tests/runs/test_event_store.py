@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text, update
 
-from app.reasoning.calls import Call
-from app.reasoning.errors import InvalidInput
-from app.reasoning.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, TokensUsed, VerdictReached
-from app.reasoning.types import Claim, Label, RunOptions, Usage, Verdict
+from app.domain.calls import Call
+from app.domain.errors import InvalidInput
+from app.domain.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, TokensUsed, VerdictReached
+from app.domain.model import Claim, Label, RunOptions, Usage, Verdict
 from app.runs.clock import database_now
 from app.runs.event_store import WAITING, EventStore, RunEnded, Unreadable
 from app.runs.journal import Journal
@@ -209,7 +209,7 @@ WRITER = """
 import sys
 from sqlalchemy import create_engine
 from sqlalchemy.orm import sessionmaker
-from app.reasoning.events import PhaseEntered
+from app.domain.events import PhaseEntered
 from app.runs.event_store import EventStore
 from app.runs.leases import Lease
 

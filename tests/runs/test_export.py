@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from app.reasoning.events import (
+from app.domain.events import (
     AnswerFound,
     HopKept,
     PhaseEntered,
@@ -22,8 +22,7 @@ from app.reasoning.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.reasoning.report import fold
-from app.reasoning.types import (
+from app.domain.model import (
     Answer,
     Branch,
     Claim,
@@ -38,6 +37,7 @@ from app.reasoning.types import (
     Usage,
     Verdict,
 )
+from app.domain.report import fold
 from app.runs.export import run_as_dict
 from app.runs.service import StoredRun
 from tests.fakes import answer, passage

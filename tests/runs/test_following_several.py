@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from app.reasoning.events import PhaseEntered, RunInterrupted, RunStarted
-from app.reasoning.types import Claim, RunOptions
+from app.domain.events import PhaseEntered, RunInterrupted, RunStarted
+from app.domain.model import Claim, RunOptions
 from app.runs.event_store import EventStore
 from app.runs.leases import Leases
 from tests.waiting import LONG

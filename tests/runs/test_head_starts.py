@@ -9,11 +9,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.reasoning.events import HopKept, PhaseEntered
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.types import Claim, RunOptions, Usage
+from app.domain.events import HopKept, PhaseEntered
+from app.domain.model import Claim, RunOptions, Usage
 from app.runs.control import Limits
 from app.runs.spending import Spending
+from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, TWO_HOPS, Gate
 from tests.runs.conftest import ended, events_until_end
 from tests.runs.steady import Steady, SteadyWiring, scripted

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.dialects import postgresql
 
-from app.reasoning.types import Claim, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.runs.event_store import encode_options
 from app.runs.service import RunFilter, Runs
 from app.runs.tables import RunRow

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.events import (
+from app.domain.errors import InvalidInput
+from app.domain.events import (
     AnswerFound,
     HopFailed,
     HopInterrupted,
@@ -29,20 +29,8 @@ from app.reasoning.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.reasoning.report import fold
-from app.reasoning.types import (
-    Answer,
-    Branch,
-    Claim,
-    Label,
-    Passage,
-    Question,
-    RunOptions,
-    Sentence,
-    Span,
-    Usage,
-    Verdict,
-)
+from app.domain.model import Answer, Branch, Claim, Label, Passage, Question, RunOptions, Sentence, Span, Usage, Verdict
+from app.domain.report import fold
 from app.runs.export import run_as_dict
 from app.runs.importing import LARGEST, read_export
 from app.runs.projections import StoredRun

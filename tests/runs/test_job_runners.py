@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.reasoning.types import Claim, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.runs.celery_jobs import CARRY_OUT, CeleryJobs, celery_app
 from app.runs.jobs import BATCHES, PEOPLE, JobRunner, ThreadJobs
 from tests.celery_worker import at_work

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select, text
 
-from app.reasoning.calls import Call, remembered, remembering
-from app.reasoning.events import RunFailed, RunStarted
-from app.reasoning.types import Claim, RunOptions
+from app.domain.calls import Call, remembered, remembering
+from app.domain.events import RunFailed, RunStarted
+from app.domain.model import Claim, RunOptions
 from app.runs.event_store import EventStore
 from app.runs.journal import Journal
 from app.runs.tables import JournalRow

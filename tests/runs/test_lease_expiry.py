@@ -9,8 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from app.reasoning.events import PhaseEntered, RunResumed, RunStarted
-from app.reasoning.types import Claim, RunOptions
+from app.domain.events import PhaseEntered, RunResumed, RunStarted
+from app.domain.model import Claim, RunOptions
 from app.runs.control import worked_seconds
 from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, LeaseMonitor

@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, text
 
-from app.reasoning.events import RunFailed, RunStarted
-from app.reasoning.types import Claim, RunOptions
+from app.domain.events import RunFailed, RunStarted
+from app.domain.model import Claim, RunOptions
 from app.runs.clock import database_now
 from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, Lease

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import delete, func, select
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.events import RunStarted
-from app.reasoning.report import Report
-from app.reasoning.types import Claim, Hop, Question, RunOptions
+from app.domain.errors import InvalidInput
+from app.domain.events import RunStarted
+from app.domain.model import Claim, Hop, Question, RunOptions
+from app.domain.report import Report
 from app.runs.event_store import EventStore
 from app.runs.notes import LONGEST_NOTE, NoteChanged, Notes, clean_note, hop_to_note
 from app.runs.tables import NoteRow, RunRow

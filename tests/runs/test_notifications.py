@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.reasoning.events import Event, PhaseEntered, RunInterrupted, RunStarted
-from app.reasoning.types import Claim, RunOptions
+from app.domain.events import Event, PhaseEntered, RunInterrupted, RunStarted
+from app.domain.model import Claim, RunOptions
 from app.runs.event_store import EventStore
 from app.runs.notifications import CHANNEL, TIMEOUT_SECONDS, LocalSubscribers, RedisNotifier
 from tests.redis_server import RedisServer, running

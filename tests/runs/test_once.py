@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.reasoning.types import Claim, Question, RunOptions
+from app.domain.model import Claim, Question, RunOptions
 from app.runs.service import Runs, TooManyWaiting
 from tests.fakes import Gate, scripted_wiring
 from tests.runs.conftest import ended

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.reasoning.events import PhaseEntered, QuestionAsked, RunInterrupted, RunStarted
-from app.reasoning.report import fold
-from app.reasoning.types import Claim, Question, RunOptions
+from app.domain.events import PhaseEntered, QuestionAsked, RunInterrupted, RunStarted
+from app.domain.model import Claim, Question, RunOptions
+from app.domain.report import fold
 from app.runs.event_store import StoredEvent
 from app.runs.projections import ReportCache
 

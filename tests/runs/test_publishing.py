@@ -9,8 +9,8 @@ from flask import Flask
 from sqlalchemy import insert, update
 
 from app import cli_runs
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Claim, Label, RunOptions
+from app.domain.errors import InvalidInput
+from app.domain.model import Claim, Label, RunOptions
 from app.runs.event_store import encode_options
 from app.runs.service import Runs
 from app.runs.tables import RunRow

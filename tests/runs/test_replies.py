@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import event, func, select, text
 
-from app.reasoning.calls import Call
-from app.reasoning.events import RunStarted
-from app.reasoning.types import Claim, RunOptions
+from app.domain.calls import Call
+from app.domain.events import RunStarted
+from app.domain.model import Claim, RunOptions
 from app.runs.call_cache import CallCache
 from app.runs.event_store import EventStore
 from app.runs.journal import Journal

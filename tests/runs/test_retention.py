@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import func, select, update
 
 from app import cli_runs
-from app.reasoning.types import Claim, Label, RunOptions
+from app.domain.model import Claim, Label, RunOptions
 from app.runs.deletion import AT_A_TIME
 from app.runs.projections import RunFilter
 from app.runs.service import Runs

@@ -9,16 +9,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from app.reasoning.errors import ModelUnavailable
-from app.reasoning.events import (
-    Event,
-    PhaseEntered,
-    QuestioningEnded,
-    RunInterrupted,
-    RunStarted,
-    VerdictReached,
-)
-from app.reasoning.types import Claim, HopStatus, Judgement, RunOptions
+from app.domain.errors import ModelUnavailable
+from app.domain.events import Event, PhaseEntered, QuestioningEnded, RunInterrupted, RunStarted, VerdictReached
+from app.domain.model import Claim, HopStatus, Judgement, RunOptions
 from app.runs.control import Limits
 from app.runs.event_store import EventStore
 from app.runs.runner import SOMETHING_WRONG, Runner

@@ -7,9 +7,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-from app.reasoning.events import RunStarted
-from app.reasoning.report import fold
-from app.reasoning.types import Claim, HopStatus, Label, LabelSet, RunOptions
+from app.domain.events import RunStarted
+from app.domain.model import Claim, HopStatus, Label, LabelSet, RunOptions
+from app.domain.report import fold
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
 from tests.runs.conftest import ended, events_until_end
 from tests.runs.steady import SteadyWiring

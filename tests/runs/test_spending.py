@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 from sqlalchemy import func, select
 
-from app.reasoning.types import Usage
+from app.domain.model import Usage
 from app.runs.spending import Spending, add_to_day
 from app.runs.tables import SpendingRow
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.reasoning.roles import Wish
-from app.reasoning.types import Claim, HopStatus, RunOptions
+from app.domain.model import Claim, HopStatus, RunOptions
+from app.domain.ports import Wish
 from app.runs.control import ASKED
 from app.runs.service import Runs
 from tests.fakes import TWO_HOPS, Gate, scripted_wiring

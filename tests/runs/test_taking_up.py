@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text, update
 from sqlalchemy.orm import sessionmaker
 
+from app.domain.errors import InvalidInput
+from app.domain.events import SCHEMA_VERSION, TERMINAL, Event, RunResumed, RunStarted
+from app.domain.model import Claim, HopStatus, RunOptions, Usage
+from app.domain.report import Report, fold
 from app.extensions import db
-from app.reasoning.errors import InvalidInput
-from app.reasoning.events import SCHEMA_VERSION, TERMINAL, Event, RunResumed, RunStarted
-from app.reasoning.report import Report, fold
-from app.reasoning.types import Claim, HopStatus, RunOptions, Usage
 from app.runs.branching import branched
 from app.runs.event_store import EventStore
 from app.runs.jobs import PEOPLE, RESUBMIT_SECONDS
@@ -39,7 +39,7 @@ OTHER = """
 import sys, time
 from sqlalchemy import create_engine
 from sqlalchemy.orm import sessionmaker
-from app.reasoning.types import Claim, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.runs.service import Runs
 from tests.fakes import Gate
 from tests.runs.steady import SteadyWiring

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.backends.hub_reader import HubReader
-from app.reasoning.errors import InvalidInput, ModelUnavailable
-from app.reasoning.types import Passage, Question
+from app.domain.errors import InvalidInput, ModelUnavailable
+from app.domain.model import Passage, Question
 from app.training.base_reader import items_of, train
 from app.training.fine_tuning import Tuning
 from app.training.squad import Example

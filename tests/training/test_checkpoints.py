@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.training.checkpoints import replacing, resume, save_checkpoint
 from tests.limits import no_room_for
 

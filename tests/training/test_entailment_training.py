@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from app.backends.entailment import MAX_TOKENS, EntailmentJudge
-from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
+from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.training.calibration import calibrate
 from app.training.entailment import TrainingSettings, _loss, train
 from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair

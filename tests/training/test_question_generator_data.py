@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.errors import InvalidInput
+from app.domain.model import Answer, Claim, Hop, HopStatus, Question
 from app.modules.pursuit.seq2seq import first_input, next_input
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Question
 from app.training.question_generator_data import (
     Asked,
     data_hash,

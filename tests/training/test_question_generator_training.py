@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from app.text.question_input import first_question_input, next_question_input
 from safetensors.torch import load_file
 
 from app.backends.seq2seq import Seq2Seq
-from app.language.question_input import first_question_input, next_question_input
-from app.reasoning.errors import CallFailed, InvalidInput, ModelUnavailable
+from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.training.fine_tuning import Tuning
 from app.training.question_generator import FIRST, NEXT, train
 from app.training.question_generator_data import Asked

@@ -13,7 +13,7 @@ from app.backends.corpora import Article
 from app.backends.packed_weights import unpack
 from app.backends.reader import SpanReader
 from app.backends.reader_windows import tokenizer_from
-from app.reasoning.types import Passage, Question
+from app.domain.model import Passage, Question
 from app.training.corpus_questions import corpus_examples
 from app.training.reader import ReaderSettings, items_of, save, train
 from app.training.reader_decision import Read, decide, figures, threshold_for

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Answer, Judgement, Label, Passage, Sentence, Span, Verdict
+from app.domain.errors import CallFailed
+from app.domain.model import Answer, Judgement, Label, Passage, Sentence, Span, Verdict
 from tests.fakes import FakeWiring, Script, ScriptedHop, scripted_wiring
 
 SCRIPT = "\"'><script>alert(1)</script><img src=x onerror=alert(2)></textarea><svg onload=alert(3)>"

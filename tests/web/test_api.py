@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from app.capabilities import Choice
-from app.reasoning.types import LabelSet
+from app.domain.model import LabelSet
 from app.runs.export import run_as_dict
 from app.web.api.openapi.document import document
 from app.web.api.tokens import line_of, new_token

@@ -6,7 +6,7 @@ import re
 from typing import get_args, get_type_hints
 
 from app import ROOT
-from app.reasoning.events import Event
+from app.domain.events import Event
 from app.web.api.input import BATCH_FIELDS, BRANCH_FIELDS, RUN_FIELDS
 from app.web.api.openapi.document import document
 from app.web.api.problems import API

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from app.reasoning.report import fold
+from app.domain.report import fold
 from app.runs.event_store import decode
 from app.web import sse as streaming
 from tests.fakes import Gate, scripted_wiring

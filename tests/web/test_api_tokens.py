@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.reasoning.errors import InvalidInput, SettingsError
+from app.domain.errors import InvalidInput, SettingsError
 from app.web.api.tokens import holder, line_of, new_token
 
 

@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.reasoning.types import RunOptions
+from app.domain.model import RunOptions
 from tests.fakes import FakeWiring
 from tests.redis_server import running
 from tests.waiting import LONG

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.reasoning.events import (
+from app.domain.events import (
     AnswerFound,
     HopKept,
     PhaseEntered,
@@ -18,8 +18,8 @@ from app.reasoning.events import (
     SufficiencyJudged,
     VerdictReached,
 )
-from app.reasoning.report import Report, apply, fold
-from app.reasoning.types import Claim, Judgement, Question, RunOptions
+from app.domain.model import Claim, Judgement, Question, RunOptions
+from app.domain.report import Report, apply, fold
 from app.runs.event_store import WAITING
 from app.web.at_work import at_work
 from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_strategy, scripted_wiring

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from app.reasoning.types import Judgement, Label, Sentence, Verdict
+from app.domain.model import Judgement, Label, Sentence, Verdict
 from app.web.sse import THREADS_FOR_PAGES
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
 from tests.waiting import LONG

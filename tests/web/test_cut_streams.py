@@ -10,7 +10,7 @@ from itertools import combinations
 import pytest
 from lxml import html
 
-from app.reasoning.events import (
+from app.domain.events import (
     AnswerFound,
     HopFailed,
     HopKept,
@@ -25,8 +25,8 @@ from app.reasoning.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.reasoning.report import fold
-from app.reasoning.types import Claim, Judgement, Question, RunOptions, Usage
+from app.domain.model import Claim, Judgement, Question, RunOptions, Usage
+from app.domain.report import fold
 from app.runs.event_store import WAITING
 from app.runs.service import StoredEvent, StoredRun
 from app.web.pages import run_page

@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 from markdown_it import MarkdownIt
 
-from app.reasoning.types import Answer, Label, Origin, Passage, Span, Verdict
+from app.domain.model import Answer, Label, Origin, Passage, Span, Verdict
 from app.web.export_schema import export_schema
 from tests.fakes import (
     FAILING,

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import create_engine, insert
 
-from app.reasoning.types import Claim, RunOptions
+from app.domain.model import Claim, RunOptions
 from app.runs.event_store import encode_options
 from app.runs.tables import RunRow
 from tests.web.conftest import finished, started, wait_for

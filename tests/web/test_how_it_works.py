@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.reasoning.types import Label
+from app.domain.model import Label
 from app.web.at_work import GUIDED_MODULES, PURSUIT_MODULES
 from app.web.presentation import FACES
 

@@ -10,8 +10,8 @@ from click import ClickException
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.cli_worker import measure
+from app.domain.calls import Call, remembered, remembering
 from app.extensions import db
-from app.reasoning.calls import Call, remembered, remembering
 from app.runs.metrics import Metrics
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
 from tests.ports import free_port

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.reasoning.events import (
+from app.domain.events import (
     AnswerFound,
     HopKept,
     PhaseEntered,
@@ -17,8 +17,8 @@ from app.reasoning.events import (
     RunStarted,
     VerdictReached,
 )
-from app.reasoning.report import fold
-from app.reasoning.types import Claim, Question, RunOptions
+from app.domain.model import Claim, Question, RunOptions
+from app.domain.report import fold
 from app.runs.service import Place, StoredEvent, StoredRun
 from app.web.sse import PageUpdates
 from tests.fakes import SUPPORTED, answer

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from app.reasoning.types import HopStatus, Label, Origin, Passage, Span, Usage
+from app.domain.model import HopStatus, Label, Origin, Passage, Span, Usage
 from app.runs.service import Place
 from app.web.presentation import (
     FACES,

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from app.reasoning.types import Label, Verdict
+from app.domain.model import Label, Verdict
 from tests.fakes import FAILING, TWO_HOPS, Gate, Script, scripted_wiring
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for

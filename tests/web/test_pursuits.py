@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.reasoning.types import RunOptions
+from app.domain.model import RunOptions
 from tests.fakes import FakeWiring
 from tests.reasoning.pursuit import Script
 from tests.web.conftest import started, token, wait_for

@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from app.domain.events import PhaseEntered
 from app.extensions import db
-from app.reasoning.events import PhaseEntered
 from app.runs.service import StoredEvent
 from app.web import sse as streaming
 from app.web.sse import THREADS_FOR_PAGES, Followers, message

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from flask import session
 
-from app.reasoning.events import RunInterrupted
+from app.domain.events import RunInterrupted
 from app.runs.service import StoredRun
 from app.web.sse import PageUpdates
 from tests.fakes import Gate, scripted_wiring

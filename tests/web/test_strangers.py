@@ -15,8 +15,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
+from app.domain.model import Claim, RunOptions
 from app.extensions import db
-from app.reasoning.types import Claim, RunOptions
 from app.runs.batches import BatchLine
 from app.runs.tables import BatchClaimRow, RunRow
 from app.web.api.problems import API

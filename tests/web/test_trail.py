@@ -8,7 +8,7 @@ from html import unescape
 
 import pytest
 
-from app.reasoning.events import (
+from app.domain.events import (
     AnswerFound,
     HopFailed,
     HopKept,
@@ -21,8 +21,8 @@ from app.reasoning.events import (
     RunStarted,
     SufficiencyJudged,
 )
-from app.reasoning.report import Report, fold
-from app.reasoning.types import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
+from app.domain.model import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
+from app.domain.report import Report, fold
 from app.runs.event_store import WAITING
 from app.web.presentation import cost_words, opening
 from app.web.trail import asking, doing, looked_at, scored, unfolded

@@ -10,7 +10,7 @@ from app.backends.web_search.searching import Searching
 from app.backends.web_search.searxng import Searxng
 from app.backends.web_search.serper import Serper
 from app.backends.web_search.tavily import Tavily
-from app.reasoning.errors import SettingsError
+from app.domain.errors import SettingsError
 
 PROVIDERS: tuple[type[Searxng] | type[Brave] | type[Tavily] | type[Serper], ...] = (Searxng, Brave, Tavily, Serper)
 """All that there are, each with its `name`, its `title`, and the `setting` that sets it up."""

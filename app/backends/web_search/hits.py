@@ -12,7 +12,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from app.backends.web_search.dates import published
 from app.backends.web_search.provider import Fields
-from app.reasoning.types import SearchHit
+from app.domain.model import SearchHit
 
 TITLE_CHARACTERS = 300
 SNIPPET_CHARACTERS = 2_000

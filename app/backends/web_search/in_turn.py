@@ -7,10 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import troubled
-from app.reasoning.roles import WebSearch
-from app.reasoning.types import SearchHit
+from app.domain.errors import CallFailed
+from app.domain.model import SearchHit
+from app.domain.ports import WebSearch
+from app.domain.progress import troubled
 
 log = logging.getLogger(__name__)
 

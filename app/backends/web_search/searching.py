@@ -15,10 +15,10 @@ from app.backends.web_search.complaints import complaint, key_trouble, no_result
 from app.backends.web_search.hits import hits
 from app.backends.web_search.line import Line
 from app.backends.web_search.provider import Asking, Limits, Provider
-from app.reasoning.calls import Call, remembered
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import entered, used
-from app.reasoning.types import SearchHit, Usage
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed
+from app.domain.model import SearchHit, Usage
+from app.domain.progress import entered, used
 
 
 class Searching:

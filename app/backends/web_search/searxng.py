@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from app.backends.http_outcome import quoted
 from app.backends.web_search.provider import Asking, Fields, Limits
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 
 _REFUSALS = {
     401: "asks for a password, which it cannot be given",

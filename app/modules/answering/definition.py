@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.language.sentences import sentence_spans
+from app.domain.model import Answer, Passage, Span
 from app.modules.wording import bare_title, normalised
-from app.reasoning.types import Answer, Passage, Span
+from app.text.sentences import sentence_spans
 
 _LOOK_UP = re.compile(r"(?:Who|What) (?:is|was|are|were) (.+?)\?")
 _ENDS = (

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Origin, Question, SearchHit
+from app.domain.ports import FreeAnswer, Reader, TextGenerator
+from app.domain.progress import entered
 from app.modules.answering.web_documents import passage_of_hit
 from app.modules.prompted.prompting import few_shot, filled, one_line
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.progress import entered
-from app.reasoning.roles import FreeAnswer, Reader, TextGenerator
-from app.reasoning.types import Origin, Question, SearchHit
 
 MAX_TOKENS = 256
 SNIPPET_WORDS = 80

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.model import Answer, Passage, Question
+from app.domain.ports import TextGenerator
 from app.modules.answering.document_choosing import description
 from app.modules.answering.recited import answer_in
 from app.modules.parsing import passage_from
 from app.modules.prompted.prompting import few_shot, filled, one_line
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import Answer, Passage, Question
 
 NAME = "prompted reader"
 MAX_TOKENS = 160

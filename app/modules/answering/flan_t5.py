@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.model import Answer, Claim, Question
+from app.domain.ports import TextGenerator
+from app.domain.progress import entered
 from app.modules.answering.recited import answer_in, recited
 from app.modules.parsing import answer_from, passage_from
 from app.modules.prompted.prompting import filled, one_line
-from app.reasoning.progress import entered
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import Answer, Claim, Question
 
 NAME = "flan-t5"
 ANSWER_TOKENS, EVIDENCE_TOKENS = 32, 128

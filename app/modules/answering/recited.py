@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.reasoning.types import Answer, Origin, Passage, Span
+from app.domain.model import Answer, Origin, Passage, Span
 
 SOURCE = "from the model's memory, not a source"
 

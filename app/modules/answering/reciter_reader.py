@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from app.domain.model import Answer, Claim, Passage, Question
+from app.domain.ports import Reader, TextGenerator
+from app.domain.progress import entered
 from app.modules.answering.recited import answer_in, recited
 from app.modules.parsing import answer_from, passage_from
 from app.modules.prompted.prompting import few_shot, filled, one_line
 from app.modules.prompts import data
-from app.reasoning.progress import entered
-from app.reasoning.roles import Reader, TextGenerator
-from app.reasoning.types import Answer, Claim, Passage, Question
 
 NAME = "reciter-reader"
 PASSAGE_WORDS = 150

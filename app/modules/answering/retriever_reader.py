@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
+from app.domain.model import Answer, Claim, Passage, Question
+from app.domain.ports import Reader, Reranker, Retriever
+from app.domain.progress import entered
 from app.modules.answering.definition import definition
-from app.reasoning.progress import entered
-from app.reasoning.roles import Reader, Reranker, Retriever
-from app.reasoning.types import Answer, Claim, Passage, Question
 
 NAME = "retriever-reader"
 

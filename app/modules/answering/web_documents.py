@@ -1,6 +1,6 @@
 """What may be evidence: nothing from the future, known sites, addresses that can be shown; and how a hit is shown.
 
-What a search or a page says is cleaned here, once, before a model or a person sees it (app/language/visible_text.py).
+What a search or a page says is cleaned here, once, before a model or a person sees it (app/text/normalise.py).
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
-from app.language.fact_checkers import is_fact_check
-from app.language.visible_text import visible_text
+from app.domain.errors import CallFailed
+from app.domain.model import Claim, Origin, Page, Passage, SearchHit
 from app.modules.answering.web_windows import PAGE_CHARACTERS
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Claim, Origin, Page, Passage, SearchHit
+from app.text.fact_checkers import is_fact_check
+from app.text.normalise import visible_text
 
 TITLE_CHARACTERS, SNIPPET_CHARACTERS = 300, 2_000
 _ADDRESSES = ("http://", "https://")

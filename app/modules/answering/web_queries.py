@@ -7,10 +7,10 @@ they saw "Scientists" and not "Erdoğan".
 
 from __future__ import annotations
 
-from app.language.common_words import is_common_word
-from app.language.sentences import sentences
+from app.domain.model import Claim, Question
 from app.modules.wording import names
-from app.reasoning.types import Claim, Question
+from app.text.common_words import is_common_word
+from app.text.sentences import sentences
 
 LONG_WORDS, LONG_CHARACTERS = 50, 400
 """What every search engine takes of a query (docs/web-search.md); some cut the end off a longer one."""

@@ -15,6 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from app.domain.errors import CallFailed
+from app.domain.model import Answer, Claim, Origin, Page, Passage, Question, SearchHit
+from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, Reader, WebSearch
+from app.domain.progress import entered, troubled
 from app.modules.answering.web_documents import (
     Admission,
     cleaned_hits,
@@ -25,11 +29,7 @@ from app.modules.answering.web_documents import (
 from app.modules.answering.web_queries import names_query, whole_query
 from app.modules.answering.web_windows import window_for
 from app.modules.parsing import declines
-from app.reasoning.ahead import Ahead
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import entered, troubled
-from app.reasoning.roles import DocumentChooser, FreeAnswer, PageReader, Reader, WebSearch
-from app.reasoning.types import Answer, Claim, Origin, Page, Passage, Question, SearchHit
+from app.strategies.speculation import Ahead
 
 NAME = "web-search"
 HITS = 10

@@ -6,9 +6,9 @@ last one of the page too, and the middle one is taken. Words are compared as wor
 
 from __future__ import annotations
 
-from app.language.evidence_text import content_words
-from app.language.sentences import sentence_spans
 from app.modules.wording import normalised
+from app.text.evidence import content_words
+from app.text.sentences import sentence_spans
 
 SENTENCES = 5
 SHARE = 0.7

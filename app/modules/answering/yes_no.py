@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.model import Answer, Passage, Question
+from app.domain.ports import EntailmentModel, Reader
 from app.modules.quoting import nearest_sentence
 from app.modules.yes_no import statement
-from app.reasoning.roles import EntailmentModel, Reader
-from app.reasoning.types import Answer, Passage, Question
 
 
 @dataclass(frozen=True)

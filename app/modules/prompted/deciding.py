@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.domain.model import Judgement, Label
+from app.domain.ports import TextGenerator
 from app.modules.parsing import LABEL_WORDS
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import Judgement, Label
 
 YES, NO = "Yes", "No"
 

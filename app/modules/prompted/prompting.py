@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from app.language.evidence_text import select_sentences
+from app.domain.model import Claim, Context, Hop, Origin
 from app.modules.prompts import template
-from app.reasoning.types import Claim, Context, Hop, Origin
+from app.text.evidence import select_sentences
 
 EVIDENCE_WORDS = 300
 """The evidence of all hops together; each hop gets an equal share, chosen by sentence."""

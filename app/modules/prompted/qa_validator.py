@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.domain.model import Claim, Context, Hop, Judgement
+from app.domain.ports import TextGenerator
+from app.domain.progress import entered
 from app.modules.prompted.deciding import yes_or_no
 from app.modules.prompted.prompting import (
     Known,
@@ -20,9 +23,6 @@ from app.modules.prompted.prompting import (
     shown_pairs,
 )
 from app.modules.prompts import data
-from app.reasoning.progress import entered
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import Claim, Context, Hop, Judgement
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Claim, Context, Hop, Question
+from app.domain.ports import TextGenerator
+from app.domain.progress import entered
 from app.modules.parsing import question_from
 from app.modules.prompted.prompting import (
     Known,
@@ -24,10 +28,6 @@ from app.modules.prompted.prompting import (
 )
 from app.modules.prompts import data
 from app.modules.wording import same_question
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.progress import entered
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import Claim, Context, Hop, Question
 
 MAX_TOKENS = 64
 IN_VAIN = "We have already asked these in vain:"

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Claim, Context, Label, Verdict
+from app.domain.ports import TextGenerator
+from app.domain.progress import entered
 from app.modules.evidence import passages_of
 from app.modules.parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompted.deciding import choose_label, label_question
@@ -24,10 +28,6 @@ from app.modules.prompted.prompting import (
 )
 from app.modules.prompts import data
 from app.modules.rationale import missing_from, quotations
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.progress import entered
-from app.reasoning.roles import TextGenerator
-from app.reasoning.types import Claim, Context, Label, Verdict
 
 MAX_TOKENS = 512
 NEXT_CASE = "\nContexts:"

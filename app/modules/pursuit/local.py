@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
+from app.domain.ports import Ask, ClaimVerifier, Decide, EntailmentModel, QuestionGenerator
 from app.modules.evidence import passages_of
 from app.modules.weighing import weigh
-from app.reasoning.roles import Ask, ClaimVerifier, Decide, EntailmentModel, QuestionGenerator
-from app.reasoning.types import Claim, Context, Hop, HopStatus, Label, Question
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.language.common_words import is_common_word
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Claim, Question
+from app.domain.ports import Completer
+from app.domain.progress import entered
 from app.modules.claim_questions import proposals
 from app.modules.parsing import question_from
 from app.modules.prompts import data, template
 from app.modules.wording import asked_for, names, normalised, stems
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.progress import entered
-from app.reasoning.roles import Completer
-from app.reasoning.types import Claim, Question
+from app.text.common_words import is_common_word
 
 MAX_TOKENS = 32
 _WHAT_IS_THE = re.compile(r"what (?:is|was|are|were) the\b", re.IGNORECASE)

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Claim, Context, Hop, Question
+from app.domain.ports import Ask, Decide, TextGenerator
+from app.domain.progress import entered
 from app.modules.prompted.prompting import Known, Quote, few_shot, filled, known_lines, made, one_line, quoted_texts
 from app.modules.pursuit.replies import questions_from, step_from
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.progress import entered
-from app.reasoning.roles import Ask, Decide, TextGenerator
-from app.reasoning.types import Claim, Context, Hop, Question
 
 MAX_TOKENS = 384
 ANSWERS_WORDS = 400

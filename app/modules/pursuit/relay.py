@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.reasoning.roles import Ask, Decide, Pursuer
-from app.reasoning.types import Claim, Context, Hop, Question
+from app.domain.model import Claim, Context, Hop, Question
+from app.domain.ports import Ask, Decide, Pursuer
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ import json
 import re
 from collections.abc import Iterator
 
-from app.language.options import option_in
-from app.language.sentences import sentences
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Question
+from app.domain.ports import Ask, Decide
 from app.modules.parsing import declines
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.roles import Ask, Decide
-from app.reasoning.types import Question
+from app.text.options import option_in
+from app.text.sentences import sentences
 
 MAX_WORDS, MAX_CHARACTERS = 60, 400
 """A longer text is an essay and nothing to search for."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.model import Claim, Context, Hop, Question
+from app.domain.ports import Ask, Completer
+from app.domain.progress import entered
 from app.modules.prompted.prompting import answer_text, one_line
 from app.modules.pursuit.replies import question_from_model
-from app.reasoning.progress import entered
-from app.reasoning.roles import Ask, Completer
-from app.reasoning.types import Claim, Context, Hop, Question
 
 MAX_TOKENS = 128
 

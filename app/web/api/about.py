@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 from flask import Response, jsonify, render_template
 
-from app.reasoning.types import LabelSet
+from app.domain.model import LabelSet
 from app.runs.export import options_as_dict
 from app.samples import SAMPLES
 from app.settings import MOST_HOPS

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response, jsonify, url_for
 from flask.typing import ResponseReturnValue
 
-from app.reasoning.roles import Wish
+from app.domain.ports import Wish
 from app.runs.export import run_as_dict
 from app.runs.service import StoredRun
 from app.web.access_log import about_run

@@ -8,7 +8,7 @@ from flask import Response, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.runs.batch_results import result
 from app.runs.batches import Batch
 from app.web.api.askers import asker, starter

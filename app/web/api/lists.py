@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from flask import Response, jsonify, request
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.runs.projections import Position
 from app.runs.service import RunFilter, RunSummary
 from app.web.current import capabilities

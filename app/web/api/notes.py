@@ -8,7 +8,7 @@ from flask import Response, jsonify
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.runs.notes import Note, NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
 from app.web.api.askers import owned

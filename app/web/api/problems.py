@@ -12,7 +12,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, json, request
 from werkzeug.exceptions import HTTPException
 
-from app.reasoning.errors import HopcheckError, InvalidInput
+from app.domain.errors import HopcheckError, InvalidInput
 from app.runs.service import TurnedAway, Unreadable
 
 log = logging.getLogger(__name__)

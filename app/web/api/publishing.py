@@ -7,8 +7,8 @@ from typing import Any
 from flask import Response, jsonify
 from werkzeug.exceptions import Conflict, NotFound
 
-from app.reasoning.errors import InvalidInput
-from app.reasoning.types import Label
+from app.domain.errors import InvalidInput
+from app.domain.model import Label
 from app.runs.publishing import PublishedRun
 from app.web.api.answers import told
 from app.web.api.askers import owned

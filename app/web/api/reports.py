@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, json, jsonify, request
 from werkzeug.exceptions import Conflict, NotFound
 
-from app.reasoning.side_by_side import PageUsed, Row, pages, rows
+from app.domain.comparison import PageUsed, Row, pages, rows
 from app.runs.comparing import NoSuchRun, compared
 from app.runs.service import StoredRun
 from app.web.api.askers import owned, stored_run

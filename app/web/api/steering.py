@@ -6,7 +6,7 @@ from flask import Response
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict
 
-from app.reasoning.errors import InvalidInput
+from app.domain.errors import InvalidInput
 from app.runs.branching import hop_to_change
 from app.web.api.answers import made, told
 from app.web.api.askers import asker, owned, stored_run

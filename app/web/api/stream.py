@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from flask import json
 
-from app.reasoning.events import TERMINAL
+from app.domain.events import TERMINAL
 from app.runs.event_store import encode
 from app.runs.service import Place, StoredEvent, StoredRun
 

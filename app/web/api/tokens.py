@@ -13,7 +13,7 @@ import secrets
 from hashlib import sha256
 from pathlib import Path
 
-from app.reasoning.errors import InvalidInput, SettingsError
+from app.domain.errors import InvalidInput, SettingsError
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _LINE = re.compile(rf"(?P<name>{NAME.pattern}):(?P<hash>[0-9a-f]{{64}})")

@@ -15,7 +15,7 @@ from app.backends.web_search.searching import Searching
 from app.backends.web_search.searxng import Searxng
 from app.backends.web_search.serper import Serper
 from app.backends.web_search.tavily import Tavily
-from app.reasoning.errors import CallFailed
+from app.domain.errors import CallFailed
 from tests.backends.web_search.search_server import (
     KEY,
     Said,

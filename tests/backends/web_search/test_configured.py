@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.backends.web_search.configured import PROVIDERS, configured
-from app.reasoning.errors import SettingsError
+from app.domain.errors import SettingsError
 
 
 def test_nothing_set_is_nothing_to_search_with():

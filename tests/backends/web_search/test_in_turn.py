@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.backends.web_search.in_turn import REST_SECONDS, InTurn
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import listening
-from app.reasoning.types import SearchHit
+from app.domain.errors import CallFailed
+from app.domain.model import SearchHit
+from app.domain.progress import listening
 from tests.backends.web_search.search_server import Reply, SearchServer, brave_reply, tavily_reply
 from tests.backends.web_search.searching_at import HAMLET, searching
 

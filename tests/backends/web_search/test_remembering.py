@@ -8,10 +8,10 @@ import traceback
 
 import pytest
 
-from app.reasoning.calls import remembering
-from app.reasoning.errors import CallFailed
-from app.reasoning.progress import listening
-from app.reasoning.types import Usage
+from app.domain.calls import remembering
+from app.domain.errors import CallFailed
+from app.domain.model import Usage
+from app.domain.progress import listening
 from tests.backends.test_openai_chat import Notebook
 from tests.backends.web_search.search_server import KEY, Reply, Said, SearchServer
 from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, searching

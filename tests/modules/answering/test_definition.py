@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.model import Passage
 from app.modules.answering.definition import definition
-from app.reasoning.types import Passage
 
 
 def article(title: str, text: str) -> Passage:

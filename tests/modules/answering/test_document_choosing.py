@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.errors import CallFailed, UnparseableOutput
+from app.domain.model import Answer
+from app.domain.ports import FreeAnswer
 from app.modules.answering.document_choosing import (
     PromptedChooser,
     ReaderChooser,
     choosing_prompt,
     description,
 )
-from app.reasoning.errors import CallFailed, UnparseableOutput
-from app.reasoning.roles import FreeAnswer
-from app.reasoning.types import Answer
 from tests.modules.answering.web_fakes import QUESTION, hit
 from tests.text_generators import PlayedModel, playing
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.errors import CallFailed
+from app.domain.model import Origin, Passage
 from app.modules.answering.document_reading import ANSWER_WORDS, PromptedReader, document_prompt
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Origin, Passage
 from tests.modules.answering.web_fakes import QUESTION
 from tests.modules.prompted.cases import REFUSAL
 from tests.text_generators import PlayedModel, playing

@@ -7,6 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from app.domain.events import RunFailed, RunStarted, VerdictReached
+from app.domain.model import Claim, Label, Origin, Page, RunOptions, SearchHit
+from app.domain.ports import QuestionAnswerer, Strategy, TextGenerator
+from app.domain.report import Report, fold
 from app.modules.answering.document_choosing import PromptedChooser, choosing_prompt
 from app.modules.answering.document_reading import PromptedReader
 from app.modules.answering.web_search import DocumentSettings, WebSearchAnswerer
@@ -16,13 +20,8 @@ from app.modules.prompted.qa_validator import PromptedValidator
 from app.modules.prompted.questioner import PromptedQuestioner
 from app.modules.prompted.reasoner import PromptedReasoner
 from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
-from app.reasoning.events import RunFailed, RunStarted, VerdictReached
-from app.reasoning.evidence_pursuit import EvidencePursuit
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.report import Report, fold
-from app.reasoning.roles import QuestionAnswerer, Strategy, TextGenerator
-from app.reasoning.types import Claim, Label, Origin, Page, RunOptions, SearchHit
-from app.reasoning.variant import Variant
+from app.strategies.evidence_pursuit import EvidencePursuit, Variant
+from app.strategies.question_guided import QuestionGuided
 from tests.modules.answering.hostile_pages import HOSTILE, Prompt, careful, obedient_to
 from tests.modules.answering.web_fakes import QUESTION, TablePages, TableSearch, hit, page
 from tests.text_generators import PlayedModel

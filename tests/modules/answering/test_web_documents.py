@@ -6,6 +6,8 @@ from datetime import date
 
 import pytest
 
+from app.domain.errors import CallFailed
+from app.domain.model import Claim, Origin, Passage
 from app.modules.answering.web_documents import (
     Admission,
     cleaned_hits,
@@ -14,8 +16,6 @@ from app.modules.answering.web_documents import (
     passage_of_hit,
     passage_of_page,
 )
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Claim, Origin, Passage
 from tests.modules.answering.web_fakes import hit, page
 
 ELSEWHERE = "https://a.example/x"

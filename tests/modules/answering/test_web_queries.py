@@ -6,8 +6,8 @@ import pytest
 
 from app.backends.web_search.configured import PROVIDERS
 from app.backends.web_search.searching import shortened
+from app.domain.model import Claim, Question
 from app.modules.answering.web_queries import LONG_CHARACTERS, LONG_WORDS, names_query, whole_query
-from app.reasoning.types import Claim, Question
 
 
 def test_claim_and_question_are_searched_for_as_they_were_typed() -> None:

@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
+from app.domain.errors import CallFailed
+from app.domain.events import PhaseEntered, TroubleMet
+from app.domain.model import Answer, Claim, Origin
+from app.domain.progress import listening
 from app.modules.answering.document_choosing import PromptedChooser
 from app.modules.answering.document_reading import PromptedReader
 from app.modules.answering.web_search import HITS, TRIES, DocumentSettings, WebSearchAnswerer
-from app.reasoning.errors import CallFailed
-from app.reasoning.events import PhaseEntered, TroubleMet
-from app.reasoning.progress import listening
-from app.reasoning.types import Answer, Claim, Origin
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, Takes, hit, page
 from tests.modules.prompted.cases import REFUSAL
 from tests.text_generators import PlayedModel, playing

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.reasoning.errors import CallFailed
-from app.reasoning.roles import FreeAnswer
-from app.reasoning.types import Answer, Page, Question, SearchHit, Span
+from app.domain.errors import CallFailed
+from app.domain.model import Answer, Page, Question, SearchHit, Span
+from app.domain.ports import FreeAnswer
 
 QUESTION = Question("When did the Eiffel Tower open?")
 

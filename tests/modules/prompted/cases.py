@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Passage, Question, Span
+from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 
 CLAIM = Claim("The author of Emma was born in Hampshire.")
 

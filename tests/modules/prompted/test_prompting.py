@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.model import Claim, Label, LabelSet, Question
 from app.modules.answering.reciter_reader import reading_prompt, reciting_prompt
 from app.modules.prompted.claim_verifier import sufficiency_prompt
 from app.modules.prompted.prompting import EVIDENCE_WORDS, Marks, kept_evidence
@@ -16,7 +17,6 @@ from app.modules.prompted.questioner import question_prompt
 from app.modules.prompted.reasoner import balanced, reasoning_prompt
 from app.modules.prompts import data
 from app.modules.wording import names
-from app.reasoning.types import Claim, Label, LabelSet, Question
 from app.samples import SAMPLES
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, hop
 

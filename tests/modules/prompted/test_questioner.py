@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Hop, HopStatus, Question
 from app.modules.prompted.questioner import PromptedQuestioner
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.types import Hop, HopStatus, Question
 from tests.modules.prompted.cases import AUTHOR, CLAIM, ESSAY, IN_VAIN, REFUSAL
 from tests.text_generators import playing
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Label, LabelSet, Sentence
 from app.modules.parsing import MAX_RATIONALE_WORDS
 from app.modules.prompted.reasoner import PromptedReasoner
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.types import Label, LabelSet, Sentence
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL, hop
 from tests.text_generators import playing
 

@@ -10,6 +10,10 @@ import pytest
 from app.backends.language_models import ModelSettings
 from app.backends.openai_chat import OpenAIChat
 from app.backends.seq2seq import Seq2Seq
+from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
+from app.domain.model import HopStatus, Label, LabelSet, Origin, RunOptions
+from app.domain.ports import QuestionGenerator, TextGenerator
+from app.domain.report import Report, fold
 from app.modules.answering.flan_t5 import FlanT5Answerer
 from app.modules.answering.reciter_reader import ReciterReader
 from app.modules.flan_t5_reasoner import FlanT5Reasoner
@@ -17,11 +21,7 @@ from app.modules.prompted.claim_verifier import PromptedClaimVerifier
 from app.modules.prompted.qa_validator import PromptedValidator
 from app.modules.prompted.questioner import PromptedQuestioner
 from app.modules.prompted.reasoner import PromptedReasoner
-from app.reasoning.events import Event, RunFailed, RunStarted, VerdictReached
-from app.reasoning.question_guided import QuestionGuided
-from app.reasoning.report import Report, fold
-from app.reasoning.roles import QuestionGenerator, TextGenerator
-from app.reasoning.types import HopStatus, Label, LabelSet, Origin, RunOptions
+from app.strategies.question_guided import QuestionGuided
 from tests.fakes import ScriptedGenerator
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.one_claim import CLAIM

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from app.domain.errors import CallFailed
+from app.domain.model import Claim, Question
 from app.modules.prompts import data
 from app.modules.pursuit.local_paraphraser import LocalParaphraser, claim_as_question, holds_up, prompt_for
 from app.modules.wording import names
-from app.reasoning.errors import CallFailed
-from app.reasoning.types import Claim, Question
 from app.samples import SAMPLES
 from tests.text_generators import playing
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Claim, LabelSet, Question
+from app.domain.ports import Ask, Decide
 from app.modules.prompted.prompting import Marks
 from app.modules.prompted.reasoner import reasoning_prompt
 from app.modules.pursuit.prompted import (
@@ -14,9 +17,6 @@ from app.modules.pursuit.prompted import (
     paraphrase_prompt,
     step_prompt,
 )
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.roles import Ask, Decide
-from app.reasoning.types import Claim, LabelSet, Question
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, IN_VAIN, REFUSAL, hop
 from tests.text_generators import playing
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Question
+from app.domain.ports import Ask, Decide
 from app.modules.pursuit.replies import MAX_WORDS, questions_from, step_from
-from app.reasoning.errors import UnparseableOutput
-from app.reasoning.roles import Ask, Decide
-from app.reasoning.types import Question
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
+from app.domain.model import Answer, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
+from app.domain.ports import Pursuer
+from app.domain.report import Report, fold
 from app.modules.prompted.reasoner import PromptedReasoner
 from app.modules.pursuit.local import LocalPursuer
 from app.modules.pursuit.local_paraphraser import LocalParaphraser
@@ -13,11 +17,7 @@ from app.modules.pursuit.seq2seq import Seq2SeqPursuer
 from app.modules.question_generator import LocalQuestionGenerator
 from app.modules.reasoner import JudgeReasoner
 from app.pursuit_presets import PURSUIT_PRESETS, PursuitPreset
-from app.reasoning.events import Event, RunFailed, RunStarted, VerdictReached
-from app.reasoning.evidence_pursuit import EvidencePursuit
-from app.reasoning.report import Report, fold
-from app.reasoning.roles import Pursuer
-from app.reasoning.types import Answer, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
+from app.strategies.evidence_pursuit import EvidencePursuit
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.modules.pursuit.test_questioners import Judge, Silent
 from tests.text_generators import PlayedModel, playing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.reasoning.types import Label
+from app.domain.model import Label
 from app.runs.deletion import UNDO_SECONDS
 from app.web.api.input import HIGHEST_HOP
 from app.web.api.openapi.parts import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.claims import LONGEST_DATE
-from app.reasoning.types import Label
+from app.domain.model import Label
 from app.runs.batch_files import MOST_CLAIMS
 from app.runs.batches import BatchState
 from app.web.api.input import CLAIM_FIELDS

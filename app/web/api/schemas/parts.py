@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.reasoning.types import Label
+from app.domain.model import Label
 
 Schema = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.reasoning.types import Label
+from app.domain.model import Label
 from app.web.api.schemas.parts import (
     COUNT,
     LABEL,

@@ -5,7 +5,7 @@ What an event is made of comes from the code of the events themselves (app/runs/
 
 from __future__ import annotations
 
-from app.reasoning.types import HopStatus, Label, LabelSet, Origin
+from app.domain.model import HopStatus, Label, LabelSet, Origin
 from app.runs.event_store import event_schema
 from app.runs.export import VERSION
 from app.web.api.schemas.parts import (

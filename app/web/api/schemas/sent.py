@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.claims import LONGEST, LONGEST_DATE, LONGEST_SPEAKER, SHORTEST
-from app.reasoning.types import LabelSet
+from app.domain.model import LabelSet
 from app.runs.notes import LONGEST_NOTE
 from app.settings import MOST_HOPS
 from app.web.api.input import HIGHEST_HOP

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.reasoning.types import LabelSet
+from app.domain.model import LabelSet
 from app.web.api.schemas.parts import COUNT, LABEL, TRUTH, Schema, listed, maybe, ref, sent, text, whole
 
 CHOICE = whole(

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from app.reasoning.progress import used
-from app.reasoning.types import Usage
+from app.domain.model import Usage
+from app.domain.progress import used
 
 
 @dataclass(frozen=True)

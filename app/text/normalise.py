@@ -1,10 +1,4 @@
-"""What a reader would see of a text from the web: no markup, nothing hidden in it, no characters that do not show.
-
-Hidden text is where a page puts what it wants a model to read and a person not to. An element that is not shown goes
-with its whole content, as far as a browser would hide it; other tags go and leave their content. The texts are small
-(a search's snippet) or were taken out of their HTML already, so this is a guard and no HTML parser: html.parser takes
-minutes for 200,000 characters of unclosed comments, the pattern here reads a text once.
-"""
+"""How people's words are compared in a search: whatever the case, the accents, the width, in any script."""
 
 from __future__ import annotations
 
@@ -13,6 +7,33 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+
+_UNSEEN = frozenset(("Mn", "Cc", "Cf", "Cs"))
+"""What two equal words may differ in: marks, and characters for control, format (joiners, directions) and halves."""
+
+
+def folded(text: str) -> str:
+    """`text` as it is searched: case folded, without marks, in compatibility forms, with single spaces.
+
+    So "erdogan" finds "Erdoğan", "strasse" finds "Straße" and "１９９０" is "1990", much as in a collation of primary
+    strength (Unicode TR 10). Where it errs, a search finds more than was meant, not less.
+    """
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    seen = "".join(each for each in apart if each.isspace() or unicodedata.category(each) not in _UNSEEN)
+    return " ".join(unicodedata.normalize("NFKC", seen.casefold().replace("ı", "i")).split())
+
+
+def search_words(query: str) -> tuple[str, ...]:
+    """The words of a query as they are searched, each once. () for one without any."""
+    return tuple(dict.fromkeys(folded(query).split()))
+
+
+# What a reader would see of a text from the web: no markup, nothing hidden in it, no characters that do not show.
+#
+# Hidden text is where a page puts what it wants a model to read and a person not to. An element that is not shown goes
+# with its whole content, as far as a browser would hide it; other tags go and leave their content. The texts are small
+# (a search's snippet) or were taken out of their HTML already, so this is a guard and no HTML parser: html.parser takes
+# minutes for 200,000 characters of unclosed comments, the pattern here reads a text once.
 
 _MARKUP = re.compile(
     r"""<!--.*?(?:-->|\Z)

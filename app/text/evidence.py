@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.language.sentences import sentences
+from app.text.sentences import sentences
 
 MAX_EVIDENCE_WORDS = 110
 

@@ -17,10 +17,9 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.reasoning.ahead import Ahead
-from app.reasoning.calls import NotWanted
-from app.reasoning.errors import CallFailed
-from app.reasoning.events import (
+from app.domain.calls import NotWanted
+from app.domain.errors import CallFailed
+from app.domain.events import (
     Event,
     HopKept,
     HopSetAside,
@@ -29,17 +28,10 @@ from app.reasoning.events import (
     StepFailed,
     SufficiencyJudged,
 )
-from app.reasoning.report import Report
-from app.reasoning.roles import (
-    ClaimVerifier,
-    Control,
-    QAValidator,
-    QuestionAnswerer,
-    QuestionGenerator,
-    Reasoner,
-    Wish,
-)
-from app.reasoning.trail import (
+from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Judgement, Question, RunOptions
+from app.domain.ports import ClaimVerifier, Control, QAValidator, QuestionAnswerer, QuestionGenerator, Reasoner, Wish
+from app.domain.report import Report
+from app.strategies.hop_loop import (
     NOTHING_LEFT,
     Trail,
     answered,
@@ -51,7 +43,7 @@ from app.reasoning.trail import (
     limit_reached,
     wish_to_end,
 )
-from app.reasoning.types import Answer, Claim, Context, Hop, HopStatus, Judgement, Question, RunOptions
+from app.strategies.speculation import Ahead
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from app.reasoning.events import PhaseEntered, TokensUsed, TroubleMet
-from app.reasoning.types import Usage
+from app.domain.events import PhaseEntered, TokensUsed, TroubleMet
+from app.domain.model import Usage
 
 Listener = Callable[[PhaseEntered | TokensUsed | TroubleMet], None]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from app.reasoning.types import Answer, Branch, Claim, Imported, Judgement, Question, RunOptions, Usage, Verdict
+from app.domain.model import Answer, Branch, Claim, Imported, Judgement, Question, RunOptions, Usage, Verdict
 
 SCHEMA_VERSION = 1
 

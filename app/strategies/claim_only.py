@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.reasoning.errors import CallFailed
-from app.reasoning.events import Event, QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
-from app.reasoning.report import Report
-from app.reasoning.roles import Control, Wish
-from app.reasoning.types import Claim, Label, RunOptions, Verdict
+from app.domain.errors import CallFailed
+from app.domain.events import Event, QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
+from app.domain.model import Claim, Label, RunOptions, Verdict
+from app.domain.ports import Control, Wish
+from app.domain.report import Report
 
 NO_QUESTION = "This strategy asks no question and looks at no evidence."
 

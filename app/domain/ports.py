@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from app.reasoning.events import Event
-from app.reasoning.report import Report
-from app.reasoning.types import (
+from app.domain.events import Event
+from app.domain.model import (
     Answer,
     Claim,
     Context,
@@ -28,6 +27,7 @@ from app.reasoning.types import (
     SearchHit,
     Verdict,
 )
+from app.domain.report import Report
 
 
 class ClaimVerifier(Protocol):

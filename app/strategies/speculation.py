@@ -18,10 +18,10 @@ from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import Any, Generic, Self, TypeVar
 
-from app.reasoning import progress
-from app.reasoning.calls import Call, NotWanted, insist_wanted, only_while
-from app.reasoning.events import Event, PhaseEntered, TokensUsed, TroubleMet
-from app.reasoning.roles import Control, Wish
+from app.domain import progress
+from app.domain.calls import Call, NotWanted, insist_wanted, only_while
+from app.domain.events import Event, PhaseEntered, TokensUsed, TroubleMet
+from app.domain.ports import Control, Wish
 
 T = TypeVar("T")
 

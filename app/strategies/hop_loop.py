@@ -6,19 +6,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from app.reasoning.errors import CallFailed
-from app.reasoning.events import (
-    AnswerFound,
-    Event,
-    HopFailed,
-    HopInterrupted,
-    QuestionAsked,
-    RunFailed,
-    VerdictReached,
-)
-from app.reasoning.report import Report
-from app.reasoning.roles import Control, Reasoner, Wish
-from app.reasoning.types import Answer, Branch, Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
+from app.domain.errors import CallFailed
+from app.domain.events import AnswerFound, Event, HopFailed, HopInterrupted, QuestionAsked, RunFailed, VerdictReached
+from app.domain.model import Answer, Branch, Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
+from app.domain.ports import Control, Reasoner, Wish
+from app.domain.report import Report
 
 FRUITLESS_HOPS = 2
 """So many hops in a row without a kept one, and no further question follows from them."""

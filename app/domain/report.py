@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from app.reasoning.events import (
+from app.domain.events import (
     AnswerFound,
     Event,
     HopFailed,
@@ -27,7 +27,7 @@ from app.reasoning.events import (
     TroubleMet,
     VerdictReached,
 )
-from app.reasoning.types import Branch, Claim, Hop, HopStatus, Imported, Judgement, Question, RunOptions, Usage, Verdict
+from app.domain.model import Branch, Claim, Hop, HopStatus, Imported, Judgement, Question, RunOptions, Usage, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,5 +51,5 @@ def _host_and_path(url: str) -> tuple[str, str]:
 @lru_cache(maxsize=1)
 def _known() -> dict[str, Any]:
     """`sites` as a set, `sections` as {site: [path, ...]}, `names` as a set."""
-    found = json.loads((files("app.language") / "fact_checkers.json").read_text(encoding="utf-8"))
+    found = json.loads((files("app.text") / "fact_checkers.json").read_text(encoding="utf-8"))
     return {"sites": set(found["sites"]), "sections": found["sections"], "names": set(found["names"])}

@@ -16,24 +16,36 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
-from app.reasoning.ahead import Ahead
-from app.reasoning.errors import CallFailed
-from app.reasoning.events import (
-    Event,
-    QuestioningEnded,
-    RunInterrupted,
-    StepFailed,
-    SufficiencyJudged,
-    VerdictReached,
-)
-from app.reasoning.pairs import Pairs, answer_text
-from app.reasoning.report import Report
-from app.reasoning.rewording import Rewordings
-from app.reasoning.roles import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, Wish
-from app.reasoning.trail import NOTHING_LEFT, Trail, brought_nothing, conclude, failed, limit_reached, wish_to_end
-from app.reasoning.types import Answer, Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
-from app.reasoning.variant import Variant
+from app.domain.errors import CallFailed
+from app.domain.events import Event, QuestioningEnded, RunInterrupted, StepFailed, SufficiencyJudged, VerdictReached
+from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
+from app.domain.ports import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, Wish
+from app.domain.report import Report
+from app.strategies.hop_loop import NOTHING_LEFT, Trail, brought_nothing, conclude, failed, limit_reached, wish_to_end
+from app.strategies.paraphrasing import Pairs, Rewordings, answer_text
+from app.strategies.speculation import Ahead
+
+# In what ways a pursuit of evidence may differ from the published one: the rows of the paper's Table 2.
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One row: what a run does differently.
+
+    `pairs` are wanted in all. `all_at_once`: the questions are asked for in one list, at most `pairs`, and none follows
+    from an answer. `padding` makes up the missing pairs: other wordings with fresh answers, the kept pairs once more
+    as they are, or nothing. Without `late_verdict` a decided next step is the verdict. `inflate_to` repeats kept pairs
+    up to that number, in which the verdict takes no part.
+    """
+
+    pairs: int = 5
+    all_at_once: bool = False
+    padding: Literal["paraphrase", "repeat", "none"] = "paraphrase"
+    late_verdict: bool = True
+    inflate_to: int = 0
+
 
 SIDE_BY_SIDE = 4
 """So many questions are answered at the same time."""
@@ -55,7 +67,7 @@ class EvidencePursuit:
     paraphraser: Paraphraser
     answerer: QuestionAnswerer
     reasoner: Reasoner
-    variant: Variant = Variant()  # noqa: RUF009 - it is frozen
+    variant: Variant = Variant()
     head_starts: bool = False
     """Whether questions are answered side by side: worth it where answers wait for another machine."""
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urldefrag
 
-from app.reasoning.report import Report
-from app.reasoning.types import Hop, Origin, Passage
+from app.domain.model import Hop, Origin, Passage
+from app.domain.report import Report
 
 LIKE = 2 / 3
 """So much of the longer question's words the shorter one has to make up."""

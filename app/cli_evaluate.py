@@ -14,10 +14,10 @@ from flask.cli import with_appcontext
 from app.cli_errors import told_in_one_line
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet
-from app.evaluation.baselines import BASELINES
-from app.evaluation.datasets import FORMATS, Row
-from app.evaluation.harness import is_right
-from app.evaluation.predictions import Prediction, write_text
+from research.evaluation.baselines import BASELINES
+from research.evaluation.datasets import FORMATS, Row
+from research.evaluation.harness import is_right
+from research.evaluation.predictions import Prediction, write_text
 
 TABLES = ("qacheck-1", "papelo-2", "papelo-3")
 TOLD_EVERY = 10
@@ -66,7 +66,7 @@ def evaluate(table: str | None, labels: str, evidence: str | None, **ordered: An
 
     The same command goes on where it was stopped. Exits 0 when all is measured, 2 on bad input, 1 on failure.
     """
-    from app.measuring import Order  # scipy: no server that starts should wait for it
+    from research.evaluation.evaluate import Order  # scipy: no server that starts should wait for it
 
     with told_in_one_line():
         if sum(map(bool, (table, evidence, ordered["baseline"]))) != 1:
@@ -82,7 +82,7 @@ def evaluate(table: str | None, labels: str, evidence: str | None, **ordered: An
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 def results(folders: tuple[Path, ...]) -> None:
     """Print the evaluations in FOLDERS side by side as a Markdown table, by the names of their folders."""
-    from app.evaluation.markdown import side_by_side
+    from research.evaluation.report import side_by_side
 
     with told_in_one_line():
         click.echo(side_by_side({folder.name: _figures_in(folder) for folder in folders}), nl=False)
@@ -100,7 +100,7 @@ def _figures_in(folder: Path) -> dict[str, Any]:
 
 
 def _measured(order: Any) -> dict[str, Any]:
-    from app.measuring import measure
+    from research.evaluation.evaluate import measure
 
     hopcheck = current_app.extensions["hopcheck"]
 
@@ -111,8 +111,8 @@ def _measured(order: Any) -> dict[str, Any]:
 
 
 def _tell_table(name: str, order: Any) -> None:
-    from app.paper_tables import TABLES as papers
-    from app.paper_tables import run_table, told
+    from research.evaluation.paper_tables import TABLES as papers
+    from research.evaluation.paper_tables import run_table, told
 
     outcomes = run_table(papers[name], order, current_app.extensions["hopcheck"].wiring, _measured)
     written = told(papers[name], outcomes, order.format)

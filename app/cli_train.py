@@ -67,12 +67,12 @@ def entailment(
     """Train the judge on the sets in the folder DATA, then measure and calibrate it on held-out pairs."""
     with _told(out):
         from app.backends.corpora import vital_articles
-        from app.training.article_pairs import pairs_from_articles
-        from app.training.calibration import calibrate
-        from app.training.entailment import TrainingSettings
-        from app.training.entailment import train as train_judge
-        from app.training.judge_files import demand_judge_base, demand_judge_data, upper_layers
-        from app.training.pairs import pairs_from_data
+        from research.training.article_pairs import pairs_from_articles
+        from research.training.calibration import calibrate
+        from research.training.files import demand_judge_base, demand_judge_data, upper_layers
+        from research.training.judge import TrainingSettings
+        from research.training.judge import train as train_judge
+        from research.training.pairs import pairs_from_data
 
         demand_judge_data(data)
         start = demand_judge_base(_fetched(base)) if base else _packaged_base()
@@ -109,10 +109,10 @@ def question_generator(
     OUT/first-question and OUT/next-question get one each, for QUESTION_SEQ2SEQ and NEXT_QUESTION_SEQ2SEQ.
     """
     with _told(out):
-        from app.training.fine_tuning import Tuning
-        from app.training.question_generator import FIRST, NEXT
-        from app.training.question_generator import train as train_questioner
-        from app.training.question_generator_data import read_asked
+        from research.training.fine_tuning import Tuning
+        from research.training.question_generator import FIRST, NEXT
+        from research.training.question_generator import train as train_questioner
+        from research.training.question_generator_data import read_asked
 
         asked, start = read_asked(data), _fetched(base)
         tuning = Tuning(seed=seed, epochs=epochs, batch_size=batch_size, **rest)
@@ -148,14 +148,14 @@ def reader(
     if base and continue_from:
         raise click.UsageError("--base and --continue-from are two places to start from; give one of them.")
     with _told(out):
-        from app.training.squad_files import demand_squad
+        from research.training.files import demand_squad
 
         demand_squad(data)
         if base:
             _train_base_reader(data, _fetched(base), out, seed, epochs)
             return
-        from app.training.reader import CONTINUED, ReaderSettings
-        from app.training.reader_run import make_reader
+        from research.training.reader import CONTINUED, ReaderSettings
+        from research.training.reader_run import make_reader
 
         settings = replace(CONTINUED if continue_from else ReaderSettings(), seed=seed, minutes=minutes)
         for of, parts in make_reader(data, out, settings, THREADS, continue_from).items():
@@ -164,9 +164,9 @@ def reader(
 
 
 def _train_base_reader(data: Path, base: str, out: Path, seed: int, epochs: int) -> None:
-    from app.training.base_reader import TUNING
-    from app.training.base_reader import train as train_reader
-    from app.training.squad import squad_examples
+    from research.training.base_reader import TUNING
+    from research.training.base_reader import train as train_reader
+    from research.training.squad import squad_examples
 
     card = train_reader(squad_examples(data), base, out, replace(TUNING, seed=seed, epochs=epochs), THREADS)
     held = card["held_out"]

@@ -17,8 +17,8 @@ from app.backends.corpora import vital_articles
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from app.modules.reasoner import JudgeReasoner
 from app.settings import load_settings
-from app.training.pairs import is_held_out
 from app.wiring import Wiring
+from research.training.pairs import is_held_out
 
 TWINS = Path(__file__).with_name("twins.jsonl")
 GOLD = (("true", Label.SUPPORTED), ("false", Label.REFUTED))

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question, RunOptions
-from app.evaluation.datasets import Row, read_rows
 from app.settings import load_settings
 from app.wiring import Wiring
+from research.evaluation.datasets import Row, read_rows
 
 READINGS = Path(__file__).with_name("questions_read.jsonl")
 READ_IN_DEVELOPMENT, BLIND = 60, 100

@@ -20,7 +20,7 @@ from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Qu
 from app.modules.claim_questions import proposals
 from app.modules.qa_validator import TiedAnswerValidator
 from app.modules.wording import normalised, stems
-from app.training.pairs import is_held_out
+from research.training.pairs import is_held_out
 
 SEED, HELD_OUT_SHARE = 5, 0.5
 REWORDED = (("Who wrote", "Who is the author of"), ("Where was", "In what place was"), ("When was", "In what year was"),

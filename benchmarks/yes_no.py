@@ -19,12 +19,12 @@ from pathlib import Path
 from app.backends.entailment import Calibration, EntailmentJudge
 from app.domain.model import Passage
 from app.domain.ports import EntailmentModel
-from app.evaluation.metrics import auc
 from app.modules.answering.yes_no import YesOrNo
 from app.modules.joined_judge import JoinedJudge, Joint
 from app.modules.wording import NAME
 from app.modules.yes_no import statement
-from app.training.pairs import read_rows, row_is_held_out
+from research.evaluation.metrics import auc
+from research.training.pairs import read_rows, row_is_held_out
 
 ROOT = Path(__file__).resolve().parent.parent
 JUDGE = ROOT / "app" / "models" / "judge"

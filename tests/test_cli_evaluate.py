@@ -12,7 +12,7 @@ from app import create_app
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import LabelSet
 from app.settings import Settings, load_settings
-from app.training.pairs import row_is_held_out
+from research.training.pairs import row_is_held_out
 from tests.evaluation.rows import averitec, hover, written
 from tests.fakes import AWAY, TWO_HOPS, Script, scripted_wiring
 

@@ -11,8 +11,8 @@ import pytest
 from app import create_app
 from app.backends.hub_reader import HubReader
 from app.settings import Settings
-from app.training.pairs import SOURCES
-from app.training.squad import FILES
+from research.training.pairs import SOURCES
+from research.training.squad import FILES
 from tests.limits import no_room_for
 from tests.tiny import tiny_llama, tiny_qa, tiny_t5
 
@@ -209,7 +209,7 @@ class Interrupt(logging.Handler):
 def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on_from_there(command, asked: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = "question-generator", "--data", asked, "--base", tiny_t5(tmp_path / "t5"), "--out", out
-    log = logging.getLogger("app.training.fine_tuning")
+    log = logging.getLogger("research.training.fine_tuning")
     log.setLevel(logging.INFO)
     log.addHandler(interrupt := Interrupt())
     try:

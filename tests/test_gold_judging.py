@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.calls import Call, remembered
 from app.domain.model import Label, LabelSet
-from app.evaluation.labels import Gold
-from app.gold_judging import gold_judge
+from research.evaluation.gold import gold_judge
+from research.evaluation.labels import Gold
 from tests.evaluation.rows import row
 
 

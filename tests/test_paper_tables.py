@@ -8,9 +8,9 @@ import pytest
 
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet
-from app.evaluation.reported import REPORTED, reported_for
-from app.measuring import Order
-from app.paper_tables import TABLES, Outcome, order_of, run_table, told
+from research.evaluation.evaluate import Order
+from research.evaluation.paper_tables import TABLES, Outcome, order_of, run_table, told
+from research.evaluation.reported import REPORTED, reported_for
 from tests.fakes import scripted_wiring
 
 HOVER = {"n": 3, "failed": 1, "by_hops": {"2": {"macro_f1": 0.5, "intervals": {"macro_f1": (0.4, 0.6)}}}}

@@ -12,16 +12,16 @@ from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import RunStarted
 from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
 from app.domain.report import fold
-from app.evaluation.datasets import Row
-from app.evaluation.given_sentences import GivenSentences
-from app.evaluation.labels import Gold
 from app.modules.answering.document_reading import PromptedReader
 from app.modules.answering.web_search import DocumentSettings
 from app.modules.answering.yes_no import YesOrNoReader
 from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
-from app.run_judging import run_judge
 from app.settings import Settings
 from app.wiring import Wiring
+from research.evaluation.datasets import Row
+from research.evaluation.gold import GivenSentences
+from research.evaluation.labels import Gold
+from research.evaluation.runs import run_judge
 from tests.backends.web_search.search_server import Reply as Found
 from tests.backends.web_search.search_server import Said, SearchServer, searxng_reply
 from tests.one_claim import CLAIM, checked

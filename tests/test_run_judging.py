@@ -6,11 +6,11 @@ import pytest
 
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import Hop, HopStatus, Label, Question, RunOptions
-from app.evaluation.datasets import Row
-from app.evaluation.labels import Gold
 from app.modules.baselines import DIRECT
-from app.run_judging import answerer_for, piece_of, run_judge
 from app.strategies.claim_only import ClaimOnly
+from research.evaluation.datasets import Row
+from research.evaluation.labels import Gold
+from research.evaluation.runs import answerer_for, piece_of, run_judge
 from tests.fakes import (
     ONE_SET_ASIDE,
     SUPPORTED,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.backends.corpora import vital_articles
-from app.training.pairs import SOURCES, is_held_out
 from app.wiring import SHIPPED
+from research.training.pairs import SOURCES, is_held_out
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = sorted(folder for folder in SHIPPED.iterdir() if folder.is_dir())

@@ -1,6 +1,6 @@
 """The judge: claim and evidence -> probabilities of supports, refutes, not enough.
 
-A small adapter and head over SmolLM2-135M (app/training/entailment.py makes them; the card is beside the weights).
+A small adapter and head over SmolLM2-135M (research/training/judge.py makes them; the card is beside the weights).
 Loaded once, on first use, off the request path.
 """
 

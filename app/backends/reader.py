@@ -2,7 +2,7 @@
 
 A 12-layer BERT (MiniLM) of 33 million weights points at the first and last token of the answer; the logits of [CLS]
 say whether the window holds an answer at all, as in BERT's reader for SQuAD 2.0 (Devlin et al., 2019, section 4.3).
-Made by app/training/reader.py.
+Made by research/training/reader.py.
 """
 
 from __future__ import annotations

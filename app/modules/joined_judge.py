@@ -1,6 +1,6 @@
 """The judge's probabilities joined with what of the claim the evidence lacks: one calibrated decision.
 
-Two logistic decisions, fitted after training on pairs that the judge never saw (app/training/joining.py): supported
+Two logistic decisions, fitted after training on pairs that the judge never saw (research/training/joining.py): supported
 against not; and, where not, refuted against not enough. Both are linear in the judge's own log-odds and the signals.
 """
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from app.evaluation.markdown import table
-from app.evaluation.metrics import expected_calibration_error
+from research.evaluation.metrics import expected_calibration_error
+from research.evaluation.report import table
 
 SUPPORTED, REFUTED, NOT_ENOUGH = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE"
 DECIDED = (SUPPORTED, REFUTED)

@@ -22,9 +22,7 @@ from typing import Any, get_args
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Hop, RunOptions
 from app.domain.report import Report
-from app.evaluation.predictions import write_json, write_text
 from app.modules.quoting import quoted_sentence
-from app.run_judging import report_of
 from app.run_request import resolve_options
 from app.settings import Settings
 from app.strategies.question_guided import QuestionGuided
@@ -32,6 +30,8 @@ from app.wiring import Wiring
 from research.claims.data import Sample, Split, VitalClaim, read_claims, sample_claims
 from research.claims.gold_parts import PARTS, with_gold
 from research.claims.metrics import NOT_ENOUGH, Outcome, figures_table, kinds_table
+from research.evaluation.predictions import write_json, write_text
+from research.evaluation.runs import report_of
 
 CLAIMS, RUNS, TRAILS = "vital_claims.jsonl", "runs.jsonl", "trails.jsonl"
 ABOUT, TABLE = "about.json", "table.md"

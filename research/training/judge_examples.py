@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.text.evidence import judge_prompt, select_sentences
-from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, is_held_out, pairs_from_data
 from research.claims.data import Asked, VitalClaim, split_lead
+from research.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, is_held_out, pairs_from_data
 
 MAX_WORDS = 80
 LACKING_SHARE = 0.14

@@ -17,10 +17,10 @@ import torch
 from torch.nn import functional
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from app.evaluation.metrics import auc
-from app.training.checkpoints import resume, save_checkpoint
 from research.claims.data import read_claims
+from research.evaluation.metrics import auc
 from research.training.adapter import add_adapter, load_adapter, save_adapter
+from research.training.checkpoints import resume, save_checkpoint
 from research.training.judge_examples import (
     Example,
     gold_example,

@@ -25,9 +25,9 @@ import torch
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
 
-from app.training.checkpoints import resume, save_checkpoint
 from research.claims.data import Asked, VitalClaim, read_claims
 from research.training.adapter import add_adapter, save_adapter
+from research.training.checkpoints import resume, save_checkpoint
 
 NOT_FOUND = "not found"
 VERDICTS = {"SUPPORTED": "true", "REFUTED": "false", "NOT_ENOUGH_EVIDENCE": "unknown"}

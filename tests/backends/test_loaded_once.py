@@ -43,7 +43,7 @@ def loaded_once(load: Callable[[], Any]) -> bool:
 
 
 def own_reader(folder: Path) -> Callable[[], Any]:
-    from app.training.reader import save
+    from research.training.reader import save
 
     save(*tiny_bert(), folder)
     (folder / "decision.json").write_text(

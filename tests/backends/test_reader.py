@@ -15,7 +15,7 @@ from app.backends.reader import Decision, Found, SpanReader, fits, span_scores
 from app.backends.reader_windows import MAX_TOKENS, as_batch, tokenizer_from, windows
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Passage, Question
-from app.training.reader import save
+from research.training.reader import save
 from tests.tiny import tiny_bert
 
 ALWAYS = Decision(answerable=1.0, span=0.1, rank=0.0, bias=0.0, threshold=0.0)

@@ -20,7 +20,7 @@ from app.domain.model import Passage, Question
 from app.domain.progress import listening
 from app.preparing import BASE_MODEL
 from app.settings import ROOT
-from app.training.reader import save
+from research.training.reader import save
 from tests.tiny import tiny_bert
 
 HAMLET = Passage("A play (1600). Hamlet was written by William Shakespeare.", "Hamlet", "test")

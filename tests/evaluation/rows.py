@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from app.evaluation.datasets import Row
-from app.evaluation.labels import Gold
+from research.evaluation.datasets import Row
+from research.evaluation.labels import Gold
 
 EVIDENCE = [{"title": "Ada Stone", "text": "Ada Stone was a painter from Basel."}]
 

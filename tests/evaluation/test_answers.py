@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.evaluation.answers import exact_match, f1
+from research.evaluation.answers import exact_match, f1
 
 
 def test_case_articles_and_punctuation_do_not_count():

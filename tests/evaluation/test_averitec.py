@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Label
-from app.evaluation.averitec import LEVELS, assigned, averitec_scores, pair_score, question_score, submission
-from app.evaluation.datasets import Row
-from app.evaluation.labels import Gold
-from app.evaluation.meteor import meteor, tokens
-from app.evaluation.predictions import Piece, Prediction
+from research.evaluation.averitec import LEVELS, assigned, averitec_scores, pair_score, question_score, submission
+from research.evaluation.datasets import Row
+from research.evaluation.labels import Gold
+from research.evaluation.meteor import meteor, tokens
+from research.evaluation.predictions import Piece, Prediction
 
 
 def test_texts_are_cut_sentence_by_sentence_as_nltk_cuts_words():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.domain.model import Answer, Claim, Label, LabelSet, Passage, Question
-from app.evaluation.baselines import claim_only_judge, evidence_only_judge, majority_judge, single_retrieval_judge
-from app.evaluation.harness import Judged
-from app.evaluation.labels import Gold
+from research.evaluation.baselines import claim_only_judge, evidence_only_judge, majority_judge, single_retrieval_judge
+from research.evaluation.harness import Judged
+from research.evaluation.labels import Gold
 from tests.evaluation.rows import row
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim
-from app.evaluation.datasets import Row, read_rows
-from app.evaluation.gold import context_of
-from app.evaluation.labels import Gold
 from app.modules.comparison import findings
 from app.modules.evidence import passages_of
+from research.evaluation.datasets import Row, read_rows
+from research.evaluation.gold import context_of
+from research.evaluation.labels import Gold
 from tests.evaluation.rows import EVIDENCE, averitec, feverous, hover, written
 
 PASSAGE = ("Ada Stone", "Ada Stone was a painter from Basel.")

@@ -11,10 +11,10 @@ import pytest
 
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.domain.model import Label, LabelSet
-from app.evaluation.figures import measured
-from app.evaluation.harness import Judged, chosen, predict
-from app.evaluation.labels import Gold
-from app.evaluation.predictions import NOTHING_SPENT, Piece, Prediction, Predictions, Spent
+from research.evaluation.harness import Judged, chosen, predict
+from research.evaluation.labels import Gold
+from research.evaluation.predictions import NOTHING_SPENT, Piece, Prediction, Predictions, Spent
+from research.evaluation.report import measured
 from tests.evaluation.rows import row
 from tests.waiting import LONG
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.evaluation.intervals import accuracy_interval, macro_f1_interval
-from app.evaluation.metrics import macro_f1
+from research.evaluation.metrics import accuracy_interval, macro_f1, macro_f1_interval
 
 GOLD = ["S", "S", "S", "R", "R", "N"] * 10
 TOLD = ["S", "S", "R", "R", "", "N"] * 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Label, LabelSet
-from app.evaluation.labels import MATCHES, Gold, as_gold, gold_label
+from research.evaluation.labels import MATCHES, Gold, as_gold, gold_label
 
 
 def test_not_supported_is_matched_by_refuted_and_by_not_enough():

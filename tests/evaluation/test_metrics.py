@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.evaluation.metrics import auc, expected_calibration_error, f1_of, macro_f1, risk_against_coverage
+from research.evaluation.metrics import auc, expected_calibration_error, f1_of, macro_f1, risk_against_coverage
 
 
 def test_auc_counts_pairs_in_the_right_order_and_ties_as_half():

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 import pytest
 
 from app.domain.model import Label, LabelSet
-from app.evaluation.datasets import Row
-from app.evaluation.labels import Gold
-from app.evaluation.manifest import manifest
-from app.evaluation.markdown import share, table
-from app.evaluation.outputs import Evaluation, write_outputs
-from app.evaluation.predictions import Piece, Prediction, Spent
+from research.evaluation.datasets import Row
+from research.evaluation.harness import manifest
+from research.evaluation.labels import Gold
+from research.evaluation.outputs import Evaluation, write_outputs
+from research.evaluation.predictions import Piece, Prediction, Spent
+from research.evaluation.report import share, table
 from tests.evaluation.rows import row
 
 S, R = Label.SUPPORTED, Label.REFUTED

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Label, LabelSet
-from app.evaluation.datasets import Row
-from app.evaluation.figures import measured
-from app.evaluation.labels import Gold
-from app.evaluation.predictions import Prediction
-from app.evaluation.retrieval import page_recall
+from research.evaluation.datasets import Row
+from research.evaluation.labels import Gold
+from research.evaluation.predictions import Prediction
+from research.evaluation.report import measured
+from research.evaluation.retrieval import page_recall
 
 
 def row(number: int, *titles: str, hops: int = 2) -> Row:

@@ -11,9 +11,9 @@ import pytest
 from app.backends.hub_reader import HubReader
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import Passage, Question
-from app.training.base_reader import items_of, train
-from app.training.fine_tuning import Tuning
-from app.training.squad import Example
+from research.training.base_reader import items_of, train
+from research.training.fine_tuning import Tuning
+from research.training.squad import Example
 from tests.tiny import tiny_llama, tiny_nli, tiny_qa, tiny_t5
 
 COLOURS, ANIMALS = ("red", "blue", "green", "black"), ("cat", "dog", "cow")

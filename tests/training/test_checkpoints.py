@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from app.domain.errors import InvalidInput
-from app.training.checkpoints import replacing, resume, save_checkpoint
+from research.training.checkpoints import replacing, resume, save_checkpoint
 from tests.limits import no_room_for
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from app.training.devices import best_device
+from research.training.checkpoints import best_device
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 
 from app.backends.entailment import MAX_TOKENS, EntailmentJudge
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
-from app.training.calibration import calibrate
-from app.training.entailment import TrainingSettings, _loss, train
-from app.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair
+from research.training.calibration import calibrate
+from research.training.judge import TrainingSettings, _loss, train
+from research.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair
 from tests.limits import no_room_for
 from tests.tiny import tiny_llama
 
@@ -57,7 +57,7 @@ class Interrupt(logging.Handler):
 
 def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(base, tmp_path):
     short = replace(SETTINGS, epochs=8, checkpoint_every=4)
-    log = logging.getLogger("app.training.entailment")
+    log = logging.getLogger("research.training.judge")
     log.setLevel(logging.INFO)
     log.addHandler(interrupt := Interrupt())
     try:

@@ -5,8 +5,8 @@ import pytest
 
 from app.modules.joined_judge import JUDGE
 from app.modules.signals import SIGNALS
-from app.training.joining import Joining, joined_rows, logistic, signals_of
-from app.training.pairs import NOT_ENOUGH, REFUTED, SUPPORTED, Pair
+from research.training.joining import Joining, joined_rows, logistic, signals_of
+from research.training.pairs import NOT_ENOUGH, REFUTED, SUPPORTED, Pair
 
 TEXT = (("Paris", "Paris is the capital of France."),)
 CLAIMS = [

@@ -16,7 +16,7 @@ def test_the_dequantised_cross_encoder_scores_as_its_onnx_file_does():
 
     from app.backends.reader_windows import as_batch, tokenizer_from, windows
     from app.backends.reranker import CrossEncoderReranker, packaged_reranker
-    from app.training.minilm import CONFIG, weights_of
+    from research.training.minilm import CONFIG, weights_of
 
     folder = packaged_reranker()
     tokenizer = tokenizer_from(folder / "tokenizer.json")
@@ -31,7 +31,7 @@ def test_the_dequantised_cross_encoder_scores_as_its_onnx_file_does():
 
 def test_another_model_is_not_taken_for_the_base(tmp_path):
     """The names of all weights are checked, so a file of another shape never trains from random numbers."""
-    from app.training.minilm import reader_base
+    from research.training.minilm import reader_base
 
     graph = onnx.helper.make_graph([], "empty", [], [])
     onnx.save(onnx.helper.make_model(graph), tmp_path / "model.onnx")

@@ -6,8 +6,8 @@ import random
 import pytest
 
 from app.backends.corpora import Article
-from app.training.article_pairs import pairs_from_articles
-from app.training.pairs import (
+from research.training.article_pairs import pairs_from_articles
+from research.training.pairs import (
     NOT_ENOUGH,
     NOT_SUPPORTED,
     REFUTED,

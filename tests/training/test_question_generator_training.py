@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from app.text.question_input import first_question_input, next_question_input
 from safetensors.torch import load_file
 
 from app.backends.seq2seq import Seq2Seq
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
-from app.training.fine_tuning import Tuning
-from app.training.question_generator import FIRST, NEXT, train
-from app.training.question_generator_data import Asked
+from app.text.question_input import first_question_input, next_question_input
+from research.training.fine_tuning import Tuning
+from research.training.question_generator import FIRST, NEXT, train
+from research.training.question_generator_data import Asked
 from tests.limits import no_room_for
 from tests.tiny import tiny_llama, tiny_t5
 
@@ -85,7 +85,7 @@ class Interrupt(logging.Handler):
 
 @contextmanager
 def interrupted() -> Iterator[None]:
-    log, handler = logging.getLogger("app.training.fine_tuning"), Interrupt()
+    log, handler = logging.getLogger("research.training.fine_tuning"), Interrupt()
     log.setLevel(logging.INFO)
     log.addHandler(handler)
     try:
@@ -123,7 +123,7 @@ def test_a_disk_that_is_full_when_the_weights_are_saved_leaves_the_old_ones(
     train(asked(), str(base), out, FIRST, few)
     old = {file.name: file.read_bytes() for file in out.iterdir()}
     # A checkpoint of a tiny model is larger than its weights, so the disk fills up in the second of two trainings.
-    log = logging.getLogger("app.training.fine_tuning")
+    log = logging.getLogger("research.training.fine_tuning")
     # The line of a step is what says when; its level is otherwise whatever the test before has left.
     caplog.set_level(logging.INFO, log.name)
     with ExitStack() as filled:
@@ -164,8 +164,8 @@ def test_data_without_a_second_question_teaches_no_next_one(base: Path, tmp_path
 
 
 def test_an_input_that_is_too_long_loses_its_oldest_pairs_and_never_its_newest() -> None:
-    from app.training.question_generator import _fitting
-    from app.training.question_generator_data import next_examples
+    from research.training.question_generator import _fitting
+    from research.training.question_generator_data import next_examples
 
     def tokens(text: str) -> dict:
         return {"input_ids": text.split()}

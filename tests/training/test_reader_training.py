@@ -14,11 +14,11 @@ from app.backends.packed_weights import unpack
 from app.backends.reader import SpanReader
 from app.backends.reader_windows import tokenizer_from
 from app.domain.model import Passage, Question
-from app.training.corpus_questions import corpus_examples
-from app.training.reader import ReaderSettings, items_of, save, train
-from app.training.reader_decision import Read, decide, figures, threshold_for
-from app.training.reader_run import starting_point
-from app.training.squad import Example, cut, elsewhere, squad_examples
+from research.training.corpus_questions import corpus_examples
+from research.training.reader import ReaderSettings, items_of, save, train
+from research.training.reader_decision import Read, decide, figures, threshold_for
+from research.training.reader_run import starting_point
+from research.training.squad import Example, cut, elsewhere, squad_examples
 from tests.tiny import tiny_bert
 
 COLOURS = ("red", "blue", "green", "black", "white", "brown")

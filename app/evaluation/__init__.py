@@ -1,1 +1,0 @@
-"""Measuring: metrics over predictions. Runs strategies and models directly, never through stored runs."""

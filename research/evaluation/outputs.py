@@ -1,0 +1,67 @@
+"""What an evaluation leaves in its folder beside the predictions: figures, table, plots, submission, manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from app.domain.model import LabelSet
+from research.evaluation.averitec import averitec_scores, submission
+from research.evaluation.charts import draw_confusion, draw_risk
+from research.evaluation.datasets import Row
+from research.evaluation.harness import is_right, manifest
+from research.evaluation.metrics import risk_against_coverage
+from research.evaluation.predictions import Prediction, write_json, write_text
+from research.evaluation.report import figures_table, measured, mistakes
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Rows with their predictions, in one order. `about` decides the predictions, `notes` are told beside them."""
+
+    rows: Sequence[Row]
+    predictions: Sequence[Prediction]
+    labels: LabelSet
+    seed: int
+    about: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def figures(self) -> dict[str, Any]:
+        """All figures; `averitec` among them for a set of questions and answers, where pairs were looked for."""
+        found = measured(self.rows, self.predictions, self.labels, self.seed)
+        if self.has_pairs:
+            found["averitec"] = averitec_scores(self.rows, self.predictions)
+        return found
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether evidence was looked for in a set that has gold pairs."""
+        return any(row.asked for row in self.rows) and any(each.pages is not None for each in self.predictions)
+
+    @property
+    def risk(self) -> list[tuple[float, float]]:
+        """Risk against coverage; a failed prediction is the least sure of all. Empty where nothing says how sure."""
+        if all(each.confidence is None for each in self.predictions):
+            return []
+        right = [is_right(row, each, self.labels) for row, each in zip(self.rows, self.predictions, strict=True)]
+        return risk_against_coverage([each.confidence or 0.0 for each in self.predictions], right)
+
+
+def write_outputs(evaluation: Evaluation, folder: Path, workers: int) -> None:
+    """Write metrics.json, manifest.json, table.md, mistakes.md and the plots, and for AVeriTeC submission.json."""
+    told = evaluation.about | evaluation.notes
+    risk = evaluation.risk
+    curve = {"risk_against_coverage": risk} if risk else {}
+    write_json(folder / "metrics.json", told | evaluation.figures | curve)
+    write_json(folder / "manifest.json", manifest(told, evaluation.predictions, workers))
+    write_text(folder / "table.md", figures_table(evaluation.figures))
+    write_text(folder / "mistakes.md", mistakes(evaluation.rows, evaluation.predictions, evaluation.labels))
+    draw_confusion(evaluation.figures["confusion"], folder / "confusion.svg")
+    if risk:
+        draw_risk(risk, folder / "risk.svg")
+    if evaluation.has_pairs:
+        write_json(folder / "submission.json", submission(evaluation.rows, evaluation.predictions))

@@ -1,0 +1,111 @@
+"""Fine-tune a reader over any base that can carry span heads: a BERT, a RoBERTa, a DeBERTa.
+
+As SQuAD 2.0 has it, a window without the answer points at its first token (Devlin et al., 2019, section 4.3). The
+folder that comes out is one that READER takes; Hopcheck's own reader is made by reader.py.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from app.backends.hub_reader import HubReader, read_files, windows_of
+from app.backends.pretrained import Pretrained
+from app.backends.reader_windows import Window, as_batch
+from app.domain.errors import InvalidInput
+from app.domain.model import Passage, Question
+from research.evaluation.answers import exact_match, f1
+from research.training.checkpoints import CHECKPOINT, replacing
+from research.training.fine_tuning import Batch, Tuning, fine_tune
+from research.training.squad import Example, data_hash
+
+MEND = "another --base: the name of an encoder like roberta-base on the hub, or a folder with one"
+HEAD = "qa_outputs"
+"""The span heads' name in transformers' models for question answering: what a base may lack."""
+TUNING = Tuning(epochs=2, batch_size=16, learning_rate=3e-5)
+"""Devlin et al., 2019, section 4.3."""
+MEASURED = 200
+"""Held-out questions, drawn by the seed, that the card's figures are of."""
+
+Item = tuple[Window, int, int]
+"""A window with the places of the answer's first and last token; 0, 0 where it does not hold the answer."""
+
+
+def train(examples: Sequence[Example], base: str, out: Path, tuning: Tuning = TUNING, threads: int = 1) -> dict:
+    """Train a reader from `base` (a hub name or a folder) and save it to `out`; what its card says.
+
+    `out` gets the model as safetensors, its tokenizer and training.json; meanwhile the checkpoint from which the same
+    command goes on. Raises ModelUnavailable for a base of another kind, InvalidInput for a checkpoint of another run,
+    OSError when something cannot be written.
+    """
+    seen = [one for one in examples if not one.held_out]
+    if not seen:
+        raise InvalidInput("The data holds no question for the reader to learn from.", "data")
+    torch.manual_seed(tuning.seed)  # a head that the base lacks is drawn when the base is read
+    weights = read_files(base, threads, MEND, untrained=HEAD)
+    about = {
+        "model": "reader",
+        "base": weights.version,
+        "data_hash": data_hash(examples),
+        "questions": len(seen),
+        "settings": asdict(tuning),
+    }
+    trained = fine_tune(weights.model, _batches(seen, weights, tuning), tuning, out / CHECKPOINT, json.dumps(about))
+    card = about | asdict(trained)
+    with replacing(out) as fresh:
+        weights.model.save_pretrained(fresh)
+        weights.tokenizer.save_pretrained(fresh)
+        card["held_out"] = _measured(HubReader(str(fresh), threads=threads), examples, tuning.seed)
+        (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    (out / CHECKPOINT).unlink(missing_ok=True)
+    return card
+
+
+def _batches(seen: Sequence[Example], weights: Pretrained, tuning: Tuning) -> list[Batch]:
+    """Epoch after epoch, shuffled batches of windows of similar length: little padding."""
+    rng = random.Random(tuning.seed)
+    items = [item for example in seen for item in items_of(example, weights)]
+    batches = []
+    for _ in range(tuning.epochs):
+        items.sort(key=lambda item: len(item[0].token_ids) * rng.uniform(0.9, 1.1))
+        groups = [items[at : at + tuning.batch_size] for at in range(0, len(items), tuning.batch_size)]
+        rng.shuffle(groups)
+        batches += [_batch(group, weights) for group in groups]
+    return batches
+
+
+def items_of(example: Example, weights: Pretrained) -> Iterator[Item]:
+    """The example's windows, as inference makes them, with the tokens to point at."""
+    passage = Passage(example.text, example.title, "SQuAD")
+    for window in windows_of(weights.tokenizer, example.question, passage, 0):
+        inside = [(at, word) for at, word in enumerate(window.words) if word is not None]
+        first = last = 0
+        if example.place and inside[0][1][0] <= example.place[0] and example.place[1] <= inside[-1][1][1]:
+            first = next(at for at, (_, end) in inside if end > example.place[0])
+            last = next(at for at, (start, _) in reversed(inside) if start < example.place[1])
+        yield window, first, max(first, last)
+
+
+def _batch(group: Sequence[Item], weights: Pretrained) -> Batch:
+    made = as_batch([window for window, _, _ in group], pad=weights.tokenizer.pad_token_id or 0)
+    batch = {name: made[name] for name in made if name in weights.tokenizer.model_input_names}
+    starts, ends = (torch.tensor([item[place] for item in group]) for place in (1, 2))
+    return batch | {"start_positions": starts, "end_positions": ends}
+
+
+def _measured(reader: HubReader, examples: Sequence[Example], seed: int) -> dict:
+    """How many held-out questions were asked of their own passages, and EM and F1 in percent (None of none)."""
+    held = [one for one in examples if one.held_out]
+    drawn = random.Random(seed).sample(held, min(len(held), MEASURED))
+    rows = []
+    for one in drawn:
+        text = reader.read(Question(one.question), [Passage(one.text, one.title, "SQuAD")]).text
+        truth = one.answers if one.place else ()
+        rows.append((exact_match(text, truth), f1(text, truth)))
+    figures = [round(100 * sum(row[at] for row in rows) / len(rows), 1) if rows else None for at in (0, 1)]
+    return {"n": len(rows), "EM": figures[0], "F1": figures[1]}

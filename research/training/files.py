@@ -1,0 +1,129 @@
+"""Data files for training: what their rows hold, read as the files that are measured on are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from app.backends.hub import located
+from app.backends.pretrained import CAUSAL, demand_kind
+from app.backends.weight_files import demand_safetensors
+from app.domain.errors import InvalidInput, ModelUnavailable
+from research.evaluation.datasets import read_jsonl
+from research.evaluation.labels import Gold
+from research.training.pairs import SOURCES
+from research.training.squad import FILES
+
+T = TypeVar("T")
+
+
+def rows_of(path: Path, understood: Callable[[dict[str, Any]], T]) -> list[T]:
+    """What `understood` makes of every row, in the file's order; it raises ValueError, in words, at what is none.
+
+    Raises InvalidInput, which names the first line at fault and counts the others, and for a file without any row.
+    """
+    return read_jsonl(path, lambda row, _: understood(row), field="data", empty="there is nothing to train on")
+
+
+def text_in(row: dict[str, Any], field: str) -> str:
+    """The text that a row has under `field`. Raises ValueError when there is none."""
+    written = row.get(field)
+    if not isinstance(written, str) or not written.strip():
+        raise ValueError(f"no {field}")
+    return written.strip()
+
+
+def list_in(row: dict[str, Any], field: str) -> list[dict[str, Any]]:
+    """The objects that a row has under `field`, at least one. Raises ValueError otherwise."""
+    parts = row.get(field)
+    if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
+        raise ValueError(f"{field} that are no list of objects")
+    return parts
+
+
+# What the judge is trained from, looked at before anything is computed: the data sets' rows, and the base model.
+
+MEND = "another --base: the name of a causal language model on the hub, or a folder with one"
+
+
+def demand_judge_data(folder: Path) -> None:
+    """Raises InvalidInput when a file is missing or empty, or a row is broken or has a label that nobody knows."""
+    if not folder.is_dir():
+        raise InvalidInput(f"There is no folder {folder}; the judge learns from {', '.join(SOURCES)} in it.", "data")
+    for source in SOURCES:
+        rows_of(folder / f"{source}.jsonl", _demand_row)
+
+
+def _demand_row(row: dict[str, Any]) -> None:
+    text_in(row, "claim")
+    if not isinstance(row.get("id"), str | int):
+        raise ValueError("no id")
+    if row.get("label") not in tuple(Gold):
+        raise ValueError(f"the label {row.get('label')!r} is unknown; known are {', '.join(Gold)}")
+    for part in list_in(row, "evidence") if row.get("evidence") else []:
+        text_in(part, "text")
+        if not isinstance(part.get("title"), str):
+            raise ValueError("evidence without a title")
+
+
+def demand_judge_base(base: str) -> Path:
+    """The folder of `base`. Raises ModelUnavailable when the judge's adapter cannot stand on it."""
+    from safetensors import safe_open
+    from transformers import AutoTokenizer
+
+    folder = located(base, MEND)
+    demand_kind(folder, base, CAUSAL, MEND)
+    if not (folder / "model.safetensors").is_file():
+        raise ModelUnavailable(f"{base} has its weights in several files; the judge's base has them in one", MEND)
+    with safe_open(demand_safetensors(folder / "model.safetensors", MEND), "numpy") as weights:
+        if not any(".q_proj." in name for name in weights.keys()):  # noqa: SIM118 - it is no mapping
+            raise ModelUnavailable(f"{base} is not built like SmolLM2: the judge's adapter knows Llama's layers", MEND)
+    if AutoTokenizer.from_pretrained(folder, trust_remote_code=False).pad_token_id is None:
+        raise ModelUnavailable(f"The tokenizer of {base} has no token to fill short texts with", MEND)
+    return folder
+
+
+def upper_layers(base: Path) -> int:
+    """The first layer that gets an adapter: a third from below stays as it is, as in the judge that ships."""
+    return int(json.loads((base / "config.json").read_text(encoding="utf-8"))["num_hidden_layers"]) // 3
+
+
+# SQuAD's files, looked at before the reader learns from them: a fault is named by its file and its place in it.
+
+
+def demand_squad(folder: Path) -> None:
+    """Raises InvalidInput when a file is missing or empty, or is not in SQuAD's format."""
+    if not folder.is_dir():
+        raise InvalidInput(f"There is no folder {folder}; the reader learns from {' and '.join(FILES)} in it.", "data")
+    for name in FILES:
+        try:
+            _demand_articles(json.loads((folder / name).read_text(encoding="utf-8")))
+        except OSError as error:
+            raise InvalidInput(f"{folder / name} cannot be read: {error.strerror}.", "data") from error
+        except json.JSONDecodeError as error:
+            raise InvalidInput(f"{name}, line {error.lineno}: not JSON ({error.msg}).", "data") from error
+        except ValueError as error:
+            raise InvalidInput(f"{name} is not in SQuAD's format: {error}.", "data") from error
+
+
+def _demand_articles(found: Any) -> None:
+    if not isinstance(found, dict):
+        raise ValueError("no JSON object with data")
+    for at, article in enumerate(list_in(found, "data"), 1):
+        try:
+            text_in(article, "title")
+            for paragraph in list_in(article, "paragraphs"):
+                _demand_paragraph(paragraph)
+        except ValueError as error:
+            raise ValueError(f"article {at} has {error}") from None
+
+
+def _demand_paragraph(paragraph: dict[str, Any]) -> None:
+    text = text_in(paragraph, "context")
+    for asked in list_in(paragraph, "qas"):
+        question = text_in(asked, "question")
+        for answer in list_in(asked, "answers") if asked.get("answers") else []:
+            if text_in(answer, "text") not in text:
+                raise ValueError(f"an answer to {question!r} that does not stand in its context")

@@ -1,0 +1,101 @@
+"""The loop that fine-tunes a model of transformers over ready batches: seeded, logged, resumed, on CPU or GPU.
+
+AdamW with a learning rate that falls to zero over all steps. Every step seeds PyTorch by its own number, so a run that
+was interrupted ends where an unbroken one ends, dropout included.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from app.domain.errors import CallFailed
+from research.training.checkpoints import best_device, resume, save_checkpoint
+
+log = logging.getLogger(__name__)
+
+Batch = dict[str, Tensor]
+"""A model's inputs by name with what it should have said, so that its output has a loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How the weights move. `rank` 0 trains all weights, more trains an adapter of that rank."""
+
+    seed: int = 7
+    epochs: int = 3
+    batch_size: int = 4
+    learning_rate: float = 5e-5
+    rank: int = 0
+    checkpoint_every: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a run came to: `loss` is the mean of the last steps, None when a checkpoint held them all."""
+
+    steps: int
+    minutes: float
+    loss: float | None
+    device: str
+
+
+def fine_tune(model: nn.Module, batches: Sequence[Batch], tuning: Tuning, checkpoint: Path, run: str) -> Trained:
+    """Train `model` in place, one step a batch, from where `checkpoint` stands; it stays on the device that was chosen.
+
+    `run` names data, base and settings: a checkpoint of another run is refused (InvalidInput). Raises CallFailed when
+    the loss is no number, OSError when a checkpoint cannot be written.
+    """
+    device = best_device()
+    model.to(device).train()
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    optimiser = torch.optim.AdamW(weights, lr=tuning.learning_rate)
+    progress = resume(checkpoint, model, {"optimiser": optimiser}, run)
+    done, started = int(progress.get("step", 0)), time.monotonic() - progress.get("seconds", 0.0)
+    losses: list[float] = []
+    for step, batch in enumerate(batches[done:], start=done + 1):
+        torch.manual_seed(tuning.seed + step)
+        for group in optimiser.param_groups:
+            group["lr"] = tuning.learning_rate * (1 - (step - 1) / len(batches))
+        losses.append(_learn(model, optimiser, _moved(batch, device), step))
+        if step % tuning.checkpoint_every == 0 or step == len(batches):
+            seconds = time.monotonic() - started
+            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds}, run)
+            log.info("step %d of %d, loss %.3f, %.0f s", step, len(batches), _recent(losses, tuning), seconds)
+    model.eval()
+    minutes = round((time.monotonic() - started) / 60, 1)
+    return Trained(len(batches), minutes, round(_recent(losses, tuning), 4) if losses else None, device.type)
+
+
+def _recent(losses: Sequence[float], tuning: Tuning) -> float:
+    last = losses[-tuning.checkpoint_every :]
+    return sum(last) / len(last)
+
+
+def _learn(model: nn.Module, optimiser: torch.optim.Optimizer, batch: Batch, step: int) -> float:
+    loss = model(**batch).loss
+    if not torch.isfinite(loss):
+        raise CallFailed(f"The loss is not a number at step {step}; a lower learning rate may help.")
+    optimiser.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimiser.step()
+    return loss.item()
+
+
+def _moved(batch: Batch, device: torch.device) -> Batch:
+    return {name: part.to(device) for name, part in batch.items()}
+
+
+@torch.inference_mode()
+def mean_loss(model: nn.Module, batches: Sequence[Batch]) -> float | None:
+    """The mean loss over batches that training did not see; None when there are none."""
+    device = next(model.parameters()).device
+    losses = [model(**_moved(batch, device)).loss.item() for batch in batches]
+    return round(sum(losses) / len(losses), 4) if losses else None

@@ -1,0 +1,123 @@
+"""Fine-tune a questioner: a claim, or a claim with its questions and answers so far -> the question to ask.
+
+Papelo's two models (Malon, 2024, arXiv 2411.05762, appendix A) over any sequence-to-sequence base: targets of 64
+tokens, 3 epochs, batches of 4, AdamW at 5e-5. The folder that comes out is one that app/backends/seq2seq.py loads.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from peft import LoraConfig, TaskType, get_peft_model
+from torch import nn
+
+from app.backends.pretrained import SEQ2SEQ, Pretrained, load
+from app.domain.errors import InvalidInput
+from research.training.checkpoints import CHECKPOINT, replacing
+from research.training.fine_tuning import Batch, Tuning, fine_tune, mean_loss
+from research.training.question_generator_data import Asked, Example, data_hash, first_examples, next_examples
+
+TARGET_TOKENS = 64
+MEND = "another --base: the name of a sequence-to-sequence model on the hub, or a folder with one"
+NO_LOSS = -100
+"""What PyTorch's cross-entropy leaves out: the filling of targets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questioner:
+    """One of the two models: its folder's name, the most tokens that it reads, and what it learns from."""
+
+    name: str
+    source_tokens: int
+    examples: Callable[[Sequence[Asked]], Iterator[Example]]
+
+
+FIRST = Questioner("first-question", 64, first_examples)
+NEXT = Questioner("next-question", 256, next_examples)
+
+
+def train(
+    asked: Sequence[Asked], base: str, out: Path, questioner: Questioner, tuning: Tuning, threads: int = 1
+) -> dict:
+    """Train `questioner` from `base` (a hub name or a folder) and save it to `out`; what its card says.
+
+    `out` gets the model as safetensors, its tokenizer and training.json; meanwhile the checkpoint from which the same
+    command goes on. Raises ModelUnavailable for a base of another kind, InvalidInput when there is nothing to learn
+    from or the checkpoint is another run's, OSError when something cannot be written.
+    """
+    seen, unseen = (list(questioner.examples([a for a in asked if a.held_out is held])) for held in (False, True))
+    if not seen:
+        raise InvalidInput(f"The data holds nothing for the {questioner.name} model to learn from.", "data")
+    weights = load(base, SEQ2SEQ, threads, MEND)
+    torch.manual_seed(tuning.seed)
+    model = _adapted(weights.model, tuning)
+    about = {
+        "model": questioner.name,
+        "base": weights.version,
+        "data_hash": data_hash(asked),
+        "examples": len(seen),
+        "settings": asdict(tuning) | {"source_tokens": questioner.source_tokens, "target_tokens": TARGET_TOKENS},
+    }
+    batches = list(_batches(seen, weights, questioner, tuning))
+    trained = fine_tune(model, batches, tuning, out / CHECKPOINT, json.dumps(about))
+    one_pass = list(_batches(unseen, weights, questioner, Tuning(epochs=1)))
+    card = about | asdict(trained) | {"held_out": len(unseen), "held_out_loss": mean_loss(model, one_pass)}
+    _save(model, weights, card, out)
+    return card
+
+
+def _adapted(model: nn.Module, tuning: Tuning) -> nn.Module:
+    if not tuning.rank:
+        return model
+    adapter = LoraConfig(
+        task_type=TaskType.SEQ_2_SEQ_LM, r=tuning.rank, lora_alpha=2 * tuning.rank, target_modules="all-linear"
+    )
+    return get_peft_model(model, adapter)
+
+
+def _batches(
+    examples: Sequence[Example], weights: Pretrained, questioner: Questioner, tuning: Tuning
+) -> Iterator[Batch]:
+    """Shuffled anew each epoch; int64 tensors [examples, longest]."""
+    rng = random.Random(tuning.seed)
+    order = list(range(len(examples)))
+    for _ in range(tuning.epochs):
+        rng.shuffle(order)
+        for at in range(0, len(order), tuning.batch_size):
+            yield _batch([examples[place] for place in order[at : at + tuning.batch_size]], weights, questioner)
+
+
+def _batch(group: Sequence[Example], weights: Pretrained, questioner: Questioner) -> Batch:
+    tokenizer, room = weights.tokenizer, questioner.source_tokens
+    sources = [_fitting(example, tokenizer, room) for example in group]
+    inputs = tokenizer(sources, padding=True, truncation=True, max_length=room, return_tensors="pt")
+    targets = tokenizer(
+        text_target=[example.target for example in group],
+        padding=True,
+        truncation=True,
+        max_length=TARGET_TOKENS,
+        return_tensors="pt",
+    )
+    labels = targets["input_ids"].masked_fill(~targets["attention_mask"].bool(), NO_LOSS)
+    return {"input_ids": inputs["input_ids"], "attention_mask": inputs["attention_mask"], "labels": labels}
+
+
+def _fitting(example: Example, tokenizer, room: int) -> str:
+    """The longest form of the input that fits; a claim that alone is too long loses its end."""
+    forms = (example.source, *example.shorter)
+    return next((form for form in forms if len(tokenizer(form)["input_ids"]) <= room), forms[-1])
+
+
+def _save(model: nn.Module, weights: Pretrained, card: dict, out: Path) -> None:
+    """All files or none; then the checkpoint has done its work."""
+    whole = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
+    with replacing(out) as fresh:
+        whole.save_pretrained(fresh)
+        weights.tokenizer.save_pretrained(fresh)
+        (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    (out / CHECKPOINT).unlink(missing_ok=True)

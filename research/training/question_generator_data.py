@@ -1,0 +1,117 @@
+"""Claims with the questions that people asked about them, in order, as examples for the two questioners.
+
+Two formats, told apart row by row: AVeriTeC's (`questions` with `answers`), and a plain one with `hops`, a list of
+{"question", "answer"}. AVeriTeC is non-commercial: weights that were trained on it never ship with Hopcheck.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.domain.errors import InvalidInput
+from app.text.question_input import first_question_input, next_question_input
+from research.evaluation.datasets import UNANSWERABLE
+from research.training.files import list_in, rows_of, text_in
+from research.training.pairs import is_held_out
+
+log = logging.getLogger(__name__)
+
+Hops = tuple[tuple[str, str | None], ...]
+"""(question, answer) pairs in the order they were asked; None where a question found no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A claim and what was asked about it. Training never sees what is held out (by a hash of the claim)."""
+
+    claim: str
+    hops: Hops
+
+    @property
+    def held_out(self) -> bool:
+        return is_held_out(self.claim)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One input of a questioner and the question that it should ask.
+
+    `shorter` are the same input without its oldest pairs, for a window that it does not fit.
+    """
+
+    source: str
+    target: str
+    shorter: tuple[str, ...] = ()
+
+
+def read_asked(path: Path) -> list[Asked]:
+    """Every row of the file that asks something. Raises InvalidInput, which names the first line at fault."""
+    rows = rows_of(path, _asked)
+    kept = [row for row in rows if row.hops]
+    if not kept:
+        raise InvalidInput(f"{path.name} holds no question: there is nothing to train on.", "data")
+    if len(kept) < len(rows):
+        log.info("%d rows of %s ask nothing about a claim and are left out", len(rows) - len(kept), path.name)
+    return kept
+
+
+def _asked(row: dict[str, Any]) -> Asked:
+    if ("hops" in row) == ("questions" in row):
+        raise ValueError("no hops and no questions; a row has one of the two")
+    if "hops" in row:
+        return Asked(_line(row, "claim"), tuple(_plain(row)))
+    # The published files of AVeriTeC have a row without a claim, one without questions, and a question without a word.
+    return Asked(_line(row, "claim"), tuple(_averitec(row))) if row.get("claim") != "" else Asked("", ())
+
+
+def _plain(row: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
+    for hop in list_in(row, "hops"):
+        yield _line(hop, "question"), _line(hop, "answer") if hop.get("answer") is not None else None
+
+
+def _averitec(row: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
+    """Of several answers the first; what explains a yes or no belongs to it."""
+    for asked in list_in(row, "questions") if row["questions"] else []:
+        if asked.get("question") == "":
+            continue
+        answers = list_in(asked, "answers") if asked.get("answers") else []
+        told = [each for each in answers if each.get("answer_type") != UNANSWERABLE][:1]
+        answer = [_line(each, field) for each in told for field in _ANSWER if field == "answer" or each.get(field)]
+        yield _line(asked, "question"), ". ".join(part.strip(" .") for part in answer) or None
+
+
+_ANSWER = ("answer", "boolean_explanation")
+
+
+def _line(row: dict[str, Any], field: str) -> str:
+    """The text on one line, as it is at inference."""
+    return " ".join(text_in(row, field).split())
+
+
+def first_examples(asked: Sequence[Asked]) -> Iterator[Example]:
+    """The claim, and the first question about it."""
+    for each in asked:
+        yield Example(first_question_input(each.claim), each.hops[0][0])
+
+
+def next_examples(asked: Sequence[Asked]) -> Iterator[Example]:
+    """The claim with the answered pairs so far, and the question after them; none before anything is answered."""
+    for each in asked:
+        for at in range(1, len(each.hops)):
+            pairs = [(question, answer) for question, answer in each.hops[:at] if answer]
+            if pairs:
+                sources = [next_question_input(each.claim, pairs[left:]) for left in range(len(pairs))]
+                yield Example(sources[0], each.hops[at][0], tuple(sources[1:]))
+
+
+def data_hash(asked: Sequence[Asked]) -> str:
+    """A short fingerprint of the rows, in order, for the model card."""
+    digest = hashlib.sha256()
+    for each in asked:
+        digest.update(repr((each.claim, each.hops)).encode(errors="surrogatepass"))
+    return digest.hexdigest()[:16]

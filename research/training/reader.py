@@ -1,0 +1,248 @@
+"""Fine-tune the reader: question and passage -> the span that answers, and whether there is one.
+
+Two courses over the same questions: short windows and few questions without an answer first, so that pointing is
+learned before doubting; then longer windows, SQuAD 2.0's unanswerable questions and the corpus's own. The lowest
+layers stay as the cross-encoder has them, which saves a quarter of the time. A reader that is trained already can go
+on with the second course alone (`CONTINUED`). Seeded; resumes from its checkpoint; the clock can end it, with the
+learning rate falling to zero by then.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from tokenizers import Tokenizer
+from torch.nn import functional
+from transformers import BertForQuestionAnswering
+
+from app.backends.packed_weights import pack
+from app.backends.reader_windows import Window, as_batch, windows
+from research.training.checkpoints import best_device, resume, save_checkpoint
+from research.training.squad import Example, cut, data_hash, elsewhere
+
+log = logging.getLogger(__name__)
+
+Item = tuple[Window, int, int]
+"""A window and the places of the answer's first and last token in it; -1, -1 where there is no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSettings:
+    """What a training run is made of; stored whole beside the weights. `minutes` is the most it may take.
+
+    `head_rate` is how many times as fast as the body the span heads learn, `answerable_weight` what the loss of "is
+    there an answer" counts beside the span's. No `first_questions`, no first course. `answerable_questions` is the
+    most that the second course takes of SQuAD's answerable ones; None takes all.
+    """
+
+    seed: int = 7
+    minutes: float = 25.0
+    learning_rate: float = 2e-4
+    head_rate: float = 5.0
+    answerable_weight: float = 1.0
+    warmup_steps: int = 40
+    batch_size: int = 16
+    frozen_layers: int = 4
+    first_questions: int = 5000
+    first_words: tuple[int, int] = (25, 50)
+    answerable_questions: int | None = None
+    second_words: tuple[int, int] = (40, 85)
+    elsewhere: int = 1400
+    corpus_questions: int = 2600
+    checkpoint_every: int = 20
+
+
+CONTINUED = ReaderSettings(
+    learning_rate=1.5e-4,
+    head_rate=2.0,
+    answerable_weight=2.0,
+    first_questions=0,
+    answerable_questions=5500,
+    second_words=(60, 110),
+    elsewhere=900,
+    corpus_questions=1000,
+)
+"""For a reader that can point already: longer windows, every unanswerable question, and more weight on doubting."""
+
+
+def train(
+    examples: Sequence[Example],
+    model: BertForQuestionAnswering,
+    tokenizer: Tokenizer,
+    out: Path,
+    settings: ReaderSettings = ReaderSettings(),
+    clock: Callable[[], float] = time.monotonic,
+) -> dict:
+    """Train `model` on the examples that are not held out, in place; what the card says of the training.
+
+    A checkpoint is kept in `out`; `save` writes the weights. `clock` gives the seconds that `minutes` is held to.
+    """
+    for part in (model.bert.embeddings, *model.bert.encoder.layer[: settings.frozen_layers]):
+        part.requires_grad_(False)
+    seen = [one for one in examples if not one.held_out]
+    batches = _batches(_course(seen, settings), tokenizer, settings)
+    steps, seconds = _run(model.to(best_device()), batches, settings, out / "checkpoint.pt", clock)
+    return {
+        "settings": asdict(settings),
+        "data_hash": data_hash(examples),
+        "questions": len(seen),
+        "windows_seen": steps * settings.batch_size,
+        "steps": steps,
+        "of_steps": len(batches),
+        "minutes": round(seconds / 60, 1),
+    }
+
+
+def _run(
+    model: BertForQuestionAnswering,
+    batches: Sequence[Sequence[Item]],
+    settings: ReaderSettings,
+    checkpoint: Path,
+    clock: Callable[[], float],
+) -> tuple[int, float]:
+    """One step for each batch that the checkpoint does not count as done; how many steps there were, and the seconds.
+
+    The learning rate rises over the warm-up and falls to zero with the batches or the minutes, whichever end first.
+    """
+    optimiser = _optimiser(model, settings)
+    progress = resume(checkpoint, model, {"optimiser": optimiser})
+    step, started, losses = int(progress.get("step", 0)), clock() - progress.get("seconds", 0.0), []
+    model.train()
+    for batch in batches[step:]:
+        seconds = clock() - started
+        share = max((step + 1) / len(batches), seconds / (60 * settings.minutes))
+        if share > 1:
+            break
+        step += 1
+        height = min(1.0, step / settings.warmup_steps) * (1 - share)
+        losses.append(_learn(model, optimiser, batch, height, settings.answerable_weight))
+        if step % settings.checkpoint_every == 0:
+            recent = torch.tensor(losses[-settings.checkpoint_every :]).mean(dim=0).tolist()
+            log.info("step %d of %d, span %.3f, answerable %.3f, %.0f s", step, len(batches), *recent, seconds)
+            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds})
+    return step, clock() - started
+
+
+def save(model: BertForQuestionAnswering, tokenizer: Tokenizer, out: Path) -> None:
+    """The files that app/backends/reader.py loads, but for decision.json: int8 weights, configuration, tokenizer."""
+    out.mkdir(parents=True, exist_ok=True)
+    save_file(pack({name: weight.detach() for name, weight in model.state_dict().items()}), out / "model.safetensors")
+    model.config.save_pretrained(out)
+    tokenizer.save(str(out / "tokenizer.json"))
+
+
+def _course(seen: Sequence[Example], settings: ReaderSettings) -> list[list[Example]]:
+    """The two epochs' examples, cut."""
+    rng = random.Random(settings.seed)
+    squad = [one for one in seen if one.source == "squad"]
+    corpus = [one for one in seen if one.source == "corpus"]
+    other = list(elsewhere(squad, settings.elsewhere, rng))
+    answerable = [one for one in squad if one.place]
+    first = rng.sample(answerable, min(len(answerable), settings.first_questions))
+    if first:
+        first += other[: len(other) // 2]
+    if settings.answerable_questions is not None:
+        few = rng.sample(answerable, min(len(answerable), settings.answerable_questions))
+        squad = few + [one for one in squad if not one.place]
+    second = squad + other + rng.sample(corpus, min(len(corpus), settings.corpus_questions))
+    return [
+        [cut(one, rng.randint(*words), rng) for one in part]
+        for part, words in ((first, settings.first_words), (second, settings.second_words))
+    ]
+
+
+def _batches(course: Sequence[Sequence[Example]], tokenizer: Tokenizer, settings: ReaderSettings) -> list[list[Item]]:
+    """Epoch after epoch, shuffled batches of windows of similar length: little padding."""
+    rng = random.Random(settings.seed)
+    batches = []
+    for epoch in course:
+        items = [item for one in epoch for item in items_of(one, tokenizer)]
+        items.sort(key=lambda item: len(item[0].token_ids) * rng.uniform(0.93, 1.07))
+        size = settings.batch_size
+        groups = [items[at : at + size] for at in range(0, len(items), size)]
+        rng.shuffle(groups)
+        batches += groups
+    return batches
+
+
+def items_of(example: Example, tokenizer: Tokenizer) -> list[Item]:
+    """The example's windows; one that does not hold the whole answer counts as having none."""
+    items = []
+    for window in windows(tokenizer, example.question, example.title, example.text):
+        inside = [(at, word) for at, word in enumerate(window.words) if word is not None]
+        first = last = -1
+        if example.place and inside[0][1][0] <= example.place[0] and example.place[1] <= inside[-1][1][1]:
+            first = next(at for at, (_, end) in inside if end > example.place[0])
+            last = next(at for at, (start, _) in reversed(inside) if start < example.place[1])
+        items.append((window, first, max(first, last)))
+    return items
+
+
+def _optimiser(model: BertForQuestionAnswering, settings: ReaderSettings) -> torch.optim.Optimizer:
+    """AdamW; weight decay on the matrices only, and the heads learn faster than the body."""
+    body = [weight for weight in model.bert.parameters() if weight.requires_grad]
+    rate = settings.learning_rate
+    groups = [
+        {"params": [weight for weight in body if weight.ndim == 2], "lr": rate, "weight_decay": 0.01},
+        {"params": [weight for weight in body if weight.ndim < 2], "lr": rate, "weight_decay": 0.0},
+        {"params": list(model.qa_outputs.parameters()), "lr": settings.head_rate * rate, "weight_decay": 0.0},
+    ]
+    for group in groups:
+        group["full_rate"] = group["lr"]
+    return torch.optim.AdamW(groups, fused=True)
+
+
+def _learn(
+    model: BertForQuestionAnswering,
+    optimiser: torch.optim.Optimizer,
+    batch: Sequence[Item],
+    height: float,
+    answerable_weight: float,
+) -> tuple[float, float]:
+    """One step at `height` of the full learning rates; the two losses, before they are weighted."""
+    span, answerable = losses_of(model, batch)
+    for group in optimiser.param_groups:
+        group["lr"] = group["full_rate"] * height
+    optimiser.zero_grad()
+    (span + answerable_weight * answerable).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimiser.step()
+    return span.item(), answerable.item()
+
+
+def losses_of(model: BertForQuestionAnswering, batch: Sequence[Item]) -> tuple[torch.Tensor, torch.Tensor]:
+    """(cross-entropy of first and last token over the passage, where there is an answer; of there being one).
+
+    "There is an answer" is the sum of the two logits of [CLS], as at inference.
+    """
+    made = as_batch([window for window, _, _ in batch], pad=model.config.pad_token_id)
+    inputs = {name: tensor.to(model.device) for name, tensor in made.items()}
+    inside = inputs.pop("answerable_tokens")
+    firsts, lasts = (
+        torch.tensor(places, device=model.device) for places in zip(*[item[1:] for item in batch], strict=True)
+    )
+    output = model(**inputs)
+    has_answer = firsts >= 0
+    answerable = functional.binary_cross_entropy_with_logits(
+        output.start_logits[:, 0] + output.end_logits[:, 0], has_answer.float()
+    )
+    span = output.start_logits.new_zeros(())
+    if has_answer.any():
+        floor = torch.finfo(output.start_logits.dtype).min
+        for logits, places in ((output.start_logits, firsts), (output.end_logits, lasts)):
+            within = logits.masked_fill(~inside, floor)[has_answer]
+            span = span + functional.cross_entropy(within, places[has_answer])
+    return span, answerable
+
+
+def save_card(card: dict, out: Path) -> None:
+    """The figures of a run, beside the weights."""
+    (out / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,67 @@
+"""The whole making of the reader: from the packages and the data folder to the files that ship."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from transformers import BertForQuestionAnswering
+
+from app.backends.corpora import vital_articles
+from app.backends.reader import SpanReader
+from app.backends.reader_windows import tokenizer_from
+from app.backends.reranker import CrossEncoderReranker, packaged_reranker
+from research.training.checkpoints import replacing
+from research.training.corpus_questions import corpus_examples
+from research.training.minilm import reader_base
+from research.training.reader import ReaderSettings, save, save_card, train
+from research.training.reader_decision import decide
+from research.training.squad import Example, squad_examples
+
+CORPUS_MEASURED = 300
+
+
+def make_reader(
+    data: Path, out: Path, settings: ReaderSettings, threads: int, continue_from: Path | None = None
+) -> dict:
+    """Train, save, fit and measure; the metrics. `out` gets the reader's files, training.json and metrics.json.
+
+    All of them or none: a reader that is in `out` stays whole when the disk is full or the measuring fails.
+    `continue_from` is the folder of a trained reader to go on from; without one it starts from the cross-encoder.
+    """
+    torch.set_num_threads(threads)
+    torch.manual_seed(settings.seed)
+    model, tokenizer, name = starting_point(continue_from)
+    examples = reader_examples(data, settings.seed)
+    card = train(examples, model, tokenizer, out, settings)
+    reranker = CrossEncoderReranker(threads=threads)
+    with replacing(out) as fresh:
+        save(model, tokenizer, fresh)
+        save_card({"started_from": name, **card}, fresh)
+        return decide(fresh, _few_of_the_corpus(examples), reranker.rerank, threads)
+
+
+def starting_point(trained: Path | None) -> tuple[BertForQuestionAnswering, Tokenizer, str]:
+    """The model to train, its tokenizer, and the name of what the training starts from.
+
+    A trained reader's weights are int8 in its file; they go on as the float32 numbers that inference computes with.
+    """
+    if trained is None:
+        base = packaged_reranker()
+        return reader_base(base / "model.onnx"), tokenizer_from(base / "tokenizer.json"), "ms-marco-MiniLM-L-12-v2"
+    model, tokenizer, _, name = SpanReader(trained, threads=torch.get_num_threads()).load()
+    return model, tokenizer, name
+
+
+def reader_examples(data: Path, seed: int) -> list[Example]:
+    """SQuAD's questions in the folder `data`, and the corpus's own."""
+    return squad_examples(data) + corpus_examples(vital_articles(), random.Random(seed))
+
+
+def _few_of_the_corpus(examples: list[Example]) -> list[Example]:
+    """All held-out questions of SQuAD, and so few of the corpus's that they do not outweigh them."""
+    corpus = [one for one in examples if one.source == "corpus" and one.held_out]
+    few = random.Random(0).sample(corpus, min(len(corpus), CORPUS_MEASURED))
+    return [one for one in examples if one.source == "squad"] + few

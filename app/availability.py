@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from app.backends.corpora import installed
-from app.backends.hub import why_missing
-from app.backends.language_models import ModelSettings, availability
-from app.backends.web_search.searching import Searching
+from app.backends.corpus.registry import installed
+from app.backends.llm.registry import ModelSettings, availability
+from app.backends.local.loading import why_missing
+from app.backends.web_search.search import Searching
 from app.capabilities import (
     BASELINES,
     CORPUS_SEARCH,

@@ -12,12 +12,12 @@ import click
 from flask import Flask, current_app
 from flask.cli import AppGroup
 
-from app.backends.bm25 import Java
-from app.backends.corpora import CORPORA, VITAL, CorpusInfo, folder_of, installed
-from app.backends.corpus_building import Order, build_corpus
-from app.backends.corpus_formats import FORMATS
-from app.backends.corpus_index import MANIFEST, PROBLEMS
-from app.backends.corpus_prebuilt import install_prebuilt
+from app.backends.corpus.bm25 import Java
+from app.backends.corpus.builder import Order, build_corpus
+from app.backends.corpus.formats import FORMATS
+from app.backends.corpus.index import MANIFEST, PROBLEMS
+from app.backends.corpus.prebuilt import install_prebuilt
+from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, installed
 from app.domain.errors import HopcheckError, InvalidInput
 from app.preparing import corpus_index, prepare
 from app.settings import Settings

@@ -6,7 +6,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
-from app.backends.hub import fetch as fetch_model
+from app.backends.local.loading import fetch as fetch_model
 from app.capabilities import Choice
 from app.domain.errors import ModelUnavailable
 

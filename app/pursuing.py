@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.backends.inference import Inference
-from app.backends.seq2seq import Seq2Seq
+from app.backends.local.inference_queue import Inference
+from app.backends.local.seq2seq import Seq2Seq
 from app.domain.ports import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
 from app.modules.pursuit.local import LocalPursuer
 from app.modules.pursuit.local_paraphraser import LocalParaphraser

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.backends.hub import why_missing
-from app.backends.web_search.configured import PROVIDERS
-from app.backends.web_search.in_turn import each_first
-from app.backends.web_search.searching import Searching
+from app.backends.local.loading import why_missing
+from app.backends.web_search.registry import PROVIDERS, each_first
+from app.backends.web_search.search import Searching
 from app.capabilities import CORPUS_SEARCH, Choice
 from app.domain.model import RunOptions
 from app.missing import GENERATOR, JUDGE, NO_MODEL, READER, broken

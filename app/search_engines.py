@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.backends.corpus_fusion import Shelf
-from app.backends.corpus_search import CorpusPages, CorpusSearch
-from app.backends.web_page import WebPages
-from app.backends.web_search.configured import configured
-from app.backends.web_search.in_turn import each_first
-from app.backends.web_search.searching import Searching
+from app.backends.corpus.registry import Shelf
+from app.backends.corpus.search import CorpusPages, CorpusSearch
+from app.backends.fetch.pages import WebPages
+from app.backends.web_search.registry import configured, each_first
+from app.backends.web_search.search import Searching
 from app.capabilities import CORPUS_SEARCH
 from app.domain.model import Origin, RunOptions
 from app.domain.ports import PageReader, WebSearch

@@ -10,19 +10,19 @@ from functools import partial
 from pathlib import Path
 
 from app.availability import SEQ2SEQ, Availability
-from app.backends.bm25 import Java
-from app.backends.corpus_fusion import Shelf
-from app.backends.entailment import Calibration, EntailmentJudge
-from app.backends.fingerprint import fingerprint
-from app.backends.hub_judge import HubJudge
-from app.backends.hub_reader import HubReader
-from app.backends.inference import Inference
-from app.backends.language_models import ModelSettings, configured
-from app.backends.local_lm import LocalLM
-from app.backends.openai_chat import OpenAIChat
-from app.backends.reader import SpanReader
-from app.backends.reranker import CrossEncoderReranker
-from app.backends.seq2seq import Seq2Seq
+from app.backends.corpus.bm25 import Java
+from app.backends.corpus.registry import Shelf
+from app.backends.llm.openai_client import OpenAIChat
+from app.backends.llm.registry import ModelSettings, configured
+from app.backends.local.hub_judge import HubJudge
+from app.backends.local.hub_reader import HubReader
+from app.backends.local.inference_queue import Inference
+from app.backends.local.judge import Calibration, EntailmentJudge
+from app.backends.local.llama_cpp import LocalLM
+from app.backends.local.loading import fingerprint
+from app.backends.local.reader import SpanReader
+from app.backends.local.reranker import CrossEncoderReranker
+from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities import BASELINES, PURSUIT, Capabilities, Group
 from app.domain.model import RunOptions
 from app.domain.ports import (

@@ -26,8 +26,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.backends.bm25 import Bm25Retriever, Java  # noqa: E402
-from app.backends.corpora import vital_articles  # noqa: E402
+from app.backends.corpus.bm25 import Bm25Retriever, Java  # noqa: E402
+from app.backends.corpus.registry import vital_articles  # noqa: E402
 from app.text.sentences import sentences  # noqa: E402
 
 SEED = 20

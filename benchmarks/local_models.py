@@ -27,9 +27,9 @@ from typing import Any
 
 import torch
 
-from app.backends.corpora import Article, vital_articles
-from app.backends.reader import Decision, SpanReader, best_spans, fits
-from app.backends.reader_windows import Window, windows
+from app.backends.corpus.registry import Article, vital_articles
+from app.backends.local.reader import Decision, SpanReader, best_spans, fits
+from app.backends.local.reader_windows import Window, windows
 from app.text.evidence import content_words
 
 ROOT = Path(__file__).resolve().parent.parent

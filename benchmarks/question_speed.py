@@ -17,8 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app.backends.local_lm import parameters
-from app.backends.smollm2 import packaged_gguf
+from app.backends.local.llama_cpp import packaged_gguf, parameters
 from app.domain.model import Claim
 from app.modules.question_generator import MAX_TOKENS, prompt_for
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.backends.local_lm import LocalLM
+from app.backends.local.llama_cpp import LocalLM
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
 from app.modules.question_generator import LocalQuestionGenerator
 

@@ -19,8 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.backends.bm25 import Bm25Retriever  # noqa: E402
-from app.backends.reranker import CrossEncoderReranker  # noqa: E402
+from app.backends.corpus.bm25 import Bm25Retriever  # noqa: E402
+from app.backends.local.reranker import CrossEncoderReranker  # noqa: E402
 from app.domain.model import Passage  # noqa: E402
 
 QUESTIONS = Path(__file__).with_name("retrieval_questions.jsonl")

@@ -13,7 +13,7 @@ import argparse
 import json
 from pathlib import Path
 
-from app.backends.corpora import vital_articles
+from app.backends.corpus.registry import vital_articles
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from app.modules.reasoner import JudgeReasoner
 from app.settings import load_settings

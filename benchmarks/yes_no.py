@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from app.backends.entailment import Calibration, EntailmentJudge
+from app.backends.local.judge import Calibration, EntailmentJudge
 from app.domain.model import Passage
 from app.domain.ports import EntailmentModel
 from app.modules.answering.yes_no import YesOrNo

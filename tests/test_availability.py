@@ -3,7 +3,7 @@
 import pytest
 
 from app.availability import GUIDED, Availability
-from app.backends.language_models import ModelSettings
+from app.backends.llm.registry import ModelSettings
 from app.capabilities import OWN, PURSUIT
 from app.domain.errors import ModelUnavailable
 from app.domain.model import RunOptions

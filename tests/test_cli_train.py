@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app import create_app
-from app.backends.hub_reader import HubReader
+from app.backends.local.hub_reader import HubReader
 from app.settings import Settings
 from research.training.pairs import SOURCES
 from research.training.squad import FILES

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from app import cli_corpus
-from app.backends.corpora import folder_of
+from app.backends.corpus.registry import folder_of
 from app.settings import Settings
 
 

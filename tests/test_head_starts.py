@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from app.backends.inference import Inference
-from app.backends.seq2seq import Seq2Seq
+from app.backends.local.inference_queue import Inference
+from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities import MIXES
 from app.domain.model import RunOptions
 from app.head_starts import PAGES, HeadStarts

@@ -10,7 +10,7 @@ import re
 import pytest
 
 from app import create_app
-from app.backends.retries import TRIES
+from app.backends.http import TRIES
 from app.domain.model import HopStatus
 from app.extensions import db
 from app.settings import Settings

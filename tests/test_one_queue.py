@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from app.backends import inference
+from app.backends.local import inference_queue
 from app.settings import Settings
 from app.wiring import Wiring
 
 
 def test_the_wiring_makes_one_queue_for_all_local_models_with_the_deadline_and_the_cores_of_the_settings(tmp_path):
-    others = set(inference._all)
+    others = set(inference_queue._all)
     wiring = Wiring(
         Settings(instance=tmp_path, call_seconds=7, torch_threads=3, reader="some/reader", flan_t5="some/flan-t5")
     )
-    (queue,) = set(inference._all) - others
+    (queue,) = set(inference_queue._all) - others
     assert (queue._call_seconds, queue._cores) == (7, 3) and wiring.parts()

@@ -16,7 +16,7 @@ from flask_migrate import upgrade
 from safetensors.numpy import save_file
 
 from app import cli_corpus, cli_setup, create_app
-from app.backends.checksums import write_sums
+from app.backends.local.weight_files import write_sums
 from app.domain.errors import ModelUnavailable
 from app.extensions import db
 from app.preparing import Step, base_model_folder, index_folder, is_whole_model, prepare, steps

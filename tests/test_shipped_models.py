@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.corpora import vital_articles
+from app.backends.corpus.registry import vital_articles
 from app.wiring import SHIPPED
 from research.training.pairs import SOURCES, is_held_out
 

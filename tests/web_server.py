@@ -20,8 +20,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from typing import Any
 
-from app.backends.guarded_http import GuardedHttp
-from app.backends.public_addresses import is_public
+from app.backends.fetch.addresses import is_public
+from app.backends.fetch.safe_http import GuardedHttp
 
 HERE = "127.0.0.1"
 ELSEWHERE = "127.0.0.2"

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from app.backends.jvm import OLDEST_JAVA, choose_java, java_version
+from app.backends.corpus.jvm import OLDEST_JAVA, choose_java, java_version
 from app.doctor.findings import Finding, ok, problem, warning
 from app.domain.errors import ModelUnavailable
 from app.settings import ROOT, Settings

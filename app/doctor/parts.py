@@ -14,7 +14,7 @@ from app.domain.errors import CallFailed, ModelUnavailable
 from app.settings import ROOT, Settings
 
 if TYPE_CHECKING:
-    from app.backends.language_models import ModelSettings
+    from app.backends.llm.registry import ModelSettings
 
 SHIPPED = ROOT / "app" / "models"
 RESTORE = "git checkout -- app/models"
@@ -22,8 +22,8 @@ RESTORE = "git checkout -- app/models"
 
 def corpora(settings: Settings) -> Iterator[Finding]:
     """Is each corpus in use indexed, whole, and made from what is installed now?"""
-    from app.backends.corpora import CORPORA
-    from app.backends.corpus_index import checked
+    from app.backends.corpus.index import checked
+    from app.backends.corpus.registry import CORPORA
     from app.preparing import corpus_index, index_folder
 
     for name in settings.corpora:
@@ -41,8 +41,8 @@ def corpora(settings: Settings) -> Iterator[Finding]:
 
 def question_model(settings: Settings) -> Iterator[Finding]:
     """The GGUF file that asks questions: the packaged one, with its very bytes, or the operator's."""
-    from app.backends.smollm2 import packaged_gguf
-    from app.backends.weight_files import demand_gguf
+    from app.backends.local.llama_cpp import packaged_gguf
+    from app.backends.local.weight_files import demand_gguf
 
     name, own = "question model", settings.question_model
     mend = "QUESTION_MODEL, the path of a GGUF file"
@@ -56,7 +56,7 @@ def question_model(settings: Settings) -> Iterator[Finding]:
 
 def base_model(settings: Settings) -> Iterator[Finding]:
     """SmolLM2 as it was unpacked, which the judge stands on."""
-    from app.backends.checksums import matches_sums
+    from app.backends.local.weight_files import matches_sums
     from app.preparing import base_model as step
     from app.preparing import base_model_folder
 
@@ -71,7 +71,7 @@ def base_model(settings: Settings) -> Iterator[Finding]:
 
 def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Finding]:
     """The judge's adapter and the reader: files that can be read, and the bytes that are committed."""
-    from app.backends.weight_files import demand_safetensors
+    from app.backends.local.weight_files import demand_safetensors
 
     for name, weights in (("judge", "adapter_model.safetensors"), ("reader", "model.safetensors")):
         broken = _broken(name, partial(demand_safetensors, folder / name / weights, RESTORE))
@@ -86,8 +86,8 @@ def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Find
 
 def reranker(_settings: Settings) -> Iterator[Finding]:
     """The packaged cross-encoder, with its very bytes."""
-    from app.backends.checksums import demand_as_installed
-    from app.backends.reranker import packaged_reranker
+    from app.backends.local.reranker import packaged_reranker
+    from app.backends.local.weight_files import demand_as_installed
 
     def whole() -> None:
         folder = packaged_reranker()
@@ -99,7 +99,7 @@ def reranker(_settings: Settings) -> Iterator[Finding]:
 
 def language_models(settings: Settings) -> Iterator[Finding]:
     """Which ones are set up, and what is known against each without asking it."""
-    from app.backends.language_models import availability
+    from app.backends.llm.registry import availability
 
     name = "language models"
     models = _models(settings)
@@ -117,8 +117,8 @@ def language_models(settings: Settings) -> Iterator[Finding]:
 
 def language_models_online(settings: Settings) -> Iterator[Finding]:
     """Does each answer? One short call each, which may cost a little."""
-    from app.backends.language_models import availability
-    from app.backends.openai_chat import OpenAIChat
+    from app.backends.llm.openai_client import OpenAIChat
+    from app.backends.llm.registry import availability
 
     for model in _models(settings):
         if availability(model):
@@ -133,7 +133,7 @@ def language_models_online(settings: Settings) -> Iterator[Finding]:
 
 
 def _models(settings: Settings) -> tuple[ModelSettings, ...]:
-    from app.backends.language_models import configured
+    from app.backends.llm.registry import configured
 
     return configured(
         settings.openai_api_key,

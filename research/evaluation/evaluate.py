@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.backends.corpora import folder_of
-from app.backends.corpus_index import Manifest
+from app.backends.corpus.index import Manifest
+from app.backends.corpus.registry import folder_of
 from app.capabilities import SEARCHES
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet, RunOptions

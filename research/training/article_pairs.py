@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from app.backends.corpora import Article
+from app.backends.corpus.registry import Article
 from app.text.sentences import sentences
 from research.training.pairs import HELD_OUT_SHARE, NAME, NOT_ENOUGH, NUMBER, REFUTED, SUPPORTED, Pair, is_held_out
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.backends.entailment import CLASSES, Calibration, EntailmentJudge
+from app.backends.local.judge import CLASSES, Calibration, EntailmentJudge
 from app.modules.joined_judge import Joint
 from research.evaluation.metrics import auc, expected_calibration_error, macro_f1, risk_against_coverage
 from research.training.checkpoints import replacing

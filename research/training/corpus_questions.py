@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from app.backends.corpora import Article
+from app.backends.corpus.registry import Article
 from research.training.pairs import is_held_out
 from research.training.squad import Example
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.backends.hub import located
-from app.backends.pretrained import CAUSAL, demand_kind
-from app.backends.weight_files import demand_safetensors
+from app.backends.local.loading import CAUSAL, demand_kind, located
+from app.backends.local.weight_files import demand_safetensors
 from app.domain.errors import InvalidInput, ModelUnavailable
 from research.evaluation.datasets import read_jsonl
 from research.evaluation.labels import Gold

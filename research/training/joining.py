@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_softmax
 
-from app.backends.entailment import CLASSES
+from app.backends.local.judge import CLASSES
 from app.modules.joined_judge import BIAS, JUDGE, Joint, joined, log_odds
 from app.modules.signals import SIGNALS, signals
 from research.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair

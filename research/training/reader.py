@@ -23,8 +23,8 @@ from tokenizers import Tokenizer
 from torch.nn import functional
 from transformers import BertForQuestionAnswering
 
-from app.backends.packed_weights import pack
-from app.backends.reader_windows import Window, as_batch, windows
+from app.backends.local.reader import pack
+from app.backends.local.reader_windows import Window, as_batch, windows
 from research.training.checkpoints import best_device, resume, save_checkpoint
 from research.training.squad import Example, cut, data_hash, elsewhere
 
@@ -132,7 +132,7 @@ def _run(
 
 
 def save(model: BertForQuestionAnswering, tokenizer: Tokenizer, out: Path) -> None:
-    """The files that app/backends/reader.py loads, but for decision.json: int8 weights, configuration, tokenizer."""
+    """The files that app/backends/local/reader.py loads, but for decision.json: int8 weights, configuration, tokenizer."""
     out.mkdir(parents=True, exist_ok=True)
     save_file(pack({name: weight.detach() for name, weight in model.state_dict().items()}), out / "model.safetensors")
     model.config.save_pretrained(out)

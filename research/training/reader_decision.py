@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-from app.backends.reader import Decision, SpanReader
+from app.backends.local.reader import Decision, SpanReader
 from app.domain.model import Passage, Question
 from research.evaluation.answers import exact_match, f1
 from research.training.pairs import is_held_out

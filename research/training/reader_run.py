@@ -9,10 +9,10 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertForQuestionAnswering
 
-from app.backends.corpora import vital_articles
-from app.backends.reader import SpanReader
-from app.backends.reader_windows import tokenizer_from
-from app.backends.reranker import CrossEncoderReranker, packaged_reranker
+from app.backends.corpus.registry import vital_articles
+from app.backends.local.reader import SpanReader
+from app.backends.local.reader_windows import tokenizer_from
+from app.backends.local.reranker import CrossEncoderReranker, packaged_reranker
 from research.training.checkpoints import replacing
 from research.training.corpus_questions import corpus_examples
 from research.training.minilm import reader_base

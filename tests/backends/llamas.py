@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import LlamaConfig, LlamaForSequenceClassification
 
-from app.backends.packed_batch import packed
+from app.backends.local.judge import packed
 
 ONE, TWO, LONG = [5], [7, 8], [3 + at % 90 for at in range(400)]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.backends.language_models import ModelSettings
-from app.backends.openai_chat import OpenAIChat
-from app.backends.retries import Patience
+from app.backends.http import Patience
+from app.backends.llm.openai_client import OpenAIChat
+from app.backends.llm.registry import ModelSettings
 from app.domain.events import Event, TokensUsed
 from app.domain.model import RunOptions, Usage
 from app.domain.ports import TextGenerator

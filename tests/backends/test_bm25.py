@@ -8,9 +8,9 @@ from shutil import rmtree
 
 import pytest
 
-from app.backends.bm25 import Bm25Retriever
-from app.backends.corpora import Article, Corpus, build_built_in, is_current
-from app.backends.corpus_index import LAYOUT, MANIFEST, checked, made_of, put_in_place, whole
+from app.backends.corpus.bm25 import Bm25Retriever
+from app.backends.corpus.index import LAYOUT, MANIFEST, checked, made_of, put_in_place, whole
+from app.backends.corpus.registry import Article, Corpus, build_built_in, is_current
 from app.domain.errors import ModelUnavailable
 from app.domain.model import Origin
 from app.domain.progress import listening

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.checksums import (
+from app.backends.local.weight_files import (
     demand_as_installed,
     is_as_installed,
     matches_sums,

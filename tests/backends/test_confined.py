@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from app.backends.confined import WRITTEN, run_confined
+from app.backends.fetch.sandbox import WRITTEN, run_confined
 from tests.waiting import LONG
 
 MEMORY = 256 * 1024**2

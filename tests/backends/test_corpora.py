@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.corpora import CORPORA, VITAL, Article, read_extracts, vital_articles
+from app.backends.corpus.registry import CORPORA, VITAL, Article, read_extracts, vital_articles
 from app.domain.errors import ModelUnavailable
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "benchmarks" / "retrieval_questions.jsonl"

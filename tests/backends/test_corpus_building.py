@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from app.backends import jvm
-from app.backends.bm25 import DEFAULT_JAVA, Bm25Retriever
-from app.backends.corpora import CORPORA, about, installed
-from app.backends.corpus_building import Order, build_corpus, checked_name
-from app.backends.corpus_index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, whole
-from app.backends.corpus_notebook import Notebook
-from app.backends.corpus_progress import Pace, duration
+from app.backends.corpus import jvm
+from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
+from app.backends.corpus.builder import Order, Pace, build_corpus, checked_name, duration
+from app.backends.corpus.checkpoint import Notebook
+from app.backends.corpus.index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, whole
+from app.backends.corpus.registry import CORPORA, about, installed
 from app.domain.errors import InvalidInput, ModelUnavailable
 from tests.waiting import until
 
@@ -25,8 +24,8 @@ pytestmark = pytest.mark.timeout(300)
 KILLED = """
 import sys, time
 from pathlib import Path
-from app.backends.bm25 import DEFAULT_JAVA
-from app.backends.corpus_building import Order, build_corpus
+from app.backends.corpus.bm25 import DEFAULT_JAVA
+from app.backends.corpus.builder import Order, build_corpus
 
 def say(line):
     if line.startswith("indexed"):

@@ -13,10 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
-from app.backends.corpus_folder import files_in
-from app.backends.corpus_formats import entries
-from app.backends.corpus_passages import clean, passages_of
-from app.backends.corpus_pdf import PdfFailed, read_pdf
+from app.backends.corpus.formats import entries, files_in
+from app.backends.corpus.passages import clean, passages_of
+from app.backends.corpus.pdf import PdfFailed, read_pdf
 
 PAGE = """<html><head><title>The Thames</title><script>let menu = 1</script></head><body><nav>Home About</nav>
 <article><p>The Thames is a river that flows through southern England, and through London on its way to the sea.</p>

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.backends.corpus_formats import LONGEST_LINE, entries, format_of, total_bytes
-from app.backends.corpus_passages import passages_of
-from app.backends.document_text import Unreadable
+from app.backends.corpus.documents import Unreadable
+from app.backends.corpus.formats import LONGEST_LINE, entries, format_of, total_bytes
+from app.backends.corpus.passages import passages_of
 
 GOOD = {"id": "1", "title": "Nairobi", "contents": "It is a city.", "url": "https://example.org/nairobi"}
 KILT = {

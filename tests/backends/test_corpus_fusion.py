@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.bm25 import Bm25Retriever
-from app.backends.corpus_fusion import FusedRetriever, Shelf
+from app.backends.corpus.bm25 import Bm25Retriever
+from app.backends.corpus.registry import FusedRetriever, Shelf
 from app.domain.errors import ModelUnavailable
 from app.domain.model import Passage
 

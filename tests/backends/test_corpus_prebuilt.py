@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from app.backends import jvm
-from app.backends.bm25 import DEFAULT_JAVA, Bm25Retriever
-from app.backends.corpora import about
-from app.backends.corpus_hits import best_passage
-from app.backends.corpus_index import BUILT_IN
-from app.backends.corpus_prebuilt import install_prebuilt
+from app.backends.corpus import jvm
+from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever, best_passage
+from app.backends.corpus.index import BUILT_IN
+from app.backends.corpus.prebuilt import install_prebuilt
+from app.backends.corpus.registry import about
 from app.domain.errors import InvalidInput, ModelUnavailable
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(300)]

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from app.backends import jvm
-from app.backends.bm25 import DEFAULT_JAVA, Bm25Retriever
-from app.backends.corpora import Article, Corpus, build_built_in
-from app.backends.corpus_building import Order, build_corpus
-from app.backends.corpus_prebuilt import install_prebuilt
-from app.backends.corpus_search import CorpusPages, CorpusSearch
+from app.backends.corpus import jvm
+from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
+from app.backends.corpus.builder import Order, build_corpus
+from app.backends.corpus.prebuilt import install_prebuilt
+from app.backends.corpus.registry import Article, Corpus, build_built_in
+from app.backends.corpus.search import CorpusPages, CorpusSearch
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Origin, Passage, SearchHit
 from app.modules.answering.web_search import WebSearchAnswerer

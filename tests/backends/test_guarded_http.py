@@ -14,9 +14,8 @@ from ipaddress import ip_address
 import pytest
 import trustme
 
-from app.backends.fetch_turns import Turns
-from app.backends.guarded_http import Budget, GuardedHttp
-from app.backends.public_addresses import is_public, system_resolve
+from app.backends.fetch.addresses import is_public, system_resolve
+from app.backends.fetch.safe_http import Budget, GuardedHttp, Turns
 from app.domain.calls import NotWanted, only_while
 from app.domain.errors import CallFailed
 from tests.waiting import LONG, LONGER

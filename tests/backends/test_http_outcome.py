@@ -10,7 +10,7 @@ FIRST_REQUESTS_AT_ONCE = """
     import asyncio
     import threading
 
-    from app.backends.http_outcome import Outcome, awaited
+    from app.backends.http import Outcome, awaited
 
     loops, gate = set(), threading.Barrier(8)
 

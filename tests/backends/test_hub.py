@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.backends.hub import fetch, folder_of, located, why_missing
+from app.backends.local.loading import fetch, folder_of, located, why_missing
 from app.domain.errors import ModelUnavailable
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.entailment import Calibration
-from app.backends.hub_judge import NOTHING, HubJudge, calibration_of
-from app.backends.inference import Inference
+from app.backends.local.hub_judge import NOTHING, HubJudge, calibration_of
+from app.backends.local.inference_queue import Inference
+from app.backends.local.judge import Calibration
 from app.domain.calls import remembering
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered, TokensUsed

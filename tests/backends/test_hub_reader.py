@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.hub_reader import HubReader, windows_of
+from app.backends.local.hub_reader import HubReader, windows_of
 from app.domain.calls import remembering
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered

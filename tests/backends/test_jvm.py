@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.jvm import choose_java, java_version
+from app.backends.corpus.jvm import choose_java, java_version
 
 # Starting Java takes seconds, and minutes on a machine that is busy with training.
 pytestmark = pytest.mark.timeout(300)

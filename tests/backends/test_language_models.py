@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.language_models import OPENAI_URL, ModelSettings, availability, configured
+from app.backends.llm.registry import OPENAI_URL, ModelSettings, availability, configured
 from app.domain.errors import SettingsError
 
 KEY = "sk-planted-Zx81"

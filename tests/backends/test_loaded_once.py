@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from app.backends.entailment import EntailmentJudge
-from app.backends.hub_judge import HubJudge
-from app.backends.hub_reader import HubReader
-from app.backends.local_lm import LocalLM
-from app.backends.reader import SpanReader
-from app.backends.reranker import CrossEncoderReranker
-from app.backends.seq2seq import Seq2Seq
+from app.backends.local.hub_judge import HubJudge
+from app.backends.local.hub_reader import HubReader
+from app.backends.local.judge import EntailmentJudge
+from app.backends.local.llama_cpp import LocalLM
+from app.backends.local.reader import SpanReader
+from app.backends.local.reranker import CrossEncoderReranker
+from app.backends.local.seq2seq import Seq2Seq
 from app.preparing import BASE_MODEL
 from app.settings import ROOT
 from tests.tiny import tiny_bert, tiny_nli, tiny_qa, tiny_t5

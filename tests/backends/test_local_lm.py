@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.local_lm import LocalLM
-from app.backends.smollm2 import packaged_gguf
+from app.backends.local.llama_cpp import LocalLM, packaged_gguf
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
 from app.domain.progress import listening

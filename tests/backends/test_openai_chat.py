@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from app.backends.language_models import ModelSettings
-from app.backends.openai_chat import SEED, OpenAIChat
+from app.backends.llm.openai_client import SEED, OpenAIChat
+from app.backends.llm.registry import ModelSettings
 from app.domain.calls import remembering
 from app.domain.model import Usage
 from tests.backends.openai_asking import KEY, chat, used_by

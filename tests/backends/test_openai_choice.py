@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from app.backends.openai_choice import chosen
+from app.backends.llm.negotiation import chosen
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.ports import Choice
 from tests.backends.openai_asking import chat

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from app.backends.language_models import ModelSettings
-from app.backends.openai_chat import OpenAIChat
+from app.backends.llm.openai_client import OpenAIChat
+from app.backends.llm.registry import ModelSettings
 from app.domain.errors import CallFailed
 from app.domain.model import Usage
 from tests.backends.openai_asking import KEY, chat, used_by

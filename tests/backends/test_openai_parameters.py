@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.openai_parameters import ROOM_FOR_THOUGHTS
+from app.backends.llm.negotiation import ROOM_FOR_THOUGHTS
 from app.domain.errors import CallFailed
 from app.domain.ports import Choice
 from tests.backends.openai_asking import chat, used_by

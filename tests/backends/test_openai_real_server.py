@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.backends.language_models import ModelSettings
-from app.backends.openai_chat import OpenAIChat
-from app.backends.smollm2 import packaged_gguf
+from app.backends.llm.openai_client import OpenAIChat
+from app.backends.llm.registry import ModelSettings
+from app.backends.local.llama_cpp import packaged_gguf
 from app.domain.errors import CallFailed
 from app.domain.model import HopStatus, Origin, RunOptions
 from app.settings import Settings

@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.backends.http_outcome import Outcome
-from app.backends.language_models import ModelSettings
-from app.backends.openai_choice import chosen
-from app.backends.openai_complaints import complaint
-from app.backends.openai_parameters import refused_parameter
-from app.backends.openai_reply import Reply, read
+from app.backends.http import Outcome
+from app.backends.llm.errors import complaint
+from app.backends.llm.negotiation import Reply, chosen, read, refused_parameter
+from app.backends.llm.registry import ModelSettings
 
 MODEL = ModelSettings("Tiny", "tiny", "http://127.0.0.1:1/v1", "sk-key")
 

@@ -8,7 +8,7 @@ import traceback
 
 import pytest
 
-from app.backends.http_outcome import quoted
+from app.backends.http import quoted
 from app.domain.calls import remembering
 from app.domain.errors import CallFailed
 from app.domain.progress import listening

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertForQuestionAnswering
 
-from app.backends.packed_batch import packed, take_packed
+from app.backends.local.judge import packed, take_packed
 from tests.backends.llamas import LONG, ONE, TWO, packed_logits, padded_logits, small_llama
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.backends.page_charset import decoded
+from app.backends.fetch.charset import decoded
 
 FRENCH = "Déjà vu à l’Élysée : 12 €"
 RUSSIAN = "Москва является столицей Российской Федерации и крупнейшим городом страны. " * 5

@@ -7,7 +7,7 @@ import time
 import pytest
 from lxml.html import document_fromstring
 
-from app.backends.page_html import HtmlFailed, cut_unseen, read_html, taken_out
+from app.backends.fetch.html import HtmlFailed, cut_unseen, read_html, taken_out
 
 URL = "https://good.test/tower"
 SEEN = "The tower was built for the fair of 1889 by the engineers of one company. "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.guarded_http import Budget
-from app.backends.page_robots import KEPT_SECONDS, Robots
+from app.backends.fetch.robots import KEPT_SECONDS, Robots
+from app.backends.fetch.safe_http import Budget
 from app.domain.errors import CallFailed
 from tests.web_server import Sent, WebServer, client
 

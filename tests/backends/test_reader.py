@@ -9,10 +9,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from app.backends import reader as reading
-from app.backends.packed_weights import pack, unpack
-from app.backends.reader import Decision, Found, SpanReader, fits, span_scores
-from app.backends.reader_windows import MAX_TOKENS, as_batch, tokenizer_from, windows
+from app.backends.local import reader as reading
+from app.backends.local.reader import Decision, Found, SpanReader, fits, pack, span_scores, unpack
+from app.backends.local.reader_windows import MAX_TOKENS, as_batch, tokenizer_from, windows
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Passage, Question
 from research.training.reader import save

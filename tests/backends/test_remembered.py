@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from app.backends.entailment import EntailmentJudge
-from app.backends.fingerprint import fingerprint
-from app.backends.inference import Inference
-from app.backends.local_lm import LocalLM
-from app.backends.reader import Decision, SpanReader
-from app.backends.reranker import CrossEncoderReranker
+from app.backends.local.inference_queue import Inference
+from app.backends.local.judge import EntailmentJudge
+from app.backends.local.llama_cpp import LocalLM
+from app.backends.local.loading import fingerprint
+from app.backends.local.reader import Decision, SpanReader
+from app.backends.local.reranker import CrossEncoderReranker
 from app.domain.calls import remembering
 from app.domain.errors import CallFailed
 from app.domain.model import Passage, Question

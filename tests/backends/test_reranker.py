@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from app.backends.reranker import CrossEncoderReranker, packaged_reranker
+from app.backends.local.reranker import CrossEncoderReranker, packaged_reranker
 from app.domain.errors import ModelUnavailable
 from app.domain.model import Passage
 

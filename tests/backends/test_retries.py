@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.http_outcome import Outcome
-from app.backends.retries import TRIES, Patience, passing, retry_after
+from app.backends.http import TRIES, Outcome, Patience, passing, retry_after
 from app.domain.progress import listening
 
 NOON = 1_700_000_000.0

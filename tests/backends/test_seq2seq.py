@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.seq2seq import Seq2Seq
+from app.backends.local.seq2seq import Seq2Seq
 from app.domain.calls import remembering
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered, TokensUsed

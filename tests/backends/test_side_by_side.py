@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.backends.entailment import EntailmentJudge
-from app.backends.inference import Inference
-from app.backends.reader import SpanReader
-from app.backends.reranker import CrossEncoderReranker
+from app.backends.local.inference_queue import Inference
+from app.backends.local.judge import EntailmentJudge
+from app.backends.local.reader import SpanReader
+from app.backends.local.reranker import CrossEncoderReranker
 from app.domain.model import Passage, Question
 from app.preparing import BASE_MODEL
 from app.settings import ROOT

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.backends.guarded_http import GuardedHttp
-from app.backends.web_page import AGENT, LONGEST_TEXT, VERSION, WebPages
+from app.backends.fetch.pages import AGENT, LONGEST_TEXT, VERSION, WebPages
+from app.backends.fetch.safe_http import GuardedHttp
 from app.domain.calls import remembering
 from app.domain.errors import CallFailed
 from app.domain.model import Page, SearchHit

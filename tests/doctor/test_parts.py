@@ -12,8 +12,8 @@ import numpy
 import pytest
 from gguf import GGUFWriter
 
-from app.backends.checksums import SUMS, write_sums
-from app.backends.corpus_index import Manifest, checksum, sizes, write_manifest
+from app.backends.corpus.index import Manifest, checksum, sizes, write_manifest
+from app.backends.local.weight_files import SUMS, write_sums
 from app.doctor import parts
 from app.preparing import base_model_folder
 from app.settings import Settings

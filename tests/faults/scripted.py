@@ -8,7 +8,7 @@ from dataclasses import replace
 from flask import Flask
 
 from app import create_app
-from app.backends.bm25 import Bm25Retriever
+from app.backends.corpus.bm25 import Bm25Retriever
 from app.domain.model import Answer, Claim, Question, RunOptions, Span
 from app.domain.ports import Retriever
 from app.preparing import index_folder

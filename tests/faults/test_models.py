@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.reranker import packaged_reranker
-from app.backends.smollm2 import packaged_gguf
+from app.backends.local.llama_cpp import packaged_gguf
+from app.backends.local.reranker import packaged_reranker
 from app.settings import load_settings
 from tests.faults.servers import ROOT, Server, assert_sound, serving
 from tests.waiting import until

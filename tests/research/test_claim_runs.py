@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.corpus_index import Manifest, checksum, sizes, write_manifest
+from app.backends.corpus.index import Manifest, checksum, sizes, write_manifest
 from app.domain.model import Claim, Hop, Question
 from app.settings import Settings
 from app.wiring import Wiring

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.hub_reader import HubReader
+from app.backends.local.hub_reader import HubReader
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import Passage, Question
 from research.training.base_reader import items_of, train

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.backends.entailment import MAX_TOKENS, EntailmentJudge
+from app.backends.local.judge import MAX_TOKENS, EntailmentJudge
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from research.training.calibration import calibrate
 from research.training.judge import TrainingSettings, _loss, train

@@ -14,8 +14,8 @@ def test_the_dequantised_cross_encoder_scores_as_its_onnx_file_does():
     import torch
     from transformers import BertConfig, BertForSequenceClassification
 
-    from app.backends.reader_windows import as_batch, tokenizer_from, windows
-    from app.backends.reranker import CrossEncoderReranker, packaged_reranker
+    from app.backends.local.reader_windows import as_batch, tokenizer_from, windows
+    from app.backends.local.reranker import CrossEncoderReranker, packaged_reranker
     from research.training.minilm import CONFIG, weights_of
 
     folder = packaged_reranker()

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from app.backends.corpora import Article
+from app.backends.corpus.registry import Article
 from research.training.article_pairs import pairs_from_articles
 from research.training.pairs import (
     NOT_ENOUGH,

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from app.backends.seq2seq import Seq2Seq
+from app.backends.local.seq2seq import Seq2Seq
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from app.text.question_input import first_question_input, next_question_input
 from research.training.fine_tuning import Tuning

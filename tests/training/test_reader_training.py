@@ -9,10 +9,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from app.backends.corpora import Article
-from app.backends.packed_weights import unpack
-from app.backends.reader import SpanReader
-from app.backends.reader_windows import tokenizer_from
+from app.backends.corpus.registry import Article
+from app.backends.local.reader import SpanReader, unpack
+from app.backends.local.reader_windows import tokenizer_from
 from app.domain.model import Passage, Question
 from research.training.corpus_questions import corpus_examples
 from research.training.reader import ReaderSettings, items_of, save, train

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.web_search.provider import EARLIEST, Asking, Fields, Limits, day_before
+from app.backends.web_search.base import EARLIEST, Asking, Fields, Limits, day_before
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.http_outcome import quoted
-from app.backends.web_search.provider import Asking, Fields, Limits
+from app.backends.http import quoted
+from app.backends.web_search.base import Asking, Fields, Limits
 from app.domain.errors import CallFailed
 
 _REFUSALS = {

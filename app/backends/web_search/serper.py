@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.web_search.provider import Asking, Fields, Limits
+from app.backends.web_search.base import Asking, Fields, Limits
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.backends.retries import Patience
+from app.backends.http import Patience
+from app.backends.web_search.base import Provider
 from app.backends.web_search.brave import Brave
-from app.backends.web_search.provider import Provider
-from app.backends.web_search.searching import Searching
+from app.backends.web_search.search import Searching
 from app.backends.web_search.searxng import Searxng
 from app.backends.web_search.serper import Serper
 from app.backends.web_search.tavily import Tavily

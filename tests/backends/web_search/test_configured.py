@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.web_search.configured import PROVIDERS, configured
+from app.backends.web_search.registry import PROVIDERS, configured
 from app.domain.errors import SettingsError
 
 

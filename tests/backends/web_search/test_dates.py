@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.web_search.dates import published
+from app.backends.web_search.search import published
 from tests.backends.web_search.searching_at import TODAY
 
 

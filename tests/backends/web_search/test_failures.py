@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from app.backends.web_search.line import LARGEST
-from app.backends.web_search.searching import Searching
+from app.backends.web_search.base import LARGEST
+from app.backends.web_search.search import Searching
 from app.backends.web_search.searxng import Searxng
 from tests.backends.web_search.search_server import KEY, Reply, SearchServer, brave_reply
 from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, failure, searching

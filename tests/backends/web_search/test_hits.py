@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.backends.web_search.hits import SNIPPET_CHARACTERS, TITLE_CHARACTERS, hits, plain, site_of
-from app.backends.web_search.provider import Fields
+from app.backends.web_search.base import Fields
+from app.backends.web_search.search import SNIPPET_CHARACTERS, TITLE_CHARACTERS, hits, plain, site_of
 from tests.backends.web_search.searching_at import TODAY
 
 FIELDS = Fields("title", "url", "snippet", ("date", "age"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.web_search.in_turn import REST_SECONDS, InTurn
+from app.backends.web_search.registry import REST_SECONDS, InTurn
 from app.domain.errors import CallFailed
 from app.domain.model import SearchHit
 from app.domain.progress import listening

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.web_search.configured import PROVIDERS
-from app.backends.web_search.searching import shortened
+from app.backends.web_search.registry import PROVIDERS
+from app.backends.web_search.search import shortened
 from app.domain.model import Claim, Question
 from app.modules.answering.web_queries import LONG_CHARACTERS, LONG_WORDS, names_query, whole_query
 

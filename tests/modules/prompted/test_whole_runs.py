@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.language_models import ModelSettings
-from app.backends.openai_chat import OpenAIChat
-from app.backends.seq2seq import Seq2Seq
+from app.backends.llm.openai_client import OpenAIChat
+from app.backends.llm.registry import ModelSettings
+from app.backends.local.seq2seq import Seq2Seq
 from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
 from app.domain.model import HopStatus, Label, LabelSet, Origin, RunOptions
 from app.domain.ports import QuestionGenerator, TextGenerator

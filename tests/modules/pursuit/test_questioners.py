@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.backends.seq2seq import Seq2Seq
+from app.backends.local.seq2seq import Seq2Seq
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.model import Claim, Context, Hop, Judgement, Question
 from app.domain.ports import Ask, Decide

@@ -1,0 +1,245 @@
+"""BM25 over a corpus, by Pyserini (Lucene): the Retriever over one index.
+
+The index is opened at the first search. When its manifest has changed since, because the corpus was built again or
+removed, the next search opens what is there now: a server needs no restart for it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from app.backends.corpus import jvm
+from app.backends.corpus.index import MANIFEST, Manifest, checked, mend_of
+from app.backends.corpus.passages import passages_of, title_and_text
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Origin, Passage
+from app.domain.progress import entered
+
+# What an index keeps of a passage, read back: Hopcheck's own rows, and those of Pyserini's prebuilt indexes.
+#
+# Prebuilt indexes keep whole documents in one of two ways: `contents` with the title as its first line (KILT, DPR), or
+# `title` and `text` apart (BEIR). A long document is cut here, and the passage that fits the query best stands for it.
+
+LONGEST_DOCUMENT = 40_000
+"""Characters of a prebuilt document that are looked at: cutting takes half a second for a million of them."""
+
+NEARLY_ALL = 0.9
+
+_KILT_MARK = re.compile(r"^\s*(Section::::|BULLET::::-?)\s*", re.MULTILINE)
+
+
+def passage_of(raw: str | None, score: float, manifest: Manifest, query: str) -> Passage:
+    """The Passage of one hit, given the JSON that the index keeps. Raises CallFailed when it keeps none or another."""
+    try:
+        row = json.loads(raw or "")
+        title, text = _built(row) if manifest.kind != "prebuilt" else _prebuilt(row, query)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CallFailed(f"The corpus {manifest.corpus} holds a passage that cannot be read.") from error
+    url = row.get("url")
+    return Passage(
+        text, title, manifest.named_source, url if isinstance(url, str) else None, None, Origin.CORPUS, score
+    )
+
+
+def _built(row: dict[str, str]) -> tuple[str, str]:
+    return row["title"], row["contents"].removeprefix(f"{row['title']}\n")
+
+
+def _prebuilt(row: dict[str, str], query: str) -> tuple[str, str]:
+    title, passages = _cut(row)
+    return title, best_passage(passages, query)
+
+
+def _cut(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
+    """The title of a prebuilt index's document, and its passages."""
+    title, text = title_and_text(row.get("title") or "", row.get("text") or row.get("contents") or "")
+    paragraphs = _KILT_MARK.sub("", text[:LONGEST_DOCUMENT]).splitlines()
+    return title or str(row["id"]), tuple(passages_of(paragraphs))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of an index: of a document by the name of `id`, of which `text` is all that the row holds."""
+
+    id: str
+    title: str
+    text: str
+
+
+def row_of(raw: str | None, manifest: Manifest) -> Row:
+    """What a row holds, given the JSON that the index keeps. Raises CallFailed as `passage_of` does."""
+    try:
+        row = json.loads(raw or "")
+        title, text = _built(row) if manifest.kind != "prebuilt" else _joined(row)
+        return Row(str(row["id"]), title, text)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CallFailed(f"The corpus {manifest.corpus} holds a passage that cannot be read.") from error
+
+
+def matching(rows: Iterable[Row], title: str, text: str) -> Row | None:
+    """The first of `rows` that has this title and nearly all words of `text`, which may have been cut or cleaned."""
+    named, wanted = _words(title), _words(text)
+    for row in rows:
+        if _words(row.title) == named and len(wanted & _words(row.text)) >= NEARLY_ALL * len(wanted):
+            return row
+    return None
+
+
+def _joined(row: dict[str, str]) -> tuple[str, str]:
+    title, passages = _cut(row)
+    return title, " ".join(passages)
+
+
+def best_passage(passages: Sequence[str], query: str) -> str:
+    """The passage with most of the query's words, the words that few of the passages have counting more."""
+    wanted = _words(query)
+    found = [wanted & _words(passage) for passage in passages]
+    common = Counter(word for words in found for word in words)
+    scores = [sum(1 / common[word] for word in words) for words in found]
+    return passages[scores.index(max(scores))] if passages else ""
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+log = logging.getLogger(__name__)
+
+TITLE_WEIGHT = 0.3
+"""What a match in the title alone adds to one in title and text together; measured in docs/retrieval.md."""
+
+
+LOOKED_AT = 20
+"""So many rows are looked through for a passage whose own words are the query."""
+QUERY_WORDS = 200
+"""Lucene refuses a query of more than 1,024 words; so many find a passage."""
+MOST_PASSAGES = 400
+"""So much of a document is put together, about 40,000 words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """Which Java to start and with how much heap."""
+
+    home: Path | None = None
+    memory: str = "512m"
+
+
+DEFAULT_JAVA = Java()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open index; `stamp` tells whether the manifest is still the one that it was opened by."""
+
+    stamp: tuple[int, int, int] | None
+    manifest: Manifest
+    searcher: Any
+
+
+class Bm25Retriever:
+    """A Retriever over the corpus in `folder`. Threads may search at once and take turns in Java's one thread."""
+
+    def __init__(self, folder: Path, java: Java = DEFAULT_JAVA) -> None:
+        self._folder = folder
+        self._java = java
+        self._opened: Opened | None = None
+
+    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
+        """The k best passages for the words of `query`, best first; none when no passage has any of them.
+
+        Raises ModelUnavailable when the index or Java is missing or damaged, CallFailed when a search takes too long.
+        """
+        manifest = self.open()
+        if k < 1:
+            return ()
+        entered(f"searching {manifest.count:,} passages")
+        # A lone surrogate is no character; everything else goes to Lucene's analyser, which has no syntax to break.
+        words = query.encode("utf-8", "replace").decode()
+        manifest, rows = jvm.turns.run(lambda: self._search(words, k))
+        found = (passage_of(raw, score, manifest, words) for raw, score in rows)
+        return tuple(passage for passage in found if passage.text)
+
+    def article(self, title: str, text: str) -> str | None:
+        """The whole text of the document that has this passage; None where the corpus has none that has it.
+
+        Raises as `retrieve` does.
+        """
+        self.open()
+        return jvm.turns.run(lambda: self._article(title, text.encode("utf-8", "replace").decode()))
+
+    def open(self) -> Manifest:
+        """Check the index and open it, once; for warming up. Takes seconds where it starts the JVM."""
+        opened = self._opened
+        if opened is not None and opened.stamp == _stamp(self._folder):
+            return opened.manifest
+        entered("opening the index")
+        return jvm.turns.load(self._current).manifest
+
+    def _search(self, words: str, k: int) -> tuple[Manifest, list[tuple[str, float]]]:
+        """The k best rows as they were indexed, with their scores. In Java's thread, like all below."""
+        opened = self._current()
+        try:
+            fields = {} if opened.manifest.kind == "prebuilt" else {"contents": 1.0, "title": TITLE_WEIGHT}
+            hits = opened.searcher.search(words, k=k, fields=fields)
+            return opened.manifest, [(hit.lucene_document.get("raw"), float(hit.score)) for hit in hits]
+        except Exception as error:  # pyjnius wraps any Java exception in its own
+            log.exception("BM25 search failed")
+            raise CallFailed(f"The search failed ({type(error).__name__}).") from error
+
+    def _article(self, title: str, text: str) -> str | None:
+        manifest, rows = self._search(" ".join(f"{title} {text}".split()[:QUERY_WORDS]), LOOKED_AT)
+        row = matching((row_of(raw, manifest) for raw, _ in rows), title, text)
+        if row is None:
+            return None
+        if manifest.kind != "built":
+            return row.text
+        document, _, _ = row.id.rpartition("#")
+        found = (self._current().searcher.doc(f"{document}#{number}") for number in range(1, MOST_PASSAGES + 1))
+        return " ".join(row_of(each.raw(), manifest).text for each in takewhile(bool, found))
+
+    def _current(self) -> Opened:
+        """The index as it is there now; opened anew when its manifest is another than at the last look."""
+        stamp = _stamp(self._folder)
+        if self._opened is not None and self._opened.stamp != stamp:
+            self._opened.searcher.close()
+            self._opened = None
+        if self._opened is None:
+            self._opened = self._open(stamp)
+        return self._opened
+
+    def _open(self, stamp: tuple[int, int, int] | None) -> Opened:
+        try:
+            manifest = checked(self._folder)
+            lucene = jvm.start(self._java.home, self._java.memory)
+            return Opened(stamp, manifest, self._searcher(lucene, manifest))
+        except ModelUnavailable:
+            # A build may have put another index in place, and taken this one away, while it was being looked at.
+            if (now := _stamp(self._folder)) != stamp:
+                return self._open(now)
+            raise
+
+    def _searcher(self, lucene: jvm.Pyserini, manifest: Manifest) -> Any:
+        try:
+            searcher = lucene.search.LuceneSearcher(str(self._folder / manifest.index))
+            searcher.search("warm", k=1)
+        except Exception as error:
+            name = self._folder.name
+            raise ModelUnavailable(f"The index of the corpus {name} is damaged", mend_of(name)) from error
+        return searcher
+
+
+def _stamp(folder: Path) -> tuple[int, int, int] | None:
+    try:
+        found = (folder / MANIFEST).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size

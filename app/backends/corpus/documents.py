@@ -1,0 +1,152 @@
+"""The text of one file of a folder: plain text, Markdown, HTML and PDF, as a title and paragraphs.
+
+Plain text is read in pieces, however large the file is. The others must be parsed whole, so they have a largest size.
+HTML goes to trafilatura as text alone, so it fetches nothing; PDF is read by another process (corpus_pdf.py).
+"""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.backends.corpus.pdf import PdfFailed, read_pdf
+
+log = logging.getLogger(__name__)
+
+LARGEST = 8 * 1024 * 1024
+"""Bytes of a Markdown or HTML file: trafilatura took 8 s of CPU for 4 MB of one page, and 89 s for 17 MB."""
+PIECE = 32 * 1024
+"""Characters of plain text that are held at once."""
+
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+
+
+class Unreadable(Exception):
+    """What is wrong with a file or a line, as the end of a sentence that begins with its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """What one file holds; `title` is "" where it names none."""
+
+    title: str
+    paragraphs: Iterable[str]
+
+
+def file_text(path: Path, scratch: Path) -> FileText:
+    """The text of the file, by its suffix, which is one of SUFFIXES; `scratch` is a folder for a while.
+
+    Raises Unreadable when it has none that can be read.
+    """
+    try:
+        return SUFFIXES[path.suffix.lower()](path, scratch)
+    except OSError as error:
+        raise Unreadable(f"cannot be read ({error.strerror})") from error
+    except (Unreadable, ImportError):
+        raise
+    except Exception as error:  # parsers raise much, and one file must not end a build
+        log.info("%s cannot be parsed", path, exc_info=True)
+        raise Unreadable(f"cannot be parsed ({type(error).__name__})") from error
+
+
+def _plain(path: Path, scratch: Path) -> FileText:
+    _check_utf8(path)
+    return FileText("", _paragraphs(path))
+
+
+def _check_utf8(path: Path) -> None:
+    """Raise Unreadable with the number of the first line that is not UTF-8, if one is not."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    number = 1
+    try:
+        with path.open("rb") as file:
+            while piece := file.readline(PIECE):
+                decoder.decode(piece)
+                number += piece.endswith(b"\n")
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise Unreadable(f"is not UTF-8 (line {number})") from None
+
+
+def _paragraphs(path: Path) -> Iterator[str]:
+    """What stands between empty lines, in pieces of no more than about PIECE characters cut between words."""
+    held = ""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        while piece := file.readline(PIECE):
+            held += piece
+            if piece.isspace() or len(held) >= PIECE:
+                rest = "" if piece.endswith("\n") else held.rpartition(" ")[2]
+                rest = rest if len(rest) < len(held) else ""
+                yield held.removesuffix(rest)
+                held = rest
+    yield held
+
+
+def _markdown(path: Path, scratch: Path) -> FileText:
+    from markdown_it import MarkdownIt
+
+    _check_utf8(path)
+    text = _FRONT_MATTER.sub("", _whole(path).decode("utf-8-sig"))
+    title, paragraphs, before = "", [], ""
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        words = _inline(token.children) if token.type == "inline" else ""
+        if before == "heading_open" and not title:
+            title = words
+        elif words:
+            paragraphs.append(words)
+        before = token.type
+    return FileText(title, paragraphs)
+
+
+def _inline(tokens: Iterable[Any] | None) -> str:
+    shown = ("text", "code_inline")
+    return "".join(each.content if each.type in shown else " " * ("break" in each.type) for each in tokens or ())
+
+
+def _html(path: Path, scratch: Path) -> FileText:
+    import trafilatura
+
+    found: Any = trafilatura.bare_extraction(_decoded(_whole(path)), include_comments=False, with_metadata=True)
+    if found is None:
+        raise Unreadable("holds no text that can be told from its page's frame")
+    return FileText(found.title or "", (found.text or "").splitlines())
+
+
+def _decoded(data: bytes) -> str:
+    """HTML says itself what it is written in; UTF-8 when it says nothing."""
+    declared = _CHARSET.search(data[:4096])
+    for name in ("utf-8-sig", declared[1].decode("ascii", "replace") if declared else "utf-8"):
+        try:
+            return data.decode(name)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    raise Unreadable("is not in UTF-8, nor in the encoding that it declares")
+
+
+def _whole(path: Path) -> bytes:
+    if path.stat().st_size > LARGEST:
+        raise Unreadable(f"is larger than {LARGEST // 1024**2} MB")
+    return path.read_bytes()
+
+
+def _pdf(path: Path, scratch: Path) -> FileText:
+    try:
+        title = read_pdf(path, text := scratch / "pdf.txt")
+    except PdfFailed as error:
+        raise Unreadable(str(error)) from error
+    return FileText(title, _paragraphs(text))
+
+
+SUFFIXES = {
+    **dict.fromkeys((".txt", ".text"), _plain),
+    **dict.fromkeys((".md", ".markdown"), _markdown),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
+    ".pdf": _pdf,
+}
+"""How each kind of file is read; others are left alone."""

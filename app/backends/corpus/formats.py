@@ -1,0 +1,225 @@
+"""What a corpus is built from, read as a stream of documents: JSON lines, KILT's knowledge source, a folder of files.
+
+Every reader goes on from where another left off, names what is wrong by file and line, and never holds more than one
+line or one file. KILT: Petroni et al., 2021, "KILT: a Benchmark for Knowledge Intensive Language Tasks".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import quote
+
+from app.backends.corpus.documents import SUFFIXES, Unreadable, file_text
+from app.backends.corpus.passages import clean, title_and_text
+
+# The files of a folder that can be read, in one order: every time the same, so that a build can go on where it was.
+
+
+def files_in(top: Path) -> Iterator[tuple[Path, str]]:
+    """Each file with a known suffix in and under `top`, or `top` itself, with its name relative to `top`.
+
+    Hidden files and folders are passed over, and so is what is no plain file. Links are followed, a folder that was
+    entered already is not entered again.
+    """
+    if top.is_file():
+        yield top, top.name
+    else:
+        yield from _under(top, "", set())
+
+
+def _under(folder: Path, prefix: str, entered: set[tuple[int, int]]) -> Iterator[tuple[Path, str]]:
+    try:
+        about = folder.stat()
+        inside = sorted(folder.iterdir(), key=lambda path: path.name)
+    except OSError:
+        return  # not ours to read, or a link that leads in a circle
+    if (about.st_dev, about.st_ino) in entered:
+        return
+    entered.add((about.st_dev, about.st_ino))
+    for path in inside:
+        name = f"{prefix}{path.name}"
+        if path.name.startswith("."):
+            continue
+        if path.is_dir():
+            yield from _under(path, f"{name}/", entered)
+        elif path.is_file() and path.suffix.lower() in SUFFIXES:
+            yield path, name
+
+
+LONGEST_LINE = 32 * 1024 * 1024
+LONGEST_ID = 500
+FORMATS = ("auto", "jsonl", "kilt", "folder")
+
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """One document before it is cut into passages."""
+
+    id: str
+    title: str
+    paragraphs: Iterable[str]
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line or file of a source: a document, or what is wrong with it ("" where nothing is).
+
+    `where` names it for people, `position` is where reading goes on after it, `read` the bytes read up to there.
+    """
+
+    where: str
+    position: Any
+    read: int
+    document: SourceDocument | None = None
+    problem: str = ""
+
+
+def format_of(path: Path) -> str:
+    """Which of FORMATS the source at `path` has. Raises Unreadable when it has none that is known."""
+    if path.is_dir() or path.suffix.lower() in SUFFIXES:
+        return "folder"
+    if not path.is_file():
+        raise Unreadable("is neither a file nor a folder")
+    with path.open("rb") as file:
+        first = next((line for line in _lines(file) if line is None or line.strip()), b"")
+    try:
+        return "kilt" if "wikipedia_id" in _object(first) else "jsonl"
+    except Unreadable as error:
+        raise Unreadable(f"is of no format that is known: its first line {error}") from None
+
+
+def entries(path: Path, format: str, position: Any, scratch: Path) -> Iterator[Entry]:
+    """The entries of the source after `position` (None: from the start), in the same order every time."""
+    if format == "folder":
+        return _files(path, position, scratch)
+    return _json_lines(path, position, {"jsonl": _plain_document, "kilt": _kilt_document}[format])
+
+
+def total_bytes(path: Path, format: str) -> int:
+    """How many bytes there are to read; for saying how long it will take."""
+    return sum(_size(each) for each, _ in files_in(path)) if format == "folder" else path.stat().st_size
+
+
+def _json_lines(path: Path, position: Any, parse: Callable[[dict], SourceDocument]) -> Iterator[Entry]:
+    number, offset = position or (0, 0)
+    with path.open("rb") as file:
+        if file.read(2) in _UTF16:
+            raise Unreadable("is UTF-16; make it UTF-8 first")
+        file.seek(offset)
+        for line in _lines(file):
+            number, offset = number + 1, file.tell()
+            where, here = f"{path.name}, line {number}", (number, offset)
+            try:
+                if line is None or line.strip():
+                    yield Entry(where, here, offset, parse(_object(line)))
+            except Unreadable as error:
+                yield Entry(where, here, offset, problem=str(error))
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """The lines from here on; None for one that is longer than LONGEST_LINE, which is passed over in pieces."""
+    while line := file.readline(LONGEST_LINE):
+        if len(line) < LONGEST_LINE or line.endswith(b"\n"):
+            yield line
+        else:
+            while line and not line.endswith(b"\n"):
+                line = file.readline(1 << 20)
+            yield None
+
+
+def _object(line: bytes | None) -> dict:
+    if line is None:
+        raise Unreadable(f"is longer than {LONGEST_LINE // 1024**2} MB")
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise Unreadable("is not UTF-8") from None
+    except (ValueError, RecursionError):
+        raise Unreadable("is no JSON") from None
+    if not isinstance(row, dict):
+        raise Unreadable("is no JSON object")
+    return row
+
+
+def _plain_document(row: dict) -> SourceDocument:
+    contents = _text(row, "contents" if "contents" in row else "text")
+    title, text = title_and_text(_text(row, "title", missing=""), contents)
+    return SourceDocument(_id(row, "id"), title, re.split(r"\n\s*\n", text), _address(row.get("url")))
+
+
+def _kilt_document(row: dict) -> SourceDocument:
+    lines = row.get("text")
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise Unreadable('has no list of paragraphs as its "text"')
+    title = _text(row, "wikipedia_title")
+    history = row.get("history")
+    url = history.get("url") if isinstance(history, dict) else None
+    url = url or f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
+    body = lines[1:] if lines and lines[0].strip() == title else lines
+    return SourceDocument(_id(row, "wikipedia_id"), title, kilt_paragraphs(body), _address(url))
+
+
+def kilt_paragraphs(lines: Iterable[str]) -> list[str]:
+    """KILT's paragraphs as they read: section headings left out, bullets without their mark."""
+    return [line.removeprefix("BULLET::::").lstrip("- ") for line in lines if not line.startswith("Section::::")]
+
+
+def _id(row: dict, key: str) -> str:
+    value = row.get(key)
+    if isinstance(value, bool) or not isinstance(value, str | int) or not (text := clean(str(value))):
+        raise Unreadable(f'has no "{key}"')
+    if len(text) > LONGEST_ID:
+        raise Unreadable(f'has an "{key}" of more than {LONGEST_ID} characters')
+    return text
+
+
+def _text(row: dict, key: str, missing: str | None = None) -> str:
+    value = row.get(key, missing)
+    if value is None and missing is not None:
+        return missing
+    if not isinstance(value, str):
+        raise Unreadable(f'has no text as its "{key}"')
+    if _HALF.search(value):
+        raise Unreadable(f'has half a character in its "{key}"')
+    return value
+
+
+def _address(url: Any) -> str | None:
+    """A web address, which the page will make a link of; anything else is refused."""
+    if url in (None, ""):
+        return None
+    if not isinstance(url, str) or not re.fullmatch(r"https?://[^\s\"<>]{1,2000}", url):
+        raise Unreadable('has a "url" that is no web address')
+    return url
+
+
+def _files(path: Path, position: Any, scratch: Path) -> Iterator[Entry]:
+    read = 0
+    for file, name in files_in(path):
+        read += _size(file)
+        if position is not None and name.split("/") <= position.split("/"):
+            continue
+        shown = name.encode("utf-8", "replace").decode()
+        try:
+            found = file_text(file, scratch)
+        except Unreadable as error:
+            yield Entry(shown, name, read, problem=str(error))
+        else:
+            title = clean(found.title) or re.sub(r"[-_]+", " ", file.stem.encode("utf-8", "replace").decode()).strip()
+            yield Entry(shown, name, read, SourceDocument(shown, title, found.paragraphs))
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:  # gone since it was listed; reading it will say so
+        return 0

@@ -1,0 +1,187 @@
+"""An index on disk: where it lies, what its manifest says of it, and how a new one takes the place of the old.
+
+    INSTANCE/corpora/NAME/manifest.json    names the index folder in use, its files, their sizes and their checksum
+    INSTANCE/corpora/NAME/index-TOKEN/     Lucene's files; nobody changes them once a manifest names them
+    INSTANCE/corpora/NAME/building/        what an unfinished build has so far (corpus_notebook.py)
+
+The swap is one rename of manifest.json over the old one. So a half-built index is never searched, a build that fails
+leaves the old index as it was, and a server that is running finds the new one by looking at the manifest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from app.backends.corpus import jvm
+from app.domain.errors import ModelUnavailable
+
+MANIFEST = "manifest.json"
+BUILDING = "building"
+PROBLEMS = "problems.txt"
+LAYOUT = 3
+"""Bump it when what is indexed changes, and every index is built anew."""
+BUILT_IN = ("vital",)
+"""Corpora that ship: nobody else's passages may take their name."""
+GO_ON = "the same command again, which goes on where it was"
+BATCH = 1000
+BUFFER_MB = 64
+"""Lucene writes a segment whenever it holds so much in memory; the JVM's heap (JAVA_MEMORY) must be larger."""
+
+Kind = Literal["built-in", "built", "prebuilt"]
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an index was made of, when, and with what; `source` is where the text is from, with its licence.
+
+    `index` is the folder of Lucene's files, relative to the corpus's folder, or absolute for a prebuilt one, whose
+    `index_checksum` is empty: Pyserini has checked it when it was fetched, and it may be tens of gigabytes.
+    """
+
+    corpus: str
+    title: str
+    source: str
+    kind: Kind
+    count: int
+    index: str
+    files: dict[str, int]
+    index_checksum: str
+    source_checksum: str
+    pyserini: str
+    built_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    layout: int = LAYOUT
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """The manifest of the corpus in `folder`. Raises ModelUnavailable when it is missing, old or damaged."""
+        mend = mend_of(folder.name)
+        try:
+            row = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            if row["layout"] != LAYOUT:
+                raise ModelUnavailable(f"The index of the corpus {folder.name} is of another version of Hopcheck", mend)
+            return cls(**row)
+        except (FileNotFoundError, NotADirectoryError):
+            raise ModelUnavailable(f"The index of the corpus {folder.name} is missing", mend) from None
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", mend) from error
+
+    @property
+    def bytes(self) -> int:
+        """How much disk the index takes."""
+        return sum(self.files.values())
+
+    @property
+    def named_source(self) -> str:
+        """Which corpus this is and where its text is from, as a passage shows it."""
+        return f"{self.title} ({self.source})" if self.source else self.title
+
+
+def mend_of(name: str) -> str:
+    """The command that makes the index of the corpus NAME right."""
+    return "make corpus" if name in BUILT_IN else f"flask --app app corpus build {name} --from PATH --replace"
+
+
+def whole(folder: Path) -> Manifest:
+    """The manifest of an index whose files are all there with their sizes: a quick look. Raises ModelUnavailable."""
+    manifest = Manifest.read(folder)
+    try:
+        found = sizes(folder / manifest.index)
+    except OSError:
+        found = {}
+    if found != manifest.files:
+        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", mend_of(folder.name))
+    return manifest
+
+
+def checked(folder: Path) -> Manifest:
+    """The manifest of an index of which every byte is as it was written. Raises ModelUnavailable otherwise."""
+    manifest = whole(folder)
+    if manifest.index_checksum and checksum(folder / manifest.index) != manifest.index_checksum:
+        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", mend_of(folder.name))
+    return manifest
+
+
+def sizes(index: Path) -> dict[str, int]:
+    """The names of Lucene's files in `index`, and how many bytes each has."""
+    return {path.name: path.stat().st_size for path in sorted(index.iterdir()) if path.name != "write.lock"}
+
+
+def checksum(index: Path) -> str:
+    """SHA-256 over the names and the bytes of Lucene's files in `index`."""
+    digest = hashlib.sha256()
+    for name, size in sizes(index).items():
+        digest.update(f"{name}\0{size}\0".encode())
+        with (index / name).open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def made_of(
+    name: str, title: str, source: str, kind: Kind, count: int, made: Path, source_checksum: str = ""
+) -> Manifest:
+    """The manifest of an index that was just made in the folder `made`, under a name that no other index has."""
+    return Manifest(
+        corpus=name,
+        title=title or name,
+        source=source,
+        kind=kind,
+        count=count,
+        index=f"index-{secrets.token_hex(6)}",
+        files=sizes(made),
+        index_checksum=checksum(made),
+        source_checksum=source_checksum,
+        pyserini=version("pyserini"),
+    )
+
+
+def put_in_place(folder: Path, made: Path, manifest: Manifest) -> None:
+    """Make `made`, an index folder on the same disk, the index of the corpus in `folder`; clear away the old one."""
+    made.rename(folder / manifest.index)
+    write_manifest(folder, manifest)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Put the manifest in the old one's place at once, then clear away all that it does not name."""
+    draft = folder / f"{MANIFEST}.partial"
+    with draft.open("w", encoding="utf-8") as file:
+        json.dump(asdict(manifest), file, indent=2)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(folder / MANIFEST)
+    for path in folder.iterdir():
+        if path.name not in (MANIFEST, BUILDING, PROBLEMS, manifest.index):
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def document(id: str, title: str, text: str, url: str | None) -> str:
+    """A passage as Pyserini's JSON. Searched are `contents`, the title and the text, and `title` once more."""
+    return json.dumps({"id": id, "contents": f"{title}\n{text}", "title": title, "url": url})
+
+
+def write_index(lucene: jvm.Pyserini, index: Path, documents: Iterable[str], wrote: Callable[[int], None]) -> int:
+    """Index `documents` (see `document`) into the new folder `index`; how many. `wrote` hears of every batch's end."""
+    options = ["-index", str(index), "-storeRaw", "-fields", "title", "-memoryBuffer", str(BUFFER_MB)]
+    indexer = lucene.index.LuceneIndexer(
+        str(index), args=[*options, "-generator", "DefaultLuceneDocumentGenerator"], threads=1
+    )
+    count, rows = 0, iter(documents)
+    try:
+        while batch := list(islice(rows, BATCH)):
+            indexer.add_batch_raw(batch)
+            count += len(batch)
+            wrote(count)
+    finally:
+        indexer.close()
+    return count

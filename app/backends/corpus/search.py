@@ -1,0 +1,57 @@
+"""Installed corpora in the web's place: they are searched, articles are opened, and nothing leaves the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from app.domain.errors import CallFailed
+from app.domain.model import Page, SearchHit
+from app.domain.ports import Retriever
+
+NAME = "corpus"
+PASSAGES_A_HIT = 3
+"""So many passages are retrieved for each hit that is wanted: a document that has several comes once."""
+
+
+class CorpusSearch:
+    """Implements `WebSearch` over a retriever. The site of a hit is its corpus with its licence, the snippet a passage.
+
+    Documents of a corpus have no dates, so a date before which they should be from excludes none of them here: whoever
+    asks finds them undated. An address is "" where the corpus tells none.
+    """
+
+    destination: str | None = None
+
+    def __init__(self, retriever: Retriever, name: str = NAME) -> None:
+        self.name = name
+        self._retriever = retriever
+
+    def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
+        """The `k` best documents, each by its best passage. Raises what the retriever raises."""
+        found: dict[tuple[str, str, str | None], SearchHit] = {}
+        for each in self._retriever.retrieve(query, k * PASSAGES_A_HIT):
+            hit = SearchHit(each.title, each.source, each.text, each.url or "", each.published)
+            found.setdefault((each.title, each.source, each.url), hit)
+        return tuple(found.values())[: max(k, 0)]
+
+
+class Articles(Protocol):
+    """Whoever can put a document together again, given one of its passages (app/backends/corpus/bm25.py)."""
+
+    def article(self, title: str, text: str) -> str | None: ...
+
+
+class CorpusPages:
+    """Implements `PageReader` over the corpora that a `CorpusSearch` searches, in the same order."""
+
+    def __init__(self, corpora: Sequence[Articles]) -> None:
+        self._corpora = tuple(corpora)
+
+    def read(self, hit: SearchHit) -> Page:
+        """The whole article that the hit's passage is from. Raises CallFailed where no corpus has it any more."""
+        for corpus in self._corpora:
+            text = corpus.article(hit.title, hit.snippet)
+            if text:
+                return Page(hit.url, hit.title, hit.site, text, hit.published)
+        raise CallFailed(f"The article {hit.title} is not in the corpus.")

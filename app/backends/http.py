@@ -105,9 +105,9 @@ def _started() -> asyncio.AbstractEventLoop:
 
 # When a request is worth another try, and how long to wait before it.
 #
-# Only what may pass by itself is tried again: too many requests (429), a server's own failure (5xx), a broken or refused
-# connection. Waits double, with jitter so that many runs do not come back at once, and are never shorter than the
-# server's Retry-After; a wait that would outlast the call's deadline is not begun.
+# Only what may pass by itself is tried again: too many requests (429), a server's own failure (5xx), a broken or
+# refused connection. Waits double, with jitter so that many runs do not come back at once, and are never shorter than
+# the server's Retry-After; a wait that would outlast the call's deadline is not begun.
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,8 @@
 """The judge's probabilities joined with what of the claim the evidence lacks: one calibrated decision.
 
-Two logistic decisions, fitted after training on pairs that the judge never saw (research/training/joining.py): supported
-against not; and, where not, refuted against not enough. Both are linear in the judge's own log-odds and the signals.
+Two logistic decisions, fitted after training on pairs that the judge never saw (research/training/joining.py):
+supported against not; and, where not, refuted against not enough. Both are linear in the judge's own log-odds and the
+signals.
 """
 
 from __future__ import annotations

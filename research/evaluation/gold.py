@@ -91,8 +91,8 @@ def _site(url: str) -> str:
 # Gold evidence as the context of kept hops that a reasoner is handed in a run.
 #
 # A question-answer pair is a hop as it stands. A passage has no question, and none is made up for it: its hop asks
-# nothing and answers nothing, it cites the passage. The judge then reads the passage alone, and no comparison of answers
-# has anything to compare.
+# nothing and answers nothing, it cites the passage. The judge then reads the passage alone, and no comparison of
+# answers has anything to compare.
 
 SOURCE = "the data set's gold evidence"
 

@@ -1,7 +1,8 @@
 """Fine-tune a questioner: a claim, or a claim with its questions and answers so far -> the question to ask.
 
 Papelo's two models (Malon, 2024, arXiv 2411.05762, appendix A) over any sequence-to-sequence base: targets of 64
-tokens, 3 epochs, batches of 4, AdamW at 5e-5. The folder that comes out is one that app/backends/local/seq2seq.py loads.
+tokens, 3 epochs, batches of 4, AdamW at 5e-5. The folder that comes out is one that app/backends/local/seq2seq.py
+loads.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def _run(
 
 
 def save(model: BertForQuestionAnswering, tokenizer: Tokenizer, out: Path) -> None:
-    """The files that app/backends/local/reader.py loads, but for decision.json: int8 weights, configuration, tokenizer."""
+    """Write what reader.py loads, but for decision.json: int8 weights, configuration, tokenizer."""
     out.mkdir(parents=True, exist_ok=True)
     save_file(pack({name: weight.detach() for name, weight in model.state_dict().items()}), out / "model.safetensors")
     model.config.save_pretrained(out)

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
+
 from app.backends.local.inference_queue import Inference, _Item
 from app.backends.local.loading import Loaded
-
 from app.domain.errors import CallFailed, ModelUnavailable
 from tests.waiting import LONG, until
 

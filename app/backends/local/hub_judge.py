@@ -23,8 +23,8 @@ from app.text.evidence import select_sentences
 # Which output of an entailment model means what, read from the model's own configuration.
 #
 # Models agree neither on the order of the three classes nor on their names: MNLI's call them entailment, neutral and
-# contradiction, FEVER's supports, not enough info and refutes. A wrong order would turn every verdict around, so a model
-# that does not say is refused.
+# contradiction, FEVER's supports, not enough info and refutes. A wrong order would turn every verdict around, so a
+# model that does not say is refused.
 
 _SPELLINGS = {
     Label.SUPPORTED: "entailment entails entailed entail supports supported support",

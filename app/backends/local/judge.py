@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 # Several texts of different lengths in one forward pass, without padding: their tokens stand one after the other.
 #
-# Every layer but attention looks at one token at a time, so only attention has to know where a text ends. What comes out
-# is what a padded batch gives, but for rounding, in less time by the share of the padding
+# Every layer but attention looks at one token at a time, so only attention has to know where a text ends. What comes
+# out is what a padded batch gives, but for rounding, in less time by the share of the padding
 # (research/notes/2026-11-22-judge.md, "How fast").
 
 ATTENTION = "text by text"

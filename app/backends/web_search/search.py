@@ -27,8 +27,8 @@ from app.domain.progress import entered, used
 #     September 1, 2026; Sep 1, 2026; 1 Sep 2026  Brave (age), Serper
 #     3 days ago, an hour ago                   Brave (age), Serper
 #
-# The day is taken as it is written, in whatever zone. An age is the latest day that it can mean: "2 months ago" tells no
-# day, and evidence must not seem older than it is.
+# The day is taken as it is written, in whatever zone. An age is the latest day that it can mean: "2 months ago" tells
+# no day, and evidence must not seem older than it is.
 
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d-])")
 _AGO = re.compile(r"(\d{1,4}|an?|one)\s+(second|sec|minute|min|hour|day|week|month|year)s?\s+ago", re.IGNORECASE)

@@ -212,42 +212,47 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a person chose for a run, stored whole with the run.
-
-    `preset` names a mix of modules, `model` the language model for those that prompt one (None: no such model),
-    `fresh` asks for calls to be made anew although the site's cache knows the reply. `modules` holds the (role,
-    implementation and version) pairs that were at work, for whoever reads the report later. `search` names the search
-    back end of the answerer that searches (None: no such answerer). `undated` admits evidence whose date is not known
-    although the claim has a date, `fact_checks` admits what fact-checkers have written.
-    """
+    """What a person chose for a run, stored whole with the run."""
 
     strategy: str = "question-guided"
+    """How to check."""
     answerer: str = "retriever-reader"
+    """Who answers the questions."""
     labels: LabelSet = LabelSet.THREE
+    """Labels that the verdict may have."""
     max_hops: int = 5
+    """Questions asked at most."""
     modules: tuple[tuple[str, str], ...] = ()
+    """The (role, implementation and version) pairs that were used, for those who read the report later."""
     preset: str = "local"
+    """Mix of modules, or way of pursuing evidence."""
     model: str | None = None
+    """Language model for what prompts one; null for none."""
     corpora: tuple[str, ...] = ("vital",)
+    """Corpora to search."""
     fresh: bool = False
+    """Ask everything anew, also what the cache knows."""
     search: str | None = None
+    """Search engine of the answerer web-search; corpus for the corpora, null where nothing searches."""
     undated: bool = True
+    """Whether found pages without a date are evidence for a claim with one."""
     fact_checks: bool = True
+    """Whether what fact-checkers wrote is evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What model calls cost. Tokens are the models' own; retrieval costs none.
-
-    `cached` counts calls that were not made because their reply was kept; `cost` is in the currency that the operator
-    sets prices in, None where no price is set.
-    """
+    """What model calls cost. Retrieval costs no tokens."""
 
     calls: int = 0
     prompt_tokens: int = 0
+    """In the model's own tokens."""
     completion_tokens: int = 0
+    """In the model's own tokens."""
     cached: int = 0
+    """Calls that were not made, because their reply was kept."""
     cost: float | None = None
+    """In the currency of the operator's prices; null where no price is set."""
 
     @property
     def tokens(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC
 
 from pydantic import ValidationError
@@ -47,8 +48,7 @@ from app.domain.model import (
     Usage,
     Verdict,
 )
-from app.runs.export import VERSION
-from app.runs.exported import Evidence, Exported, ExportedHop
+from app.runs.report_schema import REPORT, VERSION, Evidence, RunHop, RunReport, RunUsage
 
 LARGEST = 2 * 1024 * 1024
 """Bytes of a file that is read; ten hops with ten pages of 2,000 words each are 1.7 MB."""
@@ -70,7 +70,7 @@ def read_export(text: bytes) -> tuple[Told, ...]:
     if len(text) > LARGEST:
         raise InvalidInput(TOO_LARGE, "report")
     try:
-        exported = Exported.model_validate_json(text.removeprefix(b"\xef\xbb\xbf"))
+        exported = REPORT.validate_json(text.removeprefix(b"\xef\xbb\xbf"))
     except ValidationError as error:
         raise refused(_first_fault(error)) from None
     _check(exported)
@@ -96,8 +96,12 @@ def _first_fault(error: ValidationError) -> str:
     return f"{NO_EXPORT}: {f'in {where}, ' if where else ''}{what[:1].lower()}{what[1:]}"
 
 
-def _check(exported: Exported) -> None:
+def _check(exported: RunReport) -> None:
     """Raise InvalidInput where parts that are well in themselves do not fit together."""
+    if exported.state == "running":
+        raise refused(f"{NO_EXPORT}: in state, input should be 'verdict', 'failed' or 'interrupted'")
+    if unfinished := next((hop.number for hop in exported.hops if hop.status is HopStatus.OPEN), None):
+        raise refused(f"{NO_EXPORT}: in hops {unfinished} status, input should be that of a hop that has ended")
     numbers = [hop.number for hop in exported.hops]
     if numbers != list(range(1, len(numbers) + 1)):
         raise refused(f"{NO_EXPORT}: its hops are not numbered in order from 1")
@@ -111,7 +115,7 @@ def _check(exported: Exported) -> None:
         raise refused(f"{NO_EXPORT}: an answer is from nobody")
 
 
-def _claim(exported: Exported) -> Claim:
+def _claim(exported: RunReport) -> Claim:
     """The claim, to which everything applies that applies to a typed one."""
     try:
         return whole_claim(exported.claim, exported.speaker or "", exported.date or "")
@@ -119,7 +123,7 @@ def _claim(exported: Exported) -> Claim:
         raise InvalidInput(str(error), "report") from None
 
 
-def _events(exported: Exported, claim: Claim) -> Iterator[Told]:
+def _events(exported: RunReport, claim: Claim) -> Iterator[Told]:
     made_at = exported.imported.made_at if exported.imported else exported.created_at
     yield RunStarted(claim, _options(exported)), 0.0
     yield RunImported(Imported(made_at.astimezone(UTC).isoformat())), 0.0
@@ -139,21 +143,25 @@ def _events(exported: Exported, claim: Claim) -> Iterator[Told]:
     yield _end(exported), last
 
 
-def _options(exported: Exported) -> RunOptions:
+def _usage(usage: RunUsage) -> Usage:
+    return Usage(**asdict(usage))
+
+
+def _options(exported: RunReport) -> RunOptions:
     modules = tuple((module.role, module.implementation) for module in exported.modules)
-    return RunOptions(**dict(exported.options), modules=modules)
+    return RunOptions(**asdict(exported.options), modules=modules)
 
 
-def _hop(hop: ExportedHop) -> Iterator[Told]:
+def _hop(hop: RunHop) -> Iterator[Told]:
     ended = hop.began + hop.seconds
     yield QuestionAsked(hop.number, Question(hop.question)), hop.began
-    yield TokensUsed(Usage(**dict(hop.usage))), hop.began
+    yield TokensUsed(_usage(hop.usage)), hop.began
     if hop.answerer is not None:
         yield AnswerFound(hop.number, _answer(hop, hop.answerer)), ended
     yield _outcome(hop), ended
 
 
-def _answer(hop: ExportedHop, answerer: str) -> Answer:
+def _answer(hop: RunHop, answerer: str) -> Answer:
     cited = next((_span(each) for each in hop.evidence if each.cited), None)
     return Answer(hop.answer, cited, tuple(map(_passage, hop.evidence)), answerer)
 
@@ -166,7 +174,7 @@ def _span(told: Evidence) -> Span:
     return Span(_passage(told), told.start or 0, told.end or 0)
 
 
-def _outcome(hop: ExportedHop) -> Event:
+def _outcome(hop: RunHop) -> Event:
     match hop.status:
         case HopStatus.KEPT:
             return HopKept(hop.number, hop.reason)
@@ -190,9 +198,9 @@ def _trouble(sentence: str) -> Event:
     return StepFailed(*_failed(sentence)) if _FAILED.fullmatch(sentence) else TroubleMet(sentence)
 
 
-def _left(exported: Exported) -> Usage:
+def _left(exported: RunReport) -> Usage:
     """What the run cost beyond its hops. Raises InvalidInput where the hops made more calls than the run."""
-    total, hops = exported.usage, sum((Usage(**dict(hop.usage)) for hop in exported.hops), Usage())
+    total, hops = exported.usage, sum((_usage(hop.usage) for hop in exported.hops), Usage())
     left = Usage(
         total.calls - hops.calls,
         total.prompt_tokens - hops.prompt_tokens,
@@ -205,7 +213,7 @@ def _left(exported: Exported) -> Usage:
     return left
 
 
-def _end(exported: Exported) -> Event:
+def _end(exported: RunReport) -> Event:
     if exported.label is not None:
         rationale = tuple(Sentence(each.text, each.hops) for each in exported.rationale)
         return VerdictReached(Verdict(exported.label, rationale, exported.missing, exported.confidence))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
+from pydantic import Field
 from sqlalchemy import ColumnElement, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
@@ -13,6 +15,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.report import Report
 from app.runs.clock import database_now
+from app.runs.json_schema import Moment
 from app.runs.tables import NoteRow
 
 VERDICT = 0
@@ -23,12 +26,14 @@ LONGEST_NOTE = 2000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note on hop `hop`, 0 for the verdict. `agrees` is None where the owner takes no side; `text` may be ""."""
+    """A note of a run's owner; with no side taken there is a text."""
 
-    hop: int
+    hop: Annotated[int, Field(ge=0)]
+    """The number of a hop, 0 for the verdict or what ended the run instead."""
     agrees: bool | None
-    text: str
-    written_at: datetime
+    """null takes no side."""
+    text: Annotated[str, Field(max_length=LONGEST_NOTE)]
+    written_at: Moment
 
 
 class NoteChanged(HopcheckError):

@@ -10,12 +10,13 @@ from typing import Any
 from flask import Blueprint, Response, abort, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.runs.export import notes_as_dicts, run_as_dict
+from app.runs import json_schema
+from app.runs.export import report_fields, run_as_dict
 from app.runs.notes import Note
+from app.runs.report_schema import ExportedRun, export_schema
 from app.runs.service import StoredRun
 from app.web.claim_review import claim_review
 from app.web.current import hopcheck
-from app.web.export_schema import export_schema
 from app.web.markdown_report import report_as_markdown
 from app.web.notes import notes_on
 from app.web.pages import run_page
@@ -35,8 +36,9 @@ def as_json(run_id: str) -> ResponseReturnValue:
     run = _run(run_id)
     if not run.report.ended:
         return _not_yet(run)
-    noted = {"notes": notes_as_dicts(notes_on(run))} if _with_notes(run) else {}
-    return _file(run, _json({**run_as_dict(run), **noted}), "application/json", "json")
+    noted = _with_notes(run)
+    told = json_schema.as_json(ExportedRun(**report_fields(run), notes=notes_on(run))) if noted else run_as_dict(run)
+    return _file(run, _json(told), "application/json", "json")
 
 
 @exports.get("/runs/<run_id>/export.md")

@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from app.domain.model import Answer, Label, Origin, Passage, Span, Verdict
-from app.web.export_schema import export_schema
+from app.runs.report_schema import export_schema
 from tests.fakes import (
     FAILING,
     ONE_SET_ASIDE,

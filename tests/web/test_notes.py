@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from app.runs.importing import read_export
-from app.web.export_schema import export_schema
+from app.runs.report_schema import export_schema
 from tests.fakes import Gate, scripted_wiring
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for

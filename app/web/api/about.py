@@ -11,7 +11,8 @@ from dataclasses import asdict
 from flask import Response, jsonify, render_template
 
 from app.domain.model import LabelSet
-from app.runs.export import options_as_dict
+from app.runs.export import options_of
+from app.runs.json_schema import as_json
 from app.samples import SAMPLES
 from app.settings import MOST_HOPS
 from app.web.api.blueprint import api_blueprint
@@ -43,6 +44,6 @@ def choices() -> Response:
         **{name: [asdict(each) for each in getattr(here, name)] for name in GROUPS},
         labels=[{"name": each.value, "labels": list(each.labels)} for each in LabelSet],
         most_hops=MOST_HOPS,
-        defaults=options_as_dict(here.defaults()),
+        defaults=as_json(options_of(here.defaults())),
         samples=[sample.claim for sample in SAMPLES],
     )

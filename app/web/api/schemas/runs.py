@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from app.domain.model import HopStatus, Label, LabelSet, Origin
 from app.runs.event_store import event_schema
-from app.runs.export import VERSION
+from app.runs.report_schema import VERSION
 from app.web.api.schemas.parts import (
     COUNT,
     DAY,

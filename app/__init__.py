@@ -157,7 +157,7 @@ def _add_commands(app: Flask) -> None:
 
     from app import cli
     from app.extensions import db
-    from app.runs.revisions import MIGRATIONS
+    from app.runs.schema_version import MIGRATIONS
 
     Migrate(app, db, directory=str(MIGRATIONS))
     cli.register(app)

@@ -10,7 +10,7 @@ from flask_migrate import upgrade
 from app.domain.errors import ModelUnavailable
 from app.preparing import Step, steps
 from app.preparing import prepare as carry_out
-from app.runs.revisions import is_newest
+from app.runs.schema_version import is_newest
 from app.settings import Settings
 
 

@@ -98,7 +98,7 @@ def _unpack(target: Path) -> None:
 
 def main() -> int:
     """0 when everything is made and in its newest version, else 1. Without Flask, because every start waits for it."""
-    from app.runs.revisions import is_newest
+    from app.runs.schema_version import is_newest
 
     settings = load_settings()
     return int(not (all(step.is_done() for step in steps(settings)) and is_newest(settings.database_url)))

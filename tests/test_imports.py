@@ -34,7 +34,7 @@ assert app.test_client().get("/").status_code == 200
 LOOK = """
 import app.preparing
 from pathlib import Path
-from app.runs.revisions import is_newest
+from app.runs.schema_version import is_newest
 from app.settings import Settings
 settings = Settings.from_env({"INSTANCE": INSTANCE})
 assert not any(step.is_done() for step in app.preparing.steps(settings))

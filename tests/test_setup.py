@@ -20,7 +20,7 @@ from app.backends.local.weight_files import write_sums
 from app.domain.errors import ModelUnavailable
 from app.extensions import db
 from app.preparing import Step, base_model_folder, index_folder, is_whole_model, prepare, steps
-from app.runs.revisions import is_newest
+from app.runs.schema_version import is_newest
 from app.settings import Settings
 from tests.fakes import scripted_wiring
 

@@ -19,7 +19,7 @@ from app.kept_secret import SHORTEST_SECRET
 from app.settings import ROOT, Settings, settings_fields
 
 if TYPE_CHECKING:
-    from app.runs.checkup import Condition
+    from app.runs.db_health import Condition
 
 MIB = 1024**2
 LEAST_ROOM, ENOUGH_ROOM = 50 * MIB, 1024 * MIB
@@ -105,7 +105,7 @@ def signing_key(settings: Settings) -> Iterator[Finding]:
 
 def database(settings: Settings) -> Iterator[Finding]:
     """Reachable, migrated, whole, free, and in WAL mode?"""
-    from app.runs.checkup import look_at
+    from app.runs.db_health import look_at
 
     seen = look_at(settings.database_url)
     if seen.is_missing:

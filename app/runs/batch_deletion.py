@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, case, delete, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.runs.batches import Batch, BatchState, told
-from app.runs.clock import database_now
+from app.runs.db import database_now
 from app.runs.deletion import UNDO_SECONDS
 from app.runs.once import is_no_id
 from app.runs.tables import BatchRow, RunRow, is_there

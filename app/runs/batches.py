@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.events import RunStarted
 from app.domain.model import Claim, Label, RunOptions
-from app.runs.clock import database_now
+from app.runs.db import database_now
 from app.runs.event_store import encode_options
 from app.runs.once import id_of_form, is_no_id, new_id
 from app.runs.tables import RUNNING, BatchClaimRow, BatchRow, EventRow, RunRow

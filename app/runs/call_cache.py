@@ -32,9 +32,8 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, sessionmaker
 
 from app.domain.calls import Call
 from app.extensions import db
-from app.runs.connections import engine_of, writing
+from app.runs.db import DatabaseUnavailable, engine_of, write_transaction
 from app.runs.tables import UtcDateTime
-from app.runs.trouble import DatabaseUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +142,7 @@ class CallCache:
 
     def _keep(self, call: Call, reply: Any) -> None:
         try:
-            with writing(self._engine) as connection:
+            with write_transaction(self._engine) as connection:
                 self.write(connection, call, reply)
         except IntegrityError:
             log.debug("another call like this one was kept at the same moment")

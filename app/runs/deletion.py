@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, and_, delete, select, update
 from sqlalchemy.orm import Session, aliased, sessionmaker
 
 from app.runs.call_cache import CachedCall
-from app.runs.clock import database_now
+from app.runs.db import database_now
 from app.runs.once import is_no_id
 from app.runs.projections import RunSummary, summary
 from app.runs.tables import RUNNING, BatchRow, RunCallRow, RunRow, is_there

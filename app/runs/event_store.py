@@ -31,8 +31,7 @@ from app.domain.events import (
 )
 from app.domain.model import RunOptions
 from app.domain.ports import Wish
-from app.runs.clock import database_now
-from app.runs.connections import engine_of, turn, writing
+from app.runs.db import database_now, engine_of, write_lock, write_transaction
 from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
 from app.runs.notifications import LocalSubscribers, Notifier, NullNotifier
@@ -130,7 +129,7 @@ class EventStore:
 
         `admit` is called inside the transaction, with the run written; an exception that it raises rolls the run back.
         """
-        with turn(self._engine), self._sessions.begin() as session:
+        with write_lock(self._engine), self._sessions.begin() as session:
             parent = next((each.branch.parent for each in inherited if isinstance(each, RunBranched)), None)
             last_seq = len(inherited) + 2
             now = _insert_run(session, run_id, owner, started, last_seq=last_seq, parent=parent, batch=batch)
@@ -148,7 +147,7 @@ class EventStore:
         if not isinstance(started, RunStarted):
             raise ValueError(f"a run begins with run_started, not {started.kind}")
         last_seq = len(timed_events)
-        with turn(self._engine), self._sessions.begin() as session:
+        with write_lock(self._engine), self._sessions.begin() as session:
             now = _insert_run(session, run_id, owner, started, last_seq=last_seq, imported=True, **_end_columns(ended))
             for seq, (event, seconds) in enumerate(timed_events, 1):
                 _insert_event(session.connection(), run_id, seq, now + timedelta(seconds=seconds), event)
@@ -160,7 +159,7 @@ class EventStore:
         takes the write lock before anything is read, so concurrent writers never get the same number and nothing
         follows a terminal event.
         """
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             statement = _NEXT_SEQ.values(**columns) if (columns := _end_columns(event)) else _NEXT_SEQ
             row = connection.execute(statement, {"run": lease.run_id, "lease_epoch": lease.epoch}).one_or_none()
             if row is None:

@@ -13,7 +13,7 @@ from sqlalchemy import JSON, Connection, String, bindparam, delete, exists, inse
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.calls import Call
-from app.runs.connections import engine_of, writing
+from app.runs.db import engine_of, write_transaction
 from app.runs.tables import RUNNING, JournalRow, RunRow
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class Journal:
             return connection.scalar(_RECALL, {"run": self._run_id, "call": key})
 
     def _keep(self, call: Call, reply: Any) -> None:
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             self.write(connection, call, reply)
 
     def _trying(self, work: Callable[[], Any]) -> Any | None:

@@ -21,8 +21,7 @@ from sqlalchemy import ColumnElement, Update, and_, func, not_, select, tuple_, 
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
-from app.runs.clock import SteadyClock, database_now
-from app.runs.connections import engine_of, turn
+from app.runs.db import MonotonicClock, database_now, engine_of, write_lock
 from app.runs.jobs import PEOPLE
 from app.runs.tables import RUNNING, EventRow, RunRow
 
@@ -48,7 +47,7 @@ class Lease:
     epoch: int
     lost_leases: int = 0
     """How many holders of the run were lost before this one."""
-    clock: SteadyClock = field(default_factory=lambda: SteadyClock(datetime.now(UTC)), compare=False, repr=False)
+    clock: MonotonicClock = field(default_factory=lambda: MonotonicClock(datetime.now(UTC)), compare=False, repr=False)
     """Times the holder's events: not before earlier events, and monotonic from then on."""
 
 
@@ -106,13 +105,13 @@ class Leases:
         return self._begin_epoch(run_id, stolen)
 
     def _begin_epoch(self, run_id: str, statement: Update) -> Lease | None:
-        with turn(engine_of(self._sessions)), self._sessions.begin() as session:
+        with write_lock(engine_of(self._sessions)), self._sessions.begin() as session:
             begun = statement.returning(RunRow.epoch, RunRow.cut_offs, database_now().label("now"))
             row = session.execute(begun).one_or_none()
             if row is None:
                 return None
             latest = session.scalar(select(func.max(EventRow.at)).where(EventRow.run_id == run_id))
-        return Lease(run_id, row.epoch, row.cut_offs, SteadyClock(max(row.now, latest or row.now)))
+        return Lease(run_id, row.epoch, row.cut_offs, MonotonicClock(max(row.now, latest or row.now)))
 
     def expire_stale(self) -> tuple[str, ...]:
         """Free the runs whose holders have not renewed in time and return them. Each counts one more lost lease."""

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.report import Report
-from app.runs.clock import database_now
+from app.runs.db import database_now
 from app.runs.json_schema import Moment
 from app.runs.tables import NoteRow
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
-from app.runs.clock import database_now
+from app.runs.db import database_now
 from app.runs.projections import Position
 from app.runs.tables import RunRow, is_there
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.calls import Call, Memory
-from app.runs.connections import engine_of, writing
+from app.runs.db import engine_of, write_transaction
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class Replies:
         if not memories:
             return
         try:
-            with writing(self._engine) as connection:
+            with write_transaction(self._engine) as connection:
                 for memory in memories:
                     memory.write(connection, call, reply)
         except Exception as error:  # each says by itself what is wrong with it

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, String, bindparam, exists, insert, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.calls import Call
-from app.runs.connections import engine_of, writing
+from app.runs.db import engine_of, write_transaction
 from app.runs.tables import RunCallRow, RunRow
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class RunCalls:
     def keep(self, call: Call, reply: Any) -> None:
         """Note that the run has used this reply, before it comes into the cache."""
         try:
-            with writing(self._engine) as connection:
+            with write_transaction(self._engine) as connection:
                 self.write(connection, call, reply)
         except Exception:  # whatever is wrong with the account, the call itself is well
             if self._well:

@@ -33,6 +33,7 @@ from app.domain.model import RunOptions
 from app.domain.ports import Strategy, Wish
 from app.domain.report import Report, apply, fold
 from app.runs.control import Limits, RunControl, worked_seconds
+from app.runs.db import DatabaseUnavailable
 from app.runs.event_store import WAITING, EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost, Leases
@@ -40,7 +41,6 @@ from app.runs.meters import Meter, NoMeter
 from app.runs.replies import Replies, Written
 from app.runs.run_calls import RunCalls
 from app.runs.spending import Spending
-from app.runs.trouble import DatabaseUnavailable
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
-from app.runs.clock import database_now
+from app.runs.db import database_now
 from app.runs.deletion import AT_A_TIME, Deletion
 from app.runs.jobs import QUEUES, JobRunner
 from app.runs.leases import Leases

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.model import Usage
-from app.runs.clock import database_now
+from app.runs.db import database_now
 from app.runs.tables import SpendingRow
 
 

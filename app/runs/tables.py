@@ -6,49 +6,33 @@ what the whole site's calls cost in a day.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import (
     JSON,
     BigInteger,
     ColumnElement,
-    DateTime,
-    Dialect,
     ForeignKey,
     Index,
     String,
     Text,
-    TypeDecorator,
     false,
 )
 from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.extensions import db
+from app.runs.db import Base, UtcDateTime
 from app.text.normalise import folded
 
 RUNNING = "running"
-
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """An aware time, kept as naive UTC: SQLite has no time zones."""
-
-    impl = DateTime
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return value.astimezone(UTC).replace(tzinfo=None) if value else None
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return value.replace(tzinfo=UTC) if value else None
 
 
 def _searched(context: DefaultExecutionContext) -> str:
     return folded(context.get_current_parameters()["claim"])
 
 
-class RunRow(db.Model):  # type: ignore[name-defined] # made at run time
+class RunRow(Base):
     """A run. `state` is "running" until a terminal event makes it "verdict", "failed" or "interrupted".
 
     `last_seq` is the newest event's number: appending counts it up first, which both takes the next number and makes
@@ -94,7 +78,7 @@ def is_there() -> ColumnElement[bool]:
     return RunRow.deleted_at.is_(None)
 
 
-class EventRow(db.Model):  # type: ignore[name-defined] # made at run time
+class EventRow(Base):
     """One event of a run: numbered from 1 without gaps, never changed, never deleted alone."""
 
     __tablename__ = "events"
@@ -107,7 +91,7 @@ class EventRow(db.Model):  # type: ignore[name-defined] # made at run time
     body: Mapped[dict[str, Any]] = mapped_column(JSON)
 
 
-class JournalRow(db.Model):  # type: ignore[name-defined] # made at run time
+class JournalRow(Base):
     """A call that an unfinished run has made, and its reply; `key` is app.domain.calls.Call's."""
 
     __tablename__ = "journal"
@@ -117,7 +101,7 @@ class JournalRow(db.Model):  # type: ignore[name-defined] # made at run time
     reply: Mapped[Any] = mapped_column(JSON)
 
 
-class RunCallRow(db.Model):  # type: ignore[name-defined] # made at run time
+class RunCallRow(Base):
     """A reply in the site's cache that a run made or used, by its key; that of a run without a cache is not here."""
 
     __tablename__ = "run_calls"
@@ -126,7 +110,7 @@ class RunCallRow(db.Model):  # type: ignore[name-defined] # made at run time
     key: Mapped[str] = mapped_column(String(64), primary_key=True, index=True)
 
 
-class NoteRow(db.Model):  # type: ignore[name-defined] # made at run time
+class NoteRow(Base):
     """What the owner thinks of a hop, or of the verdict, which counts as hop 0: one note each, which may change."""
 
     __tablename__ = "notes"
@@ -138,7 +122,7 @@ class NoteRow(db.Model):  # type: ignore[name-defined] # made at run time
     written_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class BatchRow(db.Model):  # type: ignore[name-defined] # made at run time
+class BatchRow(Base):
     """Claims that are checked one after another; `state` is a batches.BatchState. Its runs carry its id.
 
     `deleted_at` is when its owner deleted it; those of its runs that went with it have the very same time.
@@ -156,7 +140,7 @@ class BatchRow(db.Model):  # type: ignore[name-defined] # made at run time
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
 
 
-class BatchClaimRow(db.Model):  # type: ignore[name-defined] # made at run time
+class BatchClaimRow(Base):
     """A claim of a batch, numbered from 1. `problem` is why it is none; else `run_id` is its newest run, once begun."""
 
     __tablename__ = "batch_claims"
@@ -170,7 +154,7 @@ class BatchClaimRow(db.Model):  # type: ignore[name-defined] # made at run time
     problem: Mapped[str | None] = mapped_column(Text)
 
 
-class SpendingRow(db.Model):  # type: ignore[name-defined] # made at run time
+class SpendingRow(Base):
     """What all model calls of a day cost, by UTC. Money is in the currency of the operator's prices."""
 
     __tablename__ = "spending"

@@ -138,7 +138,7 @@ def test_a_file_that_is_no_database_and_a_kind_of_database_that_nobody_knows_are
 
 
 def test_a_database_that_is_not_in_wal_mode_is_a_warning(settings, migrated):
-    from app.runs.checkup import Condition
+    from app.runs.db_health import Condition
 
     seen = Condition("somewhere", newest="1", revision="1", journal="delete")
     assert has([(each.state, each.said) for each in keeping._usable(seen)], WARNED, "not WAL")

@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 
 from app.domain.events import RunFailed, RunStarted
 from app.domain.model import Claim, RunOptions
-from app.runs.clock import database_now
+from app.runs.db import database_now
 from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, Lease
 from app.settings import ROOT

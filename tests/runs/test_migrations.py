@@ -16,7 +16,7 @@ from sqlalchemy import inspect
 
 from app.extensions import db
 from app.runs import call_cache, tables  # noqa: F401 - makes the tables known
-from app.runs.revisions import MIGRATIONS, newest_revision
+from app.runs.schema_version import MIGRATIONS, newest_revision
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

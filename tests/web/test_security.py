@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.extensions import db
-from app.runs.trouble import DatabaseUnavailable
+from app.runs.db import DatabaseUnavailable
 from tests.web.conftest import finished, send, started, token
 
 

@@ -1,4 +1,4 @@
-"""How a database is: there, migrated, whole, free to be written. Looking at it changes nothing in it."""
+"""Check a database without changing it: does it exist, is it migrated, undamaged and writable."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import extensions  # noqa: F401 - with it, errors of databases are told in words
-from app.runs.revisions import MIGRATIONS, newest_revision
-from app.runs.trouble import DatabaseUnavailable, trouble
+from app.runs.db import DatabaseUnavailable, describe_db_error
+from app.runs.schema_version import MIGRATIONS, newest_revision
 
 LOCK_SECONDS = 2
 """A run that appends holds the lock for milliseconds."""
@@ -20,23 +19,23 @@ LOCK_SECONDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What was found. `trouble` says why it cannot be used ("" when it can); then the other fields say nothing.
-
-    `damage` is the first line of SQLite's integrity_check where it is not "ok"; `journal` is SQLite's journal mode.
-    """
+    """What was found in a database; with a `trouble` the other fields are not filled in."""
 
     where: str
     trouble: str = ""
+    """Why it cannot be used, "" when it can."""
     is_missing: bool = False
     revision: str | None = None
     newest: str | None = None
     damage: str = ""
+    """The first line of SQLite's integrity_check, "" for "ok"."""
     journal: str | None = None
+    """SQLite's journal mode."""
     is_locked: bool = False
 
 
 def look_at(url: str, migrations: Path = MIGRATIONS) -> Condition:
-    """The condition of the database at `url`. Raises nothing for one that is broken."""
+    """Return the condition of the database at `url`. Raises nothing for a broken one."""
     parts = make_url(url)
     is_sqlite = parts.get_backend_name() == "sqlite"
     seen = Condition(parts.database or "" if is_sqlite else parts.render_as_string(hide_password=True))
@@ -67,10 +66,10 @@ def _sqlite(connection: Connection, seen: Condition) -> Condition:
     is_locked = False
     try:
         raw.execute("BEGIN IMMEDIATE")
-        raw.execute("PRAGMA user_version = 0")  # taken back; a read-only database lets everybody begin
+        raw.execute("PRAGMA user_version = 0")  # rolled back; BEGIN alone succeeds on a read-only database
         raw.execute("ROLLBACK")
-    except Exception as error:  # the driver's own, which SQLAlchemy has not seen
+    except Exception as error:  # the driver's own, which SQLAlchemy does not translate
         if "locked" not in str(error):
-            raise trouble(error) or error from None
+            raise describe_db_error(error) or error from None
         is_locked = True
     return replace(seen, damage="" if found == "ok" else str(found), journal=journal, is_locked=is_locked)

@@ -1,4 +1,4 @@
-"""Trouble with the database arrives as one sentence, never as a driver's error."""
+"""Database errors are reported in a sentence, never as a driver's error."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-import app.extensions  # noqa: F401 - listens to every engine
-from app.runs.trouble import DatabaseUnavailable, trouble
+from app.runs.db import DatabaseUnavailable, describe_db_error
 
 
 @pytest.fixture
@@ -62,14 +61,14 @@ def test_a_server_that_does_not_answer_says_so_whatever_its_driver_is():
     class OperationalError(Exception):
         """The name that every driver gives to a lost connection (PEP 249)."""
 
-    assert "does not answer" in str(trouble(OperationalError("could not connect")))
+    assert "does not answer" in str(describe_db_error(OperationalError("could not connect")))
 
 
 def test_a_table_that_postgresql_does_not_have_names_the_command_that_makes_it():
     class UndefinedTable(Exception):
         sqlstate = "42P01"
 
-    assert "flask --app app db upgrade" in str(trouble(UndefinedTable()))
+    assert "flask --app app db upgrade" in str(describe_db_error(UndefinedTable()))
 
 
 def test_an_error_of_the_code_stays_what_it_is(engine):
@@ -81,5 +80,5 @@ def test_an_error_of_the_code_stays_what_it_is(engine):
 
 
 def test_what_is_no_error_of_a_database_is_no_trouble():
-    assert trouble(ValueError("no such table")) is None
-    assert trouble(None) is None
+    assert describe_db_error(ValueError("no such table")) is None
+    assert describe_db_error(None) is None

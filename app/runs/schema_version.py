@@ -1,6 +1,6 @@
-"""At which version the tables of a database are, and at which they should be. Looking changes nothing.
+"""Compare the schema version of a database with the one that the code needs.
 
-Every start asks this, so the answer for SQLite waits for neither SQLAlchemy nor Alembic, which take half a second.
+Every start does this, so for SQLite it imports neither SQLAlchemy nor Alembic, which take half a second.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _VERSION = "select version_num from alembic_version"
 
 
 def newest_revision(migrations: Path = MIGRATIONS) -> str:
-    """The version that the code needs. Migrations are numbered, and their files are named by the number."""
+    """Return the version that the code needs. Files of migrations begin with their number."""
     return max(path.name.partition("_")[0] for path in (migrations / "versions").glob("[0-9]*_*.py"))
 
 
 def is_newest(url: str) -> bool:
-    """Whether the database at `url` has the newest version; False as well for one that is not there or broken."""
+    """Whether the database at `url` has the newest version; False for a missing or broken one."""
     kept, _, path = url.partition(":///")
     found = _in_sqlite(path.partition("?")[0]) if kept == "sqlite" else _in_another(url)
     return found == newest_revision()
@@ -29,7 +29,7 @@ def is_newest(url: str) -> bool:
 
 def _in_sqlite(path: str) -> str | None:
     try:
-        # Opened for reading, it is not made by looking.
+        # In read-only mode a missing file is not created.
         with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as database:
             return database.execute(_VERSION).fetchone()[0]
     except (sqlite3.Error, TypeError):  # TypeError: a table without a row
@@ -40,7 +40,7 @@ def _in_another(url: str) -> str | None:
     from sqlalchemy import create_engine, text
     from sqlalchemy.exc import SQLAlchemyError
 
-    from app.runs.trouble import DatabaseUnavailable
+    from app.runs.db import DatabaseUnavailable
 
     try:
         engine = create_engine(url)

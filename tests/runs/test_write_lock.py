@@ -1,4 +1,4 @@
-"""Whose turn it is to write: one thread at a time where the database is SQLite, and nobody waits for ever."""
+"""On SQLite one thread of a process writes at a time, and none waits for ever."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import time
 
 from sqlalchemy import create_engine, event, text
 
-from app.runs import connections
-from app.runs.connections import turn, writing
+from app.runs.db import WRITE_LOCK_SECONDS, write_lock, write_transaction
 from tests.waiting import LONG
 
 
@@ -20,7 +19,7 @@ def test_threads_that_write_at_once_never_find_the_database_locked(tmp_path):
     def _impatient(connection, record) -> None:
         connection.execute("PRAGMA busy_timeout = 0")
 
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(text("CREATE TABLE counts (n INTEGER)"))
         connection.execute(text("INSERT INTO counts VALUES (0)"))
     failed = []
@@ -28,7 +27,7 @@ def test_threads_that_write_at_once_never_find_the_database_locked(tmp_path):
     def count() -> None:
         try:
             for _ in range(20):
-                with writing(engine) as connection:
+                with write_transaction(engine) as connection:
                     connection.execute(text("UPDATE counts SET n = n + 1"))
         except Exception as error:
             failed.append(error)
@@ -46,28 +45,28 @@ def test_threads_that_write_at_once_never_find_the_database_locked(tmp_path):
 def test_what_raises_is_taken_back_and_ends_its_turn(sessions):
     engine = sessions.kw["bind"]
     try:
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             connection.execute(text("CREATE TABLE lost (n INTEGER)"))
             connection.execute(text("INSERT INTO lost VALUES (1)"))
             raise KeyError
     except KeyError:
         pass
     began = time.monotonic()
-    with turn(engine):
-        assert time.monotonic() - began < connections.TURN_SECONDS / 2
+    with write_lock(engine):
+        assert time.monotonic() - began < WRITE_LOCK_SECONDS / 2
 
 
 def test_a_turn_in_one_database_keeps_nobody_from_another(sessions, tmp_path):
     other = create_engine(f"sqlite:///{tmp_path}/other.sqlite3")
     began = time.monotonic()
-    with turn(sessions.kw["bind"]), turn(other):
-        assert time.monotonic() - began < connections.TURN_SECONDS / 2
+    with write_lock(sessions.kw["bind"]), write_lock(other):
+        assert time.monotonic() - began < WRITE_LOCK_SECONDS / 2
     other.dispose()
 
 
 def test_on_postgresql_nobody_takes_turns(postgresql):
     engine = create_engine(postgresql.fresh())
     began = time.monotonic()
-    with turn(engine), turn(engine):
-        assert time.monotonic() - began < connections.TURN_SECONDS / 2
+    with write_lock(engine), write_lock(engine):
+        assert time.monotonic() - began < WRITE_LOCK_SECONDS / 2
     engine.dispose()

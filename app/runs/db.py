@@ -1,0 +1,179 @@
+"""Access to the database: engine settings, errors in words, write transactions, and time."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection, DateTime, Dialect, Engine, ExceptionContext, Float, TypeDecorator, event, literal
+from sqlalchemy import cast as sql_cast
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
+from sqlalchemy.sql.functions import FunctionElement
+
+from app.domain.errors import HopcheckError
+
+UPGRADE = "make setup, or flask --app app db upgrade"
+
+WRITE_LOCK_SECONDS = 10.0
+"""Whoever waits longer for the write lock goes on without it: then another process holds the database, and SQLite
+reports that."""
+
+
+class Base(DeclarativeBase):
+    """The base class of all tables."""
+
+
+@event.listens_for(Engine, "connect")
+def _tune_sqlite(connection: Any, _record: Any) -> None:
+    """Set SQLite up for several threads and processes: readers beside one writer, lock waits, foreign keys.
+
+    NORMAL is safe against a killed process; a power cut can lose the last commits but never damages the file.
+    busy_timeout comes first, because the switch to WAL may itself have to wait.
+    """
+    if isinstance(connection, sqlite3.Connection):
+        for pragma in ("busy_timeout = 10000", "journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+
+_BY_SQLITE_CODE = {
+    "SQLITE_BUSY": "The database is busy: another program holds it locked.",
+    "SQLITE_LOCKED": "The database is busy: another program holds it locked.",
+    "SQLITE_FULL": "The disk that holds the database is full. Make room there.",
+    "SQLITE_READONLY": "The database is read-only. Make its file and its folder writable.",
+    "SQLITE_CANTOPEN": "The database cannot be opened. Its folder must be there and be writable.",
+    "SQLITE_IOERR": "The disk that holds the database reports an error. Look at the disk.",
+    "SQLITE_CORRUPT": "The database's file is damaged. Put a backup in its place.",
+    "SQLITE_NOTADB": "The database's file is no database. Put a backup in its place.",
+}
+_MISSING_IN_SQLITE = ("no such table", "no such column", "has no column named")
+_MISSING_IN_POSTGRESQL = ("42P01", "42703")  # undefined table, undefined column
+_OLD_SCHEMA = f"The database has not the tables of this version of Hopcheck. Mend it with: {UPGRADE}"
+_NO_ANSWER = "The database does not answer. See that it runs and that DATABASE_URL is right."
+
+
+class DatabaseUnavailable(HopcheckError):
+    """The database cannot be used now. The message says in a sentence or two what is wrong and how to fix it."""
+
+
+def describe_db_error(error: BaseException | None) -> DatabaseUnavailable | None:
+    """Translate a driver's error; None for one that is not a problem of the database itself."""
+    if (name := getattr(error, "sqlite_errorname", None)) is not None:
+        description = _BY_SQLITE_CODE.get("_".join(name.split("_")[:2]))
+    elif getattr(error, "sqlstate", None) in _MISSING_IN_POSTGRESQL:
+        description = _OLD_SCHEMA
+    else:
+        # A lost connection is an OperationalError to every driver (PEP 249).
+        description = _NO_ANSWER if type(error).__name__ == "OperationalError" else None
+    if name == "SQLITE_ERROR" and any(words in str(error) for words in _MISSING_IN_SQLITE):
+        description = _OLD_SCHEMA
+    return DatabaseUnavailable(description) if description else None
+
+
+@event.listens_for(Engine, "handle_error", retval=True)
+def _translate_error(context: ExceptionContext) -> DatabaseUnavailable | None:
+    """Translate errors of all engines, so that pages, runs and the command line report them in the same words.
+
+    A failed pre-ping is left alone: the pool then makes a new connection.
+    """
+    return None if context.is_pre_ping else describe_db_error(context.original_exception)
+
+
+_write_locks: WeakKeyDictionary[Engine, threading.Lock] = WeakKeyDictionary()
+_creating_lock = threading.Lock()
+
+
+def engine_of(sessions: sessionmaker[Session]) -> Engine:
+    """Return the engine that these sessions are bound to, without connecting."""
+    return cast(Engine, sessions().get_bind())
+
+
+@contextmanager
+def write_lock(engine: Engine) -> Iterator[None]:
+    """Let one thread of this process write at a time, on SQLite. Not reentrant.
+
+    A writer that finds SQLite locked sleeps up to a tenth of a second at once, while others overtake it.
+    """
+    if engine.dialect.name != "sqlite":
+        yield
+        return
+    with _creating_lock:
+        lock = _write_locks.setdefault(engine, threading.Lock())
+    is_acquired = lock.acquire(timeout=WRITE_LOCK_SECONDS)
+    try:
+        yield
+    finally:
+        if is_acquired:
+            lock.release()
+
+
+@contextmanager
+def write_transaction(engine: Engine) -> Iterator[Connection]:
+    """Open a transaction under the write lock and commit it at the end of the block, unless it raises.
+
+    For prepared statements: without a session's object tracking SQLAlchemy takes a third less time.
+    """
+    with write_lock(engine), engine.begin() as connection:
+        yield connection
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware time, stored as naive UTC because SQLite has no time zones."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value.astimezone(UTC).replace(tzinfo=None) if value else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value.replace(tzinfo=UTC) if value else None
+
+
+@dataclass(frozen=True, slots=True)
+class MonotonicClock:
+    """Starts at a time of the database's clock and advances with this process's monotonic clock.
+
+    Durations and lease holders are measured with it, because the database's clock may be set.
+    """
+
+    started_at: datetime
+    _ticks: float = field(default_factory=time.monotonic)
+
+    def now(self) -> datetime:
+        """Return the start time plus the time passed since."""
+        return self.started_at + timedelta(seconds=time.monotonic() - self._ticks)
+
+
+class _DatabaseTime(FunctionElement[Any]):
+    type = UtcDateTime()
+    inherit_cache = True
+
+
+def database_now(plus_seconds: float = 0.0) -> _DatabaseTime:
+    """Return an expression for the database's UTC time at execution, shifted by `plus_seconds`.
+
+    Several servers may differ about the time, so the shared database gives it.
+    """
+    return _DatabaseTime(sql_cast(literal(plus_seconds), Float))
+
+
+@compiles(_DatabaseTime, "sqlite")
+def _in_sqlite(element: _DatabaseTime, compiler: Any, **options: Any) -> str:
+    """Return text as SQLAlchemy stores times in SQLite, which compares them as text, in milliseconds."""
+    seconds = compiler.process(element.clauses, **options)
+    return f"strftime('%Y-%m-%d %H:%M:%f000', 'now', {seconds} || ' seconds')"
+
+
+@compiles(_DatabaseTime, "postgresql")
+def _in_postgresql(element: _DatabaseTime, compiler: Any, **options: Any) -> str:
+    """Return the current time; PostgreSQL's now() is that of the transaction's start."""
+    seconds = compiler.process(element.clauses, **options)
+    return f"((clock_timestamp() AT TIME ZONE 'utc') + make_interval(secs => {seconds}))"

@@ -1,4 +1,4 @@
-"""Runs carried out by workers elsewhere: Celery brings them the run's id, over Redis.
+"""The job runner with Celery: workers on any machine receive the ids of runs over Redis.
 
 Celery alone dispatches runs here; the scheduler submits only runs that lost their holder, and those whose message was
 lost. A message that comes twice finds the lease held. `hopcheck:queued:ID` in Redis marks for a while that a run's
@@ -32,13 +32,13 @@ TIMEOUT_SECONDS = 1.0
 
 
 def celery_app(url: str, workers: int = 1) -> Celery:
-    """Celery over the Redis at `url`; `workers` is how many runs a worker carries out at once.
+    """Return Celery over the Redis at `url`; a worker carries out `workers` runs at once.
 
-    Late acknowledgement and a prefetch of one, so that a worker that dies or is busy keeps nothing from the others.
-    Threads, so that all runs share the models in memory; Celery's own time limits do not work there, ours do.
+    Late acknowledgement and a prefetch of one, so that a dead or busy worker withholds no messages from the others.
+    Threads, so that all runs share the models in memory; Celery's own time limits do not work there, Hopcheck's do.
     """
     app = Celery("hopcheck", broker=url, set_as_current=False)
-    setup_logging.connect(_leave_the_log_alone)
+    setup_logging.connect(_keep_logging)
     app.conf.update(
         broker_connection_max_retries=None,
         broker_connection_retry_on_startup=True,
@@ -60,7 +60,7 @@ def celery_app(url: str, workers: int = 1) -> Celery:
 
 
 class CeleryJobs:
-    """Implements `JobRunner`: names runs to whichever worker is free, and carries out what a worker is brought."""
+    """Implements `JobRunner`: sends runs to free workers and, in a worker, carries out those received."""
 
     def __init__(self, carry_out: Callable[[str], None], url: str) -> None:
         self._carry_out = carry_out
@@ -108,12 +108,12 @@ class CeleryJobs:
         self._carry_out(run_id)
 
     def stop(self, wait: float = 0.0) -> None:
-        """Send nothing more. What is under way here ends when it finds that its lease is gone."""
+        """Send nothing more. Runs under way here end when they find that their lease was released."""
         self._stopped = True
 
 
 def answering_workers(url: str) -> tuple[str, ...]:
-    """The names of the workers that answer in a second, or in three more where none does: who computes may be late.
+    """Return the names of the workers that answer within a second, or within three more where none does.
 
     Raises HopcheckError where Redis does not answer.
     """
@@ -126,8 +126,8 @@ def answering_workers(url: str) -> tuple[str, ...]:
     return tuple(sorted(name for answer in answers for name in answer))
 
 
-def _leave_the_log_alone(**_: object) -> None:
-    """That somebody listens keeps Celery from setting the log up; app/logs.py does."""
+def _keep_logging(**_: object) -> None:
+    """A connected receiver keeps Celery from configuring the log; app/logs.py does."""
 
 
 def _queued(run_id: str) -> str:

@@ -1,6 +1,6 @@
-"""Where runs are carried out: a small port, and a few threads of this process behind it.
+"""Job runners: the port, and its implementation with threads of this process.
 
-A job is only a wake: it names a run, and whoever gets the run's lease carries it out from where it stands.
+A job only names a run; whoever acquires the run's lease carries it out from its last event.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ log = logging.getLogger(__name__)
 
 PEOPLE, BATCHES = "people", "batches"
 QUEUES = (PEOPLE, BATCHES)
-"""In the order in which they are emptied: the run that a person waits for goes before the claims of any batch."""
+"""In order of priority: runs that a person waits for come before those of batches."""
 
 
 RESUBMIT_SECONDS = 5.0
 
 
 class JobRunner(Protocol):
-    """Carries runs out somewhere else, each queue's in the order they came, some of them at once."""
+    """Carries out submitted runs in the background, several at once, in each queue first come first served."""
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
-        """See to it that someone tries to take the run up soon. Naming a run again does no harm."""
+        """Queue the run. Submitting it again does no harm."""
 
     def resubmit_after(self, queue: str) -> float:
         """Return the seconds after which a run that was submitted and not begun is to be submitted again."""
 
     def carry_out(self, run_id: str) -> None:
-        """Bring the run to its end here and now, if nobody else does."""
+        """Carry the run out in this thread, unless another holder does."""
 
     def stop(self, wait: float = 0.0) -> None:
-        """Begin nothing more; wait at most so many seconds for what is under way. What waits is in the database."""
+        """Begin no more runs and wait up to `wait` seconds for those under way. Queued ones remain in the database."""
 
 
 class ThreadJobs:
-    """Up to `workers` runs at once, the others queue by queue; in each it is first come, first served.
+    """Runs up to `workers` jobs at once, in threads.
 
-    The threads are daemons and no pool of the standard library's, whose threads are joined when the interpreter ends:
-    a model call that takes minutes must not hold a shutdown up.
+    The threads are daemons, not a pool of the standard library, whose threads are joined when the interpreter exits: a
+    model call that takes minutes must not delay a shutdown.
     """
 
     def __init__(self, carry_out: Callable[[str], None], workers: int) -> None:
@@ -55,7 +55,7 @@ class ThreadJobs:
         self._stopped = False
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
-        """Queue a run that is neither queued nor under way here. The first call starts the threads, after any fork."""
+        """Queue a run that is neither queued nor under way here. Threads start with the first calls, after any fork."""
         with self._news:
             if self._stopped or run_id in self._known:
                 return
@@ -71,7 +71,7 @@ class ThreadJobs:
         return RESUBMIT_SECONDS
 
     def stop(self, wait: float = 0.0) -> None:
-        """Drop what is queued. What is under way ends when it finds that its lease is gone."""
+        """Drop queued runs. Those under way end when they find that their lease was released."""
         with self._news:
             self._stopped = True
             for waiting in self._waiting.values():
@@ -85,14 +85,14 @@ class ThreadJobs:
         while (run_id := self._next()) is not None:
             try:
                 self.carry_out(run_id)
-            except BaseException:  # not even a library's sys.exit may take the thread from the other runs
-                log.exception("run %s was left", run_id)
+            except BaseException:  # even a library's sys.exit must not end the thread
+                log.exception("run %s was abandoned", run_id)
             finally:
                 with self._news:
                     self._known.discard(run_id)
 
     def _next(self) -> str | None:
-        """The run whose turn it is; waits for one. None once stopped."""
+        """Wait for the next run and return it; None once stopped."""
         with self._news:
             self._news.wait_for(lambda: any(self._waiting.values()) or self._stopped)
             return None if self._stopped else next(filter(None, self._waiting.values())).popleft()

@@ -1,4 +1,4 @@
-"""The log: numbered without gaps, written by whoever holds the lease, closed by a terminal event, waking who waits."""
+"""Events are numbered without gaps, only the lease holder appends them, a terminal one is the last, and all notify."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STARTED = RunStarted(Claim("Hamlet is a play."), RunOptions())
 
 @pytest.fixture
 def log(sessions) -> EventStore:
-    """A log that never looks again by itself, with one run begun."""
+    """An event store that practically never polls, with one run."""
     log = EventStore(sessions, poll_seconds=10 * LONG)
     log.create_run("run", "owner", STARTED)
     return log

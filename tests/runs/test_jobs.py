@@ -87,7 +87,7 @@ def test_a_run_that_crashes_leaves_its_thread_to_the_others(jobs_with, caplog, c
     jobs = jobs_with(work)
     jobs.submit("bad"), jobs.submit("good")
     until(lambda: done == ["good"])
-    assert "run bad was left" in caplog.text
+    assert "run bad was abandoned" in caplog.text
 
 
 def test_a_stop_drops_what_waits_and_takes_nothing_more(jobs_with):

@@ -1,6 +1,6 @@
-"""Leases and the times of events go by steady clocks: whoever sets the clock of the database changes nothing.
+"""Leases and the times of events use monotonic clocks: setting the database's clock changes nothing.
 
-PostgreSQL's clock is set here in earnest, by a function that is found before its own (tests/set_clock.py).
+PostgreSQL's clock really is set here, by a function that shadows its own (tests/set_clock.py).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def log(sessions) -> EventStore:
 
 
 class Watcher:
-    """A watch whose steady clock is moved by hand."""
+    """A LeaseMonitor whose clock is moved by hand."""
 
     def __init__(self, sessions) -> None:
         self._now = 0.0
         self._watch = LeaseMonitor(sessions, LEASE_SECONDS, RENEW_SECONDS, clock=lambda: self._now)
 
     def look_after(self, seconds: float) -> tuple[str, ...]:
-        """The runs whose leases it ends when it looks again so much later."""
+        """Advance the clock, check, and return the runs whose leases expired."""
         self._now += seconds
         return self._watch.expire_stale()
 

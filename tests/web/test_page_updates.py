@@ -1,4 +1,4 @@
-"""A reader's view of a run grows by what happens: each event is folded once, and only what it touched is drawn."""
+"""A page update contains exactly what its events changed, and each event is applied once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A run's stored events as server-sent events in JSON, for programs.
 
 Each message without a name is one stored event: its `id:` is the event's number, its data the event with `seq`,
-`seconds` and `kind`. Messages named "place" tell the place of a run that waits and have no id. The last is named "end".
+`seconds` and `kind`. Messages named "place" hold a waiting run's place in the queue and have no id. The last message is
+named "end".
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from app.runs.service import Place, StoredEvent, StoredRun
 
 
 class EventMessages:
-    """A program that follows a run (sse.Renderer)."""
+    """The sse.Renderer for programs."""
 
     def __init__(self, run: StoredRun) -> None:
         self.ended = bool(run.report.ended)
         self._place: Place | None = None
 
     def render(self, events: Sequence[StoredEvent]) -> str:
-        """One message an event, as it is stored."""
+        """Return one message for each event, as it is stored."""
         self.ended = self.ended or isinstance(events[-1].event, TERMINAL)
-        self._place = None  # something happens, so it has its turn
+        self._place = None  # a run with new events is not waiting
         return "".join(f"id: {stored.seq}\ndata: {json.dumps(event_as_dict(stored))}\n\n" for stored in events)
 
     def render_place(self, place: Place | None) -> str:
-        """The place in the queue when it has changed, null once the run waits no more."""
+        """Return the place in the queue when it has changed; null once the run no longer waits."""
         if place == self._place:
             return ""
         self._place = place
@@ -38,5 +39,5 @@ class EventMessages:
 
 
 def event_as_dict(stored: StoredEvent) -> dict:
-    """The event as JSON types, with its number and the seconds since the run's start."""
+    """Return the event as JSON types, with its number and the seconds since the run's start."""
     return {"seq": stored.seq, "seconds": round(stored.seconds, 3), **encode(stored.event)}

@@ -42,7 +42,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     from app.web.blueprints import add_routes
     from app.web.compression import compress
     from app.web.errors import show_errors
-    from app.web.limits import limit
+    from app.web.rate_limit import limit_requests
     from app.web.security import protect
     from app.web.site_password import ask_strangers
 
@@ -58,7 +58,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     log_requests(app)
     ask_strangers(app, settings)
     protect(app, settings)
-    limit(app, settings)
+    limit_requests(app, settings)
     show_errors(app)
     keep_assets(app)
     compress(app)

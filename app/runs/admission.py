@@ -63,6 +63,8 @@ class Admission:
         self._most = most
         self._limits = limits
         self._spending = Spending(sessions)
+        self._clients: dict[str, str] = {}
+        """Which client started each run that waits. Not stored, so each process knows its own clients only."""
 
     def check_day(self) -> None:
         """Raises DaySpent when a limit of the day is reached: a new run could only say so."""
@@ -70,21 +72,24 @@ class Admission:
             message = f"This site's limit of {reached} a day is reached. It opens again at midnight UTC."
             raise DaySpent(message, math.ceil(self._spending.seconds_to_midnight()))
 
-    def admit(self, session: Session) -> None:
-        """Raises TooManyWaiting when the run that `session` has just written is one too many.
+    def admit(self, session: Session, run_id: str, client: str = "") -> None:
+        """Raise TooManyWaiting when the run that `session` has just written exceeds the queue or `client`'s half of it.
 
         Runs that a worker is about to take do not count as waiting, nor do those of batches. One is counted at a time,
         until it is committed, so those that start in the same instant see each other.
         """
         if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time
             session.execute(select(func.pg_advisory_xact_lock(DOOR)))
-        started = (RunRow.state == RUNNING, in_queue(PEOPLE))
-        unfinished = session.scalar(select(func.count()).where(*started)) or 0
-        under_way = session.scalar(select(func.count()).where(*started, ~is_free())) or 0
-        if unfinished - 1 >= self._most + max(under_way, self._workers):
-            turn = self._seconds_of_a_turn(session)
-            seconds = max(1, math.ceil(UNKNOWN_SECONDS if turn is None else turn))
-            raise TooManyWaiting("Too many checks wait for their turn already.", seconds)
+        others = (RunRow.state == RUNNING, in_queue(PEOPLE), RunRow.id != run_id)
+        unfinished = session.execute(select(RunRow.id, is_free().label("is_free")).where(*others)).all()
+        waiting = {run.id for run in unfinished if run.is_free}
+        self._clients = {each: name for each, name in self._clients.items() if each in waiting}
+        if self._has_half(client):
+            raise TooManyWaiting("Too many of your checks wait for their turn already.", self._retry_after(session))
+        if len(unfinished) >= self._most + max(len(unfinished) - len(waiting), self._workers):
+            raise TooManyWaiting("Too many checks wait for their turn already.", self._retry_after(session))
+        if client:
+            self._clients[run_id] = client
 
     def place(self, run_id: str) -> Place | None:
         """Where the run stands, or None when it is not waiting. People's runs are before those of batches."""
@@ -99,6 +104,14 @@ class Admission:
             before = session.scalar(select(func.count()).where(RunRow.state == RUNNING, is_free(), sooner)) or 0
             seconds = self._seconds_of_a_turn(session)
         return Place(before + 1, None if seconds is None else math.ceil(seconds * (before + 1)))
+
+    def _has_half(self, client: str) -> bool:
+        """Whether `client` has half of the places. A queue of one place is not divided."""
+        return self._most > 1 and list(self._clients.values()).count(client) >= self._most // 2
+
+    def _retry_after(self, session: Session) -> int:
+        turn = self._seconds_of_a_turn(session)
+        return max(1, math.ceil(UNKNOWN_SECONDS if turn is None else turn))
 
     def _seconds_of_a_turn(self, session: Session) -> float | None:
         """How often a worker becomes free: the median of recent runs, shared by this process's workers."""

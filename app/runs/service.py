@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
@@ -24,7 +25,7 @@ from app.runs.control import Limits
 from app.runs.deletion import Deletion
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.importing import read_export
-from app.runs.jobs import PEOPLE, JobRunner, ThreadJobs
+from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
 from app.runs.meters import Meter
 from app.runs.notes import Notes
@@ -88,38 +89,47 @@ class Runs:
         self._retention_days = retention_days
         self._scheduler = Scheduler(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
 
-    def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "") -> str:
+    def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "", client: str = "") -> str:
         """Store a new run, wake whoever carries it out, and return its id: 128 random bits, safe in a URL.
 
         `form` is the random name of the form that was sent, if any: sent again as it was, it leads to the same run.
+        `client` is an address or a token, which may have half of the queue; "" may have all of it.
         Raises TurnedAway, as TooManyWaiting or DaySpent, when no run may be started now.
         """
-        return self._begin(RunStarted(claim, options), owner, form=form)
+        return self._begin(RunStarted(claim, options), owner, (), form, client)
 
     def branch(
-        self, parent: str, hop: int, question: Question | None, options: RunOptions, owner: str, form: str = ""
+        self,
+        parent: str,
+        hop: int,
+        question: Question | None,
+        options: RunOptions,
+        owner: str,
+        form: str = "",
+        client: str = "",
     ) -> str:
         """Start a run that goes on from `parent`, which must be there, with other options or the same; return its id.
 
         The hops before `hop` stand. `question` is asked in its place; None leaves it out. Raises InvalidInput for a run
-        that has not ended, has no such hop or is gone, and what `start` raises; `form` is as there.
+        that has not ended, has no such hop or is gone, and what `start` raises; `form` and `client` are as there.
         """
         stored = self._events.read(parent)
         if not stored:  # it was deleted a moment ago
             raise InvalidInput("The check to go on from is not there any more.", "hop")
         report = fold((each.event, each.seconds) for each in stored)
         inherited = branched((each.event for each in stored), report, parent, hop, question)
-        return self._begin(RunStarted(report.claim, options), owner, inherited, form)
+        return self._begin(RunStarted(report.claim, options), owner, inherited, form, client)
 
-    def _begin(self, started: RunStarted, owner: str, inherited: Sequence[Event] = (), form: str = "") -> str:
+    def _begin(self, started: RunStarted, owner: str, inherited: Sequence[Event], form: str, client: str) -> str:
         run_id = id_of_form(owner, form, (started, *inherited)) if form else new_id()
         if form and self._queries.exists(run_id):
             return run_id
         self._admission.check_day()
         try:
-            self._events.create_run(run_id, owner, started, self._admission.admit, inherited)
+            admit = partial(self._admission.admit, run_id=run_id, client=client)
+            self._events.create_run(run_id, owner, started, admit, inherited)
         except IntegrityError:  # the same was sent at the same moment, or its run was deleted
-            return run_id if self._queries.exists(run_id) else self._begin(started, owner, inherited)
+            return run_id if self._queries.exists(run_id) else self._begin(started, owner, inherited, "", client)
         self._jobs.submit(run_id)
         return run_id
 
@@ -140,10 +150,6 @@ class Runs:
     def place(self, run_id: str) -> Place | None:
         """How many turns and about how many seconds a waiting run has to wait; None when it is not waiting."""
         return self._admission.place(run_id)
-
-    def waiting(self) -> frozenset[str]:
-        """The runs of people that nobody carries out; of very many those that have waited longest."""
-        return frozenset(self._leases.free_runs(queue=PEOPLE))
 
     def wake(self, run_id: str) -> None:
         """See to it that the run is carried out, if it is unfinished and nobody does."""

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hmac
 import logging
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Literal
 from urllib.parse import quote
 
 from flask import Response, current_app, g, request
-
-from app.web.senders import sender
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +20,9 @@ Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size"
 
 BY_STATUS: dict[int, Reason] = {413: "size", 415: "type", 429: "full"}
 """Refusals that are told by the answer, whoever gave it, unless another reason was written already."""
+
+IPV6_BITS = 64
+"""A household usually gets a whole /64 network, so the other bits do not identify a client."""
 
 
 def refused(reason: Reason) -> None:
@@ -38,6 +40,18 @@ def tell_by_status(response: Response) -> Response:
     return response
 
 
+def client_address() -> str:
+    """Return the client's IPv4 address, or its /64 network for IPv6. Only proxies that PROXIES trusts can change it."""
+    raw = request.remote_addr or ""
+    try:
+        address = ip_address(raw)
+    except ValueError:  # a Unix socket has no address
+        return raw or "unknown"
+    if not isinstance(address, IPv6Address):
+        return raw
+    return str(address.ipv4_mapped or ip_network((address.packed, IPV6_BITS), strict=False))
+
+
 def _pseudonym() -> str:
     key = str(current_app.secret_key).encode()
-    return hmac.digest(key, sender().encode(), "sha256").hex()[:12]
+    return hmac.digest(key, client_address().encode(), "sha256").hex()[:12]

@@ -19,6 +19,7 @@ from app.runs.branching import hop_to_change
 from app.runs.service import RunSummary, StoredRun
 from app.settings import MOST_HOPS
 from app.web.access_log import about_run
+from app.web.api.askers import client
 from app.web.current import capabilities, hopcheck
 from app.web.pages import run_page
 from app.web.security import owner
@@ -100,7 +101,7 @@ def branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, owne
     options = resolve_options({**raw_options(run.report.options), **answerer}, capabilities())
     if question is None:  # a hop that is left out still counts, and another is to be asked in its place
         options = replace(options, max_hops=min(options.max_hops + 1, MOST_HOPS))
-    return hopcheck().runs.branch(run.id, hop.number, question, options, owner, sent.name)
+    return hopcheck().runs.branch(run.id, hop.number, question, options, owner, sent.name, client())
 
 
 def _page(run: StoredRun, hop: Hop, form: BranchForm, error: InvalidInput | None = None) -> str:

@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from app.domain.errors import HopcheckError, InvalidInput
 from app.runs.service import TurnedAway, Unreadable
-from app.web.api.problems import API, RETRY_SECONDS, TOO_FAST, problem_of
+from app.web.api.problems import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait
 from app.web.audit import refused
 from app.web.pages import form_context, home_page, sent_form
 from app.web.presentation import about
@@ -73,8 +73,7 @@ def _error_page(error: HTTPException) -> ResponseReturnValue:
     if request.path.startswith(f"{API}/"):  # an address or method that the API has not reaches no handler of its own
         return problem_of(error)
     code = error.code or 500
-    wait = getattr(error, "retry_after", None)
-    wait = wait if isinstance(wait, int) else None
+    wait = seconds_to_wait(error)
     meaning = f"{TOO_FAST} {_again_in(wait)}" if code == 429 and wait else ""
     page, code, headers = _page(code, meaning, wait)
     return page, code, {**headers, **{name: value for name, value in error.get_headers() if name == "Allow"}}

@@ -6,9 +6,9 @@ from hmac import compare_digest
 
 from flask import Blueprint, Response, abort, current_app
 
+from app.web.api.tokens import bearer
 from app.web.audit import refused
 from app.web.current import hopcheck
-from app.web.senders import bearer
 
 metrics = Blueprint("metrics", __name__)
 

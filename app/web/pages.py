@@ -15,6 +15,7 @@ from app.samples import SAMPLES
 from app.settings import MOST_HOPS
 from app.web import presentation
 from app.web.access_log import about_run
+from app.web.api.askers import client
 from app.web.at_work import GUIDED_MODULES, PURSUIT_MODULES
 from app.web.claim_form import ClaimForm
 from app.web.current import capabilities, hopcheck
@@ -37,7 +38,7 @@ def home() -> str:
 def start() -> ResponseReturnValue:
     """Start a run and lead to its page."""
     sent = RunRequest.resolve(sent_form().raw(), capabilities())
-    run_id = hopcheck().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""))
+    run_id = hopcheck().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
     about_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 

@@ -19,7 +19,7 @@ from werkzeug.urls import iri_to_uri
 from app.domain.errors import InvalidInput
 from app.settings import Settings
 from app.web.api.askers import token_name
-from app.web.api.problems import API, problem
+from app.web.api.problems import API, problem, seconds_to_wait
 from app.web.audit import refused
 from app.web.current import hopcheck
 from app.web.presentation import about
@@ -87,7 +87,7 @@ def _unreadable(error: InvalidInput) -> ResponseReturnValue:
 
 @site_password.errorhandler(TooManyRequests)
 def _too_many(error: TooManyRequests) -> ResponseReturnValue:
-    wait = error.retry_after if isinstance(error.retry_after, int) else 60
+    wait = seconds_to_wait(error) or 60
     answer = _again(429, f"Too many wrong passwords came from your address. Please try again in {about(wait)}.")
     answer.headers["Retry-After"] = str(wait)
     return answer

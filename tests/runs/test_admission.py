@@ -52,6 +52,49 @@ def test_where_none_may_wait_as_many_run_as_there_are_workers(runs_with, gate, s
         start(runs)
 
 
+def starts(runs, client: str, times: int) -> int:
+    """How many of so many runs the client may start."""
+    started = 0
+    for _ in range(times):
+        try:
+            runs.start(CLAIM, RunOptions(), "me", client=client)
+        except TooManyWaiting as error:
+            assert "of your checks" in str(error)
+        else:
+            started += 1
+    return started
+
+
+def test_one_client_may_have_half_of_the_queue_and_others_the_rest(runs_with, gate, start):
+    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=4)
+    assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
+    assert [starts(runs, each, 3) for each in ("one", "two")] == [2, 2]
+    with pytest.raises(TooManyWaiting, match="Too many checks wait"):
+        runs.start(CLAIM, RunOptions(), "me", client="three")
+
+
+def test_runs_that_no_longer_wait_free_their_clients_places(runs_with, gate, start):
+    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=2)
+    assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
+    waiting = runs.start(CLAIM, RunOptions(), "me", client="one")
+    assert starts(runs, "one", 1) == 0
+    runs.interrupt(waiting, "Stopped.")
+    assert starts(runs, "one", 2) == 1
+
+
+def test_of_one_clients_simultaneous_starts_half_the_queue_gets_in(runs_with, gate, start):
+    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=4)
+    assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(lambda _: starts(runs, "one", 1), range(8))) == 2
+
+
+def test_a_queue_of_one_place_is_not_divided(runs_with, gate, start):
+    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=1)
+    assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
+    assert starts(runs, "one", 1) == 1
+
+
 def test_servers_on_one_database_count_together(runs_with, gate, start):
     one, other = (runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=1) for _ in range(2))
     start(one)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from flask import session
+from flask import request, session
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import NotFound, Unauthorized
 
 from app.runs.service import StoredRun
-from app.web.api.tokens import holder
-from app.web.audit import refused
+from app.web.api.tokens import bearer, holder
+from app.web.audit import client_address, refused
 from app.web.current import hopcheck
 from app.web.security import owner
-from app.web.senders import bearer
 
 
 def asker() -> str:
@@ -34,6 +33,12 @@ def token_name() -> str | None:
     """The name of the token that the request shows; None without one that is known here."""
     path, shown = hopcheck().settings.api_tokens, bearer()
     return holder(path, shown) if path and shown else None
+
+
+def client() -> str:
+    """Return the name that limits count under: a known token's name for the API, else the client's address."""
+    name = token_name() if request.endpoint and request.endpoint.startswith("api_") else None
+    return f"token {name}" if name else client_address()
 
 
 def starter() -> str:

@@ -44,13 +44,17 @@ def problem(code: int, detail: str, field: str | None = None, wait: int | None =
 
 def problem_of(error: HTTPException) -> Response:
     """The problem that an HTTP error is."""
-    wait = getattr(error, "retry_after", None)
     detail = TOO_FAST if error.code == HTTPStatus.TOO_MANY_REQUESTS else error.description or ""
-    answer = problem(error.code or 500, detail, wait=wait if isinstance(wait, int) else None)
+    answer = problem(error.code or 500, detail, wait=seconds_to_wait(error))
     for name, value in error.get_headers():
         if name in ("Allow", "WWW-Authenticate"):
             answer.headers[name] = value
     return answer
+
+
+def seconds_to_wait(error: HTTPException) -> int | None:
+    """Return the seconds in the error's Retry-After header, None without one."""
+    return error.get_response().headers.get("Retry-After", type=int)
 
 
 def _not_now(error: HopcheckError) -> Response:

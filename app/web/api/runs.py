@@ -6,7 +6,7 @@ from flask import Response
 from flask.typing import ResponseReturnValue
 
 from app.web.api.answers import made, told
-from app.web.api.askers import asker, starter, stored_run
+from app.web.api.askers import asker, client, starter, stored_run
 from app.web.api.blueprint import api_blueprint
 from app.web.api.input import check_after, sent_key, sent_run
 from app.web.api.lists import sent_cursor, sent_limit, sent_wishes, told_page
@@ -23,7 +23,7 @@ def start() -> ResponseReturnValue:
     """Start a run; the same request with the same Idempotency-Key leads to the run that it has started already."""
     who = starter()
     sent = sent_run()
-    return made(hopcheck().runs.start(sent.claim, sent.options, who, sent_key()))
+    return made(hopcheck().runs.start(sent.claim, sent.options, who, sent_key(), client()))
 
 
 @api_runs.get(f"{API}/runs")

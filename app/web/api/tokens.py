@@ -13,6 +13,8 @@ import secrets
 from hashlib import sha256
 from pathlib import Path
 
+from flask import request
+
 from app.domain.errors import InvalidInput, SettingsError
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -44,6 +46,15 @@ def holder(path: Path, token: str) -> str | None:
         if hmac.compare_digest(kept, _hashed(token)):
             found = name
     return found
+
+
+def bearer() -> str:
+    """Return the token in the request's Authorization header, "" without one."""
+    try:
+        given = request.authorization
+    except ValueError:  # Werkzeug fails on a user name or password that is not ASCII
+        return ""
+    return given.token or "" if given and given.type == "bearer" else ""
 
 
 def _read(path: Path) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Too much at once is turned away kindly: with the claim kept, how long to wait in words, and Retry-After."""
+"""A client over a limit gets 429 with its claim kept, the time to wait in words, and Retry-After."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from html import unescape
 import pytest
 from flask import Flask
 
+from app.web.audit import client_address
 from app.web.presentation import about
-from app.web.senders import sender
 from tests.fakes import Gate, scripted_wiring
-from tests.waiting import LONG
+from tests.redis_server import RedisServer, running
+from tests.waiting import LONG, until
 from tests.web.conftest import finished, send, token
+from tests.web.test_api import CLAIM, RUNS, with_tokens
+
+NO_REDIS = "redis://127.0.0.1:1/0"
 
 
 @pytest.fixture
@@ -34,6 +38,20 @@ def test_when_too_many_wait_one_more_is_turned_away_with_its_claim_kept(make_app
     told = "Too many checks wait for their turn already. Please try again in about 30 seconds."
     assert told in answer.text and answer.headers["Retry-After"] == "30"
     assert "A third claim." not in client.get("/").text, "nothing was started"
+
+
+def test_a_client_with_half_of_the_queue_is_turned_away_while_others_are_served(make_app, gate):
+    app = make_app(scripted_wiring(gate=gate), workers=1, max_waiting=4)
+    greedy = from_address(app, "192.0.2.1")
+    assert send(greedy).status_code == 303 and gate.reached.wait(LONG)
+    assert [send(greedy).status_code for _ in range(2)] == [303, 303]
+    page = send(greedy, "One more claim.")
+    told = "Too many of your checks wait for their turn already."
+    assert page.status_code == 429 and page.headers["Retry-After"] == "30"
+    assert told in page.text and "One more claim.</textarea>" in page.text
+    answer = greedy.post(RUNS, json={"claim": CLAIM})
+    assert answer.status_code == 429 and answer.json["detail"].startswith(told)
+    assert send(from_address(app, "192.0.2.2")).status_code == 303
 
 
 def test_when_the_day_is_spent_a_new_run_is_turned_away_with_its_claim_kept(make_app):
@@ -96,6 +114,47 @@ def test_a_form_that_was_refused_costs_nothing(make_app):
     assert [send(client, "").status_code, send(client).status_code] == [422, 303]
 
 
+def test_the_minute_and_the_day_both_count(make_app):
+    client = make_app(rate_limit="5 per second, 2 per day").test_client()
+    answers = [send(client) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [303, 303, 429]
+    assert 80_000 < int(answers[-1].headers["Retry-After"]) <= 86_401
+
+
+def test_a_program_is_counted_by_its_token_at_any_address(make_app, tmp_path):
+    app, one, two = with_tokens(make_app, tmp_path, "one", "two", rate_limit="1 per hour")
+    sent = [(one, "192.0.2.1"), (one, "192.0.2.2"), (two, "192.0.2.1")]
+    answers = [from_address(app, address).post(RUNS, json={"claim": CLAIM}, headers=token) for token, address in sent]
+    assert [answer.status_code for answer in answers] == [201, 429, 201]
+    assert answers[1].json["retry_after"] == int(answers[1].headers["Retry-After"]) > 3000
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    with running() as server:
+        yield server
+
+
+def test_two_servers_on_one_redis_share_one_count(make_app, redis):
+    one, other = (make_app(rate_limit="2 per hour", redis_url=redis.url).test_client() for _ in range(2))
+    assert [send(each).status_code for each in (one, other, one, other)] == [303, 303, 429, 429]
+
+
+def test_without_its_redis_a_site_still_starts_runs_and_limits_them(make_app, caplog):
+    client = make_app(rate_limit="2 per minute", redis_url=NO_REDIS).test_client()
+    assert [send(client).status_code for _ in range(3)] == [303, 303, 429]
+    told = [record.message for record in caplog.records if record.name == "flask-limiter"]
+    assert told == ["Rate limit storage unreachable - falling back to in-memory storage"]
+
+
+def test_a_redis_that_comes_back_is_counted_in_again(make_app, redis):
+    client = make_app(rate_limit="9999 per hour", max_waiting=9999, redis_url=redis.url).test_client()
+    redis.stop()
+    assert send(client).status_code == 303
+    redis.start()
+    until(lambda: send(client).status_code == 303 and redis.client.keys("LIMITS*"), "a count in Redis")
+
+
 def test_behind_a_proxy_the_visitors_address_counts(make_app):
     client = make_app(rate_limit="1 per hour", proxies=1).test_client()
     form = {"csrf_token": token(client), "claim": "A claim that came by a proxy."}
@@ -125,7 +184,7 @@ def test_without_a_proxy_nobody_can_claim_another_address(make_app):
 )
 def test_an_ipv6_visitor_counts_by_the_network(make_app, address, counted):
     with make_app().test_request_context(environ_base={"REMOTE_ADDR": address}):
-        assert sender() == counted
+        assert client_address() == counted
 
 
 @pytest.mark.parametrize(

@@ -93,26 +93,26 @@ def _wiring(settings: Settings) -> Any:
 
 def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     """The runs and whatever they stand on; kept on the application as `extensions["hopcheck"]`."""
-    from app.runs.call_cache import CallCache
+    from app.runs.call_log import CallLog
     from app.runs.service import Runs
     from app.web.current import Hopcheck
     from app.web.sse import Followers
 
     wiring = wiring or _wiring(settings)
     sessions = _database(app, settings)
-    cache = CallCache(sessions, settings.cache_mb)
+    calls = CallLog(sessions, settings.cache_mb)
     runs = Runs(
         sessions,
         wiring.strategy_for,
         workers=settings.workers,
         max_waiting=settings.max_waiting,
         limits=_limits(settings),
-        caches=(cache,),
+        calls=calls,
         retention_days=settings.retention_days,
         **_distributed(settings),
     )
     followers = Followers(settings.threads)
-    app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, followers, cache)
+    app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, followers, calls)
     if settings.metrics_token:
         from app.runs.metrics import Metrics
 

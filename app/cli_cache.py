@@ -7,7 +7,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup
 
 from app.cli_errors import told_in_one_line
-from app.runs.call_cache import MEGABYTE, CallCache
+from app.runs.call_log import MEGABYTE, CallLog
 
 cache = AppGroup("cache", help="The replies of language models that are kept, so that none is paid for twice.")
 
@@ -21,7 +21,7 @@ def register(app: Flask) -> None:
 def show() -> None:
     """How many replies are kept, and what they take of CACHE_MB."""
     with told_in_one_line():
-        count, size = _cache().size()
+        count, size = _calls().size()
     limit = current_app.extensions["hopcheck"].settings.cache_mb
     click.echo(f"{count:,} {'reply' if count == 1 else 'replies'}, {size / MEGABYTE:.1f} of {limit:,} MB (CACHE_MB)")
 
@@ -31,11 +31,11 @@ def show() -> None:
 def purge(yes: bool) -> None:
     """Forget every reply. The next calls are made, and paid for, again."""
     with told_in_one_line():
-        count, _ = _cache().size()
+        count, _ = _calls().size()
         if not yes:
             click.confirm(f"Forget {count:,} {'reply' if count == 1 else 'replies'}?", abort=True)
-        click.echo(f"{_cache().purge():,} forgotten")
+        click.echo(f"{_calls().purge():,} forgotten")
 
 
-def _cache() -> CallCache:
-    return current_app.extensions["hopcheck"].cache
+def _calls() -> CallLog:
+    return current_app.extensions["hopcheck"].calls

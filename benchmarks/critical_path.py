@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.events import QuestionAsked
 from app.domain.model import Answer, Claim, Page, Passage, Question, RunOptions, SearchHit, Span
 from app.domain.ports import Choice, QuestionAnswerer, Strategy
@@ -54,10 +54,10 @@ class Scripted:
     _counting: threading.Lock = field(default_factory=threading.Lock)
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        return remembered(self._call(prompt), lambda: self._made(prompt, _reply))
+        return cached_call(self._call(prompt), lambda: self._made(prompt, _reply))
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice:
-        said = remembered(self._call(prompt), lambda: self._made(prompt, self._decision))
+        said = cached_call(self._call(prompt), lambda: self._made(prompt, self._decision))
         return Choice(option_in(said, options) or options[0])
 
     def wait(self) -> None:

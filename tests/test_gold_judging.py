@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.model import Label, LabelSet
 from research.evaluation.gold import gold_judge
 from research.evaluation.labels import Gold
@@ -12,7 +12,7 @@ from tests.evaluation.rows import row
 
 
 class CountingJudge:
-    """Computes the same probabilities for everything, through `remembered` as the judge that ships does."""
+    """Computes the same probabilities for everything, through `cached_call` as the judge that ships does."""
 
     def __init__(self, *probabilities: float) -> None:
         self.probabilities, self.computed = list(probabilities), 0
@@ -25,7 +25,7 @@ class CountingJudge:
             self.computed += 1
             return self.probabilities
 
-        return remembered(Call("counting judge", {"claim": claim, "passages": passages}), compute)
+        return cached_call(Call("counting judge", {"claim": claim, "passages": passages}), compute)
 
 
 def test_the_model_computes_once_a_row_and_nothing_is_kept_between_rows():

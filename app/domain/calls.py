@@ -1,8 +1,7 @@
-"""Calls that need not be made twice: a back end says what it is about to compute, whoever listens may know the reply.
+"""Cached calls: a back end describes a call before it makes it, and a response store may already have the reply.
 
-A run's journal remembers every call of the run until it ends, so that taking the run over repeats none; the site's
-cache remembers costly calls for everybody. Back ends know neither: they hand their work to `remembered`. With nobody
-remembering, every call is made, so a back end needs no run to be tried or tested.
+Back ends use `cached_call` and know nothing of the stores. Without a store every call is made, so a back end can be
+tested without a run.
 """
 
 from __future__ import annotations
@@ -31,19 +30,34 @@ class Call:
     request: Mapping[str, Any]
     costly: bool = False
 
-    @cached_property  # every memory asks for it, at every call
+    @cached_property  # every store needs it, at every call
     def key(self) -> str:
         """64 hexadecimal digits; equal requests to equal models have equal keys."""
         written = json.dumps([self.model, self.request], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()
 
 
-class Memory(Protocol):
-    """Replies by call. Replies are values that JSON can write, never None; a memory that fails forgets and says so."""
+class ResponseStore(Protocol):
+    """Stores replies by call. Replies are JSON values, never None. A store that fails logs it and raises nothing."""
 
-    def recall(self, call: Call) -> Any | None: ...
+    def get(self, call: Call) -> Any | None: ...
 
-    def keep(self, call: Call, reply: Any) -> None: ...
+    def put(self, call: Call, reply: Any) -> None: ...
+
+
+class MemoryStore:
+    """A `ResponseStore` in memory."""
+
+    def __init__(self) -> None:
+        self._replies: dict[str, Any] = {}
+
+    def get(self, call: Call) -> Any | None:
+        """Return the stored reply, or None."""
+        return self._replies.get(call.key)
+
+    def put(self, call: Call, reply: Any) -> None:
+        """Store a reply."""
+        self._replies[call.key] = reply
 
 
 class NotWanted(BaseException):
@@ -56,18 +70,18 @@ class NotWanted(BaseException):
 Wanted = Callable[[Call | None], bool]
 """Asked before a call is made, which it may hold up; None before work that is no call."""
 
-_memories: ContextVar[tuple[Memory, ...]] = ContextVar("hopcheck_memories", default=())
+_stores: ContextVar[tuple[ResponseStore, ...]] = ContextVar("hopcheck_stores", default=())
 _wanted: ContextVar[Wanted] = ContextVar("hopcheck_wanted", default=lambda call: True)
 
 
 @contextmanager
-def remembering(*memories: Memory) -> Iterator[None]:
-    """Inside the block, look replies up in `memories`, in this order, and keep new ones in all of them."""
-    token = _memories.set(memories)
+def use_stores(*stores: ResponseStore) -> Iterator[None]:
+    """Inside the block, look replies up in `stores`, in this order, and put new ones in all of them."""
+    token = _stores.set(stores)
     try:
         yield
     finally:
-        _memories.reset(token)
+        _stores.reset(token)
 
 
 @contextmanager
@@ -87,22 +101,22 @@ def insist_wanted(call: Call | None = None) -> None:
         raise NotWanted
 
 
-def remembered(call: Call, compute: Callable[[], Any]) -> Any:
-    """The reply to `call`: one that was kept, or that of `compute`, which is kept unless it raises.
+def cached_call(call: Call, compute: Callable[[], Any]) -> Any:
+    """Return the stored reply to `call`, or that of `compute`, which is stored unless it raises.
 
-    What was recalled is reported as one cached call, which costs nothing. Raises NotWanted in place of a call that
-    nobody wants any more.
+    A stored reply is reported as one cached call, which costs nothing. Raises NotWanted in place of a call that is no
+    longer needed.
     """
-    memories = _memories.get()
-    for at, memory in enumerate(memories):
-        reply = memory.recall(call)
+    stores = _stores.get()
+    for at, store in enumerate(stores):
+        reply = store.get(call)
         if reply is not None:
-            for nearer in memories[:at]:
-                nearer.keep(call, reply)
+            for nearer in stores[:at]:
+                nearer.put(call, reply)
             used(Usage(cached=1))
             return reply
     insist_wanted(call)
     reply = compute()
-    for memory in memories:
-        memory.keep(call, reply)
+    for store in stores:
+        store.put(call, reply)
     return reply

@@ -1,7 +1,7 @@
 """Deleting a run: gone for everybody at once, for good after a while, until when its owner may have it back.
 
-What goes for good is the run's row with its events and notes, and the replies in the site's cache that it made or
-used, unless another run has used them too. A run that branched off a deleted one stays.
+What goes for good is the run's row with its events and notes, and the stored replies that it made or used, unless
+another run has used them too. A run that branched off a deleted one stays.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import logging
 from collections.abc import Callable
 
 from sqlalchemy import ColumnElement, and_, delete, select, update
-from sqlalchemy.orm import Session, aliased, sessionmaker
+from sqlalchemy.orm import Session, sessionmaker
 
-from app.runs.call_cache import CachedCall
+from app.runs.call_log import delete_calls
 from app.runs.db import database_now
 from app.runs.once import is_no_id
 from app.runs.projections import RunSummary, summary
-from app.runs.tables import RUNNING, BatchRow, RunCallRow, RunRow, is_there
+from app.runs.tables import RUNNING, BatchRow, RunRow, is_there
 
 log = logging.getLogger(__name__)
 
@@ -89,8 +89,8 @@ class Deletion:
         with self._sessions.begin() as session:
             if session.execute(hidden.returning(RunRow.id)).one_or_none() is None:
                 return False
-            _forget_replies(session, run_id)
-            session.execute(delete(RunRow).where(RunRow.id == run_id))  # events, journal and notes go with it
+            delete_calls(session.connection(), run_id)
+            session.execute(delete(RunRow).where(RunRow.id == run_id))  # events, links and notes go with it
         log.info("run %s is gone for good", run_id)
         return True
 
@@ -98,11 +98,3 @@ class Deletion:
         """A run that was deleted with its whole batch comes back with that alone (batch_deletion.py)."""
         with_its_batch = select(BatchRow.id).where(BatchRow.id == RunRow.batch, BatchRow.deleted_at.is_not(None))
         return and_(RunRow.deleted_at > database_now(-self._undo_seconds), ~with_its_batch.exists())
-
-
-def _forget_replies(session: Session, run_id: str) -> None:
-    """Forget the kept replies that only this run has made or used. One that can still be had back counts as well."""
-    other = aliased(RunCallRow)
-    used_elsewhere = select(other.key).where(other.key == RunCallRow.key, other.run_id != run_id).exists()
-    alone = select(RunCallRow.key).where(RunCallRow.run_id == run_id, ~used_elsewhere)
-    session.execute(delete(CachedCall).where(CachedCall.key.in_(alone)))

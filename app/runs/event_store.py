@@ -31,8 +31,8 @@ from app.domain.events import (
 )
 from app.domain.model import RunOptions
 from app.domain.ports import Wish
+from app.runs.call_log import delete_own_calls
 from app.runs.db import database_now, engine_of, write_lock, write_transaction
-from app.runs.journal import forget
 from app.runs.leases import Lease, LeaseLost
 from app.runs.notifications import LocalSubscribers, Notifier, NullNotifier
 from app.runs.spending import add_to_day
@@ -169,7 +169,7 @@ class EventStore:
             if isinstance(event, TokensUsed):
                 add_to_day(connection, now.date(), event.usage)
             elif isinstance(event, TERMINAL):
-                forget(connection, lease.run_id)
+                delete_own_calls(connection, lease.run_id)
         self._notify(lease.run_id, event)
         if on_wish:
             on_wish(_wish(wish))

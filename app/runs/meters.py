@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from app.domain.calls import Memory
+from app.domain.calls import ResponseStore
 from app.domain.events import Event
 
 
@@ -17,8 +17,8 @@ class Meter(Protocol):
     def left(self, run_id: str) -> None:
         """The run is carried out here no longer: it has ended, or it goes on elsewhere."""
 
-    def memories(self) -> tuple[Memory, ...]:
-        """What is to stand behind all other memories of a run, where it hears of every call that is really made."""
+    def stores(self) -> tuple[ResponseStore, ...]:
+        """Return stores to use after all others of a run, where they see every call that is really made."""
 
 
 class NoMeter:
@@ -28,5 +28,5 @@ class NoMeter:
 
     def left(self, run_id: str) -> None: ...
 
-    def memories(self) -> tuple[Memory, ...]:
+    def stores(self) -> tuple[ResponseStore, ...]:
         return ()

@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from app.domain.calls import Call, Memory
+from app.domain.calls import Call, ResponseStore
 from app.domain.errors import HopcheckError
 from app.domain.events import Event, HopFailed, HopKept, HopSetAside, QuestionAsked, TokensUsed
 from app.runs.projections import Overview
@@ -60,24 +60,24 @@ class Metrics:
     def left(self, run_id: str) -> None:
         self._asked.pop(run_id, None)
 
-    def memories(self) -> tuple[Memory, ...]:
+    def stores(self) -> tuple[ResponseStore, ...]:
         return (_Stopwatch(self._calls),)
 
 
 class _Stopwatch:
-    """A memory that knows no reply. Asked last and told of a reply that nobody knew, it sees each call that is made.
+    """A response store without replies that times calls: used last, it sees each call that is made.
 
-    Calls that fail are not in it: a run shows those.
+    Calls that fail are not timed: a run shows those.
     """
 
     def __init__(self, seconds: Histogram) -> None:
         self._seconds = seconds
         self._begun: dict[str, float] = {}
 
-    def recall(self, call: Call) -> None:
+    def get(self, call: Call) -> None:
         self._begun[call.key] = time.monotonic()
 
-    def keep(self, call: Call, reply: Any) -> None:
+    def put(self, call: Call, reply: Any) -> None:
         if (begun := self._begun.pop(call.key, None)) is not None:
             self._seconds.labels(call.model).observe(time.monotonic() - begun)
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain import progress
-from app.domain.calls import remembering
+from app.domain.calls import use_stores
 from app.domain.errors import HopcheckError
 from app.domain.events import (
     TERMINAL,
@@ -32,14 +32,12 @@ from app.domain.events import (
 from app.domain.model import RunOptions
 from app.domain.ports import Strategy, Wish
 from app.domain.report import Report, apply, fold
+from app.runs.call_log import CallLog
 from app.runs.control import Limits, RunControl, worked_seconds
 from app.runs.db import DatabaseUnavailable
 from app.runs.event_store import WAITING, EventStore, RunEnded, StoredEvent, Unreadable
-from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost, Leases
 from app.runs.meters import Meter, NoMeter
-from app.runs.replies import Replies, Written
-from app.runs.run_calls import RunCalls
 from app.runs.spending import Spending
 
 log = logging.getLogger(__name__)
@@ -53,7 +51,7 @@ TRIES = 3
 
 
 class Runner:
-    """Runs what `strategy_for` gives for a run's options. `caches` are memories that runs share, nearest first."""
+    """Runs what `strategy_for` gives for a run's options. Without `calls`, runs share no replies."""
 
     def __init__(
         self,
@@ -62,14 +60,13 @@ class Runner:
         leases: Leases,
         strategy_for: Callable[[RunOptions], Strategy],
         limits: Limits = Limits(),  # noqa: B008 - it is frozen
-        caches: Sequence[Written] = (),
+        calls: CallLog | None = None,
     ) -> None:
-        self._sessions = sessions
         self._events = events
         self._leases = leases
         self._strategy_for = strategy_for
         self._limits = limits
-        self._caches = tuple(caches)
+        self._calls = calls or CallLog(sessions)
         self._spending = Spending(sessions)
         self._well = True
         self._refused: set[str] = set()
@@ -161,25 +158,18 @@ class Runner:
         if control.wish() is not Wish.GO_ON and not report.hops:
             return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
         event: Event | None = None
-        replies = self._replies(lease.run_id, begun=stored[-1].event != WAITING, fresh=report.options.fresh)
-        with progress.listening(self._listener(lease, control)), remembering(replies, *self.meter.memories()):
+        calls = self._calls.for_run(lease.run_id, stored[-1].event == WAITING, report.options.fresh)
+        with progress.listening(self._listener(lease, control)), use_stores(calls, *self.meter.stores()):
             for event in strategy.run(report.claim, report.options, report, control):
                 self._append(lease, event, control)
         if not isinstance(event, TERMINAL):
             raise RuntimeError(f"strategy {report.options.strategy} ended without a terminal event")
 
-    def _replies(self, run_id: str, begun: bool, fresh: bool) -> Replies:
-        """The memories of a run. One that has not `begun` has made no call, and a `fresh` one shares none."""
-        journal = Journal(self._sessions, run_id, begun)
-        shared = () if fresh else self._caches
-        account = [RunCalls(self._sessions, run_id)] if shared else []
-        return Replies(self._sessions, (journal, *account, *shared))
-
     def _listener(self, lease: Lease, control: RunControl) -> progress.Listener:
         """Stores what modules report.
 
         A cost is told once its call has been made, so it is counted even when the lease is gone, and what reported it
-        goes on: whoever takes the run over finds the reply in the journal.
+        goes on: the process that resumes the run finds the reply in the call log.
         """
 
         def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:

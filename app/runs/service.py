@@ -21,6 +21,7 @@ from app.runs.batch_feeder import BatchFeeder
 from app.runs.batch_steering import BatchSteering
 from app.runs.batches import Batches, BatchLine
 from app.runs.branching import branched
+from app.runs.call_log import CallLog
 from app.runs.control import Limits
 from app.runs.deletion import Deletion
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
@@ -33,7 +34,6 @@ from app.runs.notifications import Notifier
 from app.runs.once import id_of_form, new_id
 from app.runs.projections import Overview, Position, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.publishing import Publishing
-from app.runs.replies import Written
 from app.runs.runner import Runner
 from app.runs.scheduler import Retention, Scheduler
 from app.runs.tables import RUNNING, RunRow
@@ -64,7 +64,7 @@ class Runs:
         workers: int = 2,
         max_waiting: int = 20,
         limits: Limits = Limits(),  # noqa: B008 - it is frozen
-        caches: Sequence[Written] = (),
+        calls: CallLog | None = None,
         jobs: Callable[[Callable[[str], None], int], JobRunner] = ThreadJobs,
         leases: Leases | None = None,
         notifier: Notifier | None = None,
@@ -75,7 +75,7 @@ class Runs:
         self._queries = RunQueries(sessions, self._events)
         self._leases = leases or Leases(sessions)
         self._admission = Admission(sessions, workers, max_waiting, limits)
-        self._runner = runner = Runner(sessions, self._events, self._leases, strategy_for, limits, caches)
+        self._runner = runner = Runner(sessions, self._events, self._leases, strategy_for, limits, calls)
         self._jobs = jobs(runner.carry_out, workers)
         self.notes = Notes(sessions)
         self.deletion = Deletion(sessions, self.interrupt)

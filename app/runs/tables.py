@@ -1,7 +1,7 @@
 """The tables: runs, the append-only log of what happened in each, and what it takes to carry them out.
 
-The log is the truth and a run's row sums it up. The journal remembers a run's calls until it ends; spending adds up
-what the whole site's calls cost in a day.
+The log is the truth and a run's row sums it up. `model_calls` has the replies that a run replays when it is resumed and
+those that runs share; spending adds up what the whole site's calls cost in a day.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from app.runs.db import Base, UtcDateTime
 from app.text.normalise import folded
 
 RUNNING = "running"
+SHARED = ""
+"""The scope of a stored reply that every run may use."""
 
 
 def _searched(context: DefaultExecutionContext) -> str:
@@ -91,18 +93,22 @@ class EventRow(Base):
     body: Mapped[dict[str, Any]] = mapped_column(JSON)
 
 
-class JournalRow(Base):
-    """A call that an unfinished run has made, and its reply; `key` is app.domain.calls.Call's."""
+class ModelCallRow(Base):
+    """The reply to a call, by the call's key (app.domain.calls.Call)."""
 
-    __tablename__ = "journal"
+    __tablename__ = "model_calls"
+    # The total size and the least recently used replies are read from this index alone.
+    __table_args__ = (Index("ix_model_calls_scope_used_at_size_bytes", "scope", "used_at", "size_bytes"),)
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    scope: Mapped[str] = mapped_column(String(32), primary_key=True)  # the only run that may use it, or SHARED
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
     reply: Mapped[Any] = mapped_column(JSON)
+    size_bytes: Mapped[int] = mapped_column(BigInteger)
+    used_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class RunCallRow(Base):
-    """A reply in the site's cache that a run made or used, by its key; that of a run without a cache is not here."""
+    """A link from a run to a shared reply that it made or used. The reply may have been evicted since."""
 
     __tablename__ = "run_calls"
 

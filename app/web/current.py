@@ -10,7 +10,7 @@ from flask import current_app, g
 if TYPE_CHECKING:
     from app.capabilities import Capabilities
     from app.parts import Part
-    from app.runs.call_cache import CallCache
+    from app.runs.call_log import CallLog
     from app.runs.service import Runs
     from app.settings import Settings
     from app.web.sse import Followers
@@ -24,7 +24,7 @@ class Hopcheck:
     wiring: Any
     runs: Runs
     followers: Followers
-    cache: CallCache
+    calls: CallLog
 
     def parts(self) -> tuple[Part, ...]:
         """How the heavy parts of this process stand; none where workers carry the runs out."""

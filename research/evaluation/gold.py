@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.domain.calls import remembering
+from app.domain.calls import MemoryStore, use_stores
 from app.domain.errors import CallFailed
 from app.domain.model import (
     Answer,
@@ -33,7 +33,6 @@ from app.modules.reasoner import JudgeReasoner
 from app.modules.weighing import weigh
 from research.evaluation.datasets import Row, read_jsonl
 from research.evaluation.harness import Judge, Judged
-from research.evaluation.predictions import Replies
 
 NAME = "given sentences"
 
@@ -118,7 +117,7 @@ def gold_judge(judge: EntailmentModel, sufficient: float, labels: LabelSet) -> J
 
     def judged(row: Row) -> Judged:
         claim, context = Claim(row.claim), context_of(row)
-        with remembering(Replies()):  # asked twice, computed once: a verdict does not say p(supported) of every label
+        with use_stores(MemoryStore()):  # a verdict lacks p(supported) of some labels, so the judge is asked twice
             weighed = weigh(judge, claim, context, gathered(claim, context).passages)
             verdict = reasoner.conclude(claim, context, labels.labels)
         return Judged(verdict.label, verdict.confidence, weighed.probabilities[Label.SUPPORTED])

@@ -15,7 +15,6 @@ from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter
 
-from app.domain.calls import Call
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
 
@@ -152,21 +151,3 @@ def write_text(path: Path, text: str) -> None:
     new = path.with_name(path.name + ".new")
     new.write_text(text, encoding="utf-8")
     new.replace(path)
-
-
-# A memory of calls for as long as one row takes, as a run's journal is one for a run: nothing is computed twice.
-
-
-class Replies:
-    """Implements `Memory`."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Any] = {}
-
-    def recall(self, call: Call) -> Any | None:
-        """The reply that was kept, None without one."""
-        return self._kept.get(call.key)
-
-    def keep(self, call: Call, reply: Any) -> None:
-        """Keep it until the row is done."""
-        self._kept[call.key] = reply

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from app.claims import clean_date, clean_speaker, today
-from app.domain.calls import remembering
+from app.domain.calls import MemoryStore, use_stores
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import Event, RunStarted
 from app.domain.model import Claim, Hop, HopStatus, Origin, RunOptions
@@ -25,7 +25,7 @@ from app.strategies.question_guided import QuestionGuided
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
 from research.evaluation.harness import Judge, Judged
-from research.evaluation.predictions import Piece, Replies, Spent
+from research.evaluation.predictions import Piece, Spent
 
 SEARCHING = (retriever_reader.NAME, web_search.NAME)
 """Answerers that look at pages; the others answer out of a model's memory."""
@@ -105,7 +105,7 @@ def spent_in(report: Report) -> Spent:
 def report_of(strategy: Strategy, claim: Claim, options: RunOptions) -> Report:
     """Run the strategy over the claim and return its report, with what the calls used."""
     events: list[Event] = [RunStarted(claim, options)]
-    with listening(events.append), remembering(Replies()):
+    with listening(events.append), use_stores(MemoryStore()):
         for event in strategy.run(claim, options):
             events.append(event)  # modules append to it in between
     return fold((event, 0.0) for event in events)

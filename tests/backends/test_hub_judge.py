@@ -11,11 +11,12 @@ import pytest
 from app.backends.local.hub_judge import NOTHING, HubJudge, calibration_of
 from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration
-from app.domain.calls import remembering
+from app.domain.calls import use_stores
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.model import Usage
 from app.domain.progress import listening
+from tests.stores import JsonStore
 from tests.tiny import tiny_llama, tiny_nli, tiny_qa, tiny_t5
 
 WORDS = "paris is the capital of france london"
@@ -190,15 +191,8 @@ def not_a_number(judge: HubJudge) -> HubJudge:
 def test_it_loads_once_and_a_remembered_judgement_is_not_made_again(folder: Path) -> None:
     """The phase is shown while the weights are read; a run that is taken over judges nothing twice."""
 
-    class Memory(dict):
-        def recall(self, call):
-            return json.loads(self[call.key]) if call.key in self else None
-
-        def keep(self, call, reply):
-            self[call.key] = json.dumps(reply, allow_nan=False)
-
     judge, told = HubJudge(str(folder)), []
-    with listening(told.append), remembering(Memory()):
+    with listening(told.append), use_stores(JsonStore()):
         first = judge.classify([(CLAIM, PARIS)])
         assert judge.classify([(CLAIM, PARIS)]) == first
     assert [event.phase for event in told if isinstance(event, PhaseEntered)] == [f"loading {folder.name}"]

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from app.backends.local.hub_reader import HubReader, windows_of
-from app.domain.calls import remembering
+from app.domain.calls import use_stores
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered
 from app.domain.model import Passage, Question
 from app.domain.progress import listening
+from tests.stores import JsonStore
 from tests.tiny import tiny_llama, tiny_qa, tiny_roberta_qa, tiny_t5
 
 WORDS = "who wrote emma jane austen is a novel by"
@@ -113,15 +114,8 @@ def test_no_passages_no_empty_text_and_no_endless_question_break_it(folder: Path
 def test_it_loads_once_and_a_remembered_question_is_not_read_again(folder: Path) -> None:
     """The phase is shown while the weights are read; a run that is taken over reads nothing twice."""
 
-    class Memory(dict):
-        def recall(self, call):
-            return self.get(call.key)
-
-        def keep(self, call, reply):
-            self[call.key] = reply
-
     reader, told = HubReader(str(folder)), []
-    with listening(told.append), remembering(Memory()):
+    with listening(told.append), use_stores(JsonStore()):
         first = reader.read(QUESTION, PASSAGES)
         assert reader.read(QUESTION, PASSAGES) == first
     assert [event.phase for event in told if isinstance(event, PhaseEntered)] == [f"loading {folder.name}"]

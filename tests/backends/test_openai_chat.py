@@ -8,25 +8,12 @@ import pytest
 
 from app.backends.llm.openai_client import SEED, OpenAIChat
 from app.backends.llm.registry import ModelSettings
-from app.domain.calls import remembering
+from app.domain.calls import use_stores
 from app.domain.model import Usage
 from tests.backends.openai_asking import KEY, chat, used_by
 from tests.openai_server import OpenAIServer, Reply
+from tests.stores import JsonStore
 from tests.waiting import LONG
-
-
-class Notebook:
-    """A memory in a dict."""
-
-    def __init__(self) -> None:
-        self.calls, self.replies = [], {}
-
-    def recall(self, call):
-        return self.replies.get(call.key)
-
-    def keep(self, call, reply) -> None:
-        self.calls.append(call)
-        self.replies[call.key] = reply
 
 
 def test_one_prompt_is_one_user_message_asked_greedily():
@@ -83,8 +70,8 @@ def test_a_server_that_counts_no_tokens_makes_a_call_of_no_tokens(usage):
 
 
 def test_the_same_again_is_not_asked_again_and_counts_as_cached():
-    notebook = Notebook()
-    with OpenAIServer([Reply("Yes")]) as server, remembering(notebook):
+    store = JsonStore()
+    with OpenAIServer([Reply("Yes")]) as server, use_stores(store):
         model = chat(server, prompt_price=1.0, completion_price=1.0)
         first = model.complete("Ask.", max_tokens=5)
         assert used_by(lambda: model.complete("Ask.", max_tokens=5)) == Usage(cached=1)
@@ -94,13 +81,13 @@ def test_the_same_again_is_not_asked_again_and_counts_as_cached():
         model.complete("Ask!", max_tokens=5)
         model.complete("Ask.", max_tokens=5, stop=["\n"])
         assert len(server.asked) == 4
-    assert all(call.costly for call in notebook.calls)
-    assert len({call.key for call in notebook.calls}) == 4
+    assert all(call.costly for call in store.calls)
+    assert len({call.key for call in store.calls}) == 4
 
 
 def test_another_model_or_server_does_not_get_the_replies_of_this_one():
-    notebook = Notebook()
-    with OpenAIServer([Reply("Yes")]) as one, OpenAIServer([Reply("No")]) as other, remembering(notebook):
+    store = JsonStore()
+    with OpenAIServer([Reply("Yes")]) as one, OpenAIServer([Reply("No")]) as other, use_stores(store):
         chat(one).complete("Ask.", max_tokens=5)
         assert chat(other).complete("Ask.", max_tokens=5) == "No"
         OpenAIChat(ModelSettings("Tiny", "small", one.url, KEY), 5).complete("Ask.", max_tokens=5)

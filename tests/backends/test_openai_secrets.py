@@ -9,12 +9,12 @@ import traceback
 import pytest
 
 from app.backends.http import quoted
-from app.domain.calls import remembering
+from app.domain.calls import use_stores
 from app.domain.errors import CallFailed
 from app.domain.progress import listening
 from tests.backends.openai_asking import KEY, chat
-from tests.backends.test_openai_chat import Notebook
 from tests.openai_server import OpenAIServer, Reply, error
+from tests.stores import JsonStore
 
 ECHO = f"You sent 'Bearer {KEY}', {KEY}!"
 SERVERS = {
@@ -37,8 +37,8 @@ SERVERS = {
 @pytest.mark.parametrize("reply", SERVERS.values(), ids=SERVERS.keys())
 def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplog):
     caplog.set_level(logging.DEBUG)
-    notebook, told = Notebook(), []
-    with OpenAIServer([reply]) as server, remembering(notebook), listening(told.append):
+    store, told = JsonStore(), []
+    with OpenAIServer([reply]) as server, use_stores(store), listening(told.append):
         model = chat(server, seconds=0.5 if reply.delay else 10)
         for name in ("openai", "httpx2", "httpcore2"):
             model._line.open()
@@ -49,9 +49,9 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplo
             told += [str(failure), repr(failure), "".join(traceback.format_exception(failure))]
             logging.getLogger("app").exception("it failed")
     assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"  # so it was there to be leaked
-    kept = json.dumps([[call.model, dict(call.request)] for call in notebook.calls]) + json.dumps(notebook.replies)
+    kept = json.dumps([[call.model, dict(call.request)] for call in store.calls]) + json.dumps(store.replies)
     everything = caplog.text + kept + repr(told) + repr(model) + repr(model._model) + repr(model._line)
-    assert "it failed" in everything or notebook.replies
+    assert "it failed" in everything or store.replies
     assert KEY not in everything
 
 

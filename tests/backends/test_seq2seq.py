@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from app.backends.local.seq2seq import Seq2Seq
-from app.domain.calls import remembering
+from app.domain.calls import use_stores
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.model import Usage
 from app.domain.progress import listening
+from tests.stores import JsonStore
 from tests.tiny import tiny_llama, tiny_t5
 
 LABELS = ("true", "false", "not enough evidence")
@@ -121,15 +122,8 @@ def test_a_name_of_a_special_token_is_text_where_it_is_one_of_the_tokenizers_own
 def test_a_call_that_is_remembered_is_not_made_again(model: Seq2Seq) -> None:
     """A run that is taken over pays nothing twice, for texts and for choices."""
 
-    class Memory(dict):
-        def recall(self, call):
-            return self.get(call.key)
-
-        def keep(self, call, reply):
-            self[call.key] = reply
-
-    told, memory = [], Memory()
-    with remembering(memory):
+    told: list = []
+    with use_stores(JsonStore()):
         first = model.complete("claim", max_tokens=4), model.choose("claim", LABELS)
         with listening(told.append):
             assert (model.complete("claim", max_tokens=4), model.choose("claim", LABELS)) == first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from gzip import compress
 from typing import Any
@@ -11,13 +10,14 @@ import pytest
 
 from app.backends.fetch.pages import AGENT, LONGEST_TEXT, VERSION, WebPages
 from app.backends.fetch.safe_http import GuardedHttp
-from app.domain.calls import remembering
+from app.domain.calls import use_stores
 from app.domain.errors import CallFailed
 from app.domain.model import Page, SearchHit
 from app.domain.progress import listening
 from app.settings import ROOT
 from tests.backends.test_corpus_folder import pdf
 from tests.backends.test_page_html import HANGING, page
+from tests.stores import JsonStore
 from tests.web_server import ELSEWHERE, Sent, WebServer, client, moved
 
 SENTENCE = "The tower was built for the fair of 1889 by the engineers of one company. "
@@ -45,16 +45,6 @@ def told(reader: WebPages, url: str) -> str:
 def read(sent: Sent, **more: Any) -> Page:
     with WebServer({"/": sent}) as site:
         return pages(site, **more).read(hit(site.url()))
-
-
-class Memory(dict):
-    """Keeps replies as a database does: as JSON."""
-
-    def recall(self, call):
-        return json.loads(self[call.key]) if call.key in self and call.costly else None
-
-    def keep(self, call, reply):
-        self[call.key] = json.dumps(reply)
 
 
 class TestPages:
@@ -178,25 +168,26 @@ class TestRobots:
 
 class TestRemembered:
     def test_a_page_is_fetched_once_whatever_part_of_it_and_whatever_hit_led_there(self):
-        memory = Memory()
+        store = JsonStore()
         with WebServer({"/": Sent(b"Hello", kind=TEXT)}) as site:
-            with remembering(memory):
+            with use_stores(store):
                 first = pages(site).read(hit(site.url("/#one")))
                 second = pages(site).read(SearchHit("Other title", "", "", site.url("/#two")))
             assert site.asked == ["/"]
+        assert all(call.costly for call in store.calls)
         assert (first.text, first.title, first.published) == ("Hello", "Found title", "2021-01-01")
         assert (second.text, second.title, second.published) == ("Hello", "Other title", None)
 
     def test_a_page_that_failed_is_fetched_anew(self):
-        with WebServer({}) as site, remembering(Memory()):
+        with WebServer({}) as site, use_stores(JsonStore()):
             reader = pages(site)
             assert "404" in told(reader, site.url())
             site.pages["/"] = Sent(b"Hello", kind=TEXT)
             assert reader.read(hit(site.url())).text == "Hello"
 
     def test_what_was_read_without_asking_robots_is_not_recalled_once_they_are_asked(self):
-        memory = Memory()
-        with WebServer({"/robots.txt": TestRobots.RULES, "/private": TestRobots.PAGE}) as site, remembering(memory):
+        store = JsonStore()
+        with WebServer({"/robots.txt": TestRobots.RULES, "/private": TestRobots.PAGE}) as site, use_stores(store):
             pages(site, robots=False).read(hit(site.url("/private")))
             assert "programs do not read" in told(pages(site, robots=True), site.url("/private"))
 

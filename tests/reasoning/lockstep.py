@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.domain import progress
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.model import Answer, Claim, Context, Hop, Judgement, Label, Question, Usage, Verdict
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, answer
@@ -65,7 +65,7 @@ class Modules:
 
     def _call(self, name: str) -> None:
         progress.entered(name)
-        remembered(Call("lockstep", {"name": name}, costly=True), lambda: self._made(name))
+        cached_call(Call("lockstep", {"name": name}, costly=True), lambda: self._made(name))
 
     def _made(self, name: str) -> str:
         self.calls.append(name)

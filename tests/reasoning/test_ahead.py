@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from app.domain import progress
-from app.domain.calls import Call, remembered, remembering
+from app.domain.calls import Call, MemoryStore, cached_call, use_stores
 from app.domain.errors import CallFailed
 from app.domain.events import PhaseEntered, TokensUsed, TroubleMet
 from app.domain.model import Usage
@@ -43,7 +43,7 @@ class Held:
             used(Usage(1, 10, 2))
             return name
 
-        remembered(Call("held", {"name": name}, costly=True), compute)
+        cached_call(Call("held", {"name": name}, costly=True), compute)
 
 
 class Says:
@@ -197,7 +197,7 @@ def test_ahead_of_its_turn_no_call_is_begun_once_the_run_is_to_end(work, wish):
 
 def test_what_did_not_go_on_is_done_by_whoever_takes_it_and_makes_no_call_twice(work):
     control = Says()
-    with remembering(Kept()), Ahead(control=control) as ahead:
+    with use_stores(MemoryStore()), Ahead(control=control) as ahead:
         begun = ahead.begin("key", work)
         assert work.begun.wait(LONG)
         control.now = Wish.CONCLUDE
@@ -205,16 +205,6 @@ def test_what_did_not_go_on_is_done_by_whoever_takes_it_and_makes_no_call_twice(
         begun.outcome.exception(30)
         assert ahead.take("key", work) == "done"
     assert work.made == ["first", "second"]
-
-
-class Kept(dict):
-    """A Memory that is a dictionary."""
-
-    def recall(self, call):
-        return self.get(call.key)
-
-    def keep(self, call, reply):
-        self[call.key] = reply
 
 
 def test_what_is_taken_goes_on_whatever_is_wished(said, work):

@@ -1,9 +1,9 @@
-"""A call that is remembered is not made again, and a call that failed is not remembered."""
+"""A call whose reply is stored is not made again, and a call that failed stores nothing."""
 
 import pytest
 
 from app.domain import progress
-from app.domain.calls import Call, remembered, remembering
+from app.domain.calls import Call, MemoryStore, cached_call, use_stores
 from app.domain.errors import CallFailed
 from app.domain.events import TokensUsed
 from app.domain.model import Usage
@@ -11,44 +11,35 @@ from app.domain.model import Usage
 CALL = Call("a model", {"prompt": "Who wrote Hamlet?", "stop": ["\n"]})
 
 
-class Kept(dict):
-    """A Memory that is a dictionary."""
-
-    def recall(self, call):
-        return self.get(call.key)
-
-    def keep(self, call, reply):
-        self[call.key] = reply
-
-
-def test_without_a_memory_every_call_is_made():
+def test_without_a_store_every_call_is_made():
     replies = iter("ab")
-    assert [remembered(CALL, lambda: next(replies)) for _ in range(2)] == ["a", "b"]
+    assert [cached_call(CALL, lambda: next(replies)) for _ in range(2)] == ["a", "b"]
 
 
-def test_what_a_memory_keeps_is_computed_once_and_counted_as_cached():
+def test_a_stored_reply_is_computed_once_and_counted_as_cached():
     replies, said = iter("ab"), []
-    with progress.listening(said.append), remembering(Kept()):
-        assert [remembered(CALL, lambda: next(replies)) for _ in range(2)] == ["a", "a"]
+    with progress.listening(said.append), use_stores(MemoryStore()):
+        assert [cached_call(CALL, lambda: next(replies)) for _ in range(2)] == ["a", "a"]
     assert said == [TokensUsed(Usage(cached=1))]
 
 
-def test_what_the_farther_memory_knows_the_nearer_one_learns():
-    near, far = Kept(), Kept({CALL.key: "a"})
-    with remembering(near, far):
-        assert remembered(CALL, pytest.fail) == "a"
-    assert near == far
+def test_a_reply_of_a_farther_store_is_put_in_the_nearer_one():
+    near, far = MemoryStore(), MemoryStore()
+    far.put(CALL, "a")
+    with use_stores(near, far):
+        assert cached_call(CALL, pytest.fail) == "a"
+    assert near.get(CALL) == "a"
 
 
 def test_a_call_that_failed_is_made_again():
-    memory = Kept()
+    store = MemoryStore()
 
     def fail():
         raise CallFailed("The line was cut.")
 
-    with remembering(memory), pytest.raises(CallFailed):
-        remembered(CALL, fail)
-    assert not memory
+    with use_stores(store), pytest.raises(CallFailed):
+        cached_call(CALL, fail)
+    assert store.get(CALL) is None
 
 
 def test_half_a_character_in_a_request_is_no_reason_to_fail():

@@ -1,6 +1,6 @@
 """Scripted modules that know no turn: what they say follows from what they are asked, as with real models.
 
-So a run that is taken up again by another process meets the same modules there. Each call goes through `remembered`,
+So a run that is taken up again by another process meets the same modules there. Each call goes through `cached_call`,
 as those of the back ends do; `calls` holds the keys of those that were really made.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain import progress
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed
 from app.domain.model import Answer, Claim, Context, Hop, Judgement, Label, Question, RunOptions, Usage, Verdict
 from app.strategies.question_guided import QuestionGuided
@@ -27,7 +27,7 @@ class Steady:
     calls: list[str] = field(default_factory=list)
 
     def _play(self, step: str, outcome: Any) -> Any:
-        """Make the call named `step`, or remember it."""
+        """Make the call named `step`, unless its reply is stored."""
         progress.entered(step)
 
         def compute() -> str:
@@ -36,7 +36,7 @@ class Steady:
             progress.used(Usage(1, 10, 2))
             return step
 
-        remembered(Call("steady", {"step": step}), compute)
+        cached_call(Call("steady", {"step": step}, costly=True), compute)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import func, insert, select, update
 
-from app.domain.calls import Call, remembered, remembering
+from app.domain.calls import Call, cached_call
 from app.domain.errors import InvalidInput
 from app.domain.events import RunInterrupted
 from app.domain.model import Claim, Question, RunOptions
-from app.runs.call_cache import CallCache
+from app.runs.call_log import CallLog
 from app.runs.deletion import UNDO_SECONDS
-from app.runs.run_calls import RunCalls
 from app.runs.scheduler import Scheduler
 from app.runs.service import Runs
-from app.runs.tables import EventRow, JournalRow, NoteRow, RunCallRow, RunRow
+from app.runs.tables import EventRow, ModelCallRow, NoteRow, RunCallRow, RunRow
 from tests.fakes import Gate, scripted_wiring
 from tests.runs.conftest import ended, row_of
 from tests.waiting import LONG, LONGER, until
@@ -132,14 +130,17 @@ def test_within_the_time_for_undoing_nothing_is_purged(runs, run_id, wait_long):
 def test_after_it_a_run_is_purged_with_everything_that_was_its(runs, run_id, wait_long, sessions):
     with sessions.begin() as session:
         session.execute(insert(NoteRow).values(run_id=run_id, hop=0, text="Mine.", written_at=datetime.now(UTC)))
-        session.execute(insert(JournalRow).values(run_id=run_id, key="k", reply="r"))
+        own = insert(ModelCallRow).values(scope=run_id, key="k", reply="r", size_bytes=1, used_at=datetime.now(UTC))
+        session.execute(own)
     runs.deletion.delete(run_id)
     wait_long()
     assert not runs.deletion.restore(run_id, "me")
     assert runs.deletion.undoable("me") == ()
     assert runs.deletion.purge() == (run_id,)
     assert row_of(sessions, run_id) is None
-    assert [count(sessions, table, run_id) for table in (EventRow, JournalRow, NoteRow, RunCallRow)] == [0] * 4
+    assert [count(sessions, table, run_id) for table in (EventRow, NoteRow, RunCallRow)] == [0] * 3
+    with sessions() as session:
+        assert session.scalars(select(ModelCallRow.key)).all() == []
     assert runs.deletion.purge() == ()
 
 
@@ -184,7 +185,7 @@ class AskingWiring:
 
         def ask(step: str) -> None:
             for prompt in prompts:
-                remembered(call(prompt), lambda prompt=prompt: self.made.append(prompt) or f"reply to {prompt}")
+                cached_call(call(prompt), lambda prompt=prompt: self.made.append(prompt) or f"reply to {prompt}")
 
         return scripted_wiring_before(ask).strategy_for(options)
 
@@ -200,13 +201,13 @@ def call(prompt: str) -> Call:
 
 
 @pytest.fixture
-def cache(sessions) -> CallCache:
-    return CallCache(sessions, 1)
+def calls(sessions) -> CallLog:
+    return CallLog(sessions, 1)
 
 
-def asked(runs_with, cache, *prompts: str, fresh: bool = False) -> tuple[Runs, str]:
+def asked(runs_with, calls, *prompts: str, fresh: bool = False) -> tuple[Runs, str]:
     """A finished run that has made these calls."""
-    runs = runs_with(AskingWiring(*prompts), caches=(cache,))
+    runs = runs_with(AskingWiring(*prompts), calls=calls)
     run_id = runs.start(CLAIM, RunOptions(fresh=fresh), "me")
     ended(runs, run_id)
     return runs, run_id
@@ -218,55 +219,33 @@ def purged(runs: Runs, run_id: str, wait_long) -> None:
     runs.deletion.purge()
 
 
-def test_replies_that_only_a_purged_run_has_used_leave_the_cache_and_no_others(runs_with, cache, wait_long):
-    runs, first = asked(runs_with, cache, "mine", "shared")
-    _, second = asked(runs_with, cache, "shared", "yours")
-    cache.keep(call("of no run"), "kept")
+def test_replies_that_only_a_purged_run_has_used_are_deleted_and_no_others(runs_with, calls, wait_long):
+    runs, first = asked(runs_with, calls, "mine", "shared")
+    _, second = asked(runs_with, calls, "shared", "yours")
+    calls.for_run("no run").put(call("of no run"), "kept")
     runs.deletion.delete(first)
-    assert cache.recall(call("mine")), "it could still be had back"
+    assert calls.for_run("no run").get(call("mine")), "it could still be had back"
     purged(runs, first, wait_long)
-    kept = [each for each in ("mine", "shared", "yours", "of no run") if cache.recall(call(each))]
+    kept = [each for each in ("mine", "shared", "yours", "of no run") if calls.for_run("no run").get(call(each))]
     assert kept == ["shared", "yours", "of no run"]
     purged(runs, second, wait_long)
-    assert cache.size()[0] == 1
+    assert calls.size()[0] == 1
 
 
-def test_a_reply_of_two_deleted_runs_goes_with_the_second(runs_with, cache, wait_long):
-    runs, first = asked(runs_with, cache, "shared")
-    _, second = asked(runs_with, cache, "shared")
+def test_a_reply_of_two_deleted_runs_goes_with_the_second(runs_with, calls, wait_long):
+    runs, first = asked(runs_with, calls, "shared")
+    _, second = asked(runs_with, calls, "shared")
     runs.deletion.delete(first)
     wait_long()
     runs.deletion.delete(second)
     assert runs.deletion.purge() == (first,)
-    assert cache.recall(call("shared")), "the second can still be had back"
+    assert calls.for_run("no run").get(call("shared")), "the second can still be had back"
     wait_long()
     runs.deletion.purge()
-    assert cache.size() == (0, 0)
+    assert calls.size() == (0, 0)
 
 
-def test_a_run_without_the_cache_keeps_no_account(runs_with, cache, sessions):
-    _, run_id = asked(runs_with, cache, "mine", fresh=True)
+def test_a_fresh_run_links_to_no_shared_reply(runs_with, calls, sessions):
+    _, run_id = asked(runs_with, calls, "mine", fresh=True)
     assert count(sessions, RunCallRow, run_id) == 0
-    assert cache.size() == (0, 0)
-
-
-def test_an_account_that_fails_fails_no_call_and_says_so_once(sessions, run_id, caplog):
-    RunCallRow.__table__.drop(sessions.kw["bind"])
-    with remembering(RunCalls(sessions, run_id)):
-        assert [remembered(call(each), lambda: "said") for each in "ab"] == ["said"] * 2
-    assert caplog.text.count("its calls cannot be noted") == 1
-
-
-def test_many_threads_note_one_call_at_once(sessions, run_id):
-    account, barrier = RunCalls(sessions, run_id), threading.Barrier(4)
-
-    def note() -> None:
-        barrier.wait()
-        account.keep(call("same"), "said")
-
-    threads = [threading.Thread(target=note) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(LONG)
-    assert count(sessions, RunCallRow, run_id) == 1
+    assert calls.size() == (0, 0)

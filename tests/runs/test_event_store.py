@@ -12,13 +12,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text, update
 
-from app.domain.calls import Call
 from app.domain.errors import InvalidInput
 from app.domain.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, TokensUsed, VerdictReached
 from app.domain.model import Claim, Label, RunOptions, Usage, Verdict
 from app.runs.db import DatabaseUnavailable, database_now
 from app.runs.event_store import WAITING, EventStore, RunEnded, Unreadable
-from app.runs.journal import Journal
 from app.runs.leases import Lease, LeaseLost
 from app.runs.spending import Spending
 from app.runs.tables import EventRow, RunRow
@@ -136,15 +134,6 @@ def test_a_cost_is_added_to_the_days_in_the_same_transaction(log, lease, session
     with pytest.raises(DatabaseUnavailable):
         log.append(lease, TokensUsed(Usage(1)))
     assert [each.seq for each in log.read("run")] == [1, 2, 3, 4, 5], "what could not be counted is not told either"
-
-
-def test_the_end_empties_the_journal_of_this_run_alone(log, lease, sessions):
-    log.create_run("other", "owner", STARTED)
-    call = Call("model", {"prompt": "x"})
-    for run_id in ("run", "other"):
-        Journal(sessions, run_id).keep(call, "reply")
-    log.append(lease, RunFailed("no"))
-    assert [Journal(sessions, run_id).recall(call) for run_id in ("run", "other")] == [None, "reply"]
 
 
 def test_who_is_not_admitted_leaves_no_run(log):

@@ -13,11 +13,16 @@ from alembic.script import ScriptDirectory
 from flask import Flask
 from flask_migrate import Migrate, downgrade, upgrade
 from sqlalchemy import inspect
+from sqlalchemy.orm import sessionmaker
 
+from app.domain.calls import Call
 from app.extensions import db
-from app.runs import call_cache, tables  # noqa: F401 - makes the tables known
+from app.runs import tables  # noqa: F401 - makes the tables known
+from app.runs.call_log import CallLog
+from app.runs.db import UtcDateTime
 from app.runs.schema_version import MIGRATIONS, newest_revision
 
+OWN, USED, SHARED, LATER = (Call(name, {}, costly=name != "own") for name in ("own", "used", "shared", "later"))
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
@@ -69,10 +74,51 @@ def test_upgrading_makes_earlier_claims_searchable(fresh_app):
         assert connection.scalar(sa.select(runs.c.searched)) == "erdogan lives in istanbul."
 
 
+def _insert(table: str, **values: object) -> None:
+    types = {"created_at": UtcDateTime, "used_at": UtcDateTime, "options": sa.JSON, "reply": sa.JSON}
+    columns = (sa.column(name, types.get(name)) for name in values)
+    with db.engine.begin() as connection:
+        connection.execute(sa.insert(sa.table(table, *columns)).values(**values))
+
+
+@pytest.fixture
+def version_before(fresh_app):
+    """A database as the version before the call log left it, with two running runs and a shared reply."""
+    upgrade(revision="0008")
+    for run_id in ("run", "other"):
+        common = {"owner": "me", "claim": "c", "options": {}, "created_at": NOON, "state": "running"}
+        _insert("runs", id=run_id, last_seq=2, **common)
+    _insert("journal", run_id="run", key=OWN.key, reply=["own"])
+    for run_id, call in (("run", USED), ("other", SHARED)):
+        _insert("run_calls", run_id=run_id, key=call.key)
+        _insert("journal", run_id=run_id, key=call.key, reply=call.model)
+        _insert("call_cache", key=call.key, model=call.model, reply=call.model, bytes=10, used_at=NOON)
+
+
+def test_an_unfinished_run_of_the_version_before_replays_its_calls_and_shared_replies_stay(version_before):
+    upgrade()
+    calls = CallLog(sessionmaker(db.engine), 1)
+    assert calls.size() == (2, 20)
+    assert [calls.for_run("run").get(each) for each in (OWN, USED, SHARED)] == [["own"], "used", "shared"]
+    assert [calls.for_run("other").get(each) for each in (OWN, USED, SHARED)] == [None, "used", "shared"]
+
+
+def test_downgrading_gives_each_unfinished_run_its_calls_back(version_before):
+    upgrade()
+    runs = CallLog(sessionmaker(db.engine), 1).for_run("run")
+    assert runs.get(SHARED)
+    runs.put(LATER, "later")
+    downgrade(revision="0008")
+    with db.engine.connect() as connection:
+        journal = connection.execute(sa.text("SELECT key FROM journal WHERE run_id = 'run'")).scalars().all()
+        assert connection.scalar(sa.text("SELECT sum(bytes) FROM call_cache WHERE model = ''")) > 20
+    assert set(journal) == {each.key for each in (OWN, USED, SHARED, LATER)}
+
+
 def test_the_command_line_upgrades(fresh_app):
     result = fresh_app.test_cli_runner().invoke(args=["db", "upgrade"])
     assert result.exit_code == 0
-    assert set(inspect(db.engine).get_table_names()) >= {"alembic_version", "events", "journal", "runs", "spending"}
+    assert set(inspect(db.engine).get_table_names()) >= {"alembic_version", "events", "model_calls", "runs", "spending"}
 
 
 def test_upgrading_leaves_the_applications_logging_alone(fresh_app):

@@ -12,6 +12,7 @@ from sqlalchemy import text
 from app.domain.errors import ModelUnavailable
 from app.domain.events import Event, PhaseEntered, QuestioningEnded, RunInterrupted, RunStarted, VerdictReached
 from app.domain.model import Claim, HopStatus, Judgement, RunOptions
+from app.runs.call_log import CallLog
 from app.runs.control import Limits
 from app.runs.event_store import EventStore
 from app.runs.runner import SOMETHING_WRONG, Runner
@@ -199,22 +200,9 @@ def test_a_run_whose_turn_comes_after_the_days_last_call_fails_for_it_has_looked
     assert report.problem == ("This site's limit of 3 calls a day was reached. Nothing had been looked at by then.")
 
 
-class Cache:
-    """A memory in a dict."""
-
-    def __init__(self) -> None:
-        self.kept = {}
-
-    def recall(self, call):
-        return self.kept.get(call.key)
-
-    def keep(self, call, reply) -> None:
-        self.kept[call.key] = reply
-
-
-def test_runs_share_the_caches_they_are_given_unless_they_ask_afresh(runs_with):
+def test_runs_share_the_call_log_that_they_are_given_unless_they_are_fresh(runs_with, sessions):
     wiring = SteadyWiring()
-    runs = runs_with(wiring, caches=[Cache()])
+    runs = runs_with(wiring, calls=CallLog(sessions, 1))
     calls = ["question 1", "answer 1", "validation 1", "sufficiency 1"]
     calls += ["question 2", "answer 2", "validation 2", "sufficiency 2", "conclusion 1"]
     made = []

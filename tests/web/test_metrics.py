@@ -10,7 +10,7 @@ from click import ClickException
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.cli_worker import measure
-from app.domain.calls import Call, remembered, remembering
+from app.domain.calls import Call, cached_call, use_stores
 from app.extensions import db
 from app.runs.metrics import Metrics
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
@@ -64,19 +64,19 @@ def test_hops_are_timed_by_what_became_of_them_and_tokens_added_up(make_app, scr
 
 
 class Known:
-    """A memory that knows every reply to one model."""
+    """A response store with every reply of one model."""
 
-    def recall(self, call):
+    def get(self, call):
         return "kept" if call.model == "known" else None
 
-    def keep(self, call, reply): ...
+    def put(self, call, reply): ...
 
 
 def test_a_call_that_is_made_is_timed_and_one_whose_reply_was_kept_is_not(make_app):
     metrics = Metrics(make_app().extensions["hopcheck"].runs.overview)
-    with remembering(Known(), *metrics.memories()):
-        remembered(Call("known", {}), lambda: "new")
-        remembered(Call("asked", {}), lambda: time.sleep(0.05) or "new")
+    with use_stores(Known(), *metrics.stores()):
+        cached_call(Call("known", {}), lambda: "new")
+        cached_call(Call("asked", {}), lambda: time.sleep(0.05) or "new")
     seen = scraped(metrics.text().decode())
     assert seen["hopcheck_call_seconds_count", ("model", "asked")] == 1
     assert seen["hopcheck_call_seconds_sum", ("model", "asked")] >= 0.05

@@ -17,7 +17,7 @@ from app.backends.fetch.charset import decoded
 from app.backends.fetch.html import HtmlFailed, HtmlText, read_html
 from app.backends.fetch.robots import Robots
 from app.backends.fetch.safe_http import Budget, Fetched, GuardedHttp
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed
 from app.domain.model import Page, SearchHit
 from app.domain.progress import entered
@@ -27,7 +27,7 @@ VERSION = "0.1.0"
 AGENT = f"{NAME}/{VERSION} (checks a claim that a person pasted; reads single pages that a search found)"
 
 MODEL = "web pages, version 1"
-"""How calls are remembered; a change to what is taken from a page is a new version."""
+"""The model name of cached calls; a change to what is taken from a page is a new version."""
 
 FETCH_SECONDS = 15.0
 """For everything that the network does for one page, robots.txt and redirects included."""
@@ -44,7 +44,7 @@ _UNSEEN = re.compile(
 
 
 class WebPages:
-    """Implements `roles.PageReader`. Safe to share between threads; each page is fetched once and then remembered."""
+    """Implements `roles.PageReader`. Safe to share between threads; each page is fetched once and then cached."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class WebPages:
         url = hit.url.partition("#")[0]
         entered(f"reading a page of {self._http.host_of(url)}")
         call = Call(MODEL, {"url": url, "robots": self._robots is not None}, costly=True)
-        page = Page(**remembered(call, lambda: asdict(self._fetched(url))))
+        page = Page(**cached_call(call, lambda: asdict(self._fetched(url))))
         return replace(page, title=page.title or hit.title, published=page.published or hit.published)
 
     def _fetched(self, url: str) -> Page:

@@ -17,7 +17,7 @@ from app.backends.http import Outcome, Patience, awaited, quoted, troubled
 from app.backends.llm.errors import complaint, error_of
 from app.backends.llm.negotiation import Accepted, Reply, chosen, read, spelled_out
 from app.backends.llm.registry import ModelSettings, availability
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.model import Usage
 from app.domain.ports import Choice
@@ -127,7 +127,7 @@ class OpenAIChat:
     def _ask(
         self, prompt: str, max_tokens: int, stop: Sequence[str] = (), alternatives: bool = False
     ) -> dict[str, Any]:
-        """{"text", "first"}: the reply, made or remembered by what was asked for, whatever of it the model refuses."""
+        """{"text", "first"}: the reply, made or cached by what was asked for, whatever of it the model refuses."""
         request: dict[str, Any] = {
             "messages": [{"role": "user", "content": prompt}],
             "max_tokens": max_tokens,
@@ -139,7 +139,7 @@ class OpenAIChat:
         if alternatives:
             request |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
         call = Call(f"{self._model.model} at {self._model.base_url}", request, costly=True)
-        return remembered(call, lambda: self._made(request))
+        return cached_call(call, lambda: self._made(request))
 
     def _made(self, request: dict[str, Any]) -> dict[str, Any]:
         """Ask until the model takes the request as it is sent; each refusal makes the next one shorter."""

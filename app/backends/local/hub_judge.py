@@ -14,7 +14,7 @@ from typing import Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration, Probabilities
 from app.backends.local.loading import PAIR_CLASSIFIER, Loaded, Pretrained, folder_of, load, shown_name
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Label, Usage
 from app.domain.progress import used
@@ -119,7 +119,7 @@ class HubJudge:
             return [NOTHING] * len(pairs)
         judge = self.load()
         call = Call(judge.version, {"pairs": [[claim, [list(each) for each in told]] for claim, told in asked]})
-        rows = iter(remembered(call, lambda: self._judged(judge, asked)))
+        rows = iter(cached_call(call, lambda: self._judged(judge, asked)))
         return [tuple(next(rows)) if has_words else NOTHING for has_words in tells]
 
     def _judged(self, judge: Judge, asked: Sequence[tuple[str, Evidence]]) -> list[list[float]]:

@@ -17,7 +17,7 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import EXTRACTIVE_QA, Loaded, Pretrained, load, shown_name
 from app.backends.local.reader import fits, nearest_windows, span_scores
 from app.backends.local.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Answer, Passage, Question, Span, Usage
 from app.domain.progress import used
@@ -55,7 +55,7 @@ class HubReader:
         weights = self.load()
         texts = [[passage.title, passage.text] for passage in passages]
         call = Call(weights.version, {"question": question.text, "passages": texts})
-        reply = remembered(call, lambda: self._answered(weights, question.text, passages))
+        reply = cached_call(call, lambda: self._answered(weights, question.text, passages))
         nothing = Answer(None, retrieved=tuple(passages), score=reply["score"])
         if reply["span"] is None:
             return nothing

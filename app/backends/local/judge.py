@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import Loaded, fingerprint
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Usage
 from app.domain.progress import used
@@ -142,7 +142,7 @@ class EntailmentJudge:
             return []
         tokenizer, model, name = self.load()
         prompts = [judge_prompt(claim, select_sentences(claim, passages)) for claim, passages in pairs]
-        rows = remembered(Call(name, {"prompts": prompts}), lambda: self._judged(tokenizer, model, prompts))
+        rows = cached_call(Call(name, {"prompts": prompts}), lambda: self._judged(tokenizer, model, prompts))
         return [tuple(row) for row in rows]
 
     def _judged(self, tokenizer: Any, model: Any, prompts: list[str]) -> list[list[float]]:

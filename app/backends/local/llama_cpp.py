@@ -11,7 +11,7 @@ from typing import Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import Loaded, fingerprint
 from app.backends.local.weight_files import MEND, demand_as_installed, write_sums
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Usage
 from app.domain.progress import used
@@ -91,7 +91,7 @@ class LocalLM:
         """
         server, name = self._engine()
         request = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "stop": list(stop)}
-        return remembered(Call(name, request), lambda: self._completed(server, request))
+        return cached_call(Call(name, request), lambda: self._completed(server, request))
 
     def load(self) -> None:
         """Load the model now rather than at the first call. Raises ModelUnavailable."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import Loaded, fingerprint
 from app.backends.local.reader_windows import Window, as_batch, tokenizer_from, windows
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Answer, Passage, Question, Span, Usage
 from app.domain.progress import used
@@ -129,7 +129,7 @@ class SpanReader:
         *_, name = self.load()
         texts = [[passage.title, passage.text] for passage in passages]
         call = Call(name, {"question": question.text, "passages": texts})
-        reply = remembered(call, lambda: self._answered(question, passages))
+        reply = cached_call(call, lambda: self._answered(question, passages))
         if reply["span"] is None:
             return Answer(None, retrieved=tuple(passages), score=reply["score"])
         place, start, end = reply["span"]

@@ -17,7 +17,7 @@ from typing import Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import Loaded, fingerprint
 from app.backends.local.weight_files import MEND, demand_as_installed
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Passage, Usage
 from app.domain.progress import used
@@ -73,7 +73,7 @@ class CrossEncoderReranker:
             return []
         session, tokenizer, name = self._model()
         call = Call(name, {"query": query, "texts": list(texts)})
-        return remembered(call, lambda: self._computed(session, [tokenizer.encode(query, text) for text in texts]))
+        return cached_call(call, lambda: self._computed(session, [tokenizer.encode(query, text) for text in texts]))
 
     def load(self) -> None:
         """Load model and tokenizer, once; for warming up."""

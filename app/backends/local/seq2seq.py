@@ -12,7 +12,7 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import SEQ2SEQ, Loaded, Pretrained, load, shown_name
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed
 from app.domain.model import Usage
 from app.domain.ports import Choice
@@ -53,13 +53,13 @@ class Seq2Seq:
         """
         weights = self.load()
         request = {"prompt": prompt, "max_tokens": max_tokens, "stop": list(stop)}
-        return remembered(Call(weights.version, request), lambda: self._completed(weights, prompt, max_tokens, stop))
+        return cached_call(Call(weights.version, request), lambda: self._completed(weights, prompt, max_tokens, stop))
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice:
         """The likeliest option, with its probability among `options`. Raises as `complete` does."""
         weights = self.load()
         request = {"prompt": prompt, "options": list(options)}
-        scores = remembered(Call(weights.version, request), lambda: self._scored(weights, prompt, options))
+        scores = cached_call(Call(weights.version, request), lambda: self._scored(weights, prompt, options))
         best = max(scores)
         total = sum(math.exp(score - best) for score in scores)
         return Choice(options[scores.index(best)], 1 / total)

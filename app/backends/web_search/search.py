@@ -15,7 +15,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from app.backends.http import Outcome, Patience, destination_of, host_of
 from app.backends.web_search.base import Asking, Fields, Limits, Line, Provider, complaint, key_trouble, no_results
-from app.domain.calls import Call, remembered
+from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed
 from app.domain.model import SearchHit, Usage
 from app.domain.progress import entered, used
@@ -175,7 +175,7 @@ class Searching:
             return ()
         request = {"query": words, "k": k, "before": before}
         call = Call(f"{self._provider.name} at {self._provider.url}", request, costly=True)
-        found = remembered(call, lambda: [asdict(hit) for hit in self._found(words, k, before)])
+        found = cached_call(call, lambda: [asdict(hit) for hit in self._found(words, k, before)])
         return tuple(SearchHit(**hit) for hit in found)
 
     def _found(self, words: str, k: int, before: str | None) -> list[SearchHit]:

@@ -8,19 +8,19 @@ import traceback
 
 import pytest
 
-from app.domain.calls import remembering
+from app.domain.calls import use_stores
 from app.domain.errors import CallFailed
 from app.domain.model import Usage
 from app.domain.progress import listening
-from tests.backends.test_openai_chat import Notebook
 from tests.backends.web_search.search_server import KEY, Reply, Said, SearchServer
 from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, searching
+from tests.stores import JsonStore
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_same_search_is_made_once_and_a_different_one_again(name):
     told: list = []
-    with SearchServer([Reply(REPLIES[name](HAMLET))]) as server, remembering(Notebook()), listening(told.append):
+    with SearchServer([Reply(REPLIES[name](HAMLET))]) as server, use_stores(JsonStore()), listening(told.append):
         search = searching(name, server)
         first = search.search("Who wrote Hamlet?", 10)
         assert search.search("Who  wrote Hamlet? ", 10) == first
@@ -33,7 +33,7 @@ def test_the_same_search_is_made_once_and_a_different_one_again(name):
 
 
 def test_that_nothing_was_found_is_remembered_too():
-    with SearchServer([Reply(REPLIES["tavily"]())]) as server, remembering(Notebook()):
+    with SearchServer([Reply(REPLIES["tavily"]())]) as server, use_stores(JsonStore()):
         search = searching("tavily", server)
         assert search.search("Who?", 10) == search.search("Who?", 10) == ()
     assert len(server.asked) == 1
@@ -41,20 +41,20 @@ def test_that_nothing_was_found_is_remembered_too():
 
 def test_an_age_stays_the_day_that_it_was_when_it_was_told():
     said = Said("Hamlet", "https://example.org/", "", "3 days ago")
-    notebook = Notebook()
-    with SearchServer([Reply(REPLIES["serper"](said))]) as server, remembering(notebook):
+    store = JsonStore()
+    with SearchServer([Reply(REPLIES["serper"](said))]) as server, use_stores(store):
         searching("serper", server).search("Who?", 10)
-    assert "2026-11-19" in json.dumps(notebook.replies)
+    assert "2026-11-19" in json.dumps(store.replies)
 
 
 def test_a_failure_is_not_remembered_and_calls_are_marked_as_costly():
-    notebook = Notebook()
-    with SearchServer([Reply({}, 401), Reply(REPLIES["brave"](HAMLET))]) as server, remembering(notebook):
+    store = JsonStore()
+    with SearchServer([Reply({}, 401), Reply(REPLIES["brave"](HAMLET))]) as server, use_stores(store):
         with pytest.raises(CallFailed):
             searching("brave", server).search("Who?", 10)
         assert len(searching("brave", server).search("Who?", 10)) == 1
-    assert len(notebook.replies) == 1
-    assert all(call.costly for call in notebook.calls)
+    assert len(store.replies) == 1
+    assert all(call.costly for call in store.calls)
 
 
 @pytest.mark.parametrize("name", KEYED)
@@ -64,10 +64,10 @@ def test_a_failure_is_not_remembered_and_calls_are_marked_as_costly():
 )
 def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(name, status, body, caplog):
     caplog.set_level(logging.DEBUG)
-    notebook, told = Notebook(), []
+    store, told = JsonStore(), []
     with (
         SearchServer([Reply(body, status)]) as server,
-        remembering(notebook),
+        use_stores(store),
         listening(told.append),
     ):
         search = searching(name, server)
@@ -80,7 +80,7 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(name, status
             told += [str(failure), repr(failure), "".join(traceback.format_exception(failure))]
             logging.getLogger("app").exception("it failed")
     assert KEY in str(server.asked[0].headers)  # so it was there to be leaked
-    kept = json.dumps([[call.model, dict(call.request)] for call in notebook.calls]) + json.dumps(notebook.replies)
+    kept = json.dumps([[call.model, dict(call.request)] for call in store.calls]) + json.dumps(store.replies)
     asking = search._provider.asking("Who?", 10, None)
     everything = caplog.text + kept + repr(told) + repr(vars(search)) + repr(asking)
     assert "it failed" in everything

@@ -1,4 +1,4 @@
-"""A run that is taken up again repeats none of its calls: local models answer from what was kept, to the letter."""
+"""A resumed run repeats none of its calls: local models return exactly the stored replies."""
 
 from __future__ import annotations
 
@@ -14,28 +14,19 @@ from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.loading import fingerprint
 from app.backends.local.reader import Decision, SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
-from app.domain.calls import remembering
+from app.domain.calls import use_stores
 from app.domain.errors import CallFailed
 from app.domain.model import Passage, Question
 from app.domain.progress import listening
 from app.preparing import BASE_MODEL
 from app.settings import ROOT
 from research.training.reader import save
+from tests.stores import JsonStore
 from tests.tiny import tiny_bert
 
 HAMLET = Passage("A play (1600). Hamlet was written by William Shakespeare.", "Hamlet", "test")
 BERLIN = Passage("Berlin is the capital of Germany.", "Berlin", "test")
 WHO = Question("Who wrote Hamlet?")
-
-
-class Journal(dict):
-    """A Memory that keeps replies as a database does: as JSON."""
-
-    def recall(self, call):
-        return json.loads(self[call.key]) if call.key in self else None
-
-    def keep(self, call, reply):
-        self[call.key] = json.dumps(reply, allow_nan=False)
 
 
 class OnlyLoads(Inference):
@@ -47,10 +38,10 @@ class OnlyLoads(Inference):
 
 def asked_twice(make, ask):
     """What `ask` gets from one back end, and from another one, made after a restart, that may call nothing."""
-    journal, said = Journal(), []
-    with remembering(journal), listening(said.append):
+    store, said = JsonStore(), []
+    with use_stores(store), listening(said.append):
         first, second = ask(make(Inference())), ask(make(OnlyLoads()))
-    assert len(journal) == 1
+    assert len(store.replies) == 1
     assert [(told.usage.calls > 0, told.usage.cached) for told in said] == [(True, 0), (False, 1)]
     return first, second
 
@@ -75,11 +66,11 @@ def test_the_reader_gives_the_same_answer_from_the_same_place(tmp_path, threshol
 def test_another_reader_does_not_answer_from_this_ones_memory(tmp_path):
     (one := tmp_path / "one").mkdir()
     (other := tmp_path / "other").mkdir()
-    journal = Journal()
-    with remembering(journal):
+    store = JsonStore()
+    with use_stores(store):
         for folder in (reader_in(one, 0.0), reader_in(other, 0.5)):
             SpanReader(folder, 1).read(WHO, [HAMLET])
-    assert len(journal) == 2
+    assert len(store.replies) == 2
 
 
 @pytest.mark.models
@@ -113,10 +104,10 @@ def test_the_language_model_goes_on_in_the_same_words():
 
 
 def test_a_call_that_was_too_slow_fails_and_is_not_remembered(tmp_path):
-    folder, journal = reader_in(tmp_path, 0.0), Journal()
-    with remembering(journal), pytest.raises(CallFailed, match="0 seconds"):
+    folder, store = reader_in(tmp_path, 0.0), JsonStore()
+    with use_stores(store), pytest.raises(CallFailed, match="0 seconds"):
         SpanReader(folder, 1, Inference(0.0)).read(WHO, [HAMLET])
-    assert journal == {}
+    assert store.replies == {}
 
 
 def test_a_rerankers_score_that_is_not_a_number_fails_the_call():

@@ -1,0 +1,240 @@
+"""The log of model calls: a resumed run replays its finished calls, and costly replies are shared between runs.
+
+A reply is stored by the digest of its request, so no prompt is stored. Replies of costly calls are shared up to a size
+limit, and the least recently used are evicted first. Every other reply belongs to one run and is deleted when it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Connection,
+    Insert,
+    Select,
+    String,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    true,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session, aliased, sessionmaker
+
+from app.domain.calls import Call
+from app.runs.db import UtcDateTime, engine_of, write_transaction
+from app.runs.tables import RUNNING, SHARED, ModelCallRow, RunCallRow, RunRow
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+MEGABYTE = 1_000_000
+TARGET_SHARE = 0.95  # of the size limit: eviction frees more than one reply needs, so that it happens rarely
+UNMEASURED_SHARE = 0.01  # of the size limit: the total is computed again once a process has added this much
+TOUCH_AFTER = timedelta(minutes=1)  # the last use is stored no more often than this, so that most reads do not write
+
+_calls, _links, _runs = ModelCallRow.__table__, RunCallRow.__table__, RunRow.__table__
+_COLUMNS = ("scope", "key", "reply", "size_bytes", "used_at")
+_RUN, _KEY = bindparam("run", type_=String), bindparam("call", type_=String)
+_VALUES = (
+    _KEY,
+    bindparam("said", type_=JSON),
+    bindparam("size", type_=BigInteger),
+    bindparam("now", type_=UtcDateTime),
+)
+_IS_LINKED = exists().where(_links.c.run_id == _RUN, _links.c.key == _KEY)
+
+
+def _insert_missing(table: Table, columns: Sequence[str], rows: Select[Any]) -> dict[str, Insert]:
+    """Return, by the name of the database, the statement that inserts those of `rows` that are not in the table."""
+    inserts: dict[str, Callable[[Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+    return {
+        name: insert(table)
+        .from_select(columns, rows)
+        .on_conflict_do_nothing()
+        .execution_options(preserve_rowcount=True)
+        for name, insert in inserts.items()
+    }
+
+
+# Built once, because every call executes them.
+_FIND = (
+    select(_calls.c.scope, _calls.c.reply, _calls.c.used_at, _IS_LINKED.label("is_linked"))
+    .where(_calls.c.key == _KEY, _calls.c.scope.in_([_RUN, SHARED]))
+    .where(or_(_calls.c.scope == _RUN, _IS_LINKED, bindparam("shares", type_=Boolean)))
+    .order_by(_calls.c.scope.desc())  # the run's own reply before the shared one
+    .limit(1)
+)
+_ADD_SHARED = _insert_missing(_calls, _COLUMNS, select(literal(SHARED, String), *_VALUES).where(true()))
+_ADD_OWN = _insert_missing(
+    _calls, _COLUMNS, select(_runs.c.id, *_VALUES).where(_runs.c.id == _RUN, _runs.c.state == RUNNING, ~_IS_LINKED)
+)
+_LINK = _insert_missing(_links, ("run_id", "key"), select(_runs.c.id, _KEY).where(_runs.c.id == _RUN))
+
+
+class CallLog:
+    """The stored calls of one database. Safe to share between threads and processes."""
+
+    def __init__(
+        self,
+        sessions: sessionmaker[Session],
+        megabytes: int = 0,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`megabytes` limits the shared replies; 0 shares none."""
+        self._engine = engine_of(sessions)
+        self._limit = megabytes * MEGABYTE
+        self._now = now
+        self._unmeasured = float("inf")  # bytes; the first reply has the total computed
+
+    def for_run(self, run_id: str, is_new: bool = False, is_fresh: bool = False) -> RunCalls:
+        """Return the calls of a run. A new one has made none yet; a fresh one neither uses nor adds shared ones."""
+        return RunCalls(self, run_id, is_new, is_fresh)
+
+    def shares(self, call: Call) -> bool:
+        """Whether replies to this call are shared between runs."""
+        return call.costly and self._limit > 0
+
+    def find(self, run_id: str, key: str, shares: bool) -> tuple[Any | None, bool]:
+        """Return the run's reply, or with `shares` that of any run, and whether `mark_used` is due."""
+        with self._engine.connect() as connection:
+            row = connection.execute(_FIND, {"run": run_id, "call": key, "shares": shares}).one_or_none()
+        if row is None:
+            return None, False
+        is_due = row.scope == SHARED and not (row.is_linked and self._now() - row.used_at <= TOUCH_AFTER)
+        return row.reply, is_due
+
+    def mark_used(self, run_id: str, key: str) -> None:
+        """Store that the run has used a shared reply now."""
+        used = update(_calls).where(_calls.c.scope == SHARED, _calls.c.key == key).values(used_at=self._now())
+        with write_transaction(self._engine) as connection:
+            connection.execute(used)
+            connection.execute(_LINK[connection.dialect.name], {"run": run_id, "call": key})
+
+    def add(self, run_id: str, key: str, reply: Any, shares: bool) -> None:
+        """Store a reply in one commit, unless there is one already; a reply above the size limit is not shared."""
+        size = len(json.dumps(reply).encode()) + len(key)
+        row = {"run": run_id, "call": key, "said": reply, "size": size, "now": self._now()}
+        with write_transaction(self._engine) as connection:
+            name = connection.dialect.name
+            if shares and size <= self._limit and connection.execute(_ADD_SHARED[name], row).rowcount:
+                connection.execute(_LINK[name], row)
+                self._unmeasured += size
+                if self._unmeasured >= self._limit * UNMEASURED_SHARE:
+                    self._measure(connection)
+            else:  # also where another run shared a reply meanwhile: this run has gone on from its own
+                connection.execute(_ADD_OWN[name], row)
+
+    def size(self) -> tuple[int, int]:
+        """Return the number of shared replies and their size in bytes."""
+        with self._engine.connect() as connection:
+            count, total = connection.execute(
+                select(func.count(), func.sum(_calls.c.size_bytes)).where(_calls.c.scope == SHARED)
+            ).one()
+        return count, int(total or 0)
+
+    def purge(self) -> int:
+        """Delete all shared replies; return how many there were."""
+        with write_transaction(self._engine) as connection:
+            return _delete_shared(connection, true())
+
+    def _measure(self, connection: Connection) -> None:
+        """Compute the total size of the shared replies, and evict some if it is above the limit."""
+        total = connection.scalar(select(func.sum(_calls.c.size_bytes)).where(_calls.c.scope == SHARED)) or 0
+        if total > self._limit:
+            _evict(connection, float(total) - self._limit * TARGET_SHARE)
+        self._unmeasured = 0.0
+
+
+class RunCalls:
+    """The calls of one run: a `ResponseStore`. A failure of the database is logged once and fails no call."""
+
+    def __init__(self, calls: CallLog, run_id: str, is_new: bool, is_fresh: bool) -> None:
+        self._log = calls
+        self._run_id = run_id
+        self._is_fresh = is_fresh
+        self._own: set[str] | None = set() if is_new else None  # the keys of a new run; only these can be stored
+        self._has_failed = False
+
+    def get(self, call: Call) -> Any | None:
+        """Return the stored reply to the call, or None."""
+        shares = self._shares(call)
+        if not shares and self._own is not None and call.key not in self._own:
+            return None
+        reply, is_due = self._attempt(lambda: self._log.find(self._run_id, call.key, shares)) or (None, False)
+        if is_due:
+            self._attempt(lambda: self._log.mark_used(self._run_id, call.key))
+        return reply
+
+    def put(self, call: Call, reply: Any) -> None:
+        """Store the reply to a call; the first one is kept. A run that has ended stores none of its own."""
+        if self._own is not None:
+            self._own.add(call.key)
+        self._attempt(lambda: self._log.add(self._run_id, call.key, reply, self._shares(call)))
+
+    def _shares(self, call: Call) -> bool:
+        return not self._is_fresh and self._log.shares(call)
+
+    def _attempt(self, work: Callable[[], T]) -> T | None:
+        try:
+            return work()
+        except Exception as error:  # the call itself works without the log
+            if not self._has_failed:  # only the type, because the message would quote the reply
+                name = type(error).__name__
+                log.warning("run %s: its calls cannot be stored or read (%s) and may be made again", self._run_id, name)
+            self._has_failed = True
+            return None
+
+
+def delete_own_calls(connection: Connection, run_id: str) -> None:
+    """Delete the replies that belong to the run alone, as part of the connection's transaction."""
+    connection.execute(delete(ModelCallRow).where(ModelCallRow.scope == run_id))
+
+
+def delete_calls(connection: Connection, run_id: str) -> None:
+    """Delete the run's own replies and the shared ones that no other stored run has used."""
+    other = aliased(RunCallRow)
+    is_used_elsewhere = select(other.key).where(other.key == RunCallRow.key, other.run_id != run_id).exists()
+    alone = select(RunCallRow.key).where(RunCallRow.run_id == run_id, ~is_used_elsewhere)
+    connection.execute(delete(ModelCallRow).where(ModelCallRow.scope == SHARED, ModelCallRow.key.in_(alone)))
+    delete_own_calls(connection, run_id)
+
+
+def _evict(connection: Connection, excess: float) -> None:
+    """Delete the least recently used shared replies that together have at least `excess` bytes."""
+    oldest_first = select(_calls.c.used_at, _calls.c.size_bytes).where(_calls.c.scope == SHARED)
+    rows = connection.execute(oldest_first.order_by(_calls.c.used_at).execution_options(yield_per=1000))
+    for used_at, size in rows:
+        excess -= size
+        if excess <= 0:
+            rows.close()
+            _delete_shared(connection, _calls.c.used_at <= used_at)
+            return
+
+
+def _delete_shared(connection: Connection, condition: ColumnElement[bool]) -> int:
+    """Delete shared replies, but leave each unfinished run a copy of those that it has used; return how many."""
+    chosen = and_(_calls.c.scope == SHARED, condition)
+    used = (
+        select(_runs.c.id, *(_calls.c[name] for name in _COLUMNS[1:]))
+        .join_from(_calls, _links, _links.c.key == _calls.c.key)
+        .join(_runs, _runs.c.id == _links.c.run_id)
+        .where(chosen, _runs.c.state == RUNNING)
+    )
+    connection.execute(_insert_missing(_calls, _COLUMNS, used)[connection.dialect.name])
+    return connection.execute(delete(_calls).where(chosen)).rowcount

@@ -1,0 +1,326 @@
+"""A resumed run replays its calls, runs share costly replies up to a size, and a failing log fails no call."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+from flask import Flask
+from sqlalchemy import create_engine, event, func, select, text
+from sqlalchemy.orm import sessionmaker
+
+from app import cli_cache
+from app.domain.calls import Call, cached_call, use_stores
+from app.domain.events import RunFailed, RunStarted
+from app.domain.model import Claim, RunOptions
+from app.runs.call_log import MEGABYTE, TOUCH_AFTER, CallLog, RunCalls
+from app.runs.event_store import EventStore
+from app.runs.tables import ModelCallRow, RunCallRow
+from tests.runs.conftest import only_sqlite
+from tests.waiting import LONG
+
+START = datetime(2026, 11, 22, 12, tzinfo=UTC)
+CHEAP = Call("judge 1", {"claim": "Hamlet is a play.", "temperature": 0.0})
+
+
+class Watch:
+    """A time of day that tests set."""
+
+    def __init__(self) -> None:
+        self.time = START
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def wait(self, **span) -> None:
+        self.time += timedelta(**span)
+
+
+def call(prompt: str = "Ask.", model: str = "tiny", costly: bool = True) -> Call:
+    return Call(model, {"messages": [{"role": "user", "content": prompt}], "temperature": 0}, costly)
+
+
+def reply(of: str, size: int = 0) -> dict:
+    return {"text": of + "x" * size, "first": {}}
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def events(sessions) -> EventStore:
+    """The events of two running runs."""
+    events = EventStore(sessions)
+    for run_id in ("run", "other"):
+        events.create_run(run_id, "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
+    return events
+
+
+@pytest.fixture
+def calls(events, sessions, watch) -> CallLog:
+    """A log that shares one megabyte."""
+    return CallLog(sessions, 1, watch)
+
+
+@pytest.fixture
+def run(calls) -> RunCalls:
+    return calls.for_run("run")
+
+
+@pytest.fixture
+def other(calls) -> RunCalls:
+    return calls.for_run("other")
+
+
+@pytest.fixture
+def end(events, leases_with):
+    """End a run."""
+    return lambda run_id: events.append(leases_with().acquire(run_id), RunFailed("no"))
+
+
+def stored(sessions, table) -> int:
+    with sessions() as session:
+        return session.scalar(select(func.count()).select_from(table))
+
+
+@pytest.mark.parametrize("said", ["Yes", 0.25, False, [], {"scores": [0.1, 0.9], "text": "Erdoğan 😀"}])
+@pytest.mark.parametrize("asked", [CHEAP, call()])
+def test_a_resumed_run_gets_the_reply_as_it_was(run, sessions, asked, said):
+    run.put(asked, said)
+    assert CallLog(sessions, 1).for_run("run").get(asked) == said
+
+
+def test_a_call_that_differs_at_all_is_another(run):
+    run.put(call(), "said")
+    assert [run.get(each) for each in (call("Ask!"), call(model="other"))] == [None, None]
+
+
+def test_the_first_reply_is_kept(run):
+    for asked in (CHEAP, call()):
+        run.put(asked, "first")
+        run.put(asked, "second")
+        assert run.get(asked) == "first"
+
+
+def test_only_replies_to_costly_calls_are_shared_between_runs(run, other, calls):
+    run.put(CHEAP, "said")
+    assert (other.get(CHEAP), calls.size()) == (None, (0, 0))
+    run.put(call(), "said")
+    assert (other.get(call()), calls.size()[0]) == ("said", 1)
+
+
+def test_the_same_call_is_not_made_again_even_by_another_process(events, sessions, database_url):
+    made = []
+    engine = create_engine(database_url)
+    for run_id, each in (("run", sessions), ("other", sessionmaker(engine))):
+        with use_stores(CallLog(each, 1).for_run(run_id)):
+            assert cached_call(call(), lambda: made.append(1) or "said") == "said"
+    engine.dispose()
+    assert made == [1]
+
+
+def test_a_fresh_run_neither_uses_nor_adds_shared_replies(run, calls, sessions):
+    run.put(call(), "old")
+    fresh = calls.for_run("other", is_fresh=True)
+    assert fresh.get(call()) is None
+    fresh.put(call(), "new")
+    fresh.put(call("Ask more."), "new")
+    assert calls.for_run("other", is_fresh=True).get(call()) == "new"
+    assert (run.get(call()), run.get(call("Ask more."))) == ("old", None)
+    assert (calls.size()[0], stored(sessions, RunCallRow)) == (1, 1)
+
+
+def test_a_run_replays_its_own_reply_where_another_shared_one_meanwhile(run, other, calls):
+    assert (run.get(call()), other.get(call())) == (None, None)
+    run.put(call(), "first")
+    other.put(call(), "second")
+    assert [calls.for_run(each).get(call()) for each in ("run", "other")] == ["first", "second"]
+
+
+def test_a_log_of_no_size_shares_nothing_but_replays_what_a_run_has_shared_before(run, sessions):
+    run.put(call(), "shared")
+    none = CallLog(sessions, 0)
+    assert [none.for_run(each).get(call()) for each in ("run", "other")] == ["shared", None]
+    none.for_run("run").put(call("Ask more."), "own")
+    assert (none.for_run("run").get(call("Ask more.")), none.size()[0]) == ("own", 1)
+
+
+def test_storing_a_reply_is_one_commit_and_so_is_using_that_of_another_run(run, other, sessions):
+    commits: list[object] = []
+    event.listen(sessions.kw["bind"], "commit", commits.append)
+    run.put(call(), "said")
+    assert len(commits) == 1
+    assert (other.get(call()), len(commits)) == ("said", 2)
+    assert (other.get(call()), len(commits)) == ("said", 2)
+
+
+def test_a_new_run_looks_up_no_call_but_its_own(run, calls):
+    run.put(CHEAP, "of another process")
+    new = calls.for_run("run", is_new=True)
+    assert new.get(CHEAP) is None
+    own = Call("judge 1", {"claim": "Emma is a play."})
+    new.put(own, "mine")
+    assert new.get(own) == "mine"
+
+
+def test_the_end_of_a_run_deletes_its_own_replies_alone(run, other, calls, end):
+    for each in (run, other):
+        each.put(CHEAP, "own")
+    run.put(call(), "shared")
+    end("run")
+    assert [run.get(CHEAP), other.get(CHEAP), other.get(call())] == [None, "own", "shared"]
+
+
+def test_a_run_that_has_ended_stores_none_of_its_own(run, calls, end, sessions):
+    end("run")
+    for each in (run, calls.for_run("never")):
+        each.put(CHEAP, "late")
+    assert stored(sessions, ModelCallRow) == 0
+
+
+def test_no_prompt_is_stored(run, sessions):
+    run.put(call("Was my neighbour in prison?"), "said")
+    with sessions() as session:
+        assert "neighbour" not in repr(session.execute(text("SELECT * FROM model_calls")).all())
+
+
+def test_above_the_size_limit_the_least_recently_used_shared_replies_are_evicted(run, calls, watch, end):
+    for n in range(9):
+        run.put(call(str(n)), reply(str(n), 100_000))
+        watch.wait(minutes=1)
+    watch.wait(hours=1)
+    assert run.get(call("0")) is not None  # the oldest, but used just now
+    watch.wait(hours=1)
+    run.put(call("new"), reply("new", 150_000))
+    end("run")
+    kept = [n for n in range(9) if run.get(call(str(n)))]
+    assert run.get(call("new"))
+    assert 0 in kept and 8 in kept and 1 not in kept
+    assert kept == sorted(kept) and set(kept[1:]) == set(range(kept[1], 9))
+    assert 0.75 * MEGABYTE < calls.size()[1] <= 0.95 * MEGABYTE
+
+
+def test_a_running_run_keeps_what_it_used_through_eviction_and_purging(run, other, calls, watch):
+    run.put(call(), reply("run", 100_000))
+    watch.wait(minutes=1)
+    for n in range(12):
+        other.put(call(str(n)), reply(str(n), 100_000))
+        watch.wait(minutes=1)
+    assert (run.get(call()), other.get(call())) == (reply("run", 100_000), None)
+    calls.purge()
+    assert [other.get(call(str(n))) for n in (0, 11)] == [reply(str(n), 100_000) for n in (0, 11)]
+    assert (run.get(call("11")), calls.size()) == (None, (0, 0))
+
+
+def test_a_reply_above_the_size_limit_evicts_nothing_and_belongs_to_its_run(run, other):
+    run.put(call("small"), "said")
+    run.put(call("huge"), reply("huge", 2 * MEGABYTE))
+    assert run.get(call("huge")) == reply("huge", 2 * MEGABYTE)
+    assert (other.get(call("huge")), other.get(call("small"))) == (None, "said")
+
+
+def test_the_last_use_of_a_reply_is_stored_at_most_once_a_minute(run, watch, sessions):
+    def used_at() -> str:
+        with sessions() as session:
+            return session.scalar(text("SELECT used_at FROM model_calls"))
+
+    run.put(call(), "said")
+    first = used_at()
+    watch.time += TOUCH_AFTER
+    run.get(call())
+    assert used_at() == first
+    watch.wait(seconds=1)
+    run.get(call())
+    assert used_at() > first
+
+
+def test_many_threads_store_and_look_up_at_once(events, sessions, caplog):
+    calls, wrong = CallLog(sessions, 1), []
+
+    def work(mine: int) -> None:
+        store = calls.for_run(("run", "other")[mine % 2])
+        for n in range(25):
+            for name in (f"shared {n}", f"{mine} {n}"):
+                store.put(call(name), reply(name, 15_000))
+                if store.get(call(name)) != reply(name, 15_000):
+                    wrong.append(name)
+
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(LONG)
+    count, size = calls.size()
+    assert wrong == []
+    assert count > 0 and size <= MEGABYTE
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize("table", ["model_calls", "run_calls"])
+@pytest.mark.parametrize("costly", [True, False])
+def test_a_failing_log_fails_no_call_and_is_reported_once_without_the_reply(run, sessions, caplog, table, costly):
+    with sessions.begin() as session:
+        session.execute(text(f"DROP TABLE {table}"))
+    with caplog.at_level(logging.WARNING), use_stores(run):
+        assert [cached_call(call(costly=costly), lambda: "a secret") for _ in range(3)] == ["a secret"] * 3
+    assert caplog.text.count("run run: its calls cannot be stored or read") == 1
+    assert "secret" not in caplog.text
+
+
+def test_a_reply_that_is_no_json_is_not_stored(run, caplog):
+    run.put(CHEAP, object())
+    assert run.get(CHEAP) is None
+    assert "its calls cannot be stored or read (TypeError)" in caplog.text
+
+
+@only_sqlite
+def test_a_damaged_reply_counts_as_none(run, sessions):
+    run.put(call(), "said")
+    with sessions.begin() as session:
+        session.execute(text("UPDATE model_calls SET reply = '{\"text'"))
+    assert run.get(call()) is None
+
+
+@pytest.fixture
+def terminal(calls):
+    app = Flask("app")
+    app.extensions["hopcheck"] = SimpleNamespace(calls=calls, settings=SimpleNamespace(cache_mb=1))
+    cli_cache.register(app)
+    return lambda *words, typed=None: app.test_cli_runner().invoke(args=["cache", *words], input=typed)
+
+
+def test_the_command_line_shows_what_is_shared(terminal, run):
+    assert terminal("show").output == "0 replies, 0.0 of 1 MB (CACHE_MB)\n"
+    run.put(CHEAP, "said")
+    run.put(call(), reply("a", 250_000))
+    assert terminal("show").output == "1 reply, 0.3 of 1 MB (CACHE_MB)\n"
+
+
+def test_purging_asks_first(terminal, run, other, calls):
+    run.put(call(), "said")
+    refused = terminal("purge", typed="n\n")
+    assert refused.exit_code == 1
+    assert calls.size()[0] == 1
+    done = terminal("purge", typed="y\n")
+    assert (done.exit_code, "Forget 1 reply?" in done.output, "1 forgotten" in done.output) == (0, True, True)
+    assert other.get(call()) is None
+
+
+def test_purging_with_yes_asks_nothing(terminal, run, calls):
+    run.put(call(), "said")
+    assert terminal("purge", "--yes").output == "1 forgotten\n"
+    assert calls.size() == (0, 0)
+
+
+@pytest.mark.parametrize("words", [["show"], ["purge", "--yes"]])
+def test_a_database_that_cannot_be_used_is_one_line(terminal, sessions, words):
+    with sessions.begin() as session:
+        session.execute(text("DROP TABLE model_calls"))
+    result = terminal(*words)
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: The database") and result.output.count("\n") == 1

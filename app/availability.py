@@ -36,7 +36,7 @@ from app.missing import (
     RERANKER,
     broken,
 )
-from app.modules.answering import flan_t5, reciter_reader, retriever_reader
+from app.modules.answerers import flan_t5, reciter_reader, retriever_reader
 from app.parts import Parts
 from app.pursuit_availability import pursuit_at_work, pursuits, searches
 from app.settings import Settings

@@ -12,7 +12,7 @@ from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities import CORPUS_SEARCH, SEARCHES, Mix
 from app.domain.model import RunOptions
 from app.domain.ports import TextGenerator
-from app.modules.answering import reciter_reader
+from app.modules.answerers import reciter_reader
 
 PAGES = 3
 """So many pages are opened while a document is chosen; four are fetched at once in the whole process."""

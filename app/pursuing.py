@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from app.backends.local.inference_queue import Inference
 from app.backends.local.seq2seq import Seq2Seq
 from app.domain.ports import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
-from app.modules.pursuit.local import LocalPursuer
-from app.modules.pursuit.local_paraphraser import LocalParaphraser
-from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
-from app.modules.pursuit.relay import Relay
-from app.modules.pursuit.seq2seq import Seq2SeqPursuer
+from app.modules.pursuit.paraphraser import LocalParaphraser
+from app.modules.pursuit.questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
 from app.pursuit_presets import PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
 

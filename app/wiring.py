@@ -38,22 +38,21 @@ from app.domain.ports import (
 )
 from app.head_starts import HeadStarts
 from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
-from app.modules.answering import flan_t5, reciter_reader, retriever_reader, web_search
-from app.modules.answering.document_choosing import PromptedChooser, ReaderChooser
-from app.modules.answering.document_reading import PromptedReader
-from app.modules.answering.yes_no import YesOrNo, YesOrNoReader
+from app.modules.answerers import flan_t5, reciter_reader, retriever_reader, web_search
+from app.modules.answerers.document_choice import PromptedChooser, PromptedReader, ReaderChooser
+from app.modules.answerers.yes_no import YesOrNo, YesOrNoReader
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
-from app.modules.claim_verifier import JudgeClaimVerifier
-from app.modules.flan_t5_reasoner import FlanT5Reasoner
-from app.modules.joined_judge import JoinedJudge, Joint
-from app.modules.prompted.claim_verifier import PromptedClaimVerifier
-from app.modules.prompted.qa_validator import PromptedValidator
-from app.modules.prompted.questioner import PromptedQuestioner
-from app.modules.prompted.reasoner import PromptedReasoner
-from app.modules.pursuit.local import LocalPursuer
-from app.modules.qa_validator import TiedAnswerValidator
-from app.modules.question_generator import LocalQuestionGenerator
-from app.modules.reasoner import JudgeReasoner
+from app.modules.claim_verifier.local import JudgeClaimVerifier
+from app.modules.claim_verifier.prompted import PromptedClaimVerifier
+from app.modules.judging.calibrated import JoinedJudge, Joint
+from app.modules.pursuit.questioners import LocalPursuer
+from app.modules.qa_validator.local import TiedAnswerValidator
+from app.modules.qa_validator.prompted import PromptedValidator
+from app.modules.question_generator.local import LocalQuestionGenerator
+from app.modules.question_generator.prompted import PromptedQuestioner
+from app.modules.reasoner.flan_t5 import FlanT5Reasoner
+from app.modules.reasoner.local import JudgeReasoner
+from app.modules.reasoner.prompted import PromptedReasoner
 from app.parts import Part, Parts
 from app.pursuing import PursuitParts, fine_tuned, pursuit
 from app.pursuit_presets import PURSUIT_PRESETS

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from app.domain.errors import HopcheckError
 from app.domain.model import Claim
-from app.modules.question_generator import prompt_for
+from app.modules.question_generator.local import prompt_for
 from benchmarks import critical_path, overhead, pages, question_speed, two_at_once
 
 PACKAGES = ("flask", "sqlalchemy", "torch", "transformers", "xllamacpp", "pyserini")

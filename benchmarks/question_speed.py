@@ -19,7 +19,7 @@ from typing import Any
 
 from app.backends.local.llama_cpp import packaged_gguf, parameters
 from app.domain.model import Claim
-from app.modules.question_generator import MAX_TOKENS, prompt_for
+from app.modules.question_generator.local import MAX_TOKENS, prompt_for
 
 MADE_BY_READER = "GGUF."
 """What the reader calls the fields of the file's own header, which a writer makes itself."""

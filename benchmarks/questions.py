@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.backends.local.llama_cpp import LocalLM
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
-from app.modules.question_generator import LocalQuestionGenerator
+from app.modules.question_generator.local import LocalQuestionGenerator
 
 
 class NoModel:

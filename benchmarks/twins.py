@@ -15,7 +15,7 @@ from pathlib import Path
 
 from app.backends.corpus.registry import vital_articles
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
-from app.modules.reasoner import JudgeReasoner
+from app.modules.reasoner.local import JudgeReasoner
 from app.settings import load_settings
 from app.wiring import Wiring
 from research.training.pairs import is_held_out

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
-from app.modules.claim_questions import proposals
-from app.modules.qa_validator import TiedAnswerValidator
+from app.modules.qa_validator.local import TiedAnswerValidator
+from app.modules.question_generator.rules import proposals
 from app.modules.wording import normalised, stems
 from research.training.pairs import is_held_out
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from app.backends.local.judge import Calibration, EntailmentJudge
 from app.domain.model import Passage
 from app.domain.ports import EntailmentModel
-from app.modules.answering.yes_no import YesOrNo
-from app.modules.joined_judge import JoinedJudge, Joint
+from app.modules.answerers.yes_no import YesOrNo
+from app.modules.judging.calibrated import JoinedJudge, Joint
+from app.modules.judging.yes_no import statement
 from app.modules.wording import NAME
-from app.modules.yes_no import statement
 from research.evaluation.metrics import auc
 from research.training.pairs import read_rows, row_is_held_out
 

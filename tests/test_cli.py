@@ -17,7 +17,7 @@ from app.domain.errors import ModelUnavailable
 from app.domain.events import RunStarted
 from app.domain.model import Answer, Claim, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Span, Verdict
 from app.domain.progress import troubled
-from app.modules.answering.recited import answer_in, recited
+from app.modules.answerers.recitation import answer_in, recited
 from app.runs.event_store import EventStore
 from app.runs.export import run_as_dict
 from app.runs.service import Runs

@@ -9,8 +9,8 @@ import pytest
 from app.domain.events import RunStarted
 from app.domain.model import Claim, HopStatus, Label, LabelSet, RunOptions
 from app.domain.report import Report, fold
-from app.modules.claim_verifier import JudgeClaimVerifier
-from app.modules.reasoner import JudgeReasoner
+from app.modules.claim_verifier.local import JudgeClaimVerifier
+from app.modules.reasoner.local import JudgeReasoner
 from app.samples import SAMPLES
 from app.settings import load_settings
 from app.wiring import Wiring

@@ -12,9 +12,9 @@ from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import RunStarted
 from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
 from app.domain.report import fold
-from app.modules.answering.document_reading import PromptedReader
-from app.modules.answering.web_search import DocumentSettings
-from app.modules.answering.yes_no import YesOrNoReader
+from app.modules.answerers.document_choice import PromptedReader
+from app.modules.answerers.web_search import DocumentSettings
+from app.modules.answerers.yes_no import YesOrNoReader
 from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
 from app.settings import Settings
 from app.wiring import Wiring

@@ -9,10 +9,9 @@ from app.domain.errors import UnparseableOutput
 from app.domain.model import Claim, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
 from app.domain.progress import entered
-from app.modules.answering.recited import SOURCE
-from app.modules.parsing import label_from, rationale_from
-from app.modules.prompted.deciding import choose_label, label_question
-from app.modules.prompted.prompting import filled, one_line
+from app.modules.answerers.recitation import SOURCE
+from app.modules.output_parsing import label_from, rationale_from
+from app.modules.prompting import choose_label, filled, label_question, one_line
 
 DIRECT, CHAIN_OF_THOUGHT = "direct", "chain-of-thought"
 MAX_TOKENS = 512

@@ -12,7 +12,7 @@ from flask import Flask
 from app import create_app
 from app.domain.model import RunOptions
 from app.domain.ports import Strategy
-from app.modules.answering.reciter_reader import ReciterReader
+from app.modules.answerers.reciter_reader import ReciterReader
 from benchmarks.critical_path import Scripted, question_guided
 from tests.fakes import FakeWiring
 

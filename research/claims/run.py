@@ -22,7 +22,7 @@ from typing import Any, get_args
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Hop, RunOptions
 from app.domain.report import Report
-from app.modules.quoting import quoted_sentence
+from app.modules.reasoner.rationale import quoted_sentence
 from app.run_request import resolve_options
 from app.settings import Settings
 from app.strategies.question_guided import QuestionGuided

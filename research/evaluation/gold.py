@@ -28,9 +28,9 @@ from app.domain.model import (
     Span,
 )
 from app.domain.ports import EntailmentModel
-from app.modules.evidence import gathered
-from app.modules.reasoner import JudgeReasoner
-from app.modules.weighing import weigh
+from app.modules.judging.evidence import gathered
+from app.modules.judging.scoring import weigh
+from app.modules.reasoner.local import JudgeReasoner
 from research.evaluation.datasets import Row, read_jsonl
 from research.evaluation.harness import Judge, Judged
 

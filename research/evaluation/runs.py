@@ -17,9 +17,9 @@ from app.domain.model import Claim, Hop, HopStatus, Origin, RunOptions
 from app.domain.ports import QuestionAnswerer, Strategy
 from app.domain.progress import listening
 from app.domain.report import Report, fold
-from app.modules.answering import retriever_reader, web_search
-from app.modules.answering.web_search import WebSearchAnswerer
-from app.modules.quoting import quoted_sentence
+from app.modules.answerers import retriever_reader, web_search
+from app.modules.answerers.web_search import WebSearchAnswerer
+from app.modules.reasoner.rationale import quoted_sentence
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
 from research.evaluation.datasets import Row

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from app.backends.local.judge import CLASSES, Calibration, EntailmentJudge
-from app.modules.joined_judge import Joint
+from app.modules.judging.calibrated import Joint
 from research.evaluation.metrics import auc, expected_calibration_error, macro_f1, risk_against_coverage
 from research.training.checkpoints import replacing
 from research.training.joining import Joining, joined_rows, signals_of

@@ -1,4 +1,4 @@
-"""Fitting the joined decision (app/modules/joined_judge.py): the signals on pairs that trained the judge, their weight
+"""Fit the joined decision (judging/calibrated.py): the signals on pairs that trained the judge, their weight
 against the judge on pairs that it never saw.
 
 The judge is flattered by the pairs that trained it, the signals are not: six counts have nothing to remember. So the
@@ -18,8 +18,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_softmax
 
 from app.backends.local.judge import CLASSES
-from app.modules.joined_judge import BIAS, JUDGE, Joint, joined, log_odds
-from app.modules.signals import SIGNALS, signals
+from app.modules.judging.calibrated import BIAS, JUDGE, SIGNALS, Joint, joined, log_odds, signals
 from research.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair
 
 PENALTY = 3.0

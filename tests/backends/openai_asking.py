@@ -13,11 +13,11 @@ from app.domain.model import RunOptions, Usage
 from app.domain.ports import TextGenerator
 from app.domain.progress import listening
 from app.domain.report import Report
-from app.modules.answering.reciter_reader import ReciterReader
-from app.modules.prompted.claim_verifier import PromptedClaimVerifier
-from app.modules.prompted.qa_validator import PromptedValidator
-from app.modules.prompted.questioner import PromptedQuestioner
-from app.modules.prompted.reasoner import PromptedReasoner
+from app.modules.answerers.reciter_reader import ReciterReader
+from app.modules.claim_verifier.prompted import PromptedClaimVerifier
+from app.modules.qa_validator.prompted import PromptedValidator
+from app.modules.question_generator.prompted import PromptedQuestioner
+from app.modules.reasoner.prompted import PromptedReasoner
 from app.strategies.question_guided import QuestionGuided
 from tests.one_claim import followed
 from tests.openai_server import OpenAIServer

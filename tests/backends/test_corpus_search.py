@@ -14,7 +14,7 @@ from app.backends.corpus.registry import Article, Corpus, build_built_in
 from app.backends.corpus.search import CorpusPages, CorpusSearch
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Origin, Passage, SearchHit
-from app.modules.answering.web_search import WebSearchAnswerer
+from app.modules.answerers.web_search import WebSearchAnswerer
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, Takes
 
 

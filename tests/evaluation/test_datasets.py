@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim
-from app.modules.comparison import findings
-from app.modules.evidence import passages_of
+from app.modules.judging.comparison import findings
+from app.modules.judging.evidence import passages_of
 from research.evaluation.datasets import Row, read_rows
 from research.evaluation.gold import context_of
 from research.evaluation.labels import Gold

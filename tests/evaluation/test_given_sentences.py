@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.model import Claim, Origin, SearchHit
-from app.modules.answering.web_search import DocumentSettings, WebSearchAnswerer
+from app.modules.answerers.web_search import DocumentSettings, WebSearchAnswerer
 from research.evaluation.gold import GivenSentences, given_sentences
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, Takes
 

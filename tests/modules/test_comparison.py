@@ -3,8 +3,8 @@
 import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, Passage, Question, Span
-from app.modules.comparison import findings
-from app.modules.weighing import weigh
+from app.modules.judging.comparison import findings
+from app.modules.judging.scoring import weigh
 
 LONDON = Passage("A hotel in Westminster, London.", "Savoy", "test")
 

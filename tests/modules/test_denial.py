@@ -3,8 +3,8 @@
 import pytest
 
 from app.domain.model import Claim
-from app.modules.claim_questions import proposals
-from app.modules.denial import affirmed, is_denied
+from app.modules.question_generator.denial import affirmed, is_denied
+from app.modules.question_generator.rules import proposals
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
-from app.modules.evidence import MOST_WEIGHED, gathered, passages_of
-from app.modules.rationale import further_quotations
+from app.modules.judging.evidence import MOST_WEIGHED, gathered, passages_of
+from app.modules.reasoner.rationale import further_quotations
 
 CLAIM = Claim("Ada Stone sailed from Basel to Chur with Bruno Wolf.")
 CITED = Passage("Ada Stone sailed a boat.", "Ada Stone", "test")

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from app.domain.errors import ModelUnavailable
-from app.modules.joined_judge import BIAS, JUDGE, JoinedJudge, Joint, joined
-from app.modules.signals import SIGNALS, signals
+from app.modules.judging.calibrated import BIAS, JUDGE, SIGNALS, JoinedJudge, Joint, joined, signals
 from app.settings import ROOT
 from tests.judges import ScriptedJudge
 

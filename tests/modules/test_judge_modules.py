@@ -3,10 +3,10 @@
 import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
-from app.modules.claim_verifier import JudgeClaimVerifier
-from app.modules.evidence import passages_of
-from app.modules.gaps import gap
-from app.modules.reasoner import JudgeReasoner
+from app.modules.claim_verifier.local import JudgeClaimVerifier
+from app.modules.judging.evidence import passages_of
+from app.modules.judging.gaps import gap
+from app.modules.reasoner.local import JudgeReasoner
 from tests.judges import ScriptedJudge
 
 BOOKISH = Claim("The Metamorphosis is a novella.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
-from app.modules.look_ups import answer_look_ups, looks_up_what_was_read, name_look_ups
+from app.modules.question_generator.entities import answer_look_ups, looks_up_what_was_read, name_look_ups
 
 MEAL = Passage("The Lisbon Stew (1931) is a dish. It was made by Rui Costa.", "Stew of Lisbon", "test")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Label, LabelSet, Question, Sentence
-from app.modules.parsing import (
+from app.modules.output_parsing import (
     MAX_RATIONALE_WORDS,
     MAX_WORDS,
     answer_from,

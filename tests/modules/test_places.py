@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.modules.places import exclude_each_other, is_place, territory
+from app.modules.judging.comparison import exclude_each_other, is_place, territory
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from app.domain.errors import CallFailed
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
 from app.modules.prompts import data
-from app.modules.question_generator import LocalQuestionGenerator, prompt_for
+from app.modules.question_generator.local import LocalQuestionGenerator, prompt_for
 
 
 class Scripted:

@@ -7,9 +7,16 @@ from collections.abc import Sequence
 import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
-from app.modules.look_ups import article_look_ups, asked_as_it_is, name_look_ups
-from app.modules.question_generator import LocalQuestionGenerator
-from app.modules.seen_articles import SeenArticles, is_on_person, open_words, told_of
+from app.modules.question_generator.entities import (
+    SeenArticles,
+    article_look_ups,
+    asked_as_it_is,
+    is_on_person,
+    name_look_ups,
+    open_words,
+    told_of,
+)
+from app.modules.question_generator.local import LocalQuestionGenerator
 
 
 class Silent:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Claim
-from app.modules.question_generator import LocalQuestionGenerator
-from app.modules.sensible import is_whole, points_back
+from app.modules.question_generator.filters import is_whole, points_back
+from app.modules.question_generator.local import LocalQuestionGenerator
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.modules.titles import whole_names
+from app.modules.question_generator.clauses import whole_names
 
 
 @pytest.mark.parametrize(

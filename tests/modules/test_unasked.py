@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
-from app.modules.unasked import unanswered_sides, unasked_sides, unmentioned_clauses
+from app.modules.judging.gaps import unanswered_sides, unasked_sides, unmentioned_clauses
 
 GULLS = Passage("Gulls are a Danish band. They released Ferry in 1990.", "Gulls", "test")
 

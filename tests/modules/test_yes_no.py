@@ -6,10 +6,10 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Answer, Claim, Passage, Question
-from app.modules.answering.retriever_reader import RetrieverReader
-from app.modules.answering.yes_no import YesOrNo, YesOrNoReader
-from app.modules.quoting import nearest_sentence
-from app.modules.yes_no import statement
+from app.modules.answerers.retriever_reader import RetrieverReader
+from app.modules.answerers.yes_no import YesOrNo, YesOrNoReader
+from app.modules.judging.yes_no import statement
+from app.modules.reasoner.rationale import nearest_sentence
 
 ADA = Passage("Ada Lovelace was a mathematician. She was born in London in 1815.", "Ada Lovelace", "made up")
 PARIS = Passage("Paris is the capital of France.", "Paris", "made up")

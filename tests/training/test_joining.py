@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from app.modules.joined_judge import JUDGE
-from app.modules.signals import SIGNALS
+from app.modules.judging.calibrated import JUDGE, SIGNALS
 from research.training.joining import Joining, joined_rows, logistic, signals_of
 from research.training.pairs import NOT_ENOUGH, REFUTED, SUPPORTED, Pair
 

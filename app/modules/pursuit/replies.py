@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Question
 from app.domain.ports import Ask, Decide
-from app.modules.parsing import declines
+from app.modules.output_parsing import declines
 from app.text.options import option_in
 from app.text.sentences import sentences
 

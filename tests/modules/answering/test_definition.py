@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Passage
-from app.modules.answering.definition import definition
+from app.modules.answerers.retriever_reader import definition
 
 
 def article(title: str, text: str) -> Passage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.domain.model import Answer, Claim, Passage, Question
-from app.modules.answering.retriever_reader import RetrieverReader
+from app.modules.answerers.retriever_reader import RetrieverReader
 
 QUESTION, CLAIM = Question("Who directed this film?"), Claim("Ada Stone acted in Rain.")
 IN_CONTEXT = "Who directed this film? Ada Stone acted in Rain."

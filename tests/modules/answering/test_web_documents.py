@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Origin, Passage
-from app.modules.answering.web_documents import (
+from app.modules.answerers.web_documents import (
     Admission,
     cleaned_hits,
     cleaned_page,

@@ -7,7 +7,7 @@ import pytest
 from app.backends.web_search.registry import PROVIDERS
 from app.backends.web_search.search import shortened
 from app.domain.model import Claim, Question
-from app.modules.answering.web_queries import LONG_CHARACTERS, LONG_WORDS, names_query, whole_query
+from app.modules.answerers.web_search import LONG_CHARACTERS, LONG_WORDS, names_query, whole_query
 
 
 def test_claim_and_question_are_searched_for_as_they_were_typed() -> None:

@@ -10,9 +10,8 @@ from app.domain.errors import CallFailed
 from app.domain.events import PhaseEntered, TroubleMet
 from app.domain.model import Answer, Claim, Origin
 from app.domain.progress import listening
-from app.modules.answering.document_choosing import PromptedChooser
-from app.modules.answering.document_reading import PromptedReader
-from app.modules.answering.web_search import HITS, TRIES, DocumentSettings, WebSearchAnswerer
+from app.modules.answerers.document_choice import PromptedChooser, PromptedReader
+from app.modules.answerers.web_search import HITS, TRIES, DocumentSettings, WebSearchAnswerer
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, Takes, hit, page
 from tests.modules.prompted.cases import REFUSAL
 from tests.text_generators import PlayedModel, playing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from app.modules.answering.web_windows import LONGEST_SENTENCE, window_for
+from app.modules.answerers.web_documents import LONGEST_SENTENCE, window_for
 
 TEN = [
     f"Sentence {word} tells of {word}ness."

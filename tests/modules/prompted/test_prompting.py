@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.model import Claim, Label, LabelSet, Question
-from app.modules.answering.reciter_reader import reading_prompt, reciting_prompt
-from app.modules.prompted.claim_verifier import sufficiency_prompt
-from app.modules.prompted.prompting import EVIDENCE_WORDS, Marks, kept_evidence
-from app.modules.prompted.qa_validator import usefulness_prompt
-from app.modules.prompted.questioner import question_prompt
-from app.modules.prompted.reasoner import balanced, reasoning_prompt
+from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt
+from app.modules.claim_verifier.prompted import sufficiency_prompt
+from app.modules.prompting import EVIDENCE_WORDS, Marks, kept_evidence
 from app.modules.prompts import data
+from app.modules.qa_validator.prompted import usefulness_prompt
+from app.modules.question_generator.prompted import question_prompt
+from app.modules.reasoner.prompted import balanced, reasoning_prompt
 from app.modules.wording import names
 from app.samples import SAMPLES
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, hop

@@ -14,13 +14,13 @@ from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
 from app.domain.model import HopStatus, Label, LabelSet, Origin, RunOptions
 from app.domain.ports import QuestionGenerator, TextGenerator
 from app.domain.report import Report, fold
-from app.modules.answering.flan_t5 import FlanT5Answerer
-from app.modules.answering.reciter_reader import ReciterReader
-from app.modules.flan_t5_reasoner import FlanT5Reasoner
-from app.modules.prompted.claim_verifier import PromptedClaimVerifier
-from app.modules.prompted.qa_validator import PromptedValidator
-from app.modules.prompted.questioner import PromptedQuestioner
-from app.modules.prompted.reasoner import PromptedReasoner
+from app.modules.answerers.flan_t5 import FlanT5Answerer
+from app.modules.answerers.reciter_reader import ReciterReader
+from app.modules.claim_verifier.prompted import PromptedClaimVerifier
+from app.modules.qa_validator.prompted import PromptedValidator
+from app.modules.question_generator.prompted import PromptedQuestioner
+from app.modules.reasoner.flan_t5 import FlanT5Reasoner
+from app.modules.reasoner.prompted import PromptedReasoner
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import ScriptedGenerator
 from tests.modules.prompted.cases import ESSAY, REFUSAL

@@ -9,7 +9,7 @@ import pytest
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Question
 from app.modules.prompts import data
-from app.modules.pursuit.local_paraphraser import LocalParaphraser, claim_as_question, holds_up, prompt_for
+from app.modules.pursuit.paraphraser import LocalParaphraser, claim_as_question, holds_up, prompt_for
 from app.modules.wording import names
 from app.samples import SAMPLES
 from tests.text_generators import playing

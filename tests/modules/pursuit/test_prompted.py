@@ -7,9 +7,8 @@ import pytest
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Claim, LabelSet, Question
 from app.domain.ports import Ask, Decide
-from app.modules.prompted.prompting import Marks
-from app.modules.prompted.reasoner import reasoning_prompt
-from app.modules.pursuit.prompted import (
+from app.modules.prompting import Marks
+from app.modules.pursuit.questioners import (
     ANSWERS_WORDS,
     PromptedParaphraser,
     PromptedPursuer,
@@ -17,6 +16,7 @@ from app.modules.pursuit.prompted import (
     paraphrase_prompt,
     step_prompt,
 )
+from app.modules.reasoner.prompted import reasoning_prompt
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, IN_VAIN, REFUSAL, hop
 from tests.text_generators import playing
 

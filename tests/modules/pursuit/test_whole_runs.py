@@ -8,14 +8,11 @@ from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
 from app.domain.model import Answer, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
 from app.domain.ports import Pursuer
 from app.domain.report import Report, fold
-from app.modules.prompted.reasoner import PromptedReasoner
-from app.modules.pursuit.local import LocalPursuer
-from app.modules.pursuit.local_paraphraser import LocalParaphraser
-from app.modules.pursuit.prompted import PromptedParaphraser, PromptedPursuer
-from app.modules.pursuit.relay import Relay
-from app.modules.pursuit.seq2seq import Seq2SeqPursuer
-from app.modules.question_generator import LocalQuestionGenerator
-from app.modules.reasoner import JudgeReasoner
+from app.modules.pursuit.paraphraser import LocalParaphraser
+from app.modules.pursuit.questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
+from app.modules.question_generator.local import LocalQuestionGenerator
+from app.modules.reasoner.local import JudgeReasoner
+from app.modules.reasoner.prompted import PromptedReasoner
 from app.pursuit_presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
 from tests.modules.prompted.cases import ESSAY, REFUSAL

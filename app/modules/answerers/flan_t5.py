@@ -1,0 +1,38 @@
+"""The FLAN-T5 answerer: an answer and its evidence, both from the model's own knowledge (QACheck, section 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.model import Answer, Claim, Question
+from app.domain.ports import TextGenerator
+from app.domain.progress import entered
+from app.modules.answerers.recitation import answer_in, recited
+from app.modules.output_parsing import answer_from, passage_from
+from app.modules.prompting import filled, one_line
+
+NAME = "flan-t5"
+ANSWER_TOKENS, EVIDENCE_TOKENS = 32, 128
+EVIDENCE_WORDS = 100
+
+
+@dataclass(frozen=True)
+class FlanT5Answerer:
+    """Implements `QuestionAnswerer` over a sequence-to-sequence model, with two generations and no demonstration."""
+
+    seq2seq: TextGenerator
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        """The model's answer, citing what it says in evidence; text None where it knows none.
+
+        A model that gives no evidence has only said its answer, so that is what is cited. Raises what it raises.
+        """
+        asked = one_line(question.text)
+        entered(f"asking {self.seq2seq.name}")
+        found = answer_from(self.seq2seq.complete(filled("flan_t5_answer", question=asked), max_tokens=ANSWER_TOKENS))
+        if found is None:
+            return Answer(None, answerer=NAME)
+        entered(f"asking {self.seq2seq.name} for its evidence")
+        prompt = filled("flan_t5_evidence", question=asked, answer=found)
+        evidence = passage_from(self.seq2seq.complete(prompt, max_tokens=EVIDENCE_TOKENS), EVIDENCE_WORDS)
+        return answer_in(recited(evidence or found, self.seq2seq.name), found, NAME)

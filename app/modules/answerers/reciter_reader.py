@@ -1,0 +1,68 @@
+"""The reciter-reader answerer: a language model recites a passage, a reader reads it (QACheck, section 3.3).
+
+It is the paper's default. What is recited is never shown as a source (recited.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from app.domain.model import Answer, Claim, Passage, Question
+from app.domain.ports import Reader, TextGenerator
+from app.domain.progress import entered
+from app.modules.answerers.recitation import answer_in, recited
+from app.modules.output_parsing import answer_from, passage_from
+from app.modules.prompting import few_shot, filled, one_line
+from app.modules.prompts import data
+
+NAME = "reciter-reader"
+PASSAGE_WORDS = 150
+PASSAGE_TOKENS, ANSWER_TOKENS = 256, 48
+NEXT_QUESTION, NEXT_PASSAGE = "\nQuestion =", "\nPassage ="
+
+
+@dataclass(frozen=True)
+class ReciterReader:
+    """Implements `QuestionAnswerer`. `reader` reads what `model` recites; with None the model reads it itself."""
+
+    model: TextGenerator
+    reader: Reader | None = None
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        """An answer from one recited passage; text None where the model knows none, or nothing in it answers.
+
+        Raises what the model and the reader raise.
+        """
+        entered(f"reciting what {self.model.name} remembers")
+        text = self.model.complete(reciting_prompt(question), max_tokens=PASSAGE_TOKENS, stop=(NEXT_QUESTION,))
+        known = passage_from(text, PASSAGE_WORDS)
+        if known is None:
+            return Answer(None, answerer=NAME)
+        passage = recited(known, self.model.name)
+        entered("reading what was recited")
+        if self.reader is not None:
+            return replace(self.reader.read(question, (passage,)), answerer=NAME)
+        return self._read(question, passage)
+
+    def _read(self, question: Question, passage: Passage) -> Answer:
+        prompt = reading_prompt(question, passage.text)
+        found = answer_from(self.model.complete(prompt, max_tokens=ANSWER_TOKENS, stop=(NEXT_PASSAGE,)))
+        if found is None:
+            return Answer(None, retrieved=(passage,), answerer=NAME)
+        return answer_in(passage, found, NAME)
+
+
+def reciting_prompt(question: Question) -> str:
+    """The demonstrations and this question, up to where the passage begins."""
+    shown = (f"{filled('reciting', question=each['question'])} {each['passage']}" for each in data("reciting"))
+    return few_shot(shown, lambda quote: filled("reciting", question=one_line(question.text)), ())
+
+
+def reading_prompt(question: Question, passage: str) -> str:
+    """The demonstrations, the passage and this question, up to where the answer begins."""
+    shown = (
+        f"{filled('reading', passage=each.get('read', each['passage']), question=each['question'])} {each['answer']}"
+        for each in data("reciting")
+    )
+    asked = one_line(question.text)
+    return few_shot(shown, lambda quote: filled("reading", passage=quote(passage), question=asked), (passage,))

@@ -1,0 +1,100 @@
+"""The retriever-reader answerer: BM25, a reranker, an extractive reader (QACheck, section 3.3, its third QA model)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+
+from app.domain.model import Answer, Claim, Passage, Question, Span
+from app.domain.ports import Reader, Reranker, Retriever
+from app.domain.progress import entered
+from app.modules.wording import bare_title, normalised
+from app.text.sentences import sentence_spans
+
+# Answering what asks who or what something is: the lead of its own article says so in its first sentence.
+
+_LOOK_UP = re.compile(r"(?:Who|What) (?:is|was|are|were) (.+?)\?")
+_ENDS = (
+    "who|whom|whose|which|that|where|when|while|but|although|though|because|since|known|best|located|situated|released"
+    "|published|born|made|held|native|part|home|just|then|now|also|such|is|was|are|were|has|had|he|she|it|they|his|her"
+    "|its|their|an?|the|one|in|on|at|by|for|from|with|of|to|as|about|after|before|near|into|under|over|between|during"
+    "|including|west|east|north|south|along|together|both|each"
+)
+_WORD = rf"(?!(?:{_ENDS}) )(?:\d{{1,3}}(?:,\d{{3}})+)?[\w’'&/.-]+"
+_NOUN_FOLLOWS = rf"(?!(?:{_ENDS}|and|or|[a-z]+(?:ly|ing)|[a-z]+ed (?:by|in|on|at|for|from|with|to|as|of|near))\b)[a-z]"
+_LISTED = rf"(?:{_WORD}(?: {_WORD}){{0,5}}, (?:(?:and|or) )?(?={_NOUN_FOLLOWS}))*"
+"""Words with commas between them where no preposition came yet: "large, freshwater", "actor, singer, and"."""
+_WHOLE = r"(?>\"[^\"]*\"|“[^”]*”|\d,(?=\d{3})|:(?= [A-Z])|.)"
+"""One character, or what no end may cut: a quoted title, a number's comma, a title's colon."""
+_SAID_OF_IT = re.compile(
+    rf"\b(?:is|was|are|were) ((?:an?|the|one of) {_LISTED}{_WHOLE}+?)"
+    r"(?=[,;(]|:(?! [A-Z])|(?: (?:primarily|mainly|mostly|best))? (?:who|whom|whose|which|that|where|when|known"
+    r"|located|situated|released|published)\b|\.?$)"
+)
+MOST_SENTENCES = 2
+"""A corpus may put a short description before the sentence that says what its article is about."""
+
+
+def definition(question: str, passages: Sequence[Passage]) -> Answer | None:
+    """What the first of `passages` whose title is asked for says that it is; None where nothing was looked up.
+
+    `passages` are the retrieved ones, best first, and become the answer's. "Who was Brian Hutton?" is answered by the
+    passage "Brian Hutton (director)", and by "Brian G. Hutton" when it is read for a span instead.
+    """
+    asked = _LOOK_UP.fullmatch(question.strip())
+    if not asked:
+        return None
+    wanted = _bare(asked[1])
+    for passage in passages:
+        if _bare(bare_title(passage.title)) == wanted and (span := _said_in(passage)):
+            return Answer(span.text, span, tuple(passages))
+    return None
+
+
+def _said_in(passage: Passage) -> Span | None:
+    for start, end in sentence_spans(passage.text)[:MOST_SENTENCES]:
+        if said := _SAID_OF_IT.search(passage.text, start, end):
+            return Span(passage, *said.span(1))
+    return None
+
+
+def _bare(name: str) -> str:
+    """A name without article and quotation marks, in the form in which strings are compared."""
+    return normalised(name).removeprefix("the ")
+
+
+NAME = "retriever-reader"
+
+
+@dataclass(frozen=True)
+class RetrieverReader:
+    """Answers from retrieved passages only. `depth` are retrieved and reranked, the best `read` of them are read.
+
+    A question is searched for by itself and with the claim, and its passages are ranked by both: "Who directed this
+    film?" says too little alone, and of two Frank Gardners the claim knows which.
+    """
+
+    retriever: Retriever
+    reranker: Reranker
+    reader: Reader
+    depth: int = 20
+    read: int = 5
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        """What the reader finds in the best passages; text None for nothing, with what was looked at all the same."""
+        in_context = " ".join(dict.fromkeys((question.text, claim.text)))
+        passages = self._retrieved(question.text, in_context)
+        if not passages:
+            return Answer(None, answerer=NAME)
+        entered(f"ranking {len(passages)} passages")
+        best = self.reranker.rerank(in_context, passages)[: self.read]
+        entered(f"reading {len(best)} passages")
+        return replace(definition(question.text, best) or self.reader.read(question, best), answerer=NAME)
+
+    def _retrieved(self, *queries: str) -> list[Passage]:
+        """The first `depth` passages of the rankings of all queries in turn, each passage once."""
+        rankings = (self.retriever.retrieve(query, self.depth) for query in dict.fromkeys(queries))
+        in_turn = chain.from_iterable(zip_longest(*rankings))
+        return [*{each.text: each for each in in_turn if each}.values()][: self.depth]

@@ -1,0 +1,211 @@
+"""The web-search answerer: search, choose a document, read around its snippet, answer (Papelo, Algorithm 2).
+
+    hits = search(claim and question), or of the names in them alone where that finds nothing
+    hit  = the best document of ten
+    text = the five sentences of its page that the snippet is from; the snippet where the page cannot be had
+    answer from the text, citing the page
+
+Nothing dated on or after the claim's day is looked at, and a page's own date counts for more than what the search says
+of it. A call that fails raises: what a provider writes about its failure is never an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from app.domain.errors import CallFailed
+from app.domain.model import Answer, Claim, Origin, Page, Passage, Question, SearchHit
+from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, Reader, WebSearch
+from app.domain.progress import entered, troubled
+from app.modules.answerers.web_documents import (
+    Admission,
+    cleaned_hits,
+    cleaned_page,
+    passage_of_hit,
+    passage_of_page,
+    window_for,
+)
+from app.modules.output_parsing import declines
+from app.modules.wording import names
+from app.strategies.speculation import Ahead
+from app.text.common_words import is_common_word
+from app.text.sentences import sentences
+
+# What is searched for: claim and question, and when that finds nothing, only the names in them (Papelo, section 3.2).
+#
+# A name is a run of capitalised words in any script that has capitals. The first word of a sentence has a capital for
+# another reason, so alone it counts as a name only when Punkt's English statistics never saw it in small letters, as
+# they saw "Scientists" and not "Erdoğan".
+
+LONG_WORDS, LONG_CHARACTERS = 50, 400
+"""What every search engine takes of a query (docs/web-search.md); some cut the end off a longer one."""
+
+
+def whole_query(claim: Claim, question: Question) -> str:
+    """The claim and the question, letters and marks as they were typed.
+
+    The question comes first in a long one: without its end it asks nothing, and a claim loses less.
+    """
+    words = f"{claim.text} {question.text}".split()
+    if len(words) > LONG_WORDS or len(" ".join(words)) > LONG_CHARACTERS:
+        words = f"{question.text} {claim.text}".split()
+    return " ".join(words)
+
+
+def names_query(claim: Claim, question: Question) -> str:
+    """The names in claim and question, each once; the question where there are none, as in Arabic."""
+    found: dict[str, None] = {}
+    for text in (claim.text, question.text):
+        for sentence in sentences(text):
+            found.update(dict.fromkeys(_names(sentence)))
+    longest = [name for name in found if not any(name != other and name in other for other in found)]
+    return " ".join(longest) or question.text
+
+
+def _names(sentence: str) -> list[str]:
+    """The names in one sentence, without a first word that only begins it, as every question's first word does."""
+    opening = sentence.lstrip("\"“”«»'‘(¿¡ ")
+    asks = sentence.rstrip().endswith("?")
+    return [
+        name
+        for name in names(sentence)
+        if not (opening.startswith(name) and (is_common_word(name) or (asks and " " not in name)))
+    ]
+
+
+NAME = "web-search"
+HITS = 10
+TRIES = 4
+"""So many documents are opened, one after the other, until one may be evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSettings:
+    """How documents are used, and which.
+
+    `long_document`: around the snippet on its page rather than the snippet alone. `multi_document`: the snippets of all
+    hits at once rather than the best document; no page is opened then, as in the original. `metadata`: title, site and
+    date are shown to whoever chooses and reads. `undated` admits what has no date although the claim has one,
+    `fact_checks` what fact-checkers wrote.
+    """
+
+    long_document: bool = True
+    multi_document: bool = False
+    metadata: bool = True
+    undated: bool = True
+    fact_checks: bool = True
+
+
+@dataclass(frozen=True)
+class WebSearchAnswerer:
+    """Implements `QuestionAnswerer`. `origin` is that of its passages: CORPUS where `search` searches a corpus."""
+
+    search: WebSearch
+    pages: PageReader
+    chooser: DocumentChooser
+    reader: Reader
+    settings: DocumentSettings = DocumentSettings()
+    origin: Origin = Origin.WEB
+    opened_ahead: int = 0
+    """Pages of so many of the best hits, no two of one site, are opened while one is being chosen."""
+
+    def answer(self, question: Question, claim: Claim) -> Answer:
+        """An answer from one document, or from several; text None where none was found that answers.
+
+        `retrieved` has what was read first, then the other hits. Raises what search, chooser and reader raise; a page
+        that cannot be had is no failure, its snippet is read.
+        """
+        admission = Admission.for_claim(claim, self.settings.undated, self.settings.fact_checks)
+        hits = self._found(claim, question, admission)
+        if not hits:
+            return Answer(None, answerer=NAME)
+        if self.settings.multi_document:
+            return self._from_several(question, hits, admission)
+        return self._from_the_best(question, hits, admission)
+
+    def _found(self, claim: Claim, question: Question, admission: Admission) -> list[SearchHit]:
+        """The hits that may be evidence, best first. The names alone are searched for when there are none."""
+        before = admission.before.isoformat() if admission.before else None
+        for query in dict.fromkeys((whole_query(claim, question), names_query(claim, question))):
+            entered("searching the web" if self.origin is Origin.WEB else "searching the corpus")
+            hits = [hit for hit in cleaned_hits(self.search.search(query, HITS, before)) if admission.may_admit(hit)]
+            if hits:
+                return hits[:HITS]
+        return []
+
+    def _from_the_best(self, question: Question, hits: list[SearchHit], admission: Admission) -> Answer:
+        left = list(hits)
+        with self._opening(hits) as opening:
+            for _ in range(min(TRIES, len(hits))):
+                chosen = self._chosen(question, left)
+                if isinstance(chosen, FreeAnswer):
+                    return self._free(chosen, left, admission)
+                left.remove(chosen)
+                if passage := self._document(question, chosen, admission, opening):
+                    return self._read(question, (passage,), self._listed(left, admission))
+        return Answer(None, retrieved=self._listed(left, admission), answerer=NAME)
+
+    def _opening(self, hits: Sequence[SearchHit]) -> Ahead:
+        """The pages that are probably chosen, being opened. A site is asked for one page at a time, so for one here."""
+        ahead = Ahead()
+        if self.settings.long_document:
+            best_of_site = {hit.site: hit for hit in reversed(hits)}
+            for hit in [hit for hit in hits if best_of_site[hit.site] is hit][: self.opened_ahead]:
+                ahead.begin(hit, partial(self.pages.read, hit))
+        return ahead
+
+    def _from_several(self, question: Question, hits: Sequence[SearchHit], admission: Admission) -> Answer:
+        passages = self._listed([hit for hit in hits if hit.snippet], admission)
+        return self._read(question, passages, ()) if passages else Answer(None, answerer=NAME)
+
+    def _chosen(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
+        if self.settings.metadata:
+            return self.chooser.choose(question, hits)
+        bare = [replace(hit, title="", site="", published=None) for hit in hits]
+        chosen = self.chooser.choose(question, bare)
+        return chosen if isinstance(chosen, FreeAnswer) else hits[bare.index(chosen)]
+
+    def _free(self, said: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
+        """The model's own words, with the hits that it was shown as evidence and no page made up.
+
+        No answer where it declines, and none where it was shown hits of unknown date that may not be evidence.
+        """
+        listed = self._listed(hits, admission)
+        usable = len(listed) == len(hits) and not declines(said.text)
+        return Answer(said.text if usable else None, retrieved=listed, answerer=NAME)
+
+    def _document(self, question: Question, hit: SearchHit, admission: Admission, opening: Ahead) -> Passage | None:
+        """What of the hit's document is read; None where it turns out to be no evidence, or to have no text."""
+        page = self._page(hit, opening) if self.settings.long_document else None
+        if page is None:
+            return (
+                passage_of_hit(hit, self.origin) if hit.snippet and admission.admits(hit.url, hit.published) else None
+            )
+        if not admission.admits(page.url, page.published):
+            return None
+        text = window_for(page.text, hit.snippet, question.text) or hit.snippet
+        return passage_of_page(page, text, self.origin) if text else None
+
+    def _page(self, hit: SearchHit, opening: Ahead) -> Page | None:
+        """The hit's page; None where it cannot be had, and the status line says why."""
+        entered(f"reading {hit.site or 'a page'}")
+        try:
+            return cleaned_page(opening.take(hit, partial(self.pages.read, hit)), hit)
+        except CallFailed as error:
+            entered("reading what the search shows of it")
+            troubled(f"{error} What the search shows of it was read instead.")
+            return None
+
+    def _read(self, question: Question, passages: tuple[Passage, ...], others: tuple[Passage, ...]) -> Answer:
+        shown = passages
+        if not self.settings.metadata:
+            shown = tuple(replace(each, title="", source="", published=None) for each in passages)
+        said = self.reader.read(question, shown)
+        cited = said.cited and replace(said.cited, passage=passages[shown.index(said.cited.passage)])
+        return replace(said, cited=cited, retrieved=(*passages, *others), answerer=NAME)
+
+    def _listed(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
+        """The hits that may be evidence as they stand, as passages."""
+        return tuple(passage_of_hit(hit, self.origin) for hit in hits if admission.admits(hit.url, hit.published))

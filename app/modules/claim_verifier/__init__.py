@@ -1,0 +1,1 @@
+"""Claim verifier: is the context enough to decide the claim? (QACheck, section 3.1)"""

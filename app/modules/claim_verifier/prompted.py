@@ -1,0 +1,58 @@
+"""D by prompting: can we know now? (QACheck, section 3.1 and Appendix A.1)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from app.domain.model import Claim, Context, Judgement
+from app.domain.ports import TextGenerator
+from app.domain.progress import entered
+from app.modules.prompting import (
+    Known,
+    Quote,
+    few_shot,
+    filled,
+    kept_pairs,
+    known_lines,
+    one_line,
+    quoted_texts,
+    shown_pairs,
+    yes_or_no,
+)
+from app.modules.prompts import data
+
+
+@dataclass(frozen=True)
+class PromptedClaimVerifier:
+    """Implements `ClaimVerifier` over any `TextGenerator`. Raises what the model raises."""
+
+    model: TextGenerator
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        """Whether the model holds that the kept pairs decide the claim; the confidence is of that answer."""
+        entered("deciding whether this is enough")
+        return yes_or_no(
+            self.model,
+            sufficiency_prompt(claim, context),
+            f"{self.model.name} holds that the kept answers decide the claim.",
+            f"{self.model.name} holds that the kept answers do not decide the claim yet.",
+        )
+
+
+def sufficiency_prompt(claim: Claim, context: Context) -> str:
+    """The demonstrations and this case, up to where the prediction begins."""
+    known = kept_pairs(context)
+    return few_shot(_shown(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
+
+
+@lru_cache
+def _shown() -> tuple[str, ...]:
+    return tuple(
+        f"{_case(each['claim'], shown_pairs(each['known']))} {each['prediction']}" for each in data("sufficiency")
+    )
+
+
+def _case(claim: str, known: Iterable[Known], quote: Quote = str) -> str:
+    return filled("sufficiency", claim=one_line(claim), known=known_lines(known, quote))

@@ -1,0 +1,196 @@
+"""The questioner with no key: the judge decides, and the local question generator asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from app.domain.errors import UnparseableOutput
+from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
+from app.domain.ports import (
+    Ask,
+    ClaimVerifier,
+    Completer,
+    Decide,
+    EntailmentModel,
+    Pursuer,
+    QuestionGenerator,
+    TextGenerator,
+)
+from app.domain.progress import entered
+from app.modules.judging.evidence import passages_of
+from app.modules.judging.scoring import weigh
+from app.modules.prompting import Known, Quote, answer_text, few_shot, filled, known_lines, made, one_line, quoted_texts
+from app.modules.pursuit.replies import question_from_model, questions_from, step_from
+
+
+@dataclass(frozen=True)
+class LocalPursuer:
+    """Implements `Pursuer`: decided when `verifier` finds the weighing sufficient, else one more question.
+
+    `judge` is what `verifier` weighs by; which side outweighs the other is the decision. Raises what they raise.
+    """
+
+    generator: QuestionGenerator
+    verifier: ClaimVerifier
+    judge: EntailmentModel
+
+    def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
+        """The generator's best question, then its best after that, as if none had an answer yet."""
+        found: list[Question] = []
+        while len(found) < n:
+            asked = tuple(Hop(at, question, None, HopStatus.SET_ASIDE) for at, question in enumerate(found, start=1))
+            question = self.generator.next_question(claim, (), asked)
+            if question is None:
+                break
+            found.append(question)
+        return tuple(found)
+
+    def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
+        """Decided, or the next question; None when the generator has none left. Without a pair nothing is decided."""
+        if context and self.verifier.is_sufficient(claim, context).holds:
+            probabilities = weigh(self.judge, claim, context, passages_of(claim, context)).probabilities
+            return Decide(probabilities[Label.SUPPORTED] >= probabilities[Label.REFUTED])
+        question = self.generator.next_question(claim, context, set_aside)
+        return None if question is None else Ask(question)
+
+
+# The questioner and the paraphraser by prompting, in the paper's words (Papelo, Appendix B), with no demonstration.
+#
+# Answers stand between marks made for the call, like everything that others wrote; who made the claim, and when, is
+# told where it is known. Questions in vain are named, too, which the paper's prompt does not do.
+
+MAX_TOKENS = 384
+ANSWERS_WORDS = 400
+"""The answers of all pairs together; each gets an equal share, from its beginning."""
+IN_VAIN = "No answer was found to these, so do not ask them again:"
+ONLY_LIST = "Write the JSON list and nothing else."
+ONLY_STEP = "Write [[True]], or [[False]], or one question with its question mark, and nothing else."
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class PromptedPursuer:
+    """Implements `Pursuer` over any `TextGenerator`. Raises what the model raises; holds no state."""
+
+    model: TextGenerator
+
+    def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
+        """The first `n` of the list that the model writes. Raises UnparseableOutput when it writes no question."""
+        entered("thinking of a question" if n == 1 else "thinking of questions")
+        return _read(self.model, lambda also: first_prompt(claim, also), ONLY_LIST, questions_from)[:n]
+
+    def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
+        """A decision or one more question, which may be one that was asked. Raises UnparseableOutput for neither."""
+        entered("deciding, or thinking of one more question")
+        return _read(self.model, lambda also: step_prompt(claim, context, set_aside, also), ONLY_STEP, step_from)
+
+
+@dataclass(frozen=True)
+class PromptedParaphraser:
+    """Implements `Paraphraser` over any `TextGenerator`. Raises what the model raises; holds no state."""
+
+    model: TextGenerator
+
+    def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
+        """At most `n` other wordings. The claim is not shown, as in the paper: the question stands for itself."""
+        entered("putting the question in other words")
+        found = _read(self.model, lambda also: paraphrase_prompt(question, n, also), ONLY_LIST, questions_from)
+        return tuple(each for each in found if each != question)[:n]
+
+
+def first_prompt(claim: Claim, also: str = "") -> str:
+    """The question for the first questions; `also` is one more instruction."""
+    return filled("pursuit_first", claim=one_line(claim.text), made=made(claim), also=also)
+
+
+def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
+    """The question for the next step: every question so far, with its answer where it has one."""
+    known = _answered(context)
+    vain = [f"- {one_line(hop.question.text)}" for hop in set_aside if hop.question.text]
+
+    def case(quote: Quote) -> str:
+        told = "\n".join([known_lines(known, quote), *([IN_VAIN, *vain] if vain else [])])
+        return filled("pursuit_next", claim=one_line(claim.text), made=made(claim), known=told, also=also)
+
+    return few_shot((), case, quoted_texts(known))
+
+
+def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
+    """The question for other wordings."""
+    return filled("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
+
+
+def _read(model: TextGenerator, prompt: Callable[[str], str], only: str, read: Callable[[str], Read]) -> Read:
+    """What `read` makes of the reply; a model whose reply holds nothing of it is asked a second time, for it alone."""
+    try:
+        return read(model.complete(prompt(""), max_tokens=MAX_TOKENS))
+    except UnparseableOutput:
+        return read(model.complete(prompt(only), max_tokens=MAX_TOKENS))
+
+
+def _answered(context: Context) -> list[Known]:
+    share = ANSWERS_WORDS // max(1, len(context))
+    texts = [(hop.answer.text or "") if hop.answer else "" for hop in context]
+    return [
+        (hop.number, hop.question.text, " ".join(text.split()[:share]), "")
+        for hop, text in zip(context, texts, strict=True)
+    ]
+
+
+# A questioner made of two: one opens the check, another goes on. The paper's system is `seq` first, then `llm`.
+
+
+@dataclass(frozen=True)
+class Relay:
+    """Implements `Pursuer`: the first questions are `first`'s, every later step is `then`'s."""
+
+    first: Pursuer
+    then: Pursuer
+
+    def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
+        return self.first.first_questions(claim, n)
+
+    def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
+        return self.then.next_step(claim, context, set_aside)
+
+
+# The questioner as sequence-to-sequence models fine-tuned to write questions (Papelo, section 3.1 and Appendix A).
+#
+# One model writes the first question from the claim, another the next one from the claim and the pairs so far. Neither
+# decides anything, sees who made the claim, or is told what was asked in vain: they were trained on nothing of that.
+
+MAX_SEQ2SEQ_TOKENS = 128
+
+
+@dataclass(frozen=True)
+class Seq2SeqPursuer:
+    """Implements `Pursuer` over two models; a run that takes only its first question needs no `next_model`."""
+
+    first_model: Completer
+    next_model: Completer
+
+    def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
+        """One question, whatever `n`: the model was trained to write one. Raises UnparseableOutput for none."""
+        entered("thinking of a question")
+        return (question_from_model(self.first_model.complete(first_input(claim), max_tokens=MAX_SEQ2SEQ_TOKENS)),)
+
+    def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask:
+        """One more question, which may be one that was asked: a model that repeats itself ends the questioning."""
+        entered("thinking of one more question")
+        return Ask(
+            question_from_model(self.next_model.complete(next_input(claim, context), max_tokens=MAX_SEQ2SEQ_TOKENS))
+        )
+
+
+def first_input(claim: Claim) -> str:
+    """What the first model reads."""
+    return f"question: {one_line(claim.text)}"
+
+
+def next_input(claim: Claim, context: Context) -> str:
+    """What the second model reads: the claim, then each pair."""
+    pairs = (f" Question: {one_line(hop.question.text)} Answer: {answer_text(hop)}" for hop in context)
+    return f"question: Claim: {one_line(claim.text)}{''.join(pairs)}"

@@ -1,0 +1,1 @@
+"""QA validator: which answers count. (QACheck, section 3.4)"""

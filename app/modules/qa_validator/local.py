@@ -1,0 +1,156 @@
+"""V, the QA validator (QACheck, section 3.4): is this pair worth keeping?
+
+It is not the judge: who wrote the book decides nothing about a claim of two hops, yet it is the hop that the claim
+needs. Useful means: there is an answer, it is new, and it is tied to the claim or to a kept answer.
+"""
+
+from __future__ import annotations
+
+import re
+
+from app.domain.model import Answer, Claim, Context, Hop, Judgement
+from app.modules.reasoner.rationale import quoted_sentence
+from app.modules.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
+
+# Whether what is cited speaks of what was asked about: not of somebody else, and of a birth where one is asked for.
+#
+# A reader takes the likeliest words of five passages. That the page is another person's, or the year another event's,
+# it does not notice; these are plain comparisons of words.
+
+_POINTS_BACK = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
+_LIVES = re.compile(r"\b\d{3,4}\s?[-–—]\s?(?:[\w.,]+ ){0,3}\d{3,4}\b")
+_LIFE = (
+    (re.compile(r"^When (?:was|were) .+ born\?"), re.compile(r"\b(?:born|births?|birthday|b)\b"), "birth"),
+    (
+        re.compile(r"^When did .+ die\?"),
+        re.compile(r"\b(?:die[sd]?|deaths?|dead|killed|murdered|executed|assassinated|suicide|d)\b"),
+        "death",
+    ),
+)
+
+
+def unspoken(question: str, answer: Answer) -> str:
+    """Why the cited passage does not speak of what `question` asks about, in words for people; or nothing."""
+    asked = [name for name in names(question) if _is_telling(name)]
+    if answer.cited is None or not answer.cited.passage.text.strip():
+        return ""
+    passage, sentence = answer.cited.passage, quoted_sentence(answer.cited)
+    told = stems(passage.title) | stems(passage.text)
+    if asked and not any(_is_named(name, told) for name in asked):
+        return f"the evidence does not mention {asked[0]}"
+    if asked and (other := _somebody_else(asked, answer, sentence)):
+        return f"the evidence tells this of {other}, not of {asked[0]}"
+    for asks, says, what in _LIFE:
+        if asks.search(question) and not says.search(sentence) and not _LIVES.search(sentence):
+            return f"the evidence does not speak of a {what}"
+    return ""
+
+
+def _somebody_else(asked: list[str], answer: Answer, sentence: str) -> str:
+    """Whom the cited sentence is about when it begins with a pronoun and its article is on none of those `asked`."""
+    passage = answer.cited.passage if answer.cited else None
+    if passage is None or not passage.title or not _POINTS_BACK.match(sentence):
+        return ""
+    about = bare_title(passage.title)
+    if stems(answer.text or "") <= stems(about):
+        return ""
+    introduced = stems(about) | stems(sentence) | stems(passage.text.partition(". ")[0])
+    return "" if any(_is_named(name, introduced) for name in asked) else about
+
+
+def _is_named(name: str, words: frozenset[str]) -> bool:
+    """Whether half of the name's words are there: few write a name out in full every time."""
+    return 2 * len(stems(name) & words) >= len(stems(name))
+
+
+def _is_telling(name: str) -> bool:
+    """Whether a passage on it would write it out: no number, no "U.S." and no word that only begins a sentence."""
+    return bool(stems(name)) and not name[0].isdigit() and (" " in name or (len(name) > 3 and "." not in name))
+
+
+_NO_ANSWER = re.compile(
+    r"(?:(?:there is |i have |i found )?no (?:answer|information|evidence|mention|data)\b.*"
+    r"|(?:it |this |that )?(?:is |was )?not (?:mentioned|stated|specified|given|known|available|found|clear)\b.*"
+    r"|(?:i |we )?(?:do not|don't|cannot|can't|could not|couldn't) (?:know|say|tell|find|answer|determine)\b.*"
+    r"|unknown|unanswerable|n/?a|none|unclear|not sure)[.!]?",
+    re.IGNORECASE,
+)
+"""What answerers write who have found nothing: as good as no answer at all."""
+
+ABOUT_THE_CLAIM = re.compile(r"\b(?:the|this) (?:claim|statement|quote|quotation)\b", re.IGNORECASE)
+
+
+HALF = 0.5
+"""With the same answer, a question whose words overlap so much (Jaccard) with a kept one brings nothing new."""
+SHARED = 3
+"""So many of the claim's words in the evidence tie a pair whose question is in other words ("pop music", "song")."""
+
+
+class TiedAnswerValidator:
+    """Implements `QAValidator` by comparing words; its reasons are shown to people."""
+
+    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
+        """Whether `hop`, whose answer is there, may join `context`. Never fails."""
+        answer = hop.answer
+        told = (answer.text or "").strip() if answer else ""
+        if answer is None or not told or _NO_ANSWER.fullmatch(told):
+            return Judgement(False, "No passage answers this question.")
+        if repetition := _repetition(context, hop, answer):
+            return Judgement(False, _sentence(repetition))
+        if unspoken_of := unspoken(hop.question.text, answer):
+            return Judgement(False, _sentence(unspoken_of))
+        if tie := _tie(claim, context, hop, answer):
+            return Judgement(True, _sentence(tie))
+        return Judgement(False, "Neither the question nor its evidence is about the claim or a kept answer.")
+
+
+def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
+    """What this pair repeats, in words, or nothing."""
+    told = normalised(answer.text or "")
+    if told in {normalised(name) for name in (*names(hop.question.text), *_with_the(hop.question.text))}:
+        return "the answer only repeats the question"
+    for kept in context:
+        if same_question(kept.question.text, hop.question.text):
+            return f"hop {kept.number} asked this already"
+        nearly = overlap(stems(kept.question.text), stems(hop.question.text)) >= HALF
+        if normalised(_text(kept)) == told and nearly and not differ_in_names(kept.question.text, hop.question.text):
+            return f"hop {kept.number} brought this already"
+    return ""
+
+
+def _with_the(question: str) -> list[str]:
+    return [f"the {name}" for name in names(question)]
+
+
+def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
+    """What ties this pair to the check, in words, or nothing."""
+    about = stems(hop.question.text)
+    if answer.cited:
+        about |= stems(answer.cited.passage.title)
+    for kept in reversed(context):
+        if (_brought(kept) - stems(claim.text)) & about:
+            return f"it answers a question about {_text(kept)}, from hop {kept.number}"
+    if ABOUT_THE_CLAIM.search(hop.question.text):
+        return "it asks about the claim itself"
+    if stems(claim.text) & about:
+        return "it answers a question about the claim"
+    shared = stems(claim.text) & (stems(_text(hop)) | _stems_cited(answer))
+    return "its evidence is about the claim" if len(shared) >= SHARED else ""
+
+
+def _brought(kept: Hop) -> frozenset[str]:
+    """The stems that a kept answer leads on by: those of its names, or all where it has none."""
+    told = _text(kept)
+    return frozenset().union(*map(stems, names(told))) or stems(told)
+
+
+def _stems_cited(answer: Answer) -> frozenset[str]:
+    return stems(answer.cited.passage.text) if answer.cited else frozenset()
+
+
+def _text(hop: Hop) -> str:
+    return (hop.answer.text or "").strip() if hop.answer else ""
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."

@@ -1,4 +1,4 @@
-"""What a soak concludes from what it found: each bound, and the numbers in its table."""
+"""Which bounds a soak test reports as broken."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from benchmarks.soak_table import (
     broken,
     growth_from_the_20th,
     percentile,
-    table,
 )
 
 
@@ -31,21 +30,20 @@ def test_a_soak_with_nothing_wrong_breaks_no_bound():
 
 
 @pytest.mark.parametrize(
-    ("findings", "said"),
+    "findings",
     [
-        (found(times=()), "No page was answered"),
-        (found(times=[101.0] * 3), "The median page took 101 ms"),
-        (found(times=[10.0] * 18 + [400.0] * 2), "95% of the pages took up to 400 ms"),
-        (found(memory=[(10, MOST_MB + 1)]), "took 3001 MB"),
-        (found(memory=[(20, 1000.0), (30, 1060.0), (40, 1000.0)]), "grew by 6.0%"),
-        (found(error_lines=["2026 ERROR boom"]), "1 lines of errors"),
-        (found(take_over=TakeOver(1.0, 1.0, going_on=3, ended_with_verdict=2)), "Of 3 runs that were cut off, 2"),
-        (found(take_over=TakeOver(11.0, 1.0, going_on=0, ended_with_verdict=0)), "left 11.0 s after SIGTERM"),
+        found(times=()),
+        found(times=[101.0] * 3),
+        found(times=[10.0] * 18 + [400.0] * 2),
+        found(memory=[(10, MOST_MB + 1)]),
+        found(memory=[(20, 1000.0), (30, 1060.0), (40, 1000.0)]),
+        found(error_lines=["2026 ERROR boom"]),
+        found(take_over=TakeOver(1.0, 1.0, going_on=3, ended_with_verdict=2)),
+        found(take_over=TakeOver(11.0, 1.0, going_on=0, ended_with_verdict=0)),
     ],
 )
-def test_a_broken_bound_is_named(findings, said):
+def test_each_broken_bound_is_reported_once(findings):
     assert len(broken(findings)) == 1
-    assert said in broken(findings)[0]
 
 
 def test_errors_of_any_kind_of_request_and_runs_without_a_verdict_break_a_bound():
@@ -63,14 +61,3 @@ def test_memory_is_compared_with_that_at_the_20th_run_of_the_same_life():
 
 def test_a_percentile_is_a_value_that_was_measured():
     assert [percentile([4, 1, 3, 2], percent) for percent in (1, 50, 95, 100)] == [1, 2, 4, 4]
-
-
-def test_the_table_shows_each_kind_and_all_pages_together():
-    findings = found(times=[10.0, 20.0, 30.0])
-    findings.answered("static file", 2.0)
-    findings.answered("bad request", 7.0)
-    rows = table(findings).splitlines()
-    assert "| home | 3 | 20 | 30 | 30 | 0 |" in rows
-    assert "| bad request | 1 | 7 | 7 | 7 | 0 |" in rows
-    assert "| **all pages** | 4 | 15 | 30 | 30 | 0 |" in rows
-    assert rows[-1] == "Every bound holds."

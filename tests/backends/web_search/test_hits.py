@@ -23,39 +23,23 @@ def made(*listed: object):
 @pytest.mark.parametrize(
     "result",
     [
-        None,
         "text",
-        42,
-        [],
-        {},
         {"title": "No address"},
-        {"url": None},
         {"url": 42},
-        {"url": ["https://example.org"]},
-        {"url": ""},
-        {"url": "example.org"},
         {"url": "//example.org"},
-        {"url": "https://"},
         {"url": "https:///path"},
         {"url": "https://[::1"},
-        {"url": "https://example.org:port/"},
         {"url": "https://exa mple.org/"},
-        {"url": "https://example.org/\n"},
         {"url": "https://example.org/" + "x" * 2000},
-        {"url": "https://user:password@example.org/"},
         {"url": "https://bbc.com@example.org/"},
         {"url": "javascript:alert(1)"},
-        {"url": "data:text/html,hello"},
-        {"url": "file:///etc/passwd"},
-        {"url": "ftp://example.org/"},
-        {"url": "gopher://example.org/"},
     ],
 )
 def test_what_leads_to_no_web_page_is_left_out(result):
     assert made(result) == []
 
 
-@pytest.mark.parametrize("odd", [None, 42, ["list"], {"a": 1}, True, 0.5])
+@pytest.mark.parametrize("odd", [None, 42, ["list"]])
 def test_what_is_no_text_is_left_empty(odd):
     (hit,) = made({"url": PAGE, "title": odd, "snippet": odd, "date": odd})
     assert (hit.title, hit.snippet, hit.published) == ("", "", None)

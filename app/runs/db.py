@@ -9,10 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, DateTime, Dialect, Engine, ExceptionContext, Float, TypeDecorator, event, literal
+from sqlalchemy import (
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    ExceptionContext,
+    Float,
+    Table,
+    TypeDecorator,
+    event,
+    literal,
+)
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
@@ -29,6 +40,9 @@ reports that."""
 
 class Base(DeclarativeBase):
     """The base class of all tables."""
+
+    if TYPE_CHECKING:
+        __table__: ClassVar[Table]
 
 
 @event.listens_for(Engine, "connect")

@@ -70,7 +70,7 @@ class Notes:
         """
         with self._sessions.begin() as session:
             removed = delete(NoteRow).where(*_that(run_id, hop, seen)).returning(NoteRow.hop)
-            if session.execute(removed).one_or_none() is None and session.get(NoteRow, (run_id, hop)):
+            if session.execute(removed).one_or_none() is None and session.get(NoteRow, (run_id, hop)) is not None:
                 raise NoteChanged
 
     def _wrote(self, run_id: str, hop: int, seen: datetime | None, **said) -> bool:

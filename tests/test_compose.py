@@ -66,9 +66,7 @@ def test_every_setting_can_be_made_in_one_file_but_where_a_container_listens():
     for name in ("web", "worker"):
         assert SERVICES[name]["env_file"] == ".env"
     inside = SERVICES["web"]["environment"]["PORT"]
-    assert SERVICES["web"]["ports"] == [f"${{PORT:-{inside}}}:{inside}"], (
-        "PORT there is the port of the host"
-    )
+    assert SERVICES["web"]["ports"] == [f"${{PORT:-{inside}}}:{inside}"], "PORT there is the port of the host"
 
 
 def test_the_worker_starts_by_a_command_that_is_there():

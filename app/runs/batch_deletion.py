@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.runs.batches import Batch, BatchState, told
 from app.runs.db import database_now
 from app.runs.deletion import UNDO_SECONDS
-from app.runs.once import is_no_id
+from app.runs.idempotency import is_invalid_id
 from app.runs.tables import BatchRow, RunRow, is_there
 
 DELETED_WITH_ITS_BATCH = "Its batch was deleted."
@@ -50,7 +50,7 @@ class BatchDeletion:
 
     def restore(self, batch_id: str, owner: str) -> bool:
         """Give a batch back; one that was cancelled stays so. False when it is too late, or there is none."""
-        if is_no_id(batch_id):
+        if is_invalid_id(batch_id):
             return False
         its = (BatchRow.id == batch_id, BatchRow.owner == owner, self._is_undoable())
         went = select(BatchRow.deleted_at).where(*its).scalar_subquery()

@@ -19,9 +19,9 @@ from app.domain.model import Claim
 from app.runs.admission import DaySpent
 from app.runs.batches import BatchState
 from app.runs.event_store import EventStore, decode_options
+from app.runs.idempotency import new_id
 from app.runs.jobs import BATCHES, JobRunner
 from app.runs.leases import in_queue, is_free
-from app.runs.once import new_id
 from app.runs.tables import RUNNING, BatchClaimRow, BatchRow, RunRow
 
 log = logging.getLogger(__name__)

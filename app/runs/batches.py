@@ -19,7 +19,7 @@ from app.domain.events import RunStarted
 from app.domain.model import Claim, Label, RunOptions
 from app.runs.db import database_now
 from app.runs.event_store import encode_options
-from app.runs.once import id_of_form, is_no_id, new_id
+from app.runs.idempotency import id_for_form, is_invalid_id, new_id
 from app.runs.tables import RUNNING, BatchClaimRow, BatchRow, EventRow, RunRow
 
 BAD_INPUT, WAITING, GONE = "bad input", "waiting", "deleted"
@@ -112,7 +112,7 @@ class Batches:
         `form` is the random name of the form that was sent, if any: sent again as it was, it leads to the same batch.
         """
         begins = [RunStarted(line.claim, options) for line in lines]
-        batch_id = id_of_form(owner, form, begins) if form else new_id()
+        batch_id = id_for_form(owner, form, begins) if form else new_id()
         batch = {"id": batch_id, "owner": owner, "title": title, "state": BatchState.GOING.value}
         rows = [
             {
@@ -136,7 +136,7 @@ class Batches:
 
     def get(self, batch_id: str) -> Batch | None:
         """The batch, or None where there is none."""
-        if is_no_id(batch_id):
+        if is_invalid_id(batch_id):
             return None
         with self._sessions() as session:
             row = session.scalar(select(BatchRow).where(BatchRow.id == batch_id, BatchRow.deleted_at.is_(None)))

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.runs.call_log import delete_calls
 from app.runs.db import database_now
-from app.runs.once import is_no_id
+from app.runs.idempotency import is_invalid_id
 from app.runs.projections import RunSummary, summary
 from app.runs.tables import RUNNING, BatchRow, RunRow, is_there
 
@@ -41,7 +41,7 @@ class Deletion:
 
     def of_owner(self, run_id: str, owner: str) -> RunSummary | None:
         """The run, if it is there and the owner's. It need not be readable: what another version stored may go too."""
-        if is_no_id(run_id):
+        if is_invalid_id(run_id):
             return None
         chosen = select(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, is_there())
         with self._sessions() as session:
@@ -61,7 +61,7 @@ class Deletion:
 
     def restore(self, run_id: str, owner: str) -> bool:
         """Give a run back as it was. False when it is too late, or there is no such deleted run of the owner's."""
-        if is_no_id(run_id):
+        if is_invalid_id(run_id):
             return False
         shown = update(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, self._is_undoable())
         with self._sessions.begin() as session:

@@ -18,9 +18,9 @@ from app.domain.model import Label
 from app.domain.ports import Wish
 from app.domain.report import Report, apply, fold
 from app.runs.event_store import EventStore
+from app.runs.idempotency import is_invalid_id
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.leases import is_free
-from app.runs.once import is_no_id
 from app.runs.tables import RUNNING, RunRow, is_there
 from app.text.normalise import search_words
 
@@ -135,7 +135,7 @@ class RunQueries:
 
     def get(self, run_id: str) -> StoredRun | None:
         """Return the run as it is now, None for an unknown one. Raises Unreadable for one of another version."""
-        if is_no_id(run_id):
+        if is_invalid_id(run_id):
             return None
         with self._sessions() as session:
             row = session.get(RunRow, run_id)

@@ -25,13 +25,13 @@ from app.runs.call_log import CallLog
 from app.runs.control import Limits
 from app.runs.deletion import Deletion
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
+from app.runs.idempotency import id_for_form, new_id
 from app.runs.importing import read_export
 from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
 from app.runs.meters import Meter
 from app.runs.notes import Notes
 from app.runs.notifications import Notifier
-from app.runs.once import id_of_form, new_id
 from app.runs.projections import Overview, Position, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.publishing import Publishing
 from app.runs.runner import Runner
@@ -121,7 +121,7 @@ class Runs:
         return self._begin(RunStarted(report.claim, options), owner, inherited, form, client)
 
     def _begin(self, started: RunStarted, owner: str, inherited: Sequence[Event], form: str, client: str) -> str:
-        run_id = id_of_form(owner, form, (started, *inherited)) if form else new_id()
+        run_id = id_for_form(owner, form, (started, *inherited)) if form else new_id()
         if form and self._queries.exists(run_id):
             return run_id
         self._admission.check_day()

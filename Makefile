@@ -31,7 +31,7 @@ run: setup ## Set up what is missing and serve on http://127.0.0.1:8000 (HOST, P
 	@exec $(BIN)/gunicorn
 
 setup: $(VENV)/.installed ## Install, unpack the models, index the corpus, migrate the database
-	@$(BIN)/python -m app.preparing || $(BIN)/flask --app app prepare || { echo "Setting up failed (above). Run it again:  make setup"; exit 1; }
+	@$(BIN)/python -m app.bootstrap || $(BIN)/flask --app app prepare || { echo "Setting up failed (above). Run it again:  make setup"; exit 1; }
 
 install: $(VENV)/.made ## Install the packages, also those that were lost, and do nothing else
 	@rm -f $(VENV)/.installed

@@ -9,10 +9,10 @@ import signal
 import threading
 import time
 
-from app.logs import set_up
-from app.parts import keep_warm
-from app.settings import load_settings
-from app.starting import refusal
+from app.components import keep_warm
+from app.config.preflight import refusal
+from app.config.settings import load_settings
+from app.logging import set_up
 from app.web.slow_clients import OneLineEach, lose_patience
 
 _settings = load_settings()

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from flask import Flask
     from sqlalchemy.orm import Session, sessionmaker
 
+    from app.config.settings import Settings
     from app.runs.service import Limits
-    from app.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     """
     from flask import Flask
 
-    from app.settings import load_settings
+    from app.config.settings import load_settings
     from app.web import presentation
     from app.web.access_log import log_requests
     from app.web.assets import keep_assets
@@ -82,8 +82,8 @@ def _signing_key(settings: Settings) -> str:
 
 def _wiring(settings: Settings) -> Any:
     """The parts that runs are made of. A MODELS_FILE that cannot be used ends the process with one line."""
+    from app.container.container import Wiring
     from app.domain.errors import SettingsError
-    from app.wiring import Wiring
 
     try:
         return Wiring(settings)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from app.capabilities import Capabilities
-from app.claims import whole_claim
+from app.capabilities.options import Capabilities
+from app.config.settings import MOST_HOPS
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, LabelSet, RunOptions
-from app.pursuit_presets import usual_labels
-from app.settings import MOST_HOPS
+from app.presets import usual_labels
+from app.text.claims import whole_claim
 
 CLAIM_FIELDS = ("claim", "speaker", "date")
 MAX_HOPS_REQUIRED = f"The number of hops must be a whole number from 1 to {MOST_HOPS}."

@@ -34,7 +34,7 @@ def main() -> None:
     if subprocess.run(["make", "setup"], cwd=ROOT).returncode:
         raise SystemExit(1)
     if chosen.parts:
-        print(f"looking whether all is set up: {seconds_of([sys.executable, '-m', 'app.preparing']):.2f} s")
+        print(f"looking whether all is set up: {seconds_of([sys.executable, '-m', 'app.bootstrap']):.2f} s")
     taken = []
     for _ in range(chosen.rounds):
         taken.append(first_page(free_port()))

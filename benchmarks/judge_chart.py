@@ -11,7 +11,7 @@ from pathlib import Path
 
 import matplotlib
 
-from app.wiring import SHIPPED
+from app.container.container import SHIPPED
 
 matplotlib.use("svg")
 matplotlib.rcParams["svg.hashsalt"] = "hopcheck"

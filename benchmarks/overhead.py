@@ -23,11 +23,11 @@ from typing import NamedTuple
 from flask import Flask
 
 from app import create_app
+from app.config.settings import Settings
+from app.container.container import Wiring
 from app.domain.events import VerdictReached
 from app.domain.model import Claim, RunOptions
 from app.domain.ports import Strategy
-from app.settings import Settings
-from app.wiring import Wiring
 from benchmarks.critical_path import CLAIM, AtOnce, Scripted, question_guided
 
 MOST_MS_A_HOP = 10.0

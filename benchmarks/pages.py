@@ -24,6 +24,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app
+from app.config.settings import Settings
 from app.domain.events import (
     AnswerFound,
     Event,
@@ -49,7 +50,6 @@ from app.domain.model import (
     Usage,
     Verdict,
 )
-from app.settings import Settings
 
 OWNER = "somebody"
 RECENT = 20

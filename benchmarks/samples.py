@@ -13,12 +13,12 @@ import statistics
 import time
 from collections.abc import Iterator
 
+from app.config.settings import load_settings
+from app.container.container import Wiring
 from app.domain.events import Event, QuestionAsked, RunStarted
 from app.domain.model import Claim, HopStatus, RunOptions
 from app.domain.report import Report, fold
-from app.samples import SAMPLES, Sample
-from app.settings import load_settings
-from app.wiring import Wiring
+from app.examples import SAMPLES, Sample
 
 
 def timed(wiring: Wiring, sample: Sample) -> Iterator[tuple[Event, float]]:

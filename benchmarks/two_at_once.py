@@ -14,10 +14,10 @@ import threading
 import time
 from typing import NamedTuple
 
+from app.config.settings import load_settings
+from app.container.container import Wiring
 from app.domain.model import Claim, RunOptions
-from app.samples import SAMPLES
-from app.settings import load_settings
-from app.wiring import Wiring
+from app.examples import SAMPLES
 
 MOST_TIMES = 1.6
 

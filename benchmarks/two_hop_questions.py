@@ -18,9 +18,9 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.config.settings import load_settings
+from app.container.container import Wiring
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question, RunOptions
-from app.settings import load_settings
-from app.wiring import Wiring
 from research.evaluation.datasets import Row, read_rows
 
 READINGS = Path(__file__).with_name("questions_read.jsonl")

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from app.capabilities import BASELINES, Capabilities, Choice, Group
+from app.capabilities.options import BASELINES, Capabilities, Choice, Group
 from app.domain import progress
 from app.domain.model import (
     Answer,
@@ -224,7 +224,7 @@ def scripted_strategy(script: Script = TWO_HOPS, before_step: BeforeStep = lambd
 
 
 class Part(NamedTuple):
-    """The fields of app.wiring.Part; state is waiting, loading, ready or failed."""
+    """The fields of app.container.container.Part; state is waiting, loading, ready or failed."""
 
     name: str
     state: str
@@ -244,7 +244,7 @@ AWAY = Choice("big", "A big model", destination="api.example.org")
 
 @dataclass
 class FakeWiring:
-    """What app.wiring.Wiring offers, over scripts. `refusal` is raised by strategy_for; `warmed` counts warm().
+    """What Wiring offers, over scripts. `refusal` is raised by strategy_for; `warmed` counts warm().
 
     `choices` are the answerers, `ways` the strategies, `mixes` the presets, `shelves` the corpora, `pursuits` the
     presets of an evidence pursuit and `engines` what is searched; `usual` is what runs are made of when nobody chooses.

@@ -6,12 +6,12 @@ server (backends/test_openai_real_server.py).
 
 from __future__ import annotations
 
+from app.container.container import Wiring
 from app.domain.events import Event, RunStarted
 from app.domain.model import Claim, RunOptions
 from app.domain.ports import Strategy
 from app.domain.progress import listening
 from app.domain.report import Report, fold
-from app.wiring import Wiring
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from app.availability import GUIDED, Availability
 from app.backends.llm.registry import ModelSettings
-from app.capabilities import OWN, PURSUIT
+from app.capabilities.availability import GUIDED, Availability
+from app.capabilities.options import OWN, PURSUIT
+from app.capabilities.pursuit import CORPUS, GENERATOR, JUDGE, READER, RERANKER
+from app.components import Parts
+from app.config.settings import Settings
+from app.container.sources import configured_engines
 from app.domain.errors import ModelUnavailable
 from app.domain.model import RunOptions
-from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
-from app.parts import Parts
-from app.search_engines import configured_engines
-from app.settings import Settings
 from tests.tiny import tiny_t5
 
 PARTS = (GENERATOR, CORPUS, RERANKER, READER, JUDGE)

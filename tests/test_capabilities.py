@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.capabilities import MIXES, OWN, TITLES, Capabilities, Choice
+from app.capabilities.options import MIXES, OWN, TITLES, Capabilities, Choice
+from app.config.settings import PRESETS
 from app.domain.errors import InvalidInput
 from app.domain.model import RunOptions
-from app.settings import PRESETS
 
 CAPABILITIES = Capabilities(
     strategies=(

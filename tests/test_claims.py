@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.claims import LONGEST, LONGEST_SPEAKER, SHORTEST, clean_claim, clean_date, clean_speaker
 from app.domain.errors import InvalidInput
+from app.text.claims import LONGEST, LONGEST_SPEAKER, SHORTEST, clean_claim, clean_date, clean_speaker
 
 TODAY = date(2026, 11, 22)
 

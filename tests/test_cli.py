@@ -12,7 +12,9 @@ from sqlalchemy import create_engine
 from sqlalchemy.orm import sessionmaker
 
 from app import cli
-from app.capabilities import Choice
+from app.capabilities.options import Choice
+from app.cli import check
+from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.domain.events import RunStarted
 from app.domain.model import Answer, Claim, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Span, Verdict
@@ -21,7 +23,6 @@ from app.modules.answerers.recitation import answer_in, recited
 from app.runs.event_store import EventStore
 from app.runs.export import run_as_dict
 from app.runs.service import Runs
-from app.settings import Settings
 from tests.fakes import (
     AWAY,
     FAILING,
@@ -96,7 +97,7 @@ def test_hops_and_the_verdict_are_printed_and_the_exit_code_is_0(terminal):
 def test_a_checked_claim_is_stored_like_any_other_run(terminal):
     desk = terminal()
     desk.check(CLAIM)
-    (summary,) = desk.runs.recent(cli.OWNER)
+    (summary,) = desk.runs.recent(check.OWNER)
     assert (summary.claim, summary.label) == (CLAIM, Label.SUPPORTED)
     modules = dict(desk.runs.report(summary.id).report.options.modules)
     assert modules["answerer"] == "retriever-reader"
@@ -217,7 +218,7 @@ def test_bad_input_exits_2_with_one_clear_sentence_and_starts_no_run(terminal, a
     assert result.exit_code == 2
     assert sentence in result.stderr
     assert result.stdout == ""
-    assert desk.runs.recent(cli.OWNER) == ()
+    assert desk.runs.recent(check.OWNER) == ()
 
 
 def test_a_crash_exits_1_and_says_nothing_of_its_insides(terminal):
@@ -272,13 +273,13 @@ def test_retrieved_text_cannot_steer_the_terminal(terminal):
 def test_an_interrupt_from_the_keyboard_ends_the_run_and_not_only_the_waiting(terminal):
     gate = Gate("answer 1")
     desk = terminal(gate=gate, delay=0.05)
-    run_id = desk.runs.start(Claim(CLAIM), RunOptions(), cli.OWNER)
+    run_id = desk.runs.start(Claim(CLAIM), RunOptions(), check.OWNER)
 
     def interrupted(line: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cli._follow(desk.runs, run_id, interrupted)
+        check._follow(desk.runs, run_id, interrupted)
     report = desk.runs.report(run_id).report
     gate.open()
     assert (report.problem, len(report.hops)) == ("It was stopped at the keyboard.", 1)
@@ -287,7 +288,7 @@ def test_an_interrupt_from_the_keyboard_ends_the_run_and_not_only_the_waiting(te
 def test_where_too_many_wait_already_the_reason_is_told_and_the_exit_code_is_1(terminal):
     gate = Gate("question 1")
     desk = terminal(gate=gate, workers=1, max_waiting=0)
-    desk.runs.start(Claim(CLAIM), RunOptions(), cli.OWNER)
+    desk.runs.start(Claim(CLAIM), RunOptions(), check.OWNER)
     result = desk.check(CLAIM)
     gate.open()
     assert result.exit_code == 1
@@ -296,5 +297,5 @@ def test_where_too_many_wait_already_the_reason_is_told_and_the_exit_code_is_1(t
 
 def test_a_run_that_its_own_thread_had_to_leave_is_taken_up_again(terminal, sessions):
     desk = terminal()
-    EventStore(sessions).create_run("left", cli.OWNER, RunStarted(Claim(CLAIM), RunOptions()))
-    assert cli._follow(desk.runs, "left", lambda line: None, wait=0.1).verdict == TWO_HOPS.verdict
+    EventStore(sessions).create_run("left", check.OWNER, RunStarted(Claim(CLAIM), RunOptions()))
+    assert check._follow(desk.runs, "left", lambda line: None, wait=0.1).verdict == TWO_HOPS.verdict

@@ -11,9 +11,9 @@ import pytest
 from flask import Flask
 
 from app import cli
+from app.config.settings import Settings
 from app.runs.batches import BatchState
 from app.runs.service import Limits, Runs
-from app.settings import Settings
 from tests.fakes import FAILING, TWO_HOPS, scripted_wiring
 
 CLAIMS = "claim,speaker\nThe author of Hamlet was born in England.,Somebody\nThe moon is made of rock.,\n"

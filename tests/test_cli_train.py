@@ -10,7 +10,7 @@ import pytest
 
 from app import create_app
 from app.backends.local.hub_reader import HubReader
-from app.settings import Settings
+from app.config.settings import Settings
 from research.training.pairs import SOURCES
 from research.training.squad import FILES
 from tests.limits import no_room_for

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from app import create_app
-from app.settings import settings_fields
+from app.config.settings import settings_fields
 from tests.waiting import LONG
 
 ROOT = Path(__file__).resolve().parent.parent

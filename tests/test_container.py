@@ -119,7 +119,7 @@ def test_secrets_history_and_what_was_made_here_stay_out(path):
 
 
 @pytest.mark.parametrize(
-    "path", ["app/cli.py", "app/models/judge/calibration.json", "templates/base.html", "static/app.js"]
+    "path", ["app/cli/check.py", "app/models/judge/calibration.json", "templates/base.html", "static/app.js"]
 )
 def test_what_the_application_needs_comes_in(path):
     assert (ROOT / path).exists()

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 from flask import Flask
 
-from app import cli_corpus
 from app.backends.corpus.registry import folder_of
-from app.settings import Settings
+from app.cli import corpus
+from app.config.settings import Settings
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def command(settings):
     """Runs `flask --app app ...` on an empty instance folder."""
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
-    cli_corpus.register(app)
+    corpus.register(app)
     return lambda *arguments, **options: app.test_cli_runner().invoke(args=("corpus", *arguments), **options)
 
 

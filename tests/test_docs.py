@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import ROOT
+from app.config.settings import ROOT
 
 PAGES = sorted(
     page

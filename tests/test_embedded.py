@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from app.config.settings import load_settings
+from app.container.container import Wiring
 from app.domain.events import RunStarted
 from app.domain.model import Claim, HopStatus, Label, LabelSet, RunOptions
 from app.domain.report import Report, fold
+from app.examples import SAMPLES
 from app.modules.claim_verifier.local import JudgeClaimVerifier
 from app.modules.reasoner.local import JudgeReasoner
-from app.samples import SAMPLES
-from app.settings import load_settings
-from app.wiring import Wiring
 from tests.one_claim import checked
 
 pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(1200)]

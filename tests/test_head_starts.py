@@ -8,11 +8,11 @@ import pytest
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.seq2seq import Seq2Seq
-from app.capabilities import MIXES
+from app.capabilities.options import MIXES
+from app.config.settings import Settings
+from app.container.container import Wiring
+from app.container.strategies import PAGES, HeadStarts
 from app.domain.model import RunOptions
-from app.head_starts import PAGES, HeadStarts
-from app.settings import Settings
-from app.wiring import Wiring
 
 PURSUIT = RunOptions(strategy="evidence-pursuit")
 

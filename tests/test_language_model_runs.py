@@ -11,9 +11,9 @@ import pytest
 
 from app import create_app
 from app.backends.http import TRIES
+from app.config.settings import Settings
 from app.domain.model import HopStatus
 from app.extensions import db
-from app.settings import Settings
 from tests import one_claim
 from tests.openai_server import OpenAIServer, Reply, error, play
 from tests.waiting import LONG, until

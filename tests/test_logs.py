@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from app.logs import FORMAT, OneLine
+from app.logging import FORMAT, OneLine
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app import create_app
-from app.settings import Settings
+from app.config.settings import Settings
 from tests.tiny import tiny_t5
 
 

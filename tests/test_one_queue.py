@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.backends.local import inference_queue
-from app.settings import Settings
-from app.wiring import Wiring
+from app.config.settings import Settings
+from app.container.container import Wiring
 
 
 def test_the_wiring_makes_one_queue_for_all_local_models_with_the_deadline_and_the_cores_of_the_settings(tmp_path):

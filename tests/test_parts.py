@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from app.components import Part, Parts, keep_warm
 from app.domain.errors import ModelUnavailable
-from app.parts import Part, Parts, keep_warm
 from tests.waiting import LONG
 
 

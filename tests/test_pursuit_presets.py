@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.domain.model import LabelSet
-from app.pursuit_presets import PURSUIT_PRESETS
+from app.presets import PURSUIT_PRESETS
 
 
 def test_no_two_presets_do_the_same() -> None:

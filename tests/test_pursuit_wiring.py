@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
+from app.config.settings import Settings
+from app.container.container import Wiring
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import RunStarted
 from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
@@ -15,9 +17,7 @@ from app.domain.report import fold
 from app.modules.answerers.document_choice import PromptedReader
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.answerers.yes_no import YesOrNoReader
-from app.pursuit_presets import PURSUIT_PRESETS, usual_labels
-from app.settings import Settings
-from app.wiring import Wiring
+from app.presets import PURSUIT_PRESETS, usual_labels
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
 from research.evaluation.labels import Gold

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.capabilities import Capabilities
+from app.capabilities.options import Capabilities
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, LabelSet, RunOptions
 from app.run_request import RunRequest, raw_options, resolve_options

@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-from app.claims import clean_claim
 from app.domain.model import Label
+from app.examples import SAMPLES
 from app.modules.prompts import data
 from app.modules.wording import names
-from app.samples import SAMPLES
+from app.text.claims import clean_claim
 
 
 def test_there_are_enough_samples_of_every_kind():

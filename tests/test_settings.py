@@ -11,8 +11,8 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
+from app.config.settings import ROOT, Settings, load_settings, settings_fields
 from app.domain.errors import SettingsError
-from app.settings import ROOT, Settings, load_settings, settings_fields
 from tests.waiting import LONG
 
 NAMES = {each.metadata["env"] for each in settings_fields()}
@@ -120,7 +120,7 @@ def test_processes_that_start_together_agree_on_a_secret_that_only_its_owner_rea
     assert [path.name for path in instance.iterdir()] == ["secret_key"]
 
 
-AGREEING = "import sys; from app.settings import *; print(Settings(instance=Path(sys.argv[1])).signing_key())"
+AGREEING = "import sys; from app.config.settings import *; print(Settings(instance=Path(sys.argv[1])).signing_key())"
 
 
 def test_two_processes_that_start_together_agree_on_the_secret(tmp_path):

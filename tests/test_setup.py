@@ -15,13 +15,14 @@ from flask import Flask
 from flask_migrate import upgrade
 from safetensors.numpy import save_file
 
-from app import cli_corpus, cli_setup, create_app
+from app import create_app
 from app.backends.local.weight_files import write_sums
+from app.bootstrap import Step, base_model_folder, index_folder, is_whole_model, prepare, steps
+from app.cli import corpus, models
+from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.extensions import db
-from app.preparing import Step, base_model_folder, index_folder, is_whole_model, prepare, steps
 from app.runs.schema_version import is_newest
-from app.settings import Settings
 from tests.fakes import scripted_wiring
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,8 +38,8 @@ def command(settings):
     """Runs `flask --app app ...` for the commands of setting up, on an empty instance folder."""
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
-    cli_setup.register(app)
-    cli_corpus.register(app)
+    models.register_setup(app)
+    corpus.register(app)
     return lambda *arguments: app.test_cli_runner().invoke(args=arguments)
 
 
@@ -138,7 +139,7 @@ def test_a_step_that_cannot_be_done_is_told_in_one_line(command, monkeypatch):
     def unavailable(say):
         raise ModelUnavailable("There is no Java 21 or newer here", mend="make setup")
 
-    monkeypatch.setattr(cli_setup, "steps", lambda settings: (Step("Index", lambda: False, unavailable),))
+    monkeypatch.setattr(models, "steps", lambda settings: (Step("Index", lambda: False, unavailable),))
     done = command("prepare")
     assert done.exit_code == 1
     assert done.output.splitlines()[-1] == "Error: There is no Java 21 or newer here. Mend it with: make setup"
@@ -195,7 +196,7 @@ def test_a_database_that_cannot_be_used_is_not_newest(tmp_path, url):
 
 def test_looking_whether_all_is_set_up_says_so_by_its_exit_status_alone(tmp_path, migrated):
     def look() -> tuple[int, str]:
-        command = [sys.executable, "-m", "app.preparing"]
+        command = [sys.executable, "-m", "app.bootstrap"]
         nothing_else = {"INSTANCE": str(migrated.instance), "CORPORA": "mine"}
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | nothing_else)
         return done.returncode, done.stdout + done.stderr

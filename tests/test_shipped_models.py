@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.backends.corpus.registry import vital_articles
-from app.wiring import SHIPPED
+from app.container.container import SHIPPED
 from research.training.pairs import SOURCES, is_held_out
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,8 +7,8 @@ import socket
 import pytest
 
 from app import create_app
-from app.settings import Settings
-from app.starting import port_problem, refusal
+from app.config.preflight import port_problem, refusal
+from app.config.settings import Settings
 from tests.fakes import scripted_wiring
 
 

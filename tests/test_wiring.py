@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from app.config.settings import Settings
+from app.container.container import Wiring
 from app.domain.errors import InvalidInput
 from app.domain.model import HopStatus, Label, Origin, RunOptions
-from app.settings import Settings
-from app.wiring import Wiring
 from tests.one_claim import checked
 from tests.openai_server import OpenAIServer, error, play, role_of
 from tests.tiny import tiny_qa, tiny_t5

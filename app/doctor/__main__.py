@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from app.config.settings import load_settings
 from app.doctor.checks import CHECKS
 from app.doctor.findings import State, examine, lines
-from app.settings import load_settings
 
 
 def main() -> int:

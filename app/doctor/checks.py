@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.doctor import grown, keeping, machine, parts
+from app.doctor import components, machine, storage
 from app.doctor.findings import Check
 
 CHECKS: tuple[tuple[str, Check], ...] = (
@@ -11,20 +11,20 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("memory", machine.memory),
     ("cores", machine.cores),
     ("clock", machine.clock),
-    ("settings", keeping.settings_found),
-    ("instance folder", keeping.instance),
-    ("signing key", keeping.signing_key),
-    ("database", keeping.database),
-    ("Redis and workers", grown.workers),
+    ("settings", storage.settings_found),
+    ("instance folder", storage.instance),
+    ("signing key", storage.signing_key),
+    ("database", storage.database),
+    ("Redis and workers", machine.workers),
     ("port", machine.port),
     ("Java", machine.java),
-    ("corpora", parts.corpora),
-    ("question model", parts.question_model),
-    ("judge's base", parts.base_model),
-    ("judge and reader", parts.shipped_models),
-    ("reranker", parts.reranker),
-    ("language models", parts.language_models),
+    ("corpora", components.corpora),
+    ("question model", components.question_model),
+    ("judge's base", components.base_model),
+    ("judge and reader", components.shipped_models),
+    ("reranker", components.reranker),
+    ("language models", components.language_models),
 )
 
-ONLINE: tuple[tuple[str, Check], ...] = (("language models online", parts.language_models_online),)
+ONLINE: tuple[tuple[str, Check], ...] = (("language models online", components.language_models_online),)
 """Checks that call servers and may cost money: only when asked for."""

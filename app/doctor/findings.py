@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.settings import Settings
+from app.config.settings import Settings
 
 
 class State(StrEnum):

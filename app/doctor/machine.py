@@ -14,10 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from app.backends.corpus.jvm import OLDEST_JAVA, choose_java, java_version
+from app.config.preflight import port_problem
+from app.config.settings import ROOT, Settings
 from app.doctor.findings import Finding, ok, problem, warning
-from app.domain.errors import ModelUnavailable
-from app.settings import ROOT, Settings
-from app.starting import port_problem
+from app.domain.errors import HopcheckError, ModelUnavailable
 
 OLDEST_PYTHON = (3, 11)
 GIB = 1024**3
@@ -166,3 +166,24 @@ def _fails(program: Path) -> str | None:
     except (OSError, subprocess.TimeoutExpired) as error:
         return type(error).__name__
     return (done.stderr.strip().splitlines() or ["no reason given"])[0] if done.returncode else None
+
+
+# Findings about what a site has that outgrew one process: Redis, and workers that answer.
+
+
+def workers(settings: Settings) -> Iterator[Finding]:
+    """Does Redis answer, and who works for it? Nothing is missing where none is named."""
+    if not settings.redis_url:
+        yield ok("Redis and workers", "REDIS_URL is not set: the server carries its runs out itself")
+        return
+    from app.runs.celery_jobs import answering_workers
+
+    try:
+        names = answering_workers(settings.redis_url)
+    except HopcheckError as error:
+        yield problem("Redis and workers", f"{error}", "Start it, or mend REDIS_URL")
+        return
+    if names:
+        yield ok("Redis and workers", f"{len(names)}: {', '.join(names)}")
+    else:
+        yield warning("Redis and workers", "No worker answers, so runs wait", "flask --app app worker")

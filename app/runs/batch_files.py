@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from app.claims import LONGEST, whole_claim
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim
 from app.runs.batches import BatchLine
+from app.text.claims import LONGEST, whole_claim
 
 MOST_CLAIMS = 10_000
 """Of one batch, whatever is set."""

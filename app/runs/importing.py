@@ -12,7 +12,6 @@ from datetime import UTC
 
 from pydantic import ValidationError
 
-from app.claims import whole_claim
 from app.domain.errors import InvalidInput
 from app.domain.events import (
     AnswerFound,
@@ -49,6 +48,7 @@ from app.domain.model import (
     Verdict,
 )
 from app.runs.report_schema import REPORT, VERSION, Evidence, RunHop, RunReport, RunUsage
+from app.text.claims import whole_claim
 
 LARGEST = 2 * 1024 * 1024
 """Bytes of a file that is read; ten hops with ten pages of 2,000 words each are 1.7 MB."""

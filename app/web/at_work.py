@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from app.capabilities import PURSUIT
+from app.capabilities.options import PURSUIT
 from app.domain.model import HopStatus, RunOptions
 from app.domain.report import Report
 from app.runs.event_store import WAITING

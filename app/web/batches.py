@@ -20,7 +20,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.capabilities import PURSUIT
+from app.capabilities.options import PURSUIT
 from app.domain.errors import InvalidInput
 from app.run_request import resolve_options
 from app.runs.batch_files import LARGEST, TOO_LARGE, read_claims, title_of

@@ -11,13 +11,13 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
-from app.claims import clean_question
+from app.config.settings import MOST_HOPS
 from app.domain.errors import InvalidInput
 from app.domain.model import Hop, Question
 from app.run_request import raw_options, resolve_options
 from app.runs.branching import hop_to_change
 from app.runs.service import RunSummary, StoredRun
-from app.settings import MOST_HOPS
+from app.text.claims import clean_question
 from app.web.access_log import about_run
 from app.web.api.askers import client
 from app.web.current import capabilities, hopcheck

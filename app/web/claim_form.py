@@ -8,7 +8,7 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.capabilities import PURSUIT, Capabilities
+from app.capabilities.options import PURSUIT, Capabilities
 from app.domain.model import Claim, RunOptions
 from app.run_request import CLAIM_FIELDS
 

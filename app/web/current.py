@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from flask import current_app, g
 
 if TYPE_CHECKING:
-    from app.capabilities import Capabilities
-    from app.parts import Part
+    from app.capabilities.options import Capabilities
+    from app.components import Part
+    from app.config.settings import Settings
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
-    from app.settings import Settings
     from app.web.sse import Followers
 
 
 @dataclass(frozen=True)
 class Hopcheck:
-    """Kept as `app.extensions["hopcheck"]`. `wiring` is an app.wiring.Wiring or, in tests, something shaped like it."""
+    """Kept as `app.extensions["hopcheck"]`. `wiring` is a Wiring or, in tests, something of its shape."""
 
     settings: Settings
     wiring: Any

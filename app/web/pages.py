@@ -7,12 +7,12 @@ from typing import Any
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.capabilities import PURSUIT
+from app.capabilities.options import PURSUIT
+from app.config.settings import MOST_HOPS
 from app.domain.errors import InvalidInput
+from app.examples import SAMPLES
 from app.run_request import RunRequest
 from app.runs.service import StoredRun
-from app.samples import SAMPLES
-from app.settings import MOST_HOPS
 from app.web import presentation
 from app.web.access_log import about_run
 from app.web.api.askers import client

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from app.capabilities import BASELINES
+from app.capabilities.options import BASELINES
 from app.domain.model import HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
 from app.text.fact_checkers import is_fact_check
 from app.web.at_work import at_work, pursues

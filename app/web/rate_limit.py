@@ -13,7 +13,7 @@ from typing import Any
 from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
 
-from app.settings import Settings
+from app.config.settings import Settings
 from app.web.api.askers import client
 from app.web.audit import client_address, refused
 from app.web.site_password import site_password

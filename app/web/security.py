@@ -23,7 +23,7 @@ from app.web.origins import keep_streams_home
 from app.web.session_cookies import SessionCookies
 
 if TYPE_CHECKING:
-    from app.settings import Settings
+    from app.config.settings import Settings
 
 HEADERS = {
     "Content-Security-Policy": (

@@ -16,8 +16,8 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.urls import iri_to_uri
 
+from app.config.settings import Settings
 from app.domain.errors import InvalidInput
-from app.settings import Settings
 from app.web.api.askers import token_name
 from app.web.api.problems import API, problem, seconds_to_wait
 from app.web.audit import refused

@@ -19,14 +19,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from app.config.settings import Settings
+from app.container.container import Wiring
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Hop, RunOptions
 from app.domain.report import Report
 from app.modules.reasoner.rationale import quoted_sentence
 from app.run_request import resolve_options
-from app.settings import Settings
 from app.strategies.question_guided import QuestionGuided
-from app.wiring import Wiring
 from research.claims.data import Sample, Split, VitalClaim, read_claims, sample_claims
 from research.claims.gold_parts import PARTS, with_gold
 from research.claims.metrics import NOT_ENOUGH, Outcome, figures_table, kinds_table

@@ -10,12 +10,12 @@ from typing import Any
 
 from app.backends.corpus.index import Manifest
 from app.backends.corpus.registry import folder_of
-from app.capabilities import SEARCHES
+from app.capabilities.options import SEARCHES
+from app.config.settings import Settings, settings_fields
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet, RunOptions
 from app.run_request import resolve_options
 from app.runs.event_store import encode_options
-from app.settings import Settings, settings_fields
 from research.evaluation.baselines import (
     CLAIM_ONLY,
     EVIDENCE_ONLY,

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.capabilities import PURSUIT
+from app.capabilities.options import PURSUIT
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet
-from app.pursuit_presets import PURSUIT_PRESETS
+from app.presets import PURSUIT_PRESETS
 from research.evaluation.evaluate import Order, options_of
 from research.evaluation.report import share, table
 from research.evaluation.reported import Measure, Reported, reported_for

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from app.claims import clean_date, clean_speaker, today
 from app.domain.calls import MemoryStore, use_stores
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import Event, RunStarted
@@ -22,6 +21,7 @@ from app.modules.answerers.web_search import WebSearchAnswerer
 from app.modules.reasoner.rationale import quoted_sentence
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
+from app.text.claims import clean_date, clean_speaker, today
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
 from research.evaluation.harness import Judge, Judged

@@ -14,12 +14,12 @@ from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.loading import fingerprint
 from app.backends.local.reader import Decision, SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
+from app.bootstrap import BASE_MODEL
+from app.config.settings import ROOT
 from app.domain.calls import use_stores
 from app.domain.errors import CallFailed
 from app.domain.model import Passage, Question
 from app.domain.progress import listening
-from app.preparing import BASE_MODEL
-from app.settings import ROOT
 from research.training.reader import save
 from tests.stores import JsonStore
 from tests.tiny import tiny_bert

@@ -17,8 +17,8 @@ from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
-from app.preparing import BASE_MODEL
-from app.settings import ROOT
+from app.bootstrap import BASE_MODEL
+from app.config.settings import ROOT
 from tests.tiny import tiny_bert, tiny_nli, tiny_qa, tiny_t5
 
 VISITORS = 8

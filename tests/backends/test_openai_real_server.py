@@ -9,10 +9,10 @@ import pytest
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
 from app.backends.local.llama_cpp import packaged_gguf
+from app.config.settings import Settings
+from app.container.container import Wiring
 from app.domain.errors import CallFailed
 from app.domain.model import HopStatus, Origin, RunOptions
-from app.settings import Settings
-from app.wiring import Wiring
 from tests.backends.openai_asking import used_by
 from tests.one_claim import checked
 from tests.tiny import tiny_t5

@@ -12,9 +12,9 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import EntailmentJudge
 from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
+from app.bootstrap import BASE_MODEL
+from app.config.settings import ROOT
 from app.domain.model import Passage, Question
-from app.preparing import BASE_MODEL
-from app.settings import ROOT
 
 TEXTS = [
     f"Tower number {number} of {place} was built in {1800 + number} by the harbour's own yard."

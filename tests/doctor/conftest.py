@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.settings import Settings
+from app.config.settings import Settings
 
 
 @pytest.fixture

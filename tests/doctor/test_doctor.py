@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
+from app.config.settings import ROOT, Settings
 from app.doctor.checks import CHECKS
 from app.doctor.findings import Finding, examine, lines, ok, problem, warning
-from app.settings import ROOT, Settings
 from tests.doctor.looking import BROKEN, SOUND
 from tests.waiting import LONG
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.doctor import grown
+from app.config.settings import Settings
+from app.doctor import machine
 from app.runs.celery_jobs import celery_app
-from app.settings import Settings
 from tests.celery_worker import at_work
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 from tests.redis_server import running
@@ -12,19 +12,19 @@ from tests.waiting import until
 
 
 def test_without_a_redis_nothing_is_missing():
-    assert the_one(grown.workers, Settings())[0] is SOUND
+    assert the_one(machine.workers, Settings())[0] is SOUND
 
 
 def test_a_redis_that_does_not_answer_is_a_problem():
     with running() as server:
         settings = Settings(redis_url=server.url)
-    assert has(found(grown.workers, settings), BROKEN, "Redis does not answer (ConnectionError)")
+    assert has(found(machine.workers, settings), BROKEN, "Redis does not answer (ConnectionError)")
 
 
 def test_workers_that_answer_are_named_and_none_is_a_warning():
     with running() as server:
         settings = Settings(redis_url=server.url)
         # The doctor waits a second for Redis, and a few for workers: on a busy machine that may be too short.
-        until(lambda: has(found(grown.workers, settings), WARNED, "No worker answers, so runs wait"), "a warning")
+        until(lambda: has(found(machine.workers, settings), WARNED, "No worker answers, so runs wait"), "a warning")
         with at_work(celery_app(server.url)):
-            until(lambda: has(found(grown.workers, settings), SOUND, "1: "), "a worker that answers")
+            until(lambda: has(found(machine.workers, settings), SOUND, "1: "), "a worker that answers")

@@ -11,8 +11,8 @@ import pytest
 from flask_migrate import upgrade
 
 from app import create_app
-from app.doctor import keeping
-from app.settings import Settings
+from app.config.settings import Settings
+from app.doctor import storage
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 from tests.fakes import scripted_wiring
 
@@ -26,72 +26,72 @@ def migrated(settings) -> Path:
 
 
 def test_settings_are_told_and_secrets_are_not(tmp_path):
-    state, said = the_one(keeping.settings_found, Settings(port=9000, openai_api_key="sk-much-too-secret"), tmp_path)
+    state, said = the_one(storage.settings_found, Settings(port=9000, openai_api_key="sk-much-too-secret"), tmp_path)
     assert state is SOUND and "PORT=9000" in said and "OPENAI_API_KEY (not shown)" in said
     assert "secret" not in said
-    assert "all as by default" in the_one(keeping.settings_found, Settings(), tmp_path)[1]
+    assert "all as by default" in the_one(storage.settings_found, Settings(), tmp_path)[1]
 
 
 def test_a_name_in_the_env_file_that_nobody_reads_is_named_with_what_was_meant(tmp_path):
     (tmp_path / ".env").write_text("PROT=9000\nPORT=9000\n")
-    assert has(found(keeping.settings_found, Settings(), tmp_path), WARNED, "PROT is no setting Write PORT")
+    assert has(found(storage.settings_found, Settings(), tmp_path), WARNED, "PROT is no setting Write PORT")
 
 
 def test_a_secret_in_an_env_file_that_others_can_read_is_named(tmp_path):
     (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-much-too-secret\n")
     (tmp_path / ".env").chmod(0o644)
-    said = found(keeping.settings_found, Settings(), tmp_path)
+    said = found(storage.settings_found, Settings(), tmp_path)
     assert has(said, WARNED, "can read OPENAI_API_KEY") and has(said, WARNED, "chmod 600")
     assert "too-secret" not in str(said)
     (tmp_path / ".env").chmod(0o600)
-    assert len(found(keeping.settings_found, Settings(), tmp_path)) == 1
+    assert len(found(storage.settings_found, Settings(), tmp_path)) == 1
 
 
 def test_an_instance_folder_that_is_there_and_has_room_is_well(settings, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2**40, 0, 2**40))
-    assert [state for state, _ in found(keeping.instance, settings)] == [SOUND, SOUND]
+    assert [state for state, _ in found(storage.instance, settings)] == [SOUND, SOUND]
 
 
 @pytest.mark.parametrize("free, state", [(2**20, BROKEN), (2**29, WARNED)])
 def test_a_disk_that_is_nearly_full_is_named(settings, monkeypatch, free, state):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2**40, 2**40 - free, free))
-    assert has(found(keeping.instance, settings), state, "free for")
+    assert has(found(storage.instance, settings), state, "free for")
 
 
 def test_an_instance_folder_that_is_not_there_or_cannot_be_written_is_a_problem(tmp_path):
-    assert the_one(keeping.instance, Settings(instance=tmp_path / "no"))[0] is BROKEN
+    assert the_one(storage.instance, Settings(instance=tmp_path / "no"))[0] is BROKEN
     # Nobody can make a file in /proc, not even root.
-    state, said = the_one(keeping.instance, Settings(instance=Path("/proc/self")))
+    state, said = the_one(storage.instance, Settings(instance=Path("/proc/self")))
     assert state is BROKEN and "cannot be written" in said
 
 
 def test_a_signing_key_that_its_owner_alone_reads_is_well(settings):
-    assert "the first start makes one" in the_one(keeping.signing_key, settings)[1]
+    assert "the first start makes one" in the_one(storage.signing_key, settings)[1]
     settings.signing_key()
-    assert the_one(keeping.signing_key, settings)[0] is SOUND
-    assert the_one(keeping.signing_key, replace(settings, secret_key="x" * 40))[0] is SOUND
-    assert the_one(keeping.signing_key, replace(settings, secret_key="short"))[0] is WARNED
+    assert the_one(storage.signing_key, settings)[0] is SOUND
+    assert the_one(storage.signing_key, replace(settings, secret_key="x" * 40))[0] is SOUND
+    assert the_one(storage.signing_key, replace(settings, secret_key="short"))[0] is WARNED
 
 
 def test_a_signing_key_that_others_read_or_that_is_damaged_is_a_problem(settings):
     settings.signing_key()
     path = settings.instance / "secret_key"
     path.chmod(0o644)
-    state, said = the_one(keeping.signing_key, settings)
+    state, said = the_one(storage.signing_key, settings)
     assert state is BROKEN and f"chmod 600 {path}" in said
     path.write_text("")
-    assert "holds no signing key" in the_one(keeping.signing_key, settings)[1]
+    assert "holds no signing key" in the_one(storage.signing_key, settings)[1]
     path.unlink()
     path.mkdir()
-    assert "neither read nor made" in the_one(keeping.signing_key, settings)[1]
+    assert "neither read nor made" in the_one(storage.signing_key, settings)[1]
 
 
 def test_a_migrated_database_is_well(settings, migrated):
-    assert the_one(keeping.database, settings)[0] is SOUND
+    assert the_one(storage.database, settings)[0] is SOUND
 
 
 def test_a_database_that_is_not_there_is_not_made_by_looking(settings):
-    state, said = the_one(keeping.database, settings)
+    state, said = the_one(storage.database, settings)
     assert state is BROKEN and "is not there" in said and "make setup" in said
     assert list(settings.instance.iterdir()) == []
 
@@ -99,20 +99,20 @@ def test_a_database_that_is_not_there_is_not_made_by_looking(settings):
 def test_a_database_of_another_version_names_the_command(settings, migrated):
     with sqlite3.connect(migrated) as database:
         database.execute("update alembic_version set version_num = '0001'")
-    state, said = the_one(keeping.database, settings)
+    state, said = the_one(storage.database, settings)
     assert state is BROKEN and "at version 0001" in said and "flask --app app db upgrade" in said
 
 
 def test_a_database_that_was_never_migrated_names_the_command(settings, migrated):
     with sqlite3.connect(migrated) as database:
         database.execute("drop table alembic_version")
-    assert "at version none" in the_one(keeping.database, settings)[1]
+    assert "at version none" in the_one(storage.database, settings)[1]
 
 
 def test_a_locked_database_is_named(settings, migrated):
     other = sqlite3.connect(migrated, isolation_level=None)
     other.execute("begin immediate")
-    assert has(found(keeping.database, settings), BROKEN, "Another program holds it locked")
+    assert has(found(storage.database, settings), BROKEN, "Another program holds it locked")
     other.close()
 
 
@@ -127,13 +127,13 @@ def test_a_damaged_database_is_named(settings, migrated):
     content = bytearray(migrated.read_bytes())
     content[(root - 1) * size : root * size] = b"\xff" * size
     migrated.write_bytes(content)
-    assert any(state is BROKEN and "damaged" in said for state, said in found(keeping.database, settings))
+    assert any(state is BROKEN and "damaged" in said for state, said in found(storage.database, settings))
 
 
 def test_a_file_that_is_no_database_and_a_kind_of_database_that_nobody_knows_are_named(settings):
     (settings.instance / "hopcheck.sqlite3").write_bytes(b"not a database at all" * 300)
-    assert "is no database" in the_one(keeping.database, settings)[1]
-    state, said = the_one(keeping.database, replace(settings, database_url="nosuchdatabase://user:hush@host/name"))
+    assert "is no database" in the_one(storage.database, settings)[1]
+    state, said = the_one(storage.database, replace(settings, database_url="nosuchdatabase://user:hush@host/name"))
     assert state is BROKEN and "hush" not in said
 
 
@@ -141,4 +141,4 @@ def test_a_database_that_is_not_in_wal_mode_is_a_warning(settings, migrated):
     from app.runs.db_health import Condition
 
     seen = Condition("somewhere", newest="1", revision="1", journal="delete")
-    assert has([(each.state, each.said) for each in keeping._usable(seen)], WARNED, "not WAL")
+    assert has([(each.state, each.said) for each in storage._usable(seen)], WARNED, "not WAL")

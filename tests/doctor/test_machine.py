@@ -15,8 +15,8 @@ import pytest
 from werkzeug.serving import make_server
 
 from app import create_app
+from app.config.settings import Settings
 from app.doctor import machine
-from app.settings import Settings
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 from tests.fakes import scripted_wiring
 

@@ -14,9 +14,9 @@ from gguf import GGUFWriter
 
 from app.backends.corpus.index import Manifest, checksum, sizes, write_manifest
 from app.backends.local.weight_files import SUMS, write_sums
-from app.doctor import parts
-from app.preparing import base_model_folder
-from app.settings import Settings
+from app.bootstrap import base_model_folder
+from app.config.settings import Settings
+from app.doctor import components
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 
 
@@ -34,20 +34,20 @@ def indexed(settings) -> Settings:
 
 
 def test_a_whole_index_is_well(indexed):
-    assert the_one(parts.corpora, indexed) == (SOUND, "12 passages, whole ")
+    assert the_one(components.corpora, indexed) == (SOUND, "12 passages, whole ")
 
 
 def test_an_index_that_is_missing_or_damaged_names_the_command(settings, indexed):
-    assert the_one(parts.corpora, settings) == (BROKEN, "The index of the corpus vital is missing make corpus")
+    assert the_one(components.corpora, settings) == (BROKEN, "The index of the corpus vital is missing make corpus")
     segment = indexed.instance / "corpora" / "made-up" / "index-1" / "segment"
     segment.write_bytes(b"1123456789" * 100)
-    state, said = the_one(parts.corpora, indexed)
+    state, said = the_one(components.corpora, indexed)
     assert state is BROKEN and "damaged" in said
 
 
 @pytest.mark.models
 def test_the_models_that_install_are_whole():
-    for check in (parts.question_model, parts.reranker):
+    for check in (components.question_model, components.reranker):
         assert the_one(check, Settings())[0] is SOUND
 
 
@@ -59,17 +59,17 @@ def test_a_question_model_that_is_cut_off_is_a_problem_and_a_whole_one_is_none(t
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    state, said = the_one(parts.question_model, Settings(question_model=own))
+    state, said = the_one(components.question_model, Settings(question_model=own))
     assert state is SOUND and "its bytes can be compared with nothing" in said
     for kept in (9000, 40, 0):
         own.write_bytes(own.read_bytes()[:kept])
-        state, said = the_one(parts.question_model, Settings(question_model=own))
+        state, said = the_one(components.question_model, Settings(question_model=own))
         assert state is BROKEN and "cut off" in said and "QUESTION_MODEL" in said
-    assert "missing" in the_one(parts.question_model, Settings(question_model=tmp_path / "no.gguf"))[1]
+    assert "missing" in the_one(components.question_model, Settings(question_model=tmp_path / "no.gguf"))[1]
 
 
 def test_a_base_that_is_not_unpacked_is_a_problem(settings):
-    assert the_one(parts.base_model, settings)[0] is BROKEN
+    assert the_one(components.base_model, settings)[0] is BROKEN
 
 
 def test_a_base_whose_bytes_a_disk_has_changed_is_a_problem_and_the_mend_takes_it_away(settings):
@@ -78,38 +78,38 @@ def test_a_base_whose_bytes_a_disk_has_changed_is_a_problem_and_the_mend_takes_i
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         (folder / name).write_text("{}")
     write_sums(folder)
-    assert the_one(parts.base_model, settings)[0] is SOUND
+    assert the_one(components.base_model, settings)[0] is SOUND
     (folder / SUMS).write_text(f"{'0' * 64}  model.safetensors\n")  # as if the bytes were others
     later = (folder / SUMS).stat().st_mtime + 60
     os.utime(folder / SUMS, (later, later))
-    state, said = the_one(parts.base_model, settings)
+    state, said = the_one(components.base_model, settings)
     assert state is BROKEN and f"rm -r {folder} && make setup" in said
 
 
 @pytest.fixture
 def copied(tmp_path) -> Path:
     """The models that ship, as a copy that may be broken; git knows nothing of it."""
-    return shutil.copytree(parts.SHIPPED, tmp_path / "models")
+    return shutil.copytree(components.SHIPPED, tmp_path / "models")
 
 
 def test_the_models_that_ship_are_whole(copied):
-    assert [state for state, _ in found(parts.shipped_models, Settings(), copied)] == [SOUND, SOUND]
+    assert [state for state, _ in found(components.shipped_models, Settings(), copied)] == [SOUND, SOUND]
 
 
 @pytest.mark.parametrize("name", ["judge/adapter_model.safetensors", "reader/model.safetensors"])
 def test_weights_that_are_cut_off_or_gone_name_the_command(copied, name):
     content = (copied / name).read_bytes()
     (copied / name).write_bytes(content[: len(content) // 2])
-    said = found(parts.shipped_models, Settings(), copied)
+    said = found(components.shipped_models, Settings(), copied)
     assert has(said, BROKEN, "cut off") and has(said, BROKEN, "git checkout -- app/models")
     (copied / name).unlink()
-    assert has(found(parts.shipped_models, Settings(), copied), BROKEN, "is missing")
+    assert has(found(components.shipped_models, Settings(), copied), BROKEN, "is missing")
 
 
 @pytest.mark.parametrize("name", ["judge/calibration.json", "reader/tokenizer.json"])
 def test_a_damaged_file_beside_the_weights_is_named(copied, name):
     (copied / name).write_text("{")
-    assert has(found(parts.shipped_models, Settings(), copied), BROKEN, f"{name} is damaged")
+    assert has(found(components.shipped_models, Settings(), copied), BROKEN, f"{name} is damaged")
 
 
 def test_weights_that_are_not_the_committed_ones_are_named(copied):
@@ -118,9 +118,9 @@ def test_weights_that_are_not_the_committed_ones_are_named(copied):
 
     git("init", "-q")
     git("add", ".")
-    assert [state for state, _ in found(parts.shipped_models, Settings(), copied)] == [SOUND, SOUND]
+    assert [state for state, _ in found(components.shipped_models, Settings(), copied)] == [SOUND, SOUND]
     weights = copied / "reader" / "model.safetensors"
     content = bytearray(weights.read_bytes())
     content[-100] ^= 1
     weights.write_bytes(content)
-    assert has(found(parts.shipped_models, Settings(), copied), WARNED, "is not as committed")
+    assert has(found(components.shipped_models, Settings(), copied), WARNED, "is not as committed")

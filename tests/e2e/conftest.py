@@ -14,7 +14,7 @@ from jinja2 import BytecodeCache
 from werkzeug.serving import make_server
 
 from app import create_app
-from app.settings import Settings
+from app.config.settings import Settings
 from tests.fakes import FakeWiring, scripted_wiring
 from tests.waiting import until
 

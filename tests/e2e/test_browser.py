@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.capabilities import Choice
+from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
-from app.samples import SAMPLES
+from app.examples import SAMPLES
 from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
 from tests.waiting import LONG
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from app import create_app
-from app.settings import Settings
+from app.config.settings import Settings
 from tests import redis_server
 from tests.e2e.conftest import serving
 from tests.e2e.test_browser import check, expect_verdict

@@ -10,8 +10,8 @@ from threading import Semaphore
 import pytest
 
 from app import create_app
+from app.config.settings import Settings
 from app.domain.model import Answer, Judgement, Label, Origin, Passage, RunOptions, Sentence, Span, Verdict
-from app.settings import Settings
 from tests.e2e.conftest import serving
 from tests.e2e.test_browser import check, expect_verdict
 from tests.fakes import ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Gate, Script, ScriptedHop, scripted_wiring

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.backends.corpus.registry import CORPORA, is_current
-from app.settings import load_settings
+from app.config.settings import load_settings
 from tests.faults.servers import DATABASE, ROOT, flask
 
 

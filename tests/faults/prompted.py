@@ -5,9 +5,9 @@ from __future__ import annotations
 from flask import Flask
 
 from app import create_app
+from app.config.settings import load_settings
+from app.container.container import Wiring
 from app.modules.wording import stems
-from app.settings import load_settings
-from app.wiring import Wiring
 
 
 class Cold(Wiring):

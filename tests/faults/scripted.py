@@ -9,10 +9,10 @@ from flask import Flask
 
 from app import create_app
 from app.backends.corpus.bm25 import Bm25Retriever
+from app.bootstrap import index_folder
+from app.config.settings import load_settings
 from app.domain.model import Answer, Claim, Question, RunOptions, Span
 from app.domain.ports import Retriever
-from app.preparing import index_folder
-from app.settings import load_settings
 from tests.fakes import FakeWiring, scripted_strategy, scripted_wiring
 
 

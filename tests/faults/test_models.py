@@ -13,7 +13,7 @@ import pytest
 
 from app.backends.local.llama_cpp import packaged_gguf
 from app.backends.local.reranker import packaged_reranker
-from app.settings import load_settings
+from app.config.settings import load_settings
 from tests.faults.servers import ROOT, Server, assert_sound, serving
 from tests.waiting import until
 

@@ -10,9 +10,9 @@ import pytest
 from flask import Flask
 
 from app import create_app
+from app.config.settings import Settings
 from app.domain.errors import CallFailed
 from app.domain.model import Judgement, RunOptions
-from app.settings import Settings
 from tests.fakes import TWO_HOPS, FakeWiring, Script, ScriptedHop, answer
 from tests.reasoning import pursuit
 

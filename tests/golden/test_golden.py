@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from app import create_app
-from app.settings import Settings, settings_fields
+from app.config.settings import Settings, settings_fields
 from tests.fakes import scripted_wiring
 from tests.golden.conftest import CLAIM, EndedRun
 from tests.golden.golden_file import compare, normalised, without_prose
@@ -34,9 +34,11 @@ def helps(command: click.Command, name: str, parent: click.Context) -> Iterator[
 
 
 def test_the_help_of_every_command(app):
-    names = sorted(set(app.cli.commands) - FLASKS_OWN)
-    flask = click.Context(app.cli, info_name="flask --app app")
-    compare("cli_help.txt", "\n".join(text for name in names for text in helps(app.cli.commands[name], name, flask)))
+    names = sorted(set(app.cli.check.commands) - FLASKS_OWN)
+    flask = click.Context(app.cli.check, info_name="flask --app app")
+    compare(
+        "cli_help.txt", "\n".join(text for name in names for text in helps(app.cli.check.commands[name], name, flask))
+    )
 
 
 def test_check_with_json(app, strategy):

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from app.config.settings import ROOT
 from app.domain.errors import ModelUnavailable
 from app.modules.judging.calibrated import BIAS, JUDGE, SIGNALS, JoinedJudge, Joint, joined, signals
-from app.settings import ROOT
 from tests.judges import ScriptedJudge
 
 PARIS = [("Paris", "Paris is the capital of France. It hosted the Olympics in 1924.")]

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from app.config.settings import ROOT
 from app.domain import progress
 from app.domain.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable, RunStopped, SettingsError
 from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.model import Label, LabelSet, Passage, Span, Usage
-from app.settings import ROOT
 
 IMPORT_ALL = """
 import pkgutil, sys

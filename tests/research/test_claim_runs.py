@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.backends.corpus.index import Manifest, checksum, sizes, write_manifest
+from app.config.settings import Settings
+from app.container.container import Wiring
 from app.domain.model import Claim, Hop, Question
-from app.settings import Settings
-from app.wiring import Wiring
 from research.claims import metrics
 from research.claims.data import Asked, VitalClaim, sample_claims
 from research.claims.gold_parts import with_gold

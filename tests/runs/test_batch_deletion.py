@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
 
-from app import cli_runs
+from app import cli
 from app.domain.model import Question, RunOptions
 from app.runs.batches import WAITING, BatchState
 from app.runs.deletion import AT_A_TIME, UNDO_SECONDS
@@ -149,7 +149,7 @@ def test_there_is_nothing_to_delete_by_a_name_that_no_batch_has(runs):
 def test_what_the_operator_purges_takes_the_batches_along_of_which_no_run_is_left(runs, done):
     app = Flask("test")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
-    cli_runs.register(app)
+    cli.runs.register(app)
     waiting = runs.batches.create(lines(1), RunOptions(), "me", "Waiting")
     purged = app.test_cli_runner().invoke(args=["runs", "purge", "--older-than", "0d", "--yes"])
     assert purged.output == "Runs deleted for good: 2.\n"

@@ -8,12 +8,12 @@ import json
 
 import pytest
 
-from app.claims import LONGEST
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Label
 from app.runs.batch_files import LARGEST, MOST_CLAIMS, NO_CLAIMS, NO_HEADER, TOO_LARGE, read_claims
 from app.runs.batch_results import COLUMNS, as_csv, as_jsonl
 from app.runs.batches import BatchClaim, BatchLine
+from app.text.claims import LONGEST
 
 WHOLE = Claim("Hamlet, the play, is old.", "Somebody", "2020-10-31")
 BARE = Claim("The moon is made of rock.")

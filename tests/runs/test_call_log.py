@@ -12,7 +12,7 @@ from flask import Flask
 from sqlalchemy import create_engine, event, func, select, text
 from sqlalchemy.orm import sessionmaker
 
-from app import cli_cache
+from app.cli import runs
 from app.domain.calls import Call, cached_call, use_stores
 from app.domain.events import RunFailed, RunStarted
 from app.domain.model import Claim, RunOptions
@@ -290,7 +290,7 @@ def test_a_damaged_reply_counts_as_none(run, sessions):
 def terminal(calls):
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(calls=calls, settings=SimpleNamespace(cache_mb=1))
-    cli_cache.register(app)
+    runs.register_cache(app)
     return lambda *words, typed=None: app.test_cli_runner().invoke(args=["cache", *words], input=typed)
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text, update
 
+from app.config.settings import ROOT
 from app.domain.errors import InvalidInput
 from app.domain.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, TokensUsed, VerdictReached
 from app.domain.model import Claim, Label, RunOptions, Usage, Verdict
@@ -20,7 +21,6 @@ from app.runs.event_store import WAITING, EventStore, RunEnded, Unreadable
 from app.runs.leases import Lease, LeaseLost
 from app.runs.spending import Spending
 from app.runs.tables import EventRow, RunRow
-from app.settings import ROOT
 from tests.runs.conftest import lapse, only_sqlite
 from tests.waiting import LONG, LONGER
 

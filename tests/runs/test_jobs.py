@@ -9,8 +9,8 @@ import time
 
 import pytest
 
+from app.config.settings import ROOT
 from app.runs.jobs import ThreadJobs
-from app.settings import ROOT
 from tests.waiting import LONG, until
 
 

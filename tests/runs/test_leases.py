@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, text
 
+from app.config.settings import ROOT
 from app.domain.events import RunFailed, RunStarted
 from app.domain.model import Claim, RunOptions
 from app.runs.db import database_now
 from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, Lease
-from app.settings import ROOT
 from tests.runs.conftest import lapse, row_of
 from tests.waiting import LONG, until
 

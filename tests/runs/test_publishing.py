@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import insert, update
 
-from app import cli_runs
+from app import cli
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Label, RunOptions
 from app.runs.event_store import encode_options
@@ -137,7 +137,7 @@ def test_the_gallery_shows_the_last_published_first_by_label_and_some_at_a_time(
 def terminal(runs):
     app = Flask("app")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
-    cli_runs.register(app)
+    cli.runs.register(app)
     return lambda *words: app.test_cli_runner().invoke(args=["runs", *words])
 
 

@@ -8,7 +8,6 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
 
-from app import cli_runs
 from app.domain.model import Claim, Label, RunOptions
 from app.runs.deletion import AT_A_TIME
 from app.runs.projections import RunFilter
@@ -120,7 +119,7 @@ def terminal(runs_with):
     runs = runs_with(scripted_wiring())
     app = Flask("test")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
-    cli_runs.register(app)
+    runs.register(app)
 
     def run(*arguments: str, answer: str = ""):
         return app.test_cli_runner().invoke(args=["runs", *arguments], input=answer)

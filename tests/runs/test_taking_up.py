@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text, update
 from sqlalchemy.orm import sessionmaker
 
+from app.config.settings import ROOT
 from app.domain.errors import InvalidInput
 from app.domain.events import SCHEMA_VERSION, TERMINAL, Event, RunResumed, RunStarted
 from app.domain.model import Claim, HopStatus, RunOptions, Usage
@@ -27,7 +28,6 @@ from app.runs.runner import MAX_LOST_LEASES, Runner
 from app.runs.scheduler import Scheduler
 from app.runs.spending import Spending
 from app.runs.tables import EventRow, RunRow
-from app.settings import ROOT
 from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate
 from tests.runs.conftest import ended, events_until_end, lapse, row_of
 from tests.runs.steady import FAILED, Steady, SteadyWiring, scripted

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app
-from app.settings import Settings
+from app.config.settings import Settings
 from tests.fakes import FakeWiring, scripted_wiring
 from tests.waiting import until
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import jsonschema_rs
 import pytest
 
-from app.capabilities import Choice
+from app.capabilities.options import Choice
 from app.domain.model import LabelSet
 from app.runs.export import run_as_dict
 from app.web.api.openapi.document import document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.capabilities import Choice
+from app.capabilities.options import Choice
 from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
 from tests.waiting import LONG
 from tests.web.conftest import token

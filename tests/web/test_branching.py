@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.capabilities import Choice
+from app.capabilities.options import Choice
 from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for

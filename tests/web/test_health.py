@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app import create_app
-from app.settings import Settings
+from app.config.settings import Settings
 from tests.fakes import Part, scripted_wiring
 from tests.web.conftest import finished
 

@@ -7,13 +7,13 @@ from html import unescape
 
 import pytest
 
-from app.capabilities import Choice
+from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
 from app.domain.model import Answer, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Sentence, Span, Verdict
 from app.domain.progress import troubled
+from app.examples import SAMPLES
 from app.extensions import db
 from app.runs.tables import EventRow
-from app.samples import SAMPLES
 from app.web.errors import STALE_FORM
 from tests.fakes import (
     AWAY,

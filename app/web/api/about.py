@@ -10,11 +10,11 @@ from dataclasses import asdict
 
 from flask import Response, jsonify, render_template
 
+from app.config.settings import MOST_HOPS
 from app.domain.model import LabelSet
+from app.examples import SAMPLES
 from app.runs.export import options_of
 from app.runs.json_schema import as_json
-from app.samples import SAMPLES
-from app.settings import MOST_HOPS
 from app.web.api.blueprint import api_blueprint
 from app.web.api.openapi.document import document
 from app.web.api.problems import API

@@ -11,12 +11,12 @@ from flask import current_app, request
 from itsdangerous import Signer
 from werkzeug.exceptions import BadRequest
 
+from app.config.settings import MOST_HOPS
 from app.domain.errors import InvalidInput
 from app.domain.model import RunOptions
 from app.run_request import CLAIM_FIELDS, MAX_HOPS_REQUIRED, RunRequest, resolve_options
 from app.runs.batch_files import checked, line_of, title_of
 from app.runs.batches import BatchLine
-from app.settings import MOST_HOPS
 from app.web.current import capabilities, hopcheck
 
 NAME_FIELDS = ("strategy", "preset", "answerer", "search", "model", "labels")

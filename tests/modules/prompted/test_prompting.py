@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.model import Claim, Label, LabelSet, Question
+from app.examples import SAMPLES
 from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt
 from app.modules.claim_verifier.prompted import sufficiency_prompt
 from app.modules.prompting import EVIDENCE_WORDS, Marks, kept_evidence
@@ -17,7 +18,6 @@ from app.modules.qa_validator.prompted import usefulness_prompt
 from app.modules.question_generator.prompted import question_prompt
 from app.modules.reasoner.prompted import balanced, reasoning_prompt
 from app.modules.wording import names
-from app.samples import SAMPLES
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, hop
 
 FOUR, THREE, TWO = LabelSet.FOUR.labels, LabelSet.THREE.labels, LabelSet.TWO.labels

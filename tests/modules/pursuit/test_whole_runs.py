@@ -13,7 +13,7 @@ from app.modules.pursuit.questioners import LocalPursuer, PromptedParaphraser, P
 from app.modules.question_generator.local import LocalQuestionGenerator
 from app.modules.reasoner.local import JudgeReasoner
 from app.modules.reasoner.prompted import PromptedReasoner
-from app.pursuit_presets import PURSUIT_PRESETS, PursuitPreset
+from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.modules.pursuit.test_questioners import Judge, Silent

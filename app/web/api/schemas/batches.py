@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.claims import LONGEST_DATE
 from app.domain.model import Label
 from app.runs.batch_files import MOST_CLAIMS
 from app.runs.batches import BatchState
+from app.text.claims import LONGEST_DATE
 from app.web.api.input import CLAIM_FIELDS
 from app.web.api.schemas.parts import COUNT, DAY, MOMENT, SHARE, Schema, listed, maybe, sent, text, whole
 from app.web.api.schemas.sent import NEW_RUN

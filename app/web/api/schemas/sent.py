@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.claims import LONGEST, LONGEST_DATE, LONGEST_SPEAKER, SHORTEST
+from app.config.settings import MOST_HOPS
 from app.domain.model import LabelSet
 from app.runs.notes import LONGEST_NOTE
-from app.settings import MOST_HOPS
+from app.text.claims import LONGEST, LONGEST_DATE, LONGEST_SPEAKER, SHORTEST
 from app.web.api.input import HIGHEST_HOP
 from app.web.api.schemas.parts import TRUTH, Schema, listed, maybe, sent, text
 

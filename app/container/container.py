@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from app.availability import SEQ2SEQ, Availability
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import Shelf
 from app.backends.llm.openai_client import OpenAIChat
@@ -23,7 +22,13 @@ from app.backends.local.loading import fingerprint
 from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
-from app.capabilities import BASELINES, PURSUIT, Capabilities, Group
+from app.capabilities.availability import SEQ2SEQ, Availability
+from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group
+from app.capabilities.pursuit import CORPUS, GENERATOR, JUDGE, READER, RERANKER
+from app.components import Part, Parts
+from app.config.settings import Settings
+from app.container.sources import SearchEngines, configured_engines
+from app.container.strategies import HeadStarts, PursuitParts, fine_tuned, pursuit
 from app.domain.model import RunOptions
 from app.domain.ports import (
     ClaimVerifier,
@@ -36,8 +41,6 @@ from app.domain.ports import (
     Strategy,
     TextGenerator,
 )
-from app.head_starts import HeadStarts
-from app.missing import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.modules.answerers import flan_t5, reciter_reader, retriever_reader, web_search
 from app.modules.answerers.document_choice import PromptedChooser, PromptedReader, ReaderChooser
 from app.modules.answerers.yes_no import YesOrNo, YesOrNoReader
@@ -53,15 +56,11 @@ from app.modules.question_generator.prompted import PromptedQuestioner
 from app.modules.reasoner.flan_t5 import FlanT5Reasoner
 from app.modules.reasoner.local import JudgeReasoner
 from app.modules.reasoner.prompted import PromptedReasoner
-from app.parts import Part, Parts
-from app.pursuing import PursuitParts, fine_tuned, pursuit
-from app.pursuit_presets import PURSUIT_PRESETS
-from app.search_engines import SearchEngines, configured_engines
-from app.settings import Settings
+from app.presets import PURSUIT_PRESETS
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
 
-SHIPPED = Path(__file__).parent / "models"
+SHIPPED = Path(__file__).resolve().parents[1] / "models"
 JOINED = SHIPPED / "judge" / "joined.json"
 ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
     DIRECT: DirectAsker,

@@ -9,10 +9,10 @@ from app.backends.corpus.search import CorpusPages, CorpusSearch
 from app.backends.fetch.pages import WebPages
 from app.backends.web_search.registry import configured, each_first
 from app.backends.web_search.search import Searching
-from app.capabilities import CORPUS_SEARCH
+from app.capabilities.options import CORPUS_SEARCH
+from app.config.settings import Settings
 from app.domain.model import Origin, RunOptions
 from app.domain.ports import PageReader, WebSearch
-from app.settings import Settings
 
 
 class SearchEngines:

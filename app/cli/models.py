@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import click
 from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
+from flask_migrate import upgrade
 
 from app.backends.local.loading import fetch as fetch_model
-from app.capabilities import Choice
+from app.bootstrap import Step, steps
+from app.bootstrap import prepare as carry_out
+from app.capabilities.options import Choice
+from app.config.settings import Settings
+from app.doctor.checks import CHECKS, ONLINE
+from app.doctor.findings import State, examine, lines
 from app.domain.errors import ModelUnavailable
+from app.runs.schema_version import is_newest
 
 FETCHED = {
     "flan-t5": "flan_t5",
@@ -24,7 +34,7 @@ models = AppGroup("models", help="The models and modules that runs can be made o
 
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.add_command(models)
+    app.cli.check.add_command(models)
 
 
 @models.command("list")
@@ -64,3 +74,51 @@ def _details(choice: Choice) -> list[str]:
     if not choice.available:
         told.append(f"{choice.reason} Mend it with: {choice.mend}" if choice.mend else choice.reason)
     return told
+
+
+# `flask --app app prepare`: making once what the first claim needs. One command does all of it, the database too.
+
+
+def register_setup(app: Flask) -> None:
+    """Make the command known to `flask --app app`."""
+    app.cli.check.add_command(prepare)
+
+
+@click.command()
+@with_appcontext
+def prepare() -> None:
+    """Make what the first claim needs: unpacked weights, corpus index, database. What is made already stays."""
+    settings = current_app.extensions["hopcheck"].settings
+    try:
+        carry_out([*steps(settings), database(settings)], click.echo)
+    except ModelUnavailable as error:
+        raise click.ClickException(str(error)) from None
+
+
+def database(settings: Settings) -> Step:
+    """The tables, brought to the newest version; the same as `flask --app app db upgrade`."""
+    return Step("Bring the database up to date", lambda: is_newest(settings.database_url), lambda say: upgrade())
+
+
+# `flask --app app doctor`: what is wrong here, in plain words, and how to mend it.
+
+
+def register_doctor(app: Flask) -> None:
+    """Make the command known to `flask --app app`."""
+    app.cli.check.add_command(doctor)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON list.")
+@click.option("--online", is_flag=True, help="Also ask each language model for one word, which may cost a little.")
+@with_appcontext
+def doctor(as_json: bool, online: bool) -> None:
+    """Look at everything that Hopcheck needs. Exits 0 when there is no problem, 1 when there is one."""
+    found = list(examine(current_app.extensions["hopcheck"].settings, CHECKS + ONLINE if online else CHECKS))
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in found], ensure_ascii=False))
+    else:
+        for line in lines(found):
+            click.echo(line)
+    if any(finding.state is State.PROBLEM for finding in found):
+        raise SystemExit(1)

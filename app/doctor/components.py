@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.config.settings import ROOT, Settings
 from app.doctor.findings import Finding, ok, problem, warning
 from app.domain.errors import CallFailed, ModelUnavailable
-from app.settings import ROOT, Settings
 
 if TYPE_CHECKING:
     from app.backends.llm.registry import ModelSettings
@@ -24,7 +24,7 @@ def corpora(settings: Settings) -> Iterator[Finding]:
     """Is each corpus in use indexed, whole, and made from what is installed now?"""
     from app.backends.corpus.index import checked
     from app.backends.corpus.registry import CORPORA
-    from app.preparing import corpus_index, index_folder
+    from app.bootstrap import corpus_index, index_folder
 
     for name in settings.corpora:
         what = f"corpus {name}"
@@ -57,8 +57,8 @@ def question_model(settings: Settings) -> Iterator[Finding]:
 def base_model(settings: Settings) -> Iterator[Finding]:
     """SmolLM2 as it was unpacked, which the judge stands on."""
     from app.backends.local.weight_files import matches_sums
-    from app.preparing import base_model as step
-    from app.preparing import base_model_folder
+    from app.bootstrap import base_model as step
+    from app.bootstrap import base_model_folder
 
     name, folder = "judge's base", base_model_folder(settings)
     if not step(settings).is_done():

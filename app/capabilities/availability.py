@@ -12,7 +12,7 @@ from app.backends.corpus.registry import installed
 from app.backends.llm.registry import ModelSettings, availability
 from app.backends.local.loading import why_missing
 from app.backends.web_search.search import Searching
-from app.capabilities import (
+from app.capabilities.options import (
     BASELINES,
     CORPUS_SEARCH,
     MIXES,
@@ -25,8 +25,7 @@ from app.capabilities import (
     Group,
     Mix,
 )
-from app.domain.model import RunOptions
-from app.missing import (
+from app.capabilities.pursuit import (
     CORPUS,
     FETCH_FLAN_T5,
     GENERATOR,
@@ -35,11 +34,14 @@ from app.missing import (
     READER,
     RERANKER,
     broken,
+    pursuit_at_work,
+    pursuits,
+    searches,
 )
+from app.components import Parts
+from app.config.settings import Settings
+from app.domain.model import RunOptions
 from app.modules.answerers import flan_t5, reciter_reader, retriever_reader
-from app.parts import Parts
-from app.pursuit_availability import pursuit_at_work, pursuits, searches
-from app.settings import Settings
 
 GUIDED = "question-guided"
 LOCAL_PURSUIT, PROMPTED_PURSUIT = "local", "llm+llm"

@@ -19,7 +19,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.backends.local.loading import fetch, is_path, why_missing
-from app.cli_errors import told_in_one_line
+from app.cli.output import told_in_one_line
 
 train = AppGroup("train", help="Train the judge, the reader, or models that ask questions.")
 
@@ -44,7 +44,7 @@ def _base(default: str | None, about: str) -> Callable[[Command], Command]:
 
 def register(app: Flask) -> None:
     """Add the commands to the application."""
-    app.cli.add_command(train)
+    app.cli.check.add_command(train)
 
 
 @train.command("entailment")

@@ -18,16 +18,16 @@ from app.backends.corpus.formats import FORMATS
 from app.backends.corpus.index import MANIFEST, PROBLEMS
 from app.backends.corpus.prebuilt import install_prebuilt
 from app.backends.corpus.registry import CORPORA, VITAL, CorpusInfo, folder_of, installed
+from app.bootstrap import corpus_index, prepare
+from app.config.settings import Settings
 from app.domain.errors import HopcheckError, InvalidInput
-from app.preparing import corpus_index, prepare
-from app.settings import Settings
 
 corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
 
 
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.add_command(corpus)
+    app.cli.check.add_command(corpus)
 
 
 @corpus.command("build")

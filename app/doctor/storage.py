@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
+from app.config.secret_key import SHORTEST_SECRET
+from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor.findings import Finding, ok, problem, warning
 from app.domain.errors import SettingsError
-from app.kept_secret import SHORTEST_SECRET
-from app.settings import ROOT, Settings, settings_fields
 
 if TYPE_CHECKING:
     from app.runs.db_health import Condition

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+import click
+
+from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.events import (
     AnswerFound,
     Event,
@@ -76,3 +80,19 @@ def tell_verdict(verdict: Verdict, report: Report, say: Say) -> None:
 def printable(line: str) -> str:
     """Retrieved text is data: control characters, which steer a terminal, become replacement characters."""
     return "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)
+
+
+# What a command says when it cannot do what was asked: one sentence, and an exit status that says why.
+
+
+@contextmanager
+def told_in_one_line() -> Iterator[None]:
+    """Inside the block bad input exits 2, and everything else that Hopcheck or the disk refuses exits 1."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from None
+    except HopcheckError as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{error.strerror}: {error.filename or 'a file'}") from None

@@ -7,12 +7,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from app.backends.local.loading import why_missing
 from app.backends.web_search.registry import PROVIDERS, each_first
 from app.backends.web_search.search import Searching
-from app.capabilities import CORPUS_SEARCH, Choice
+from app.capabilities.options import CORPUS_SEARCH, Choice
+from app.components import Part, Parts
+from app.config.settings import Settings
 from app.domain.model import RunOptions
-from app.missing import GENERATOR, JUDGE, NO_MODEL, READER, broken
-from app.parts import Parts
-from app.pursuit_presets import PURSUIT_PRESETS, PursuitPreset
-from app.settings import Settings
+from app.presets import PURSUIT_PRESETS, PursuitPreset
+
+# Why something cannot be had and what makes it so, in words that several choices share; the heavy parts by name.
+
+NO_MODEL = "No language model is set up.", "OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
+FETCH_FLAN_T5 = "flask --app app models fetch flan-t5, or FLAN_T5, a folder with the model"
+JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
+    "judge",
+    "question generator",
+    "corpus and retriever",
+    "reranker",
+    "reader",
+)
+"""The heavy parts of the embedded default."""
+
+
+def broken(choice: Choice, part: Part) -> Choice:
+    """The choice, not to be had for a part of it could not be loaded."""
+    return choice.without(f"The {part.name} could not be loaded: {part.message}", part.mend)
 
 
 def pursuits(settings: Settings, parts: Parts, usable: bool) -> Iterator[Choice]:

@@ -11,7 +11,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app.cli_errors import told_in_one_line
+from app.cli.output import told_in_one_line
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet
 from research.evaluation.baselines import BASELINES
@@ -28,8 +28,8 @@ STOPPED = 130
 
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.add_command(evaluate)
-    app.cli.add_command(results)
+    app.cli.check.add_command(evaluate)
+    app.cli.check.add_command(results)
 
 
 @click.command()

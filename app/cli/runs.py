@@ -6,14 +6,15 @@ import json
 import re
 
 import click
-from flask import Flask
+from flask import Flask, current_app
 from flask.cli import AppGroup
 
-from app.cli_errors import told_in_one_line
-from app.cli_telling import printable, tell, tell_verdict
+from app.cli.output import printable, tell, tell_verdict, told_in_one_line
+from app.runs.call_log import MEGABYTE, CallLog
 from app.runs.export import run_as_dict
 from app.runs.projections import RunFilter
 from app.runs.publishing import Publishing
+from app.web.api.tokens import line_of, new_token
 from app.web.current import hopcheck
 
 runs = AppGroup("runs", help="Everybody's runs, and reports that their owners have published (PUBLISHING=on).")
@@ -25,7 +26,7 @@ ID_WITH_A_DASH = {"ignore_unknown_options": True}
 
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.add_command(runs)
+    app.cli.check.add_command(runs)
 
 
 @runs.command("list")
@@ -119,3 +120,64 @@ def _say_run(about: str, claim: str) -> None:
 
 def _say(line: str) -> None:
     click.echo(printable(line))
+
+
+# `flask --app app tokens ...`: tokens for the JSON API.
+
+tokens = AppGroup("tokens", help="Tokens for the JSON API.")
+
+
+def register_tokens(app: Flask) -> None:
+    """Make the commands known to `flask --app app`."""
+    app.cli.check.add_command(tokens)
+
+
+@tokens.command("new")
+@click.argument("name")
+def new(name: str) -> None:
+    """Make a token for NAME and print it, which happens only this once, with the line that makes it known.
+
+    The token goes to standard output, the rest to standard error. Nothing is written: adding the line is up to you.
+    """
+    token = new_token()
+    with told_in_one_line():
+        line = line_of(name, token)
+    path = current_app.extensions["hopcheck"].settings.api_tokens
+    where = f"to {path}" if path else "to a file, and name that file in API_TOKENS"
+    click.echo("Whoever asks the API shows this token; it is printed only now:", err=True)
+    click.echo(token)
+    click.echo(f"Add this line {where}:\n{line}", err=True)
+
+
+# `flask --app app cache ...`: what the replies of language models that are kept take, and forgetting them.
+
+cache = AppGroup("cache", help="The replies of language models that are kept, so that none is paid for twice.")
+
+
+def register_cache(app: Flask) -> None:
+    """Make the commands known to `flask --app app`."""
+    app.cli.check.add_command(cache)
+
+
+@cache.command("show")
+def show_cache() -> None:
+    """How many replies are kept, and what they take of CACHE_MB."""
+    with told_in_one_line():
+        count, size = _calls().size()
+    limit = current_app.extensions["hopcheck"].settings.cache_mb
+    click.echo(f"{count:,} {'reply' if count == 1 else 'replies'}, {size / MEGABYTE:.1f} of {limit:,} MB (CACHE_MB)")
+
+
+@cache.command("purge")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def purge_cache(yes: bool) -> None:
+    """Forget every reply. The next calls are made, and paid for, again."""
+    with told_in_one_line():
+        count, _ = _calls().size()
+        if not yes:
+            click.confirm(f"Forget {count:,} {'reply' if count == 1 else 'replies'}?", abort=True)
+        click.echo(f"{_calls().purge():,} forgotten")
+
+
+def _calls() -> CallLog:
+    return current_app.extensions["hopcheck"].calls

@@ -3,57 +3,113 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-from flask import Flask, current_app
+from flask import current_app
 from flask.cli import with_appcontext
 
-from app import (
-    cli_cache,
-    cli_corpus,
-    cli_doctor,
-    cli_evaluate,
-    cli_models,
-    cli_runs,
-    cli_setup,
-    cli_tokens,
-    cli_train,
-    cli_worker,
-)
-from app.capabilities import Capabilities
-from app.cli_check_file import check_file, go_on
-from app.cli_errors import told_in_one_line
-from app.cli_telling import Say, printable, tell, tell_verdict
+from app.capabilities.options import Capabilities
+from app.cli.output import Say, printable, tell, tell_verdict, told_in_one_line
+from app.config.settings import MOST_HOPS
+from app.domain.errors import InvalidInput
 from app.domain.events import TERMINAL
 from app.domain.model import LabelSet, RunOptions
 from app.domain.report import Report, fold
 from app.run_request import RunRequest, resolve_options
+from app.runs.batch_files import read_claims
+from app.runs.batch_results import as_csv, as_jsonl
+from app.runs.batches import BatchState, Progress
 from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent
-from app.settings import MOST_HOPS
+
+# `check --file CLAIMS.csv`: a batch that is carried out right here, and what came of it as a file.
+
+LOOK_SECONDS = 0.5
+
+NO_SUCH_BATCH = "There is no batch of that id that could go on."
+
+
+def check_file(runs: Runs, path: Path, options: RunOptions, owner: str, out: Path | None) -> bool:
+    """Check every claim of the file and write the results; whether all came to a verdict.
+
+    Raises InvalidInput for a file that cannot be taken, and OSError.
+    """
+    lines = read_claims(path.read_bytes(), path.name)
+    return _see_through(runs, runs.start_batch(lines, options, owner, path.name), out)
+
+
+def go_on(runs: Runs, batch_id: str, out: Path | None) -> bool:
+    """The same for a batch that was left earlier, or one that stands done."""
+    batch = runs.batches.get(batch_id)
+    if batch is None or batch.state is BatchState.CANCELLED:
+        raise InvalidInput(NO_SUCH_BATCH, "batch")
+    runs.batch_steering.resume(batch_id)
+    return _see_through(runs, batch_id, out)
+
+
+def _see_through(runs: Runs, batch_id: str, out: Path | None) -> bool:
+    """Carry the batch out with progress on standard error. Ctrl-C pauses it, and so does a day that is spent."""
+    _say(f"Batch {batch_id}; --batch {batch_id} goes on with it.")
+    try:
+        _carry_out(runs, batch_id)
+    except BaseException:
+        runs.batch_steering.pause(batch_id)
+        raise
+    _write(runs, batch_id, out)
+    progress = runs.batches.progress(batch_id)
+    return progress.with_verdict == progress.total
+
+
+def _carry_out(runs: Runs, batch_id: str) -> None:
+    """Feed the batch and name its runs until it is done; the database says what is left of it."""
+    told = None
+    while True:
+        runs.feeder.feed()
+        for run_id in runs.batch_steering.unfinished(batch_id):
+            runs.wake(run_id)
+        progress = runs.batches.progress(batch_id)
+        if progress != told:
+            _say(_words(progress))
+        told = progress
+        batch = runs.batches.get(batch_id)
+        if batch is None or batch.state is not BatchState.GOING:
+            return
+        if reason := runs.feeder.held_up():
+            raise click.ClickException(reason)
+        time.sleep(LOOK_SECONDS)
+
+
+def _words(progress: Progress) -> str:
+    counts = ", ".join(f"{number} {name}" for name, number in sorted(progress.counts.items()))
+    return f"{progress.done} of {progress.total} done: {counts}"
+
+
+def _write(runs: Runs, batch_id: str, out: Path | None) -> None:
+    """The results as CSV where the file is called so, else as JSON Lines; to standard output without a file."""
+    write: Callable = as_csv if out and out.suffix.lower() == ".csv" else as_jsonl
+    written = write(runs.batches.all_claims(batch_id), lambda run_id: f"/runs/{run_id}")
+    if out is None:
+        for line in written:
+            click.echo(line, nl=False)
+        return
+    with out.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(written)
+    _say(f"Results are in {out}.")
+
+
+def _say(line: str) -> None:
+    click.echo(printable(line), err=True)
+
 
 OWNER = "command line"
 WAIT_SECONDS = 5.0
 
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
-
-
-def register(app: Flask) -> None:
-    """Make the commands known to `flask --app app`."""
-    app.cli.add_command(check)
-    cli_runs.register(app)
-    cli_setup.register(app)
-    cli_corpus.register(app)
-    cli_train.register(app)
-    cli_models.register(app)
-    cli_cache.register(app)
-    cli_doctor.register(app)
-    cli_evaluate.register(app)
-    cli_tokens.register(app)
-    cli_worker.register(app)
 
 
 @click.command()

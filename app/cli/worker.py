@@ -14,8 +14,8 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app.logs import set_up
-from app.parts import keep_warm
+from app.components import keep_warm
+from app.logging import set_up
 from app.web.current import Hopcheck, hopcheck
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LEAVE_SECONDS = 8.0
 
 def register(app: Flask) -> None:
     """Add the command."""
-    app.cli.add_command(worker)
+    app.cli.check.add_command(worker)
 
 
 @click.command()

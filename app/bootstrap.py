@@ -4,7 +4,7 @@ Each step knows whether it is done, so preparing twice does nothing twice; each 
 at all, so it may be interrupted.
 
     flask --app app prepare        makes what is missing
-    python -m app.preparing        exits 0 where nothing is, which costs the first page a third of the time
+    python -m app.bootstrap        exits 0 where nothing is, which costs the first page a third of the time
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CORPORA, Corpus, build_built_in, folder_of, is_current
 from app.backends.local.weight_files import unchanged_since_checked
-from app.settings import Settings, load_settings
+from app.config.settings import Settings, load_settings
 
 BASE_MODEL = "smollm2-135m"
 

@@ -6,8 +6,8 @@ import errno
 import os
 import socket
 
+from app.config.settings import Settings
 from app.domain.errors import SettingsError
-from app.settings import Settings
 
 _HANDED_OVER = ("GUNICORN_PID", "LISTEN_FDS")
 """Set where the socket is open already: by a server that is replaced by its successor, and by systemd."""

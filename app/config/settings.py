@@ -16,11 +16,11 @@ from typing import Any
 
 from dotenv import dotenv_values
 
+from app.config.kinds import database, like, names, number, one_of, setting, switch, whole
+from app.config.secret_key import kept_secret
 from app.domain.errors import SettingsError
-from app.kept_secret import kept_secret
-from app.setting_kinds import database, like, names, number, one_of, setting, switch, whole
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")

@@ -2,7 +2,7 @@
 
     .venv/bin/python -m benchmarks.overhead [--runs 50] [--hops 3] [--seconds 0.3]
 
-The application runs in this process as a server has it: SQLite in a file, the job threads, the journal, the cache, and
+The application runs in this process as a server has it: SQLite in a file, the job threads, the call log, and
 one reader a run who follows its stream of drawn cards. The modules are the prompted ones with their real prompts over
 a scripted language model; only the network is missing. A run is timed from its start to the last message of its stream.
 """

@@ -25,6 +25,7 @@ class Steady:
     script: Script
     before_step: BeforeStep = lambda step: None
     calls: list[str] = field(default_factory=list)
+    costly: bool = False  # runs share the replies
 
     def _play(self, step: str, outcome: Any) -> Any:
         """Make the call named `step`, unless its reply is stored."""
@@ -36,7 +37,7 @@ class Steady:
             progress.used(Usage(1, 10, 2))
             return step
 
-        cached_call(Call("steady", {"step": step}, costly=True), compute)
+        cached_call(Call("steady", {"step": step}, self.costly), compute)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome

@@ -202,6 +202,7 @@ def test_a_run_whose_turn_comes_after_the_days_last_call_fails_for_it_has_looked
 
 def test_runs_share_the_call_log_that_they_are_given_unless_they_are_fresh(runs_with, sessions):
     wiring = SteadyWiring()
+    wiring.steady.costly = True
     runs = runs_with(wiring, calls=CallLog(sessions, 1))
     calls = ["question 1", "answer 1", "validation 1", "sufficiency 1"]
     calls += ["question 2", "answer 2", "validation 2", "sufficiency 2", "conclusion 1"]

@@ -31,22 +31,22 @@ SLOW = {
 """They take 0.1 to 0.7 s each."""
 
 COMMANDS = """
-import app.wiring, app.preparing, app.web.pages, app.cli, app.cli_setup
+import app.container.container, app.bootstrap, app.web.pages, app.cli
 """
 FIRST_PAGE = """
 from app import create_app
 from app.extensions import db
-from app.settings import Settings
+from app.config.settings import Settings
 app = create_app(Settings.from_env({"INSTANCE": INSTANCE}), commands=False)
 with app.app_context():
     db.create_all()
 assert app.test_client().get("/").status_code == 200
 """
 LOOK = """
-import app.preparing
+import app.bootstrap
 from pathlib import Path
 from app.runs.schema_version import is_newest
-from app.settings import Settings
+from app.config.settings import Settings
 settings = Settings.from_env({"INSTANCE": INSTANCE})
 assert not any(step.is_done() for step in app.bootstrap.steps(settings))
 assert not is_newest(settings.database_url)

@@ -1,0 +1,1 @@
+"""What can be chosen on this installation, and why the rest cannot."""

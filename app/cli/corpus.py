@@ -27,7 +27,7 @@ corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
 
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.check.add_command(corpus)
+    app.cli.add_command(corpus)
 
 
 @corpus.command("build")

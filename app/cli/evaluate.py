@@ -28,8 +28,8 @@ STOPPED = 130
 
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.check.add_command(evaluate)
-    app.cli.check.add_command(results)
+    app.cli.add_command(evaluate)
+    app.cli.add_command(results)
 
 
 @click.command()

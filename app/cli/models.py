@@ -34,7 +34,7 @@ models = AppGroup("models", help="The models and modules that runs can be made o
 
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.check.add_command(models)
+    app.cli.add_command(models)
 
 
 @models.command("list")
@@ -81,7 +81,7 @@ def _details(choice: Choice) -> list[str]:
 
 def register_setup(app: Flask) -> None:
     """Make the command known to `flask --app app`."""
-    app.cli.check.add_command(prepare)
+    app.cli.add_command(prepare)
 
 
 @click.command()
@@ -105,7 +105,7 @@ def database(settings: Settings) -> Step:
 
 def register_doctor(app: Flask) -> None:
     """Make the command known to `flask --app app`."""
-    app.cli.check.add_command(doctor)
+    app.cli.add_command(doctor)
 
 
 @click.command()

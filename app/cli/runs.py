@@ -26,7 +26,7 @@ ID_WITH_A_DASH = {"ignore_unknown_options": True}
 
 def register(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.check.add_command(runs)
+    app.cli.add_command(runs)
 
 
 @runs.command("list")
@@ -129,7 +129,7 @@ tokens = AppGroup("tokens", help="Tokens for the JSON API.")
 
 def register_tokens(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.check.add_command(tokens)
+    app.cli.add_command(tokens)
 
 
 @tokens.command("new")
@@ -156,7 +156,7 @@ cache = AppGroup("cache", help="The replies of language models that are kept, so
 
 def register_cache(app: Flask) -> None:
     """Make the commands known to `flask --app app`."""
-    app.cli.check.add_command(cache)
+    app.cli.add_command(cache)
 
 
 @cache.command("show")

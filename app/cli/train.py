@@ -44,7 +44,7 @@ def _base(default: str | None, about: str) -> Callable[[Command], Command]:
 
 def register(app: Flask) -> None:
     """Add the commands to the application."""
-    app.cli.check.add_command(train)
+    app.cli.add_command(train)
 
 
 @train.command("entailment")

@@ -29,7 +29,7 @@ LEAVE_SECONDS = 8.0
 
 def register(app: Flask) -> None:
     """Add the command."""
-    app.cli.check.add_command(worker)
+    app.cli.add_command(worker)
 
 
 @click.command()

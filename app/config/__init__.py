@@ -1,0 +1,1 @@
+"""Settings from the environment, and what is checked before the server starts."""

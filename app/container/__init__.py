@@ -1,0 +1,1 @@
+"""Objects built from settings: the only place that knows every part."""

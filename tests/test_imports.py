@@ -24,7 +24,7 @@ SLOW = {
     "requests",
     "trafilatura",
     "numpy",
-    "app.cli.check",
+    "app.cli",
     "celery",
     "redis",
 }

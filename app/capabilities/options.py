@@ -36,19 +36,19 @@ OWN = "own"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing to choose. `reason` says why it cannot be had and `mend` what makes it so, both empty when it can.
-
-    `destination` is the host that gets what people write when this is chosen, None when nothing leaves the machine.
-    `needs_model` says that a language model must be chosen with it.
-    """
+    """One thing to choose."""
 
     name: str
     title: str
     available: bool = True
     reason: str = ""
+    """Why it is not available here."""
     mend: str = ""
+    """What makes it available."""
     destination: str | None = None
+    """The host that gets what people write when this is chosen; null when nothing leaves the machine."""
     needs_model: bool = False
+    """Whether a language model must be chosen with it."""
 
     def without(self, reason: str, mend: str) -> Choice:
         """The same choice, not to be had."""

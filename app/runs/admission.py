@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import median
+from typing import Annotated
 
+from pydantic import Field
 from sqlalchemy import and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -48,10 +50,12 @@ class DaySpent(TurnedAway):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run stands among those that wait: `position` 1 is next. `seconds` until its turn, None if not known."""
+    """Where a waiting run is in the queue."""
 
-    position: int
-    seconds: int | None
+    position: Annotated[int, Field(ge=1)]
+    """1 is next."""
+    seconds: Annotated[int, Field(ge=0)] | None
+    """Until its turn; null if not known."""
 
 
 class Admission:

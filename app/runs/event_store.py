@@ -33,6 +33,7 @@ from app.domain.model import RunOptions
 from app.domain.ports import Wish
 from app.runs.call_log import delete_own_calls
 from app.runs.db import database_now, engine_of, write_lock, write_transaction
+from app.runs.json_schema import DESCRIBED
 from app.runs.leases import Lease, LeaseLost
 from app.runs.notifications import LocalSubscribers, Notifier, NullNotifier
 from app.runs.spending import add_to_day
@@ -285,7 +286,7 @@ def event_schema(ref_template: str) -> dict[str, Any]:
 
     It allows unknown fields, so that readers elsewhere can ignore those of later versions.
     """
-    return TypeAdapter(_AnyEvent).json_schema(mode="serialization", ref_template=ref_template)
+    return TypeAdapter(_AnyEvent, config=DESCRIBED).json_schema(mode="serialization", ref_template=ref_template)
 
 
 def encode_options(options: RunOptions) -> dict[str, Any]:

@@ -53,6 +53,11 @@ class _Closed(GenerateJsonSchema):
         optional = getattr(schema["cls"], "OPTIONAL", ())
         return made | {"required": [name for name in fields if name not in optional], "additionalProperties": False}
 
+    def model_schema(self, schema: Any) -> JsonSchemaValue:
+        made = super().model_schema(schema)
+        made.pop("title", None)
+        return {"properties": {}, "required": [], **made}
+
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
@@ -72,7 +77,11 @@ def descriptions(of: Any) -> dict[str, str]:
 
 
 def json_schemas(types: Iterable[Any], ref_template: str) -> dict[str, JsonSchemaValue]:
-    """Return the schemas of these dataclasses and of their parts by name, with references by `ref_template`."""
-    adapters = [(each.__name__, "serialization", _adapter(each)) for each in types]
+    """Return the schemas of these dataclasses and models and of their parts by name, with references by `ref_template`.
+
+    A dataclass is described as it is written, a model as it is read.
+    """
+    modes = ((each, "serialization" if is_dataclass(each) else "validation") for each in types)
+    adapters = [(each.__name__, mode, _adapter(each)) for each, mode in modes]
     _, made = TypeAdapter.json_schemas(adapters, ref_template=ref_template, schema_generator=_Closed)  # type: ignore[arg-type]
     return made["$defs"]

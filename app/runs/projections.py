@@ -9,8 +9,9 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from pydantic import Field
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -20,7 +21,9 @@ from app.domain.report import Report, apply, fold
 from app.runs.event_store import EventStore
 from app.runs.idempotency import is_invalid_id
 from app.runs.jobs import BATCHES, PEOPLE
+from app.runs.json_schema import Moment
 from app.runs.leases import is_free
+from app.runs.report_schema import STATES
 from app.runs.tables import RUNNING, RunRow, is_there
 from app.text.normalise import search_words
 
@@ -54,9 +57,8 @@ class RunSummary:
     id: str
     claim: str
     label: Label | None
-    state: str
-    """ "running", "verdict", "failed" or "interrupted"."""
-    created_at: datetime
+    state: Annotated[str, Field(json_schema_extra={"enum": list(STATES)})]
+    created_at: Moment
     imported: bool = False
     """Whether it was read from a file."""
 

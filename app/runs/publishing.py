@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func, or_, select, update
@@ -12,6 +11,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
 from app.runs.db import database_now
+from app.runs.json_schema import Moment
 from app.runs.projections import Position
 from app.runs.tables import RunRow, is_there
 
@@ -28,7 +28,7 @@ class PublishedRun:
     id: str
     claim: str
     label: Label
-    published_at: datetime
+    published_at: Moment
 
 
 class Publishing:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
 
@@ -46,6 +46,7 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 HopNumber = Annotated[int, Field(ge=1, le=MAX_HOPS)]
 State = Literal["running", "verdict", "failed", "interrupted"]
+STATES: tuple[str, ...] = get_args(State)
 
 _LIMITED: Mapping[Any, Any] = {
     str: Name,

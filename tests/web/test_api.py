@@ -11,7 +11,7 @@ import pytest
 from app.capabilities.options import Choice
 from app.domain.model import LabelSet
 from app.runs.export import run_as_dict
-from app.web.api.openapi.document import document
+from app.web.api.openapi import document
 from app.web.api.tokens import line_of, new_token
 from app.web.paging import cursor_of
 from tests.fakes import AWAY, FAILING, Gate, scripted_wiring

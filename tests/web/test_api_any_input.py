@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 
 from app import create_app
 from app.config.settings import Settings
-from app.web.api.openapi.document import document
+from app.web.api.openapi import document
 from app.web.api.problems import API
 from tests.conftest import sqlite_file
 from tests.fakes import scripted_wiring

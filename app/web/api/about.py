@@ -6,8 +6,6 @@ keeping.py, publishing.py, notes.py, reports.py and batches.py.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from flask import Response, jsonify, render_template
 
 from app.config.settings import MOST_HOPS
@@ -16,9 +14,9 @@ from app.examples import SAMPLES
 from app.runs.export import options_of
 from app.runs.json_schema import as_json
 from app.web.api.blueprint import api_blueprint
-from app.web.api.openapi.document import document
+from app.web.api.openapi import document
 from app.web.api.problems import API
-from app.web.api.schemas.site import GROUPS
+from app.web.api.schemas import Choices, Labels
 from app.web.current import capabilities
 
 api = api_blueprint("api")
@@ -40,10 +38,17 @@ def openapi() -> Response:
 def choices() -> Response:
     """What a run can be made of here, and what it is made of when nobody chooses."""
     here = capabilities()
-    return jsonify(
-        **{name: [asdict(each) for each in getattr(here, name)] for name in GROUPS},
-        labels=[{"name": each.value, "labels": list(each.labels)} for each in LabelSet],
+    answer = Choices(
+        here.strategies,
+        here.presets,
+        here.answerers,
+        here.models,
+        here.corpora,
+        here.pursuits,
+        here.searches,
+        labels=tuple(Labels(each, each.labels) for each in LabelSet),
         most_hops=MOST_HOPS,
-        defaults=as_json(options_of(here.defaults())),
-        samples=[sample.claim for sample in SAMPLES],
+        defaults=options_of(here.defaults()),
+        samples=tuple(sample.claim for sample in SAMPLES),
     )
+    return jsonify(as_json(answer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from flask import Response, jsonify, request, url_for
@@ -11,11 +12,14 @@ from werkzeug.exceptions import Conflict, NotFound
 from app.domain.errors import InvalidInput
 from app.runs.batch_results import result
 from app.runs.batches import Batch
+from app.runs.json_schema import as_json
+from app.web.api import schemas
 from app.web.api.askers import asker, starter
 from app.web.api.blueprint import api_blueprint
-from app.web.api.input import sent_batch, sent_key, sent_object
+from app.web.api.input import sent, sent_batch, sent_key
 from app.web.api.lists import sent_limit
 from app.web.api.problems import API
+from app.web.api.schemas import BatchList, BatchResults, BatchSummary, Nothing
 from app.web.audit import refused
 from app.web.batches import CLOSED, NOT_NOW, NOTHING_FAILED, most_claims, permalink
 from app.web.current import hopcheck
@@ -37,7 +41,7 @@ def start() -> ResponseReturnValue:
 @api_batches.get(f"{API}/batches")
 def listing() -> Response:
     """The asker's newest batches, newest first."""
-    return jsonify(batches=[_summary(each) for each in hopcheck().runs.batches.of_owner(asker(), sent_limit())])
+    return _listed(hopcheck().runs.batches.of_owner(asker(), sent_limit()))
 
 
 @api_batches.get(f"{API}/batches/<batch_id>")
@@ -53,7 +57,7 @@ def results(batch_id: str) -> Response:
     found = hopcheck().runs.batches.claims(batch.id, after, limit + 1)
     page = found[:limit]
     following = page[-1].number if len(found) > limit else None
-    return jsonify(results=[result(each, permalink) for each in page], next=following)
+    return jsonify(as_json(BatchResults(tuple(result(each, permalink) for each in page), following)))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/pause")
@@ -90,13 +94,13 @@ def delete(batch_id: str) -> ResponseReturnValue:
 @api_batches.get(f"{API}/deleted/batches")
 def deleted() -> Response:
     """The asker's batches that were deleted and can still be had back."""
-    return jsonify(batches=[_summary(each) for each in hopcheck().runs.batch_deletion.undoable(asker())])
+    return _listed(hopcheck().runs.batch_deletion.undoable(asker()))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/restore")
 def restore(batch_id: str) -> Response:
     """Give the asker's deleted batch back."""
-    sent_object(())
+    sent(Nothing)
     if not hopcheck().runs.batch_deletion.restore(batch_id, asker()):
         _owned(batch_id)  # is there already, or there is nothing
     return jsonify(_told(_stored(batch_id)))
@@ -116,7 +120,7 @@ def _owned(batch_id: str) -> Batch:
         if batch is not None:
             refused("owner")
         raise NotFound("There is no such batch of yours.")
-    sent_object(())
+    sent(Nothing)
     return batch
 
 
@@ -127,15 +131,15 @@ def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> Response:
     return jsonify(_told(_stored(batch.id)))
 
 
-def _summary(batch: Batch) -> dict[str, Any]:
-    created_at = batch.created_at.isoformat()
-    return {"id": batch.id, "title": batch.title, "state": batch.state.value, "created_at": created_at}
+def _listed(batches: Iterable[Batch]) -> Response:
+    found = (BatchSummary(each.id, each.title, each.state, each.created_at) for each in batches)
+    return jsonify(as_json(BatchList(tuple(found))))
 
 
 def _told(batch: Batch) -> dict[str, Any]:
-    progress = hopcheck().runs.batches.progress(batch.id)
-    counted = {"counts": progress.counts, "done": progress.done, "total": progress.total}
-    return {**_summary(batch), **counted, "held_up": hopcheck().runs.feeder.held_up()}
+    progress, held_up = hopcheck().runs.batches.progress(batch.id), hopcheck().runs.feeder.held_up()
+    summary = (batch.id, batch.title, batch.state, batch.created_at)
+    return as_json(schemas.Batch(*summary, progress.counts, progress.done, progress.total, held_up))
 
 
 def _sent_after() -> int:

@@ -1,66 +1,71 @@
-"""What a program sends: one JSON object, each field known and of its kind, or the field that is wrong and why."""
+"""What a program sends: one JSON object of the fields in schemas.py, or a sentence about the field that is wrong."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from flask import current_app, request
 from itsdangerous import Signer
+from pydantic import ValidationError
 from werkzeug.exceptions import BadRequest
 
-from app.config.settings import MOST_HOPS
 from app.domain.errors import InvalidInput
 from app.domain.model import RunOptions
 from app.run_request import CLAIM_FIELDS, MAX_HOPS_REQUIRED, RunRequest, resolve_options
-from app.runs.batch_files import checked, line_of, title_of
+from app.runs.batch_files import NO_CLAIMS, checked, line_of, title_of
 from app.runs.batches import BatchLine
+from app.web.api.schemas import NewBatch, NewRun, Request
 from app.web.current import capabilities, hopcheck
 
-NAME_FIELDS = ("strategy", "preset", "answerer", "search", "model", "labels")
-SWITCHES = ("fresh", "undated", "fact_checks")
-BRANCH_FIELDS = ("hop", "question", "leave_out", "answerer")
-NOTE_FIELDS = ("agrees", "text")
-BATCH_FIELDS = ("claims", "title", *NAME_FIELDS, "corpora", "max_hops", *SWITCHES)
-RUN_FIELDS = (*CLAIM_FIELDS, *NAME_FIELDS, "corpora", "max_hops", *SWITCHES)
+SentFields = TypeVar("SentFields", bound=Request)
 
-HIGHEST_HOP = 999
-"""No run has so many; a longer number is not worth reading."""
+MISSING = {"claim": "Please write a claim.", "hop": "Choose the hop to go on from.", "claims": NO_CLAIMS}
+"""What is said of a required field that is left out."""
+WRONG = {
+    "max_hops": MAX_HOPS_REQUIRED,
+    "hop": "The hop must be its number, a whole one from 1 on.",
+    "corpora": "corpora must be a list of names.",
+}
+"""What is said of a value that its field cannot have, where its type does not say enough."""
 
 
-def sent_object(known: Collection[str]) -> dict[str, Any]:
-    """The fields of the request's JSON object; a field that is null counts as left out, no body as no fields.
+def sent(model: type[SentFields]) -> SentFields:
+    """Return the fields of the request's JSON object; a field that is null counts as left out, no body as no fields.
 
-    Raises BadRequest for what is no JSON object in UTF-8, InvalidInput for a field that is not known.
+    Raises BadRequest for what is not a JSON object in UTF-8, InvalidInput for a field that is unknown or wrong.
     """
     try:
         text = request.get_data().decode("utf-8")
-        sent = json.loads(text, parse_constant=_refuse) if text else {}
+        fields = json.loads(text, parse_constant=_refuse) if text else {}
     except (ValueError, RecursionError):
         raise BadRequest("The body is not JSON in UTF-8.") from None
-    if not isinstance(sent, dict):
+    if not isinstance(fields, dict):
         raise BadRequest("The body must be a JSON object.")
-    for name in sent:
+    known = model.model_fields
+    for name in fields:
         if name not in known:
             raise InvalidInput(f"There is no field {name[:40]!r} here; the fields are: {', '.join(known)}.", name[:40])
-    return {name: value for name, value in sent.items() if value is not None}
+    try:
+        return model.model_validate({name: value for name, value in fields.items() if value is not None})
+    except ValidationError as error:
+        raise _wrong(error) from None
 
 
 def sent_run() -> RunRequest:
     """The claim and the options of a run. Raises InvalidInput, which names the field, also for what cannot run here."""
-    return RunRequest.resolve(_fields(RUN_FIELDS), capabilities())
+    return RunRequest.resolve(sent(NewRun).model_dump(exclude_none=True), capabilities())
 
 
 def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
     """The claims of a batch, the options as for a run, and a title. Raises InvalidInput, which names the field."""
-    sent = _fields(BATCH_FIELDS)
-    claims = sent.pop("claims", [])
+    fields = {name: value for name, value in sent(NewBatch) if value is not None}
+    claims, title = fields.pop("claims"), fields.pop("title", "")
+    if not isinstance(claims, list):
+        raise InvalidInput("claims must be a list.", "claims")
     read = (line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
     lines = checked(read, hopcheck().settings.batch_claims)
-    title = title_of(sent.pop("title", "")) or f"{len(lines):,} claims"
-    return lines, resolve_options(sent, capabilities()), title
+    return lines, resolve_options(fields, capabilities()), title_of(title) or f"{len(lines):,} claims"
 
 
 def _claim_fields(claim: Any) -> dict[str, str]:
@@ -83,37 +88,6 @@ def sent_key() -> str:
     return Signer(current_app.config["SECRET_KEY"], salt="idempotency").get_signature(key).decode() if key else ""
 
 
-@dataclass(frozen=True, slots=True)
-class SentBranch:
-    """How to go on from a hop. No question means the hop's own, "" for the answerer the run's own."""
-
-    hop: int
-    question: str | None = None
-    leave_out: bool = False
-    answerer: str = ""
-
-
-def sent_branch() -> SentBranch:
-    """What a branch is to be. Raises InvalidInput, which names the field."""
-    sent = _fields(BRANCH_FIELDS)
-    if "hop" not in sent:
-        raise InvalidInput("Choose the hop to go on from.", "hop")
-    return SentBranch(**sent)
-
-
-@dataclass(frozen=True, slots=True)
-class SentNote:
-    """What is thought of a hop; `agrees` is None for no side."""
-
-    agrees: bool | None = None
-    text: str = ""
-
-
-def sent_note() -> SentNote:
-    """What a note says. Raises InvalidInput, which names the field."""
-    return SentNote(**_fields(NOTE_FIELDS))
-
-
 def check_after() -> None:
     """Raise InvalidInput where `?after=` is no event's number; whoever reads the stream takes that for the start."""
     text = request.args.get("after")
@@ -121,37 +95,17 @@ def check_after() -> None:
         raise InvalidInput("after must be the number of an event.", "after")
 
 
-def _fields(known: Collection[str]) -> dict[str, Any]:
-    """The fields that were sent, each of its kind. Raises what `sent_object` raises, and InvalidInput."""
-    sent = sent_object(known)
-    for name, value in sent.items():
-        _check_kind(name, value)
-    return sent
-
-
-def _check_kind(name: str, value: Any) -> None:
-    """Raise InvalidInput for a value that is not of its field's kind; that it means something is for others to say."""
-    if name == "claims":
-        if not isinstance(value, list):
-            raise InvalidInput("claims must be a list.", name)
-    elif name == "corpora":
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise InvalidInput("corpora must be a list of names.", name)
-    elif name == "max_hops":
-        if not _is_number(value, MOST_HOPS):
-            raise InvalidInput(MAX_HOPS_REQUIRED, name)
-    elif name == "hop":
-        if not _is_number(value, HIGHEST_HOP):
-            raise InvalidInput("The hop must be its number, a whole one from 1 on.", name)
-    elif name in (*SWITCHES, "leave_out", "agrees"):
-        if not isinstance(value, bool):
-            raise InvalidInput(f"{name} must be true or false.", name)
-    elif not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text.", name)
-
-
-def _is_number(value: Any, highest: int) -> bool:
-    return type(value) is int and 1 <= value <= highest  # True is an int, but not by its type
+def _wrong(error: ValidationError) -> InvalidInput:
+    """The first fault in a sentence that names the field."""
+    fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    name, kind = str(fault["loc"][0]), fault["type"]
+    if kind == "missing":
+        return InvalidInput(MISSING[name], name)
+    if kind == "string_unicode" and name not in WRONG:
+        return InvalidInput(f"The {name} is not valid UTF-8 text.", name)
+    return InvalidInput(
+        WRONG.get(name) or f"{name} must be {'true or false' if kind == 'bool_type' else 'text'}.", name
+    )
 
 
 def _refuse(constant: str) -> NoReturn:

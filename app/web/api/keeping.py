@@ -8,9 +8,10 @@ from flask.typing import ResponseReturnValue
 from app.web.api.answers import made, told
 from app.web.api.askers import asker, owned, starter, stored_run
 from app.web.api.blueprint import api_blueprint
-from app.web.api.input import sent_object
+from app.web.api.input import sent
 from app.web.api.lists import told_list
 from app.web.api.problems import API
+from app.web.api.schemas import Nothing
 from app.web.current import hopcheck
 
 api_keeping = api_blueprint("api_keeping")
@@ -39,7 +40,7 @@ def deleted() -> Response:
 @api_keeping.post(f"{API}/runs/<run_id>/restore")
 def restore(run_id: str) -> Response:
     """Give the asker's deleted run back."""
-    sent_object(())
+    sent(Nothing)
     if not hopcheck().runs.deletion.restore(run_id, asker()):
         owned(run_id)  # is there already, or there is nothing
     return told(stored_run(run_id))

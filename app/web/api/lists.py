@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 
 from flask import Response, jsonify, request
 
 from app.domain.errors import InvalidInput
+from app.runs.json_schema import as_json
 from app.runs.projections import Position
 from app.runs.service import RunFilter, RunSummary
+from app.web.api.schemas import RunList
 from app.web.current import capabilities
 from app.web.history import LONGEST_SEARCH, OUTCOMES
 from app.web.paging import cursor_of, place_of
@@ -61,4 +62,4 @@ def told_page(found: Sequence[RunSummary], limit: int) -> Response:
 
 def told_list(runs: Sequence[RunSummary], following: str | None = None) -> Response:
     """These runs; `following` is the cursor of those that come after."""
-    return jsonify(runs=[{**asdict(run), "created_at": run.created_at.isoformat()} for run in runs], next=following)
+    return jsonify(as_json(RunList(tuple(runs), following)))

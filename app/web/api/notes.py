@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response, jsonify
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
 from app.domain.errors import InvalidInput
+from app.runs.json_schema import as_json
 from app.runs.notes import Note, NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
 from app.web.api.askers import owned
 from app.web.api.blueprint import api_blueprint
-from app.web.api.input import sent_note
+from app.web.api.input import sent
 from app.web.api.problems import API
+from app.web.api.schemas import NewNote, NoteList
 from app.web.current import hopcheck
 from app.web.notes import NOTHING_SAID
 
@@ -26,25 +26,25 @@ CHANGED = "This note was changed by somebody else at the same moment, so nothing
 @api_notes.get(f"{API}/runs/<run_id>/notes")
 def read_notes(run_id: str) -> Response:
     """The asker's notes on their run."""
-    return jsonify(notes=[_told(note) for note in hopcheck().runs.notes.of(owned(run_id).id)])
+    return jsonify(as_json(NoteList(hopcheck().runs.notes.of(owned(run_id).id))))
 
 
 @api_notes.put(f"{API}/runs/<run_id>/notes/<hop>")
 def write(run_id: str, hop: str) -> Response:
     """Put a note in the place of the one that is there, if there is one."""
-    run, sent = owned(run_id), sent_note()
-    number, text = _hop(run, hop), clean_note(sent.text)
-    if sent.agrees is None and not text:
+    run, wish = owned(run_id), sent(NewNote)
+    number, text = _hop(run, hop), clean_note(wish.text or "")
+    if wish.agrees is None and not text:
         raise InvalidInput(NOTHING_SAID, "text")
     there = _there(run_id, number)
     try:
-        hopcheck().runs.notes.write(run_id, number, sent.agrees, text, there.written_at if there else None)
+        hopcheck().runs.notes.write(run_id, number, wish.agrees, text, there.written_at if there else None)
     except NoteChanged:
         raise Conflict(CHANGED) from None
     kept = _there(run_id, number)
     if kept is None:
         raise Conflict(CHANGED)
-    return jsonify(_told(kept))
+    return jsonify(as_json(kept))
 
 
 @api_notes.delete(f"{API}/runs/<run_id>/notes/<hop>")
@@ -70,12 +70,3 @@ def _hop(run: StoredRun, number: str) -> int:
 
 def _there(run_id: str, hop: int) -> Note | None:
     return next((note for note in hopcheck().runs.notes.of(run_id) if note.hop == hop), None)
-
-
-def _told(note: Note) -> dict[str, Any]:
-    return {
-        "hop": note.hop,
-        "agrees": note.agrees,
-        "text": note.text,
-        "written_at": note.written_at.isoformat(),
-    }

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
 from flask import Response, json, jsonify, request
 from werkzeug.exceptions import Conflict, NotFound
 
-from app.domain.comparison import PageUsed, Row, pages, rows
+from app.domain.comparison import PageUsed, pages, rows
+from app.domain.model import Hop
 from app.runs.comparing import NoSuchRun, compared
+from app.runs.export import usage_of
+from app.runs.json_schema import as_json
 from app.runs.service import StoredRun
 from app.web.api.askers import owned, stored_run
 from app.web.api.blueprint import api_blueprint
 from app.web.api.lists import one_of
 from app.web.api.problems import API
+from app.web.api.schemas import ComparedPage, ComparedQuestion, ComparedRun, Comparison, PageUse
 from app.web.current import hopcheck
 from app.web.exports import NO_REVIEW, NOT_YET, markdown_of, review_of
 
@@ -46,11 +48,12 @@ def compare() -> Response:
     except NoSuchRun as error:
         raise NotFound(str(error)) from None
     reports = [run.report for run in runs]
-    return jsonify(
-        runs=[_column(run) for run in runs],
-        rows=[_row(row) for row in rows(reports)],
-        pages=[_page(page) for page in pages(reports)],
+    answer = Comparison(
+        tuple(_column(run) for run in runs),
+        tuple(ComparedQuestion(row.question, row.agree, _numbers(row.hops)) for row in rows(reports)),
+        tuple(_page(page) for page in pages(reports)),
     )
+    return jsonify(as_json(answer))
 
 
 def _ended(run_id: str) -> StoredRun:
@@ -61,34 +64,16 @@ def _ended(run_id: str) -> StoredRun:
     return run
 
 
-def _column(run: StoredRun) -> dict[str, Any]:
-    """How a run stands and what it took, in figures."""
+def _column(run: StoredRun) -> ComparedRun:
     report = run.report
-    return {
-        "id": run.id,
-        "state": report.ended or "running",
-        "label": report.verdict.label.value if report.verdict else None,
-        "seconds": round(report.seconds, 3),
-        "usage": asdict(report.usage),
-    }
+    label = report.verdict.label if report.verdict else None
+    return ComparedRun(run.id, report.ended or "running", label, round(report.seconds, 3), usage_of(report.usage))
 
 
-def _row(row: Row) -> dict[str, Any]:
-    """A question, and the number of the hop that asked it in each run."""
-    return {"question": row.question, "agree": row.agree, "hops": _numbers(row.hops)}
+def _numbers(hops: Sequence[Hop | None]) -> tuple[int | None, ...]:
+    return tuple(hop.number if hop else None for hop in hops)
 
 
-def _numbers(hops: Sequence) -> list[int | None]:
-    return [hop.number if hop else None for hop in hops]
-
-
-def _page(page: PageUsed) -> dict[str, Any]:
-    """A page that some run met, and what each did with it."""
-    passage = page.passage
-    return {
-        "title": passage.title,
-        "source": passage.source,
-        "url": passage.url,
-        "alike": page.alike,
-        "uses": [asdict(use) for use in page.uses],
-    }
+def _page(page: PageUsed) -> ComparedPage:
+    passage, uses = page.passage, tuple(PageUse(use.cited, use.read) for use in page.uses)
+    return ComparedPage(passage.title, passage.source, passage.url, page.alike, uses)

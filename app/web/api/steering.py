@@ -11,9 +11,10 @@ from app.runs.branching import hop_to_change
 from app.web.api.answers import made, told
 from app.web.api.askers import asker, owned, stored_run
 from app.web.api.blueprint import api_blueprint
-from app.web.api.input import sent_branch, sent_object
+from app.web.api.input import sent
 from app.web.api.lists import told_list
 from app.web.api.problems import API
+from app.web.api.schemas import NewBranch, Nothing
 from app.web.branching import BranchForm, branch_off
 from app.web.current import hopcheck
 from app.web.steering import ENDED, NOTHING_KEPT, STOPPED
@@ -26,7 +27,7 @@ GOES_ON = "This run still goes on; stop it first, or wait for its end."
 @api_steering.post(f"{API}/runs/<run_id>/stop")
 def stop(run_id: str) -> Response:
     """End the asker's run at once; what it has stands."""
-    sent_object(())
+    sent(Nothing)
     owned(run_id)
     if not hopcheck().runs.interrupt(run_id, STOPPED):
         raise Conflict(ENDED)
@@ -36,7 +37,7 @@ def stop(run_id: str) -> Response:
 @api_steering.post(f"{API}/runs/<run_id>/conclude")
 def conclude(run_id: str) -> Response:
     """Ask for a verdict from what the asker's run has kept."""
-    sent_object(())
+    sent(Nothing)
     run = owned(run_id)
     if not run.report.ended and not run.report.context:
         raise Conflict(NOTHING_KEPT)
@@ -48,14 +49,14 @@ def conclude(run_id: str) -> Response:
 @api_steering.post(f"{API}/runs/<run_id>/branch")
 def branch(run_id: str) -> ResponseReturnValue:
     """Start a run of the asker's that goes on from a hop of this one."""
-    run, sent = owned(run_id), sent_branch()
+    run, wish = owned(run_id), sent(NewBranch)
     if not run.report.ended:
         raise Conflict(GOES_ON)
-    hop = hop_to_change(run.report, sent.hop)
-    if sent.leave_out and sent.question is not None:
+    hop = hop_to_change(run.report, wish.hop)
+    if wish.leave_out and wish.question is not None:
         raise InvalidInput("Ask a question in the hop's place, or leave the hop out; not both.", "leave_out")
-    question = hop.question.text if sent.question is None else sent.question
-    return made(branch_off(run, hop, BranchForm(question, sent.answerer), sent.leave_out, asker()))
+    question = hop.question.text if wish.question is None else wish.question
+    return made(branch_off(run, hop, BranchForm(question, wish.answerer or ""), bool(wish.leave_out), asker()))
 
 
 @api_steering.get(f"{API}/runs/<run_id>/branches")

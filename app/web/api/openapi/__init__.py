@@ -1,1 +1,0 @@
-"""The API's OpenAPI document: each address, what it takes and every answer that may come."""

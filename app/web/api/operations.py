@@ -1,0 +1,327 @@
+"""The operations of the JSON API as a table: what each takes, answers and refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from app.domain.model import Label
+from app.runs.comparing import FEWEST, MOST
+from app.runs.deletion import UNDO_SECONDS
+from app.web.api.lists import LIMIT
+from app.web.history import LONGEST_SEARCH, OUTCOMES
+
+Schema = dict[str, Any]
+
+REF = "#/components/schemas/{model}"
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+UNDO_MINUTES = f"{UNDO_SECONDS / 60:.0f} minutes"
+
+STREAM = (
+    "Server-sent events. A message without a name is one stored event (schema StoredEvent) whose id is its number; "
+    'an event never changes, so one that arrives twice may be dropped. Messages named "place" have the place of a '
+    'run that waits. Comments keep the connection open. The last message is named "end"; after a stream that closes '
+    "without it, ask again with Last-Event-ID."
+)
+BRANCH = (
+    "Starts a run that continues from a hop of a run of yours, which must have ended: with another question in the "
+    "hop's place, or none, or another answerer from there on. The hops before it are kept; no model is called for "
+    "them again. What came after it is not in the new run, and the earlier one stays as it is."
+)
+
+BY_ID = (404, 501, 503)
+"""Problems of a run that is asked for by its id."""
+OWNED = (401, *BY_ID)
+"""The same where only its owner may ask."""
+STEERED = (400, 409, 413, 415, 422, *OWNED)
+"""The same where something is sent that changes the run."""
+STARTED = (400, 401, 413, 415, 422, 429, 503)
+LISTED = (401, 422, 503)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an operation, in the query where nothing else is said."""
+
+    name: str
+    schema: Schema
+    about: str
+    place: str = "query"
+    required: bool = False
+
+    def described(self) -> Schema:
+        """Return it as OpenAPI has it."""
+        needed = {"required": True} if self.required else {}
+        return {"name": self.name, "in": self.place, **needed, "schema": self.schema, "description": self.about}
+
+
+ONCE = Parameter(
+    "Idempotency-Key", TEXT, "Any text: sent again with the same one, the request returns what it made first.", "header"
+)
+AT_MOST = Parameter("limit", LIMIT, "How many at most.")
+LISTING = (AT_MOST, Parameter("cursor", TEXT, "The next of the list before."))
+FILTERS = (
+    Parameter("q", {**TEXT, "maxLength": LONGEST_SEARCH}, "Words of the claim, whatever their case."),
+    Parameter(
+        "label", {**TEXT, "enum": list(OUTCOMES)}, "The label of the verdict, or the state of a run without one."
+    ),
+    Parameter("answerer", TEXT, "Who answered."),
+)
+FOLLOWING = (
+    Parameter("after", COUNT, "The last seen."),
+    Parameter("Last-Event-ID", TEXT, "The same, and it goes first.", "header"),
+)
+WITH_NOTES = Parameter("notes", {**TEXT, "enum": ["yes"]}, "Add your notes; for a run of yours.")
+COMPARED = Parameter(
+    "run",
+    {"type": "array", "items": TEXT, "minItems": FEWEST, "maxItems": MOST},
+    "The ids, one parameter each; of runs of one claim.",
+    required=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation. `answer` and `body` name schemas; an answer that is not JSON has its schema in `content`."""
+
+    path: str
+    """Method and path, below the API's own where it does not begin with two slashes."""
+    name: str
+    summary: str
+    answered: str
+    about: str = ""
+    answer: str = ""
+    status: int = 200
+    content: tuple[str, Schema] | None = None
+    problems: tuple[int, ...] = ()
+    body: str = ""
+    owned: bool = False
+    parameters: tuple[Parameter, ...] = ()
+    also: tuple[tuple[int, str], ...] = ()
+    """Other statuses with the same schema."""
+
+    def described(self) -> Schema:
+        """Return it as OpenAPI has it."""
+        answers = {self.status: self._answer(self.answered), **{code: self._answer(said) for code, said in self.also}}
+        problem = "application/problem+json"
+        refusals = {
+            code: _content(f"{HTTPStatus(code).phrase}.", problem, reference("Problem")) for code in self.problems
+        }
+        if self.status == HTTPStatus.CREATED:
+            answers[self.status]["headers"] = {"Location": {"schema": TEXT}}
+        made: Schema = {
+            "operationId": self.name,
+            "summary": self.summary,
+            "responses": {str(code): each for code, each in sorted((answers | refusals).items())},
+        }
+        if self.about:
+            made["description"] = self.about
+        if self.body:
+            content = {"application/json": {"schema": reference(self.body)}}
+            made["requestBody"] = {"required": self.body != "Nothing", "content": content}
+        if self.owned:
+            made["security"] = [{"token": []}, {"cookie": []}]
+        if self.parameters:
+            made["parameters"] = [each.described() for each in self.parameters]
+        return made
+
+    def _answer(self, said: str) -> Schema:
+        if self.content:
+            return _content(said, *self.content)
+        return _content(said, "application/json", reference(self.answer)) if self.answer else {"description": said}
+
+
+def reference(name: str) -> Schema:
+    """Return a reference to a schema of the document."""
+    return {"$ref": REF.format(model=name)}
+
+
+def _problem(code: int) -> Schema:
+    return _content(f"{HTTPStatus(code).phrase}.", "application/problem+json", reference("Problem"))
+
+
+def _content(description: str, media: str, schema: Schema) -> Schema:
+    return {"description": description, "content": {media: {"schema": schema}}}
+
+
+def _steering(path: str, name: str, summary: str, about: str, answered: str = "The run.") -> Operation:
+    """An operation that changes a run of the asker's and takes no fields."""
+    return Operation(
+        f"post /runs/{{run_id}}/{path}",
+        name,
+        summary,
+        answered,
+        about,
+        "Run",
+        problems=STEERED,
+        body="Nothing",
+        owned=True,
+    )
+
+
+def _batch_steering(path: str, name: str, summary: str, about: str, answered: str = "The batch.") -> Operation:
+    return Operation(
+        f"post /batches/{{batch_id}}/{path}",
+        name,
+        summary,
+        answered,
+        about,
+        "Batch",
+        problems=STEERED,
+        body="Nothing",
+        owned=True,
+    )
+
+
+OPERATIONS = (
+    Operation("get /choices", "choices", "What a run can be made of here", "The choices.", answer="Choices"),
+    Operation(
+        "get /runs", "list", "List your runs", "The runs that match, newest first.", "", "RunList",
+        problems=LISTED, owned=True, parameters=(*LISTING, *FILTERS),
+    ),
+    Operation(
+        "post /runs", "start", "Start a run", "The new run.",
+        "What is left out is as the settings have it; /choices says what can be chosen, and who then gets the claim.",
+        "Run", 201, problems=STARTED, body="NewRun", owned=True, parameters=(ONCE,),
+    ),
+    Operation("get /runs/{run_id}", "read", "Read a run as it is now", "The run.", "", "Run", problems=BY_ID),
+    Operation(
+        "delete /runs/{run_id}", "delete", "Delete a run", "It is gone.",
+        "It is gone for everybody at once, its owner too, and stopped first where it is still running. For "
+        f"{UNDO_MINUTES} its owner can restore it; then it goes for good, with its events and notes and what the cache "
+        "has kept of its calls alone.",
+        status=204, problems=OWNED, owned=True,
+    ),
+    Operation(
+        "get /runs/{run_id}/events", "follow", "Follow a run", "Messages, each of this schema.", STREAM,
+        content=("text/event-stream", reference("Message")), problems=(403, 422, *BY_ID), parameters=FOLLOWING,
+    ),
+    _steering(
+        "stop", "stop", "Stop a run",
+        "Ends a run of yours at once. Finished hops are kept, the one under way is marked as interrupted.",
+        "The run, which has ended.",
+    ),
+    _steering(
+        "conclude", "conclude", "Conclude a run now",
+        "Asks for a verdict from what a run of yours has kept; 409 while nothing has been kept.",
+        "The run, which concludes at its next step.",
+    ),
+    Operation(
+        "post /runs/{run_id}/branch", "branch", "Continue from a hop", "The new run.", BRANCH, "Run", 201,
+        problems=(*STEERED, 429), body="NewBranch", owned=True,
+    ),
+    Operation(
+        "get /runs/{run_id}/branches", "branches", "List the branches of a run",
+        "The runs, oldest first; all of them, so there is no next.", "", "RunList", problems=OWNED, owned=True,
+    ),
+    Operation(
+        "get /batches", "listBatches", "List your batches", "The batches, newest first.", "", "BatchList",
+        problems=LISTED, owned=True, parameters=(AT_MOST,),
+    ),
+    Operation(
+        "post /batches", "startBatch", "Start a batch", "The new batch.",
+        "Checks many claims, a few at a time, after the runs that single people start. A line that is no claim is kept "
+        "with the reason; 422 where all are. 404 where the operator takes no batches.",
+        "Batch", 201, problems=(*STARTED, 404), body="NewBatch", owned=True, parameters=(ONCE,),
+    ),
+    Operation(
+        "get /batches/{batch_id}", "readBatch", "Read how far a batch is", "The batch.", "", "Batch",
+        problems=(404, 503),
+    ),
+    Operation(
+        "delete /batches/{batch_id}", "deleteBatch", "Delete a batch", "It is gone.",
+        "It is cancelled first where it is not over, and all its runs are deleted with it: gone for everybody at once. "
+        f"For {UNDO_MINUTES} its owner can restore them together; then they go for good.",
+        status=204, problems=(401, 404, 503), owned=True,
+    ),
+    Operation(
+        "get /batches/{batch_id}/results", "batchResults", "Read the results of a batch",
+        "The claims and the result of each, in order.", "", "BatchResults", problems=(404, 422, 503),
+        parameters=(AT_MOST, Parameter("after", {**COUNT, "maximum": 9_999_999}, "The next of the answer before.")),
+    ),
+    _batch_steering(
+        "pause", "pauseBatch", "Pause a batch",
+        "Starts no more of its runs; those that have started come to their end. 409 unless it was going.",
+    ),
+    _batch_steering("resume", "resumeBatch", "Resume a paused batch", ""),
+    _batch_steering(
+        "cancel", "cancelBatch", "Cancel a batch",
+        "Starts no more of its runs, for good, and ends those that are running. 409 for one that is over.",
+    ),
+    _batch_steering(
+        "retry", "retryBatch", "Try again what failed",
+        "Gives a new run to each claim whose run failed or was interrupted. 409 where there is none.",
+    ),
+    _batch_steering(
+        "restore", "restoreBatch", "Restore a deleted batch",
+        "With the runs that were deleted with it. One that was not over is cancelled. A second time changes nothing.",
+        "The batch, which is there again.",
+    ),
+    Operation(
+        "get /deleted/batches", "deletedBatches", "List the batches that can be restored",
+        "The batches, the last deleted first.", "", "BatchList", problems=(401, 503), owned=True,
+    ),
+    _steering(
+        "restore", "restore", "Restore a deleted run", "A second time changes nothing.",
+        "The run, which is there again.",
+    ),
+    Operation(
+        "get /deleted", "deleted", "List the runs that can be restored",
+        "The runs, the last deleted first; all of them, so there is no next.", "", "RunList",
+        problems=(401, 503), owned=True,
+    ),
+    Operation(
+        "post /import", "import", "Import a report", "The new run.",
+        "Keeps an exported report as a run of yours that is marked as imported: its check did not take place here.",
+        "Run", 201, problems=(401, 413, 415, 422, 429, 503), body="Exported", owned=True,
+    ),
+    _steering(
+        "publish", "publish", "Publish a report",
+        "Puts a run of yours that has come to a verdict in the gallery, where anybody finds it; 404 where the operator "
+        "lets nobody publish, 409 for a run that cannot be published, with the reason.",
+    ),
+    _steering(
+        "unpublish", "unpublish", "Unpublish a report",
+        "Takes a run of yours out of the gallery. A second time changes nothing.",
+    ),
+    Operation(
+        "get /gallery", "gallery", "List published reports", "The reports, the last published first.",
+        "404 where the operator lets nobody publish.", "Gallery", problems=(404, 422, 503),
+        parameters=(*LISTING, Parameter("label", {**TEXT, "enum": list(Label)}, "The label of the verdict.")),
+    ),
+    Operation(
+        "get /runs/{run_id}/notes", "notes", "Read your notes on a run", "The notes.", "", "NoteList",
+        problems=OWNED, owned=True,
+    ),
+    Operation(
+        "put /runs/{run_id}/notes/{hop}", "writeNote", "Write a note", "The note.",
+        "Says whether you agree with a hop or the verdict of a run of yours that has ended. Replaces the note.",
+        "Note", problems=STEERED, body="NewNote", owned=True,
+    ),
+    Operation(
+        "delete /runs/{run_id}/notes/{hop}", "removeNote", "Remove a note", "There is none now.",
+        "Where there is none nothing changes.", status=204, problems=(409, *OWNED), owned=True,
+    ),
+    Operation(
+        "get /runs/{run_id}/export.md", "markdown", "Read a report in Markdown", "The report.",
+        "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
+        content=("text/markdown", TEXT), problems=(401, 409, 422, *BY_ID), parameters=(WITH_NOTES,),
+    ),
+    Operation(
+        "get /runs/{run_id}/claimreview.json", "claimReview", "Read a verdict as ClaimReview",
+        "The review, in JSON-LD.", "schema.org's ClaimReview; 409 for a run without a verdict of its own.",
+        content=("application/ld+json", {"type": "object"}), problems=(409, *BY_ID),
+    ),
+    Operation(
+        "get /compare", "compare", "Compare runs of a claim", "The runs side by side.",
+        "As they are now; each can be followed by itself. Open to whoever has the ids.", "Comparison",
+        problems=(422, *BY_ID), parameters=(COMPARED,),
+    ),
+    Operation("get //healthz", "alive", "Whether the process lives", "It does.", content=("text/plain", TEXT)),
+    Operation(
+        "get //readyz", "ready", "Whether runs can be carried out now", "They can.", answer="Readiness",
+        also=((503, "Something is missing or still loading."),),
+    ),
+)  # fmt: skip

@@ -70,6 +70,7 @@ class _Closed(GenerateJsonSchema):
         return self.generate_inner(schema["schema"])  # a default is for files of earlier versions
 
 
+@cache
 def descriptions(of: Any) -> dict[str, str]:
     """Return what the docstrings beside a dataclass's fields say of them."""
     made = json_schemas([of], "{model}")[of.__name__]["properties"]

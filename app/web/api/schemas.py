@@ -66,7 +66,7 @@ def _options() -> dict[str, Any]:
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
     kinds = {each.name: SENT_AS.get(hints[each.name], hints[each.name]) for each in fields(RunOptions)}
     kinds["max_hops"] = Annotated[int, Field(ge=1, le=MOST_HOPS)]
-    return {name: (kind | None, _said(about[name])) for name, kind in kinds.items() if name != "modules"}
+    return {name: (kind | None, _said(about.get(name, ""))) for name, kind in kinds.items() if name != "modules"}
 
 
 NewRun = create_model(

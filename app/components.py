@@ -74,7 +74,7 @@ class Parts:
         try:
             load()
         except ModelUnavailable as error:
-            self._parts[name] = Part(name, "failed", error.problem, error.mend)
+            self._parts[name] = Part(name, "failed", error.problem, error.fix)
             if self._parts[name] != before:
                 log.error("%s: %s", name, error)
         except Exception as error:

@@ -23,7 +23,7 @@ HOME = ModelSettings("home", "home-1", "http://127.0.0.1:8080/v1", None, key_var
 def availability(tmp_path):
     def made(*models: ModelSettings, broken: str = "", **settings) -> Availability:
         def load():
-            raise ModelUnavailable("It is cut off", mend="make setup")
+            raise ModelUnavailable("It is cut off", fix="make setup")
 
         parts = Parts([(name, load if name == broken else lambda: None) for name in PARTS])
         parts.warm()

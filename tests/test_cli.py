@@ -229,7 +229,7 @@ def test_a_crash_exits_1_and_says_nothing_of_its_insides(terminal):
 
 
 def test_a_missing_model_exits_1_with_what_mends_it(terminal):
-    result = terminal(refusal=ModelUnavailable("The judge is missing", mend="make setup")).check(CLAIM, "--json")
+    result = terminal(refusal=ModelUnavailable("The judge is missing", fix="make setup")).check(CLAIM, "--json")
     assert result.exit_code == 1
     assert "make setup" in result.stderr
     assert json.loads(result.stdout)["label"] is None
@@ -247,7 +247,7 @@ def test_a_database_that_was_never_migrated_is_told_in_one_sentence_with_what_me
 
 
 def test_failed_hops_and_steps_are_told(terminal):
-    missing = ModelUnavailable("The index is missing", mend="make index")
+    missing = ModelUnavailable("The index is missing", fix="make index")
     unsure = replace(TWO_HOPS.hops[0], enough=missing)
     script = Script((unsure, ScriptedHop("Where was he born?", missing)), TWO_HOPS.verdict)
     output = terminal(script).check(CLAIM).stdout

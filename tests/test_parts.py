@@ -43,7 +43,7 @@ def test_parts_load_side_by_side():
 @pytest.mark.parametrize(
     ("error", "message", "mend"),
     [
-        (ModelUnavailable("The file is cut off", mend="make corpus"), "The file is cut off", "make corpus"),
+        (ModelUnavailable("The file is cut off", fix="make corpus"), "The file is cut off", "make corpus"),
         (RuntimeError("a secret"), "It could not be loaded (RuntimeError).", "make setup"),
     ],
 )
@@ -58,7 +58,7 @@ def test_a_part_that_cannot_load_says_why_and_what_mends_it_and_the_others_load(
 
 
 def test_a_part_that_failed_is_tried_again_when_it_is_warmed_again():
-    outcomes = [ModelUnavailable("not yet", mend="wait"), None]
+    outcomes = [ModelUnavailable("not yet", fix="wait"), None]
 
     def load():
         if error := outcomes.pop(0):
@@ -76,14 +76,14 @@ def test_a_part_is_kept_trying_until_it_was_mended():
     def load():
         tries.append("reader")
         if len(tries) < 3:
-            raise ModelUnavailable("The file is cut off", mend="make models")
+            raise ModelUnavailable("The file is cut off", fix="make models")
 
     keep_warm(parts := Parts([("reader", load), ("judge", lambda: None)]), every=0.01)
     assert parts.ready and len(tries) == 3
 
 
 def test_the_same_failure_is_logged_once_however_often_it_is_met(caplog):
-    parts = Parts([("corpus", fails(ModelUnavailable("It is cut off", mend="make corpus")))])
+    parts = Parts([("corpus", fails(ModelUnavailable("It is cut off", fix="make corpus")))])
     for _ in range(3):
         parts.warm()
     assert len(caplog.records) == 1

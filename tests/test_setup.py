@@ -137,7 +137,7 @@ def test_an_unknown_corpus_is_bad_input(command):
 
 def test_a_step_that_cannot_be_done_is_told_in_one_line(command, monkeypatch):
     def unavailable(say):
-        raise ModelUnavailable("There is no Java 21 or newer here", mend="make setup")
+        raise ModelUnavailable("There is no Java 21 or newer here", fix="make setup")
 
     monkeypatch.setattr(models, "steps", lambda settings: (Step("Index", lambda: False, unavailable),))
     done = command("prepare")

@@ -244,7 +244,7 @@ class Availability:
     def _corpora(self) -> Iterator[Choice]:
         for info in installed(self.settings.instance):
             choice = Choice(info.name, info.title)
-            yield choice if info.state == "ready" else choice.without(info.message, info.mend)
+            yield choice if info.state == "ready" else choice.without(info.message, info.fix)
 
 
 def _remote(model: ModelSettings) -> Choice:

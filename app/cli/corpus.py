@@ -95,7 +95,7 @@ def _row(info: CorpusInfo, default: bool) -> str:
     name = f"{info.name} (default)" if default else info.name
     title = f"{info.title} ({info.source})" if info.source else info.title
     if info.state != "ready":
-        return f"{name}\t{title}\t{info.message} Mend it with: {info.mend}"
+        return f"{name}\t{title}\t{info.message} Mend it with: {info.fix}"
     size = f"{info.passages:,} passages, {info.bytes / 1e6:,.1f} MB"
     return f"{name}\t{title}\t{info.kind}, {size}, {info.built_at}\t{info.state}"
 

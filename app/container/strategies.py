@@ -35,7 +35,7 @@ class PursuitParts:
 def fine_tuned(inference: Inference, threads: int, **names: str | None) -> dict[str, Seq2Seq]:
     """The models that are fine-tuned to ask in a pursuit, by the setting that names each; of `names` those not None."""
     return {
-        setting: Seq2Seq(name, inference, threads, mend=f"{setting} with the folder of a model")
+        setting: Seq2Seq(name, inference, threads, fix=f"{setting} with the folder of a model")
         for setting, name in names.items()
         if name
     }

@@ -31,7 +31,7 @@ def corpora(settings: Settings) -> Iterator[Finding]:
         try:
             manifest = checked(index_folder(settings, name))
         except ModelUnavailable as error:
-            yield problem(what, error.problem.rstrip("."), error.mend)
+            yield problem(what, error.problem.rstrip("."), error.fix)
             continue
         if name in CORPORA and not corpus_index(settings, CORPORA[name]).is_done():
             yield warning(what, "Its index is older than what is installed", "make corpus")
@@ -149,7 +149,7 @@ def _broken(name: str, look: Callable[[], object]) -> Finding | None:
     try:
         look()
     except ModelUnavailable as error:
-        return problem(name, error.problem.rstrip("."), error.mend)
+        return problem(name, error.problem.rstrip("."), error.fix)
     return None
 
 

@@ -5,7 +5,7 @@ HopcheckError
 ├── SettingsError           a setting has a value that it cannot have
 ├── CallFailed              one call of a module did not work; the hop fails, the run goes on
 │   ├── UnparseableOutput   a model's text holds no answer to what it was asked
-│   └── ModelUnavailable    a model, index or JVM is missing or damaged; `mend` says what makes it right
+│   └── ModelUnavailable    a model, index or JVM is missing or damaged; `fix` says what makes it right
 └── RunStopped              the run was told to stop between two calls
 """
 
@@ -39,13 +39,13 @@ class UnparseableOutput(CallFailed):
 class ModelUnavailable(CallFailed):
     """A model, an index or the JVM is missing or damaged.
 
-    `problem` says what is wrong in a sentence, `mend` is the command or setting that makes it right.
+    `problem` says what is wrong in a sentence, `fix` is the command or setting that makes it right.
     """
 
-    def __init__(self, message: str, mend: str) -> None:
-        super().__init__(f"{message}. Mend it with: {mend}")
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(f"{message}. Mend it with: {fix}")
         self.problem = f"{message}."
-        self.mend = mend
+        self.fix = fix
 
 
 class RunStopped(HopcheckError):

@@ -162,7 +162,7 @@ class TestDamage:
     def test_a_missing_index_is_named_missing(self, tmp_path):
         with pytest.raises(ModelUnavailable, match=r"vital is missing.*make corpus") as raised:
             Bm25Retriever(tmp_path / "vital").retrieve("Hamlet", 1)
-        assert raised.value.mend == "make corpus"
+        assert raised.value.fix == "make corpus"
 
     @pytest.mark.parametrize("content", ["", "{", "[]", '{"corpus": "small"}', "\x00"])
     def test_a_damaged_manifest_is_named(self, written, content):

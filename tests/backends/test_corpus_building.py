@@ -276,7 +276,7 @@ class TestInstalled:
     def test_the_corpus_that_ships_is_known_before_it_is_indexed(self, tmp_path):
         (info,) = installed(tmp_path)
         assert (info.name, info.kind, info.state, info.passages) == ("vital", "built-in", "missing", 0)
-        assert info.mend == "make corpus"
+        assert info.fix == "make corpus"
 
     @pytest.mark.jvm
     def test_what_was_built_is_found_with_what_people_want_to_know(self, place):
@@ -284,7 +284,7 @@ class TestInstalled:
         place.build(title="Rivers", source="Nowhere, CC0")
         info = installed(place.folder.parent.parent)[1]
         assert (info.name, info.title, info.source, info.kind) == ("rivers", "Rivers", "Nowhere, CC0", "built")
-        assert (info.state, info.passages, info.mend) == ("ready", 2, "")
+        assert (info.state, info.passages, info.fix) == ("ready", 2, "")
         assert info.bytes == sum(path.stat().st_size for path in (place.folder / whole(place.folder).index).iterdir())
         assert info.built_at.endswith("+00:00")
 
@@ -295,7 +295,7 @@ class TestInstalled:
         next((place.folder / whole(place.folder).index).glob("*.fdt")).unlink()
         info = about(place.folder)
         assert info.state == "damaged"
-        assert info.mend == "flask --app app corpus build rivers --from PATH --replace"
+        assert info.fix == "flask --app app corpus build rivers --from PATH --replace"
 
 
 class TestPace:

@@ -24,7 +24,7 @@ class Ranking:
 
 class Missing:
     def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
-        raise ModelUnavailable("The index of the corpus b is missing", mend="make corpus")
+        raise ModelUnavailable("The index of the corpus b is missing", fix="make corpus")
 
 
 def texts(found) -> list[str]:

@@ -76,7 +76,7 @@ def test_a_model_whose_classes_are_others_or_unnamed_is_refused(tmp_path: Path, 
     """A guess at the order could turn every verdict around."""
     with pytest.raises(ModelUnavailable, match=sentence) as raised:
         HubJudge(str(tiny_nli(tmp_path, labels))).load()
-    assert "JUDGE" in raised.value.mend
+    assert "JUDGE" in raised.value.fix
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_damaged_calibration_is_named(tmp_path: Path) -> None:
     (tiny_nli(tmp_path) / "calibration.json").write_text("{")
     with pytest.raises(ModelUnavailable, match="calibration") as raised:
         HubJudge(str(tmp_path)).load()
-    assert str(tmp_path) in raised.value.mend
+    assert str(tmp_path) in raised.value.fix
 
 
 def test_output_that_is_no_number_is_a_failed_call(folder: Path) -> None:

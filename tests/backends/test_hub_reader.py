@@ -147,7 +147,7 @@ def test_a_model_that_is_no_reader_is_refused(tmp_path: Path, make) -> None:
     """Its type could carry a reader's head, but its file has none, and transformers would make one up."""
     with pytest.raises(ModelUnavailable, match="extractive question answering") as raised:
         HubReader(str(make(tmp_path / "other"))).read(QUESTION, PASSAGES)
-    assert "READER" in raised.value.mend
+    assert "READER" in raised.value.fix
 
 
 def test_a_base_model_without_a_readers_head_is_refused(folder: Path, tmp_path: Path) -> None:

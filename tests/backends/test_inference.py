@@ -285,7 +285,7 @@ class TestLoading:
 
         def read() -> str:
             if not files:
-                raise ModelUnavailable("It is missing", mend="make setup")
+                raise ModelUnavailable("It is missing", fix="make setup")
             return "model"
 
         model = Loaded(Inference(LONG), read)

@@ -181,7 +181,7 @@ def test_a_missing_file_is_named_with_what_mends_it(copied, name):
     (copied / name).unlink()
     with pytest.raises(ModelUnavailable, match=name) as caught:
         SpanReader(copied, 1).read(WHO, [HAMLET])
-    assert caught.value.mend == f"git checkout -- {copied}"
+    assert caught.value.fix == f"git checkout -- {copied}"
 
 
 @pytest.mark.parametrize("name", reading.FILES)

@@ -180,7 +180,7 @@ def test_what_cannot_be_loaded_is_named_with_what_mends_it(tmp_path: Path, damag
     damage(tiny_t5(tmp_path / "flan-tiny"))
     with pytest.raises(ModelUnavailable, match=sentence) as raised:
         Seq2Seq(str(tmp_path / "flan-tiny")).complete("claim", max_tokens=2)
-    assert "FLAN_T5" in raised.value.mend
+    assert "FLAN_T5" in raised.value.fix
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

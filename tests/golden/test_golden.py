@@ -36,9 +36,7 @@ def helps(command: click.Command, name: str, parent: click.Context) -> Iterator[
 def test_the_help_of_every_command(app):
     names = sorted(set(app.cli.commands) - FLASKS_OWN)
     flask = click.Context(app.cli, info_name="flask --app app")
-    compare(
-        "cli_help.txt", "\n".join(text for name in names for text in helps(app.cli.commands[name], name, flask))
-    )
+    compare("cli_help.txt", "\n".join(text for name in names for text in helps(app.cli.commands[name], name, flask)))
 
 
 def test_check_with_json(app, strategy):

@@ -355,7 +355,7 @@ class TestTheVerdict:
 
 
 class TestAFailedCall:
-    @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no question"), ModelUnavailable("gone", mend="make")])
+    @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no question"), ModelUnavailable("gone", fix="make")])
     @pytest.mark.parametrize("module", ["questioner", "answerer"])
     def test_it_is_a_failed_hop_that_says_which_module_and_why_and_the_run_goes_on(self, module, error):
         steps = ("First?", error if module == "questioner" else "Second?", "Third?", True)

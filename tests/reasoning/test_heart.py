@@ -68,7 +68,7 @@ def test_a_run_in_another_thread_is_not_heard():
 
 @pytest.mark.parametrize(
     "error",
-    [InvalidInput("x"), SettingsError("x"), CallFailed("x"), ModelUnavailable("x", mend="make"), RunStopped("x")],
+    [InvalidInput("x"), SettingsError("x"), CallFailed("x"), ModelUnavailable("x", fix="make"), RunStopped("x")],
 )
 def test_catching_the_root_catches_every_error(error):
     with pytest.raises(HopcheckError):
@@ -76,8 +76,8 @@ def test_catching_the_root_catches_every_error(error):
 
 
 def test_a_missing_model_says_what_mends_it():
-    error = ModelUnavailable("The judge is missing", mend="make setup")
-    assert (str(error), error.mend) == ("The judge is missing. Mend it with: make setup", "make setup")
+    error = ModelUnavailable("The judge is missing", fix="make setup")
+    assert (str(error), error.fix) == ("The judge is missing. Mend it with: make setup", "make setup")
     assert isinstance(error, CallFailed), "inside a run it is a failed call"
 
 

@@ -203,7 +203,7 @@ def test_the_generator_is_told_of_kept_set_aside_and_failed_hops():
 
 
 class TestAFailedCall:
-    @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no label"), ModelUnavailable("gone", mend="make")])
+    @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no label"), ModelUnavailable("gone", fix="make")])
     @pytest.mark.parametrize("module", ["question generator", "answerer", "QA validator"])
     def test_it_is_a_failed_hop_that_says_which_module_and_why_and_the_run_goes_on(self, module, error):
         first = {

@@ -54,7 +54,7 @@ def test_a_crash_in_one_run_leaves_the_worker_fit_for_the_next(runs_with):
 
 
 def test_a_missing_model_ends_the_run_with_what_mends_it(runs_with):
-    runs = runs_with(scripted_wiring(refusal=ModelUnavailable("The judge is missing", mend="make setup")))
+    runs = runs_with(scripted_wiring(refusal=ModelUnavailable("The judge is missing", fix="make setup")))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.ended, report.problem) == ("failed", "The judge is missing. Mend it with: make setup")
 
@@ -144,7 +144,7 @@ def test_a_run_goes_on_when_the_database_works_again(runs_with, sessions, caplog
 
 def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, caplog):
     caplog.set_level(logging.INFO, logger="app.runs")
-    missing = ModelUnavailable("The index is missing", mend="make index")
+    missing = ModelUnavailable("The index is missing", fix="make index")
     quoting = Judgement(False, "The evidence does not mention Hamlet.")
     script = Script(
         (

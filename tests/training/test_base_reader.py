@@ -73,7 +73,7 @@ def test_a_base_that_cannot_be_a_reader_is_refused(tmp_path: Path, make, sentenc
     """By their types they could carry the heads; but they begin with no token that could stand for no answer."""
     with pytest.raises(ModelUnavailable, match=sentence) as raised:
         train(farm(False, 8), str(make(tmp_path / "base")), tmp_path / "out", TUNING)
-    assert "--base" in raised.value.mend
+    assert "--base" in raised.value.fix
 
 
 def test_without_a_question_to_learn_from_nothing_is_made(tmp_path: Path) -> None:

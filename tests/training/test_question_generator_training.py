@@ -155,7 +155,7 @@ def test_a_loss_that_is_no_number_ends_the_training(base: Path, tmp_path: Path) 
 def test_a_base_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="of the type llama, not a sequence-to-sequence model") as raised:
         train(asked(), str(tiny_llama(tmp_path)), tmp_path / "out", FIRST, TUNING)
-    assert "--base" in raised.value.mend
+    assert "--base" in raised.value.fix
 
 
 def test_data_without_a_second_question_teaches_no_next_one(base: Path, tmp_path: Path) -> None:

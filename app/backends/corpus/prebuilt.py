@@ -83,7 +83,7 @@ def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
     except Exception as error:
         log.info("Pyserini could not fetch %s", prebuilt, exc_info=True)
         message = f"The prebuilt index {prebuilt} could not be fetched ({type(error).__name__})"
-        raise ModelUnavailable(message, mend="the same command on a machine that reaches Pyserini's server") from error
+        raise ModelUnavailable(message, fix="the same command on a machine that reaches Pyserini's server") from error
 
 
 @contextmanager
@@ -99,14 +99,14 @@ def _patience():
 
 def _passages(lucene: jvm.Pyserini, index: Path, prebuilt: str) -> int:
     """How many documents the index has. Raises ModelUnavailable when it cannot be opened or keeps no texts."""
-    mend = "another prebuilt index"
+    fix = "another prebuilt index"
     try:
         searcher = lucene.search.LuceneSearcher(str(index))
         count, first = searcher.num_docs, searcher.doc(0)
         raw = first.raw() if first else None
         searcher.close()
     except Exception as error:
-        raise ModelUnavailable(f"The prebuilt index {prebuilt} cannot be opened", mend=mend) from error
+        raise ModelUnavailable(f"The prebuilt index {prebuilt} cannot be opened", fix=fix) from error
     if not raw:
-        raise ModelUnavailable(f"The prebuilt index {prebuilt} does not keep the texts of its documents", mend=mend)
+        raise ModelUnavailable(f"The prebuilt index {prebuilt} does not keep the texts of its documents", fix=fix)
     return count

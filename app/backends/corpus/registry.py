@@ -85,7 +85,7 @@ def vital_file() -> Path:
     spec = importlib.util.find_spec(VITAL_PACKAGE)
     found = sorted((Path(spec.origin).parent / "data").rglob(VITAL_FILE)) if spec and spec.origin else []
     if not found:
-        raise ModelUnavailable("The corpus vital is not installed", mend="make setup")
+        raise ModelUnavailable("The corpus vital is not installed", fix="make setup")
     return found[0]
 
 
@@ -105,7 +105,7 @@ def read_extracts(path: Path) -> tuple[Article, ...]:
         articles = (Article(row["title"], _text(row), row["description"], row["topic"]) for row in rows)
         return tuple(article for article in articles if article.text)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelUnavailable(f"The corpus file {path.name} is damaged", mend="make setup") from error
+        raise ModelUnavailable(f"The corpus file {path.name} is damaged", fix="make setup") from error
 
 
 def _text(row: dict[str, str]) -> str:
@@ -119,7 +119,7 @@ CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
 
 @dataclass(frozen=True, slots=True)
 class CorpusInfo:
-    """A corpus as people choose it. `mend` makes one right that is not ready; "" for one that is.
+    """A corpus as people choose it. `fix` makes one right that is not ready; "" for one that is.
 
     `passages` and `bytes` are of the index that is there and 0 without one, `built_at` is then "" instead of an ISO
     time, and `kind` is "" for one that nobody finished building.
@@ -134,7 +134,7 @@ class CorpusInfo:
     built_at: str
     state: Literal["ready", "missing", "damaged", "unfinished"]
     message: str = ""
-    mend: str = ""
+    fix: str = ""
 
 
 def folder_of(instance: Path, name: str) -> Path:
@@ -159,11 +159,11 @@ def about(folder: Path) -> CorpusInfo:
     except ModelUnavailable as error:
         there = (folder / MANIFEST).exists()
         state: Literal["missing", "damaged", "unfinished"] = "damaged" if there else "missing"
-        message, mend = error.problem, error.mend
+        message, fix = error.problem, error.fix
         if not there and (folder / BUILDING).exists() and not known:
-            state, mend = "unfinished", GO_ON
+            state, fix = "unfinished", GO_ON
             message = f"The corpus {name} was not built to its end."
-        return CorpusInfo(name, title, source, "built-in" if known else "", 0, 0, "", state, message, mend)
+        return CorpusInfo(name, title, source, "built-in" if known else "", 0, 0, "", state, message, fix)
     return CorpusInfo(
         name, manifest.title, manifest.source, manifest.kind, manifest.count, manifest.bytes, manifest.built_at, "ready"
     )

@@ -35,7 +35,7 @@ _MEANS = {spelled: label for label, spellings in _SPELLINGS.items() for spelled 
 _GENERIC = re.compile(r"label\d+")
 
 
-def label_order(id2label: Mapping[int, str], name: str, mend: str) -> tuple[int, int, int]:
+def label_order(id2label: Mapping[int, str], name: str, fix: str) -> tuple[int, int, int]:
     """The places of (supports, refutes, not enough) among the outputs of the model `name`.
 
     Raises ModelUnavailable for a model that tells other than these three classes apart, or does not name them.
@@ -45,19 +45,19 @@ def label_order(id2label: Mapping[int, str], name: str, mend: str) -> tuple[int,
     if len(plain) != 3:
         raise ModelUnavailable(
             f"{name} tells {len(plain)} classes apart ({told}); a judge needs three: supports, refutes and not enough",
-            mend,
+            fix,
         )
     if any(_GENERIC.fullmatch(label) for label in plain.values()):
         raise ModelUnavailable(
-            f"{name} does not say what its classes mean ({told}); its config.json must name them in id2label", mend
+            f"{name} does not say what its classes mean ({told}); its config.json must name them in id2label", fix
         )
     place_of = {_MEANS.get(label): at for at, label in plain.items()}
     if set(place_of) != set(_SPELLINGS):
-        raise ModelUnavailable(f"{name} has the classes {told}, not entailment, neutral and contradiction", mend)
+        raise ModelUnavailable(f"{name} has the classes {told}, not entailment, neutral and contradiction", fix)
     return place_of[Label.SUPPORTED], place_of[Label.REFUTED], place_of[Label.NOT_ENOUGH_EVIDENCE]
 
 
-MEND = "flask --app app models fetch judge, or JUDGE with the folder of a model"
+FIX = "flask --app app models fetch judge, or JUDGE with the folder of a model"
 MAX_TOKENS = 512
 """Of evidence and claim together; less where the model takes less."""
 WORDS_PER_TOKEN = 0.8
@@ -90,14 +90,12 @@ class Judge:
 class HubJudge:
     """Implements EntailmentModel. Loaded at the first call, once; computes in the inference queue."""
 
-    def __init__(
-        self, name_or_path: str, inference: Inference | None = None, threads: int = 1, mend: str = MEND
-    ) -> None:
+    def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
         """`inference` is the process's queue, left out the judge has one for itself; `threads` bounds PyTorch."""
         self.name = shown_name(name_or_path)
         self._name_or_path = name_or_path
         self._inference = inference or Inference()
-        self._judge = Loaded(self._inference, lambda: _read_files(name_or_path, threads, mend), self.name)
+        self._judge = Loaded(self._inference, lambda: _read_files(name_or_path, threads, fix), self.name)
 
     def load(self) -> Judge:
         """The model, loaded now rather than at the first call. Raises ModelUnavailable."""
@@ -137,15 +135,15 @@ def calibration_of(name_or_path: str) -> Calibration:
     try:
         return Calibration.read(folder)
     except ModelUnavailable as error:
-        mend = f"another {folder / 'calibration.json'}, or none"
-        raise ModelUnavailable(error.problem.rstrip("."), mend) from error
+        fix = f"another {folder / 'calibration.json'}, or none"
+        raise ModelUnavailable(error.problem.rstrip("."), fix) from error
 
 
-def _read_files(name_or_path: str, threads: int, mend: str) -> Judge:
-    weights, name = load(name_or_path, PAIR_CLASSIFIER, threads, mend), shown_name(name_or_path)
-    order = label_order(weights.model.config.id2label, name, mend)
+def _read_files(name_or_path: str, threads: int, fix: str) -> Judge:
+    weights, name = load(name_or_path, PAIR_CLASSIFIER, threads, fix), shown_name(name_or_path)
+    order = label_order(weights.model.config.id2label, name, fix)
     if weights.tokenizer.pad_token_id is None:
-        raise ModelUnavailable(f"{name} has no token to fill short texts with, so it cannot read several at once", mend)
+        raise ModelUnavailable(f"{name} has no token to fill short texts with, so it cannot read several at once", fix)
     return Judge(weights, _window(weights), order, calibration_of(name_or_path).temperature)
 
 

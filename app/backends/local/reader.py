@@ -161,14 +161,14 @@ class SpanReader:
         return list(zip(chosen, found, strict=True))
 
     def _read_files(self) -> Weights:
-        mend = f"git checkout -- {self._folder}"
+        fix = f"git checkout -- {self._folder}"
         missing = [name for name in FILES if not (self._folder / name).is_file()]
         if missing:
-            raise ModelUnavailable(f"The reader's {', '.join(missing)} cannot be found", mend=mend)
+            raise ModelUnavailable(f"The reader's {', '.join(missing)} cannot be found", fix=fix)
         try:
             return _loaded_from(self._folder, self._threads)
         except Exception as error:
-            raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", mend=mend) from error
+            raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", fix=fix) from error
 
 
 def fits(question: str, answer: str) -> bool:

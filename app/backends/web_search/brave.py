@@ -29,7 +29,7 @@ class Brave:
     fields: ClassVar[Fields] = Fields("title", "url", "description", ("page_age", "age"))
 
     def asking(self, query: str, k: int, before: date | None) -> Asking:
-        """Whatever people write is words: neither search operators nor misspellings that Brave would mend unseen."""
+        """Whatever people write is words: neither search operators nor misspellings that Brave would fix unseen."""
         asked: dict[str, str | int] = {
             "q": query,
             "count": k,

@@ -13,7 +13,7 @@ from app.components import keep_warm
 from app.config.preflight import refusal
 from app.config.settings import load_settings
 from app.logging import set_up
-from app.web.slow_clients import OneLineEach, lose_patience
+from app.web.client_timeouts import ShortenTimeouts, set_socket_timeouts
 
 _settings = load_settings()
 
@@ -37,13 +37,13 @@ def on_starting(server):
 
 def when_ready(server):
     """Whoever connects from now on has to go on, or is cut off."""
-    lose_patience(listener.sock for listener in server.LISTENERS)
+    set_socket_timeouts(listener.sock for listener in server.LISTENERS)
 
 
 def post_worker_init(worker):
     """Take up the runs that were left unfinished, and load the models without keeping the first page waiting."""
     set_up(_settings.log_level)
-    logging.getLogger("gunicorn.error").addFilter(OneLineEach())
+    logging.getLogger("gunicorn.error").addFilter(ShortenTimeouts())
     here = worker.wsgi.extensions["hopcheck"]
     here.runs.serve()
     if not _settings.redis_url:  # else workers carry the runs out, and they alone need the models

@@ -36,12 +36,11 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     from flask import Flask
 
     from app.config.settings import load_settings
-    from app.web import presentation
-    from app.web.access_log import log_requests
-    from app.web.assets import keep_assets
+    from app.web import views
     from app.web.blueprints import add_routes
-    from app.web.compression import compress
     from app.web.errors import show_errors
+    from app.web.http_delivery import cache_static_files, compress
+    from app.web.observability import log_requests
     from app.web.rate_limit import limit_requests
     from app.web.security import protect
     from app.web.site_password import ask_strangers
@@ -54,13 +53,13 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
         static_folder=str(ROOT / "static"),
     )
     app.secret_key = _signing_key(settings)
-    app.jinja_env.filters.update(presentation.FILTERS)
+    app.jinja_env.filters.update(views.FILTERS)
     log_requests(app)
     ask_strangers(app, settings)
     protect(app, settings)
     limit_requests(app, settings)
     show_errors(app)
-    keep_assets(app)
+    cache_static_files(app)
     compress(app)
     add_routes(app)
     _connect(app, settings, wiring)
@@ -95,7 +94,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
     """The runs and whatever they stand on; kept on the application as `extensions["hopcheck"]`."""
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
-    from app.web.current import Hopcheck
+    from app.web.services import AppServices
     from app.web.sse import Followers
 
     wiring = wiring or _wiring(settings)
@@ -112,7 +111,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
         **_distributed(settings),
     )
     followers = Followers(settings.threads)
-    app.extensions["hopcheck"] = Hopcheck(settings, wiring, runs, followers, calls)
+    app.extensions["hopcheck"] = AppServices(settings, wiring, runs, followers, calls)
     if settings.metrics_token:
         from app.runs.metrics import Metrics
 

@@ -15,7 +15,7 @@ from app.runs.export import run_as_dict
 from app.runs.projections import RunFilter
 from app.runs.publishing import Publishing
 from app.web.api.tokens import line_of, new_token
-from app.web.current import hopcheck
+from app.web.services import services
 
 runs = AppGroup("runs", help="Everybody's runs, and reports that their owners have published (PUBLISHING=on).")
 
@@ -36,7 +36,7 @@ def register(app: Flask) -> None:
 def listing(outcome: str, words: str, limit: int) -> None:
     """List the newest runs, newest first: when, id, how it came out, claim. Deleted ones are not among them."""
     with told_in_one_line():
-        found = hopcheck().runs.overview.newest(RunFilter(words, outcome), limit)
+        found = services().runs.overview.newest(RunFilter(words, outcome), limit)
     for each in found:
         _say_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
 
@@ -47,8 +47,8 @@ def listing(outcome: str, words: str, limit: int) -> None:
 def show(run_id: str, as_json: bool) -> None:
     """Show the run RUN_ID as `check` would have."""
     with told_in_one_line():
-        run = hopcheck().runs.report(run_id)
-        events = hopcheck().runs.follow(run_id, 0, 0)
+        run = services().runs.report(run_id)
+        events = services().runs.follow(run_id, 0, 0)
     if run is None:
         raise click.ClickException("There is no such run.")
     if as_json:
@@ -68,13 +68,13 @@ def purge(age: str, yes: bool) -> None:
     """Take runs that ended long ago and are not published away for good, with all that is theirs."""
     if not re.fullmatch(r"[0-9]{1,5}d", age):
         raise click.UsageError("--older-than takes days, like 90d.")
-    days, retention = int(age[:-1]), hopcheck().runs.retention
+    days, retention = int(age[:-1]), services().runs.retention
     with told_in_one_line():
         number = retention.count(days)
         if number and not yes:
             click.confirm(f"Runs to be deleted for good: {number}. Go on?", abort=True)
         click.echo(f"Runs deleted for good: {retention.purge(days)}.")
-        hopcheck().runs.batch_deletion.forget(days)
+        services().runs.batch_deletion.forget(days)
 
 
 @runs.command("published")
@@ -111,7 +111,7 @@ def allow(run_id: str) -> None:
 
 
 def _publishing() -> Publishing:
-    return hopcheck().runs.publishing
+    return services().runs.publishing
 
 
 def _say_run(about: str, claim: str) -> None:

@@ -16,7 +16,7 @@ from flask.cli import with_appcontext
 
 from app.components import keep_warm
 from app.logging import set_up
-from app.web.current import Hopcheck, hopcheck
+from app.web.services import AppServices, services
 
 if TYPE_CHECKING:
     from wsgiref.simple_server import WSGIServer
@@ -38,7 +38,7 @@ def register(app: Flask) -> None:
 @with_appcontext
 def worker(queues: str, metrics_port: int | None) -> None:
     """Carry out runs until told to leave (needs REDIS_URL)."""
-    here = hopcheck()
+    here = services()
     if not here.settings.redis_url:
         raise click.UsageError("REDIS_URL is not set, so web processes carry out their runs themselves.")
     set_up(here.settings.log_level)
@@ -49,7 +49,7 @@ def worker(queues: str, metrics_port: int | None) -> None:
     app.worker_main(["worker", "--queues", queues, "--loglevel", level, "--without-gossip", "--without-mingle"])
 
 
-def celery_worker(flask_app: Flask, here: Hopcheck) -> Celery:
+def celery_worker(flask_app: Flask, here: AppServices) -> Celery:
     """The Celery application whose one task carries out a run of `here`."""
     from celery.signals import worker_ready, worker_shutting_down
 
@@ -73,7 +73,7 @@ def celery_worker(flask_app: Flask, here: Hopcheck) -> Celery:
     return app
 
 
-def measure(here: Hopcheck, port: int) -> WSGIServer:
+def measure(here: AppServices, port: int) -> WSGIServer:
     """Tell Prometheus of the runs of `here` at that port, in a thread, until the server that this returns is shut."""
     from prometheus_client import start_http_server
 
@@ -88,7 +88,7 @@ def measure(here: Hopcheck, port: int) -> WSGIServer:
     return server
 
 
-def _leave(here: Hopcheck) -> None:
+def _leave(here: AppServices) -> None:
     """Let go of the runs, so that another worker takes them up at once; wait for no call that takes minutes."""
     here.runs.stop()
     threading.Event().wait(LEAVE_SECONDS)

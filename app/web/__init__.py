@@ -1,1 +1,1 @@
-"""What a browser sees: pages, the stream that keeps them moving, and the headers that keep them safe."""
+"""HTTP front end: HTML pages, server-sent events, the JSON API, and security."""

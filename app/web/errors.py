@@ -14,10 +14,10 @@ from werkzeug.exceptions import HTTPException
 
 from app.domain.errors import HopcheckError, InvalidInput
 from app.runs.service import TurnedAway, Unreadable
-from app.web.api.problems import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait
-from app.web.audit import refused
-from app.web.pages import form_context, home_page, sent_form
-from app.web.presentation import about
+from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait
+from app.web.observability import refused
+from app.web.pages.home import form_context, home_page, sent_form
+from app.web.views import about
 
 log = logging.getLogger(__name__)
 

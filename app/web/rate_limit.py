@@ -14,8 +14,8 @@ from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
 
 from app.config.settings import Settings
-from app.web.api.askers import client
-from app.web.audit import client_address, refused
+from app.web.api.auth import client
+from app.web.observability import client_address, refused
 from app.web.site_password import site_password
 
 STARTING = frozenset(

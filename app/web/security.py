@@ -7,23 +7,84 @@ browser"; a run's page is open to whoever has its link.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from flask import Flask, Response, g, request, session
-from flask_wtf.csrf import CSRFProtect
+from flask import Blueprint, Flask, Response, abort, current_app, g, request, session
+from flask.sessions import SecureCookieSessionInterface
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError, CSRFProtect
+from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializer
+from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.domain.errors import InvalidInput
 from app.runs.batch_files import LARGEST as LARGEST_BATCH
 from app.runs.importing import LARGEST
-from app.web.audit import tell_by_status
-from app.web.origins import keep_streams_home
-from app.web.session_cookies import SessionCookies
+from app.web.observability import log_refusal_by_status, refused
 
 if TYPE_CHECKING:
     from app.config.settings import Settings
+
+
+# Streams are for this site's own pages and for programs, not for pages of other sites.
+#
+# Such a page could read none of it, for no header allows that, but each stream that it opened would hold a thread here.
+
+STREAMS = frozenset({"stream.events", "comparing.events", "api_runs.follow"})
+
+FOREIGN = "A page of another site may not follow a check."
+
+
+def keep_streams_home() -> None:
+    """Refuse a stream to a page of another site, as far as its browser says so; to be asked before each request."""
+    if request.endpoint in STREAMS and _is_foreign():
+        refused("origin")
+        abort(403, FOREIGN)
+
+
+def _is_foreign() -> bool:
+    """Browsers say where a request comes from; one that cannot still names the origin of another site's script."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    return origin is not None and origin.rpartition("//")[2] != request.host
+
+
+# The session cookie, where clocks are set and differ: one that was signed a little later than now is still good.
+#
+# Flask's own refuses a cookie from the future. After a clock was put right, or on a web process whose clock is behind
+# another's, people would lose their runs to that: they would get a new owner's name in place of theirs.
+
+AHEAD = timedelta(days=1)
+"""By so much the clock that a cookie was signed by may have been ahead."""
+
+
+class PatientSigner(TimestampSigner):
+    """Takes what was signed within a day from now for signed now."""
+
+    def unsign(self, signed_value: str | bytes, max_age: int | None = None, return_timestamp: bool = False) -> Any:
+        try:
+            return super().unsign(signed_value, max_age, return_timestamp)  # type: ignore[call-overload]
+        except SignatureExpired as expired:
+            if expired.date_signed is None or not datetime.now(UTC) < expired.date_signed <= datetime.now(UTC) + AHEAD:
+                raise
+            return super().unsign(signed_value, None, return_timestamp)  # type: ignore[call-overload]
+
+
+class SessionCookies(SecureCookieSessionInterface):
+    """Flask's signed cookies, read by that signer."""
+
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        """As Flask's; None where there is no key."""
+        serializer = super().get_signing_serializer(app)
+        if serializer is not None:
+            serializer.signer = PatientSigner
+        return serializer
+
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -74,7 +135,7 @@ def protect(app: Flask, settings: Settings) -> None:
     app.jinja_env.globals["form_name"] = form_name
     headers = {**HEADERS, **ONLY_HTTPS} if settings.https else HEADERS
     app.after_request(lambda response: _add_headers(response, headers))
-    app.after_request(tell_by_status)
+    app.after_request(log_refusal_by_status)
 
 
 def believe_proxies(app: Flask, number: int) -> None:
@@ -130,3 +191,31 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
     if request.path.startswith(("/runs", "/batches", "/compare", "/api/")) and not g.get("published"):
         response.headers["X-Robots-Tag"] = "noindex"
     return response
+
+
+# A form that was sent with a token of another session, or none: each page says so in its own way.
+
+STALE = "This page had grown stale, so nothing was done. Please try again."
+
+Handler = Callable[[CSRFError], ResponseReturnValue]
+
+
+def when_stale(blueprint: Blueprint) -> Callable[[Handler], Handler]:
+    """Make the decorated function answer stale forms of the blueprint's pages.
+
+    It may abort as a view may, which Flask would take for a fault of the server in a handler of errors.
+    """
+
+    def register(handler: Handler) -> Handler:
+        @wraps(handler)
+        def answer(error: CSRFError) -> ResponseReturnValue:
+            refused("csrf")
+            try:
+                return handler(error)
+            except HTTPException as refusal:
+                return current_app.handle_http_exception(refusal)
+
+        blueprint.register_error_handler(CSRFError, answer)
+        return handler
+
+    return register

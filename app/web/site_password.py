@@ -18,12 +18,12 @@ from werkzeug.urls import iri_to_uri
 
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
-from app.web.api.askers import token_name
-from app.web.api.problems import API, problem, seconds_to_wait
-from app.web.audit import refused
-from app.web.current import hopcheck
-from app.web.presentation import about
-from app.web.stale import STALE, when_stale
+from app.web.api.auth import token_name
+from app.web.api.blueprint import API, problem, seconds_to_wait
+from app.web.observability import refused
+from app.web.security import STALE, when_stale
+from app.web.services import services
+from app.web.views import about
 
 site_password = Blueprint("site_password", __name__)
 
@@ -60,13 +60,13 @@ def _ask_strangers() -> ResponseReturnValue | None:
 @site_password.get("/password")
 def ask() -> ResponseReturnValue:
     """The form. Nothing, where the site asks for no password."""
-    return _form(200) if hopcheck().settings.site_password else abort(404)
+    return _form(200) if services().settings.site_password else abort(404)
 
 
 @site_password.post("/password")
 def enter() -> ResponseReturnValue:
     """Let this browser in, and lead to the page that it wanted."""
-    expected = hopcheck().settings.site_password or abort(404)
+    expected = services().settings.site_password or abort(404)
     if not hmac.compare_digest(request.form.get("password", "").encode(), expected.encode()):
         refused("password")
         return _again(WRONG, "That is not the password.")
@@ -108,7 +108,7 @@ def _is_let_in() -> bool:
 
 def _proof() -> str:
     """What the cookie holds: nothing that the password could be found from without the signing key."""
-    key, password = str(current_app.secret_key).encode(), hopcheck().settings.site_password or ""
+    key, password = str(current_app.secret_key).encode(), services().settings.site_password or ""
     return hmac.digest(key, b"site password: " + password.encode(), "sha256").hex()
 
 

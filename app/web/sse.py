@@ -24,8 +24,8 @@ from app.domain.events import TERMINAL, AnswerFound, HopKept, RunResumed
 from app.domain.model import Hop
 from app.domain.report import apply
 from app.runs.service import Place, StoredEvent, StoredRun
-from app.web.at_work import at_work
-from app.web.current import hopcheck
+from app.web.services import services
+from app.web.views import at_work
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ END = "event: end\ndata: end\n\n"
 @stream.get("/runs/<run_id>/events")
 def events(run_id: str) -> Response:
     """Stream the events after the last one that the browser has seen (Last-Event-ID, or `?after=`)."""
-    run = hopcheck().runs.report(run_id) or abort(404)
+    run = services().runs.report(run_id) or abort(404)
     return stream_run(run, PageUpdates(run))
 
 
@@ -200,14 +200,14 @@ class _RunMessages:
         return self._renderer.ended and self._after >= self._last_seq
 
     def next(self, wait: float) -> str:
-        new = hopcheck().runs.follow(self._run_id, self._after, wait)
+        new = services().runs.follow(self._run_id, self._after, wait)
         if not new:
             return ""
         self._after = new[-1].seq
         return self._renderer.render(new)
 
     def idle(self) -> str:
-        return self._renderer.render_place(hopcheck().runs.place(self._run_id))
+        return self._renderer.render_place(services().runs.place(self._run_id))
 
 
 def stream_run(run: StoredRun, renderer: Renderer) -> Response:
@@ -243,7 +243,7 @@ def _log_failures(subject: str, messages: Iterator[str]) -> Iterator[str]:
 def _messages(source: MessageSource) -> Iterator[str]:
     """Yield messages until all runs have ended. Without a free slot: what there is, once; the browser reconnects."""
     yield f"retry: {RETRY_MILLISECONDS}\n\n"
-    with hopcheck().followers.slot() as has_slot:
+    with services().followers.slot() as has_slot:
         while True:
             asked = time.monotonic()
             new = source.next(TICK_SECONDS if has_slot else 0.0)

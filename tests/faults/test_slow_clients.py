@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import time
 
-from app.web.slow_clients import SECONDS
+from app.web.client_timeouts import TIMEOUT_SECONDS
 from tests.faults.servers import serving
 from tests.waiting import LONG
 
@@ -23,7 +23,7 @@ def test_clients_that_stop_in_the_middle_of_a_request_give_their_threads_back(in
             each.sendall(UNFINISHED[number % 2])
         began = time.monotonic()
         assert server.get("/how-it-works", timeout=LONG).status == 200
-        assert time.monotonic() - began > SECONDS / 2, "all threads were taken"
+        assert time.monotonic() - began > TIMEOUT_SECONDS / 2, "all threads were taken"
         for each in slow:
             each.recv(1)  # an answer, or the end: the server has done with it
             each.close()

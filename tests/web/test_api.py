@@ -13,7 +13,7 @@ from app.domain.model import LabelSet
 from app.runs.export import run_as_dict
 from app.web.api.openapi import document
 from app.web.api.tokens import line_of, new_token
-from app.web.paging import cursor_of
+from app.web.pages.history import cursor_of
 from tests.fakes import AWAY, FAILING, Gate, scripted_wiring
 from tests.waiting import LONG, until
 from tests.web.conftest import started

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.web.api.problems import API
-from app.web.batches import CLOSED, NOT_NOW
+from app.web.api.blueprint import API
+from app.web.pages.batches import CLOSED, NOT_NOW
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
 from tests.waiting import until
 

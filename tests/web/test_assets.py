@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from flask import Flask, url_for
 
-from app.web.assets import keep_assets
+from app.web.http_delivery import cache_static_files
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 
@@ -27,7 +27,7 @@ def test_a_page_names_files_that_are_there_and_may_be_kept(client):
 def address(tmp_path):
     """The address of a file that changes."""
     app = Flask(__name__, static_folder=str(tmp_path))
-    keep_assets(app)
+    cache_static_files(app)
 
     def write(text: str, at: int) -> str:
         (tmp_path / "style.css").write_text(text)

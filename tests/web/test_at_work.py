@@ -21,7 +21,7 @@ from app.domain.events import (
 from app.domain.model import Claim, Judgement, Question, RunOptions
 from app.domain.report import Report, apply, fold
 from app.runs.event_store import WAITING
-from app.web.at_work import at_work
+from app.web.views import at_work
 from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_strategy, scripted_wiring
 from tests.waiting import LONG
 from tests.web.conftest import finished, started

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from app.web.api.problems import API
+from app.web.api.blueprint import API
 from app.web.api.tokens import new_token
 from tests.web.conftest import finished, send, started, token, wait_for
 from tests.web.test_api import RUNS, with_tokens

@@ -7,9 +7,9 @@ from html import unescape
 
 import pytest
 
-from app.web.api.problems import API
-from app.web.batch_deleting import TOO_LATE
-from app.web.stale import STALE
+from app.web.api.blueprint import API
+from app.web.pages.batches import TOO_LATE
+from app.web.security import STALE
 from tests.fakes import Gate, scripted_wiring
 from tests.web.test_batches import fed_until, press, started
 

@@ -11,8 +11,8 @@ from html import unescape
 import pytest
 
 from app.runs.batch_files import LARGEST, TOO_LARGE
-from app.web.batches import CLOSED, NOTHING_FAILED, NOTHING_SENT
-from app.web.stale import STALE
+from app.web.pages.batches import CLOSED, NOTHING_FAILED, NOTHING_SENT
+from app.web.security import STALE
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
 from tests.waiting import until
 from tests.web.conftest import token

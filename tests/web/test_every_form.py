@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app.runs.batch_files import LARGEST
-from app.web.api.problems import API
+from app.web.api.blueprint import API
 from tests.web import test_strangers
 from tests.web.conftest import token
 from tests.web.hostile import Page

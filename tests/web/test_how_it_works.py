@@ -7,8 +7,7 @@ import re
 import pytest
 
 from app.domain.model import Label
-from app.web.at_work import GUIDED_MODULES, PURSUIT_MODULES
-from app.web.presentation import FACES
+from app.web.views import FACES, GUIDED_MODULES, PURSUIT_MODULES
 
 
 @pytest.fixture

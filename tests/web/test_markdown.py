@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from app.web.markdown import bold, line, link, plain
+from app.web.exporters.markdown import bold, line, link, plain
 
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = [

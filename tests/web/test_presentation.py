@@ -8,17 +8,7 @@ import pytest
 
 from app.domain.model import HopStatus, Label, Origin, Passage, Span, Usage
 from app.runs.service import Place
-from app.web.presentation import (
-    FACES,
-    confidence_words,
-    duration,
-    excerpt,
-    moment,
-    place_words,
-    since,
-    usage_words,
-    web_link,
-)
+from app.web.views import FACES, confidence_words, duration, excerpt, moment, place_words, since, usage_words, web_link
 
 
 def test_every_label_and_status_has_a_face_with_word_and_icon():

@@ -8,8 +8,8 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from app.web.audit import client_address
-from app.web.presentation import about
+from app.web.observability import client_address
+from app.web.views import about
 from tests.fakes import Gate, scripted_wiring
 from tests.redis_server import RedisServer, running
 from tests.waiting import LONG, until

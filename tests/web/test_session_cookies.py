@@ -8,7 +8,7 @@ import pytest
 from flask import Flask, session
 from itsdangerous import TimestampSigner
 
-from app.web.session_cookies import SessionCookies
+from app.web.security import SessionCookies
 
 DAY, YEAR = timedelta(days=1), timedelta(days=365)
 

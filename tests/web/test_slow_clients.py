@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.web.slow_clients import OneLineEach, lose_patience
+from app.web.client_timeouts import ShortenTimeouts, set_socket_timeouts
 
 
 @pytest.fixture
 def connection() -> Iterator[socket.socket]:
     """The server's end of a connection whose other end neither sends nor reads."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        lose_patience([listening], seconds=1)
+        set_socket_timeouts([listening], seconds=1)
         with socket.create_connection(listening.getsockname()), listening.accept()[0] as accepted:
             accepted.setblocking(True)
             yield accepted
@@ -37,5 +37,5 @@ def test_writing_to_a_client_that_reads_nothing_ends(connection):
 )
 def test_of_a_slow_client_the_log_has_one_line_and_of_other_trouble_all(error, told):
     record = logging.LogRecord("gunicorn.error", logging.ERROR, "", 1, "Trouble.", (), (type(error), error, None))
-    assert OneLineEach().filter(record) and record.getMessage() == told
+    assert ShortenTimeouts().filter(record) and record.getMessage() == told
     assert (record.exc_info is None) == isinstance(error, BlockingIOError)

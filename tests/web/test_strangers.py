@@ -19,7 +19,7 @@ from app.domain.model import Claim, RunOptions
 from app.extensions import db
 from app.runs.batches import BatchLine
 from app.runs.tables import BatchClaimRow, RunRow
-from app.web.api.problems import API
+from app.web.api.blueprint import API
 from tests.fakes import Gate, scripted_wiring
 from tests.waiting import LONG, until
 from tests.web.conftest import token

@@ -24,8 +24,7 @@ from app.domain.events import (
 from app.domain.model import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
 from app.domain.report import Report, fold
 from app.runs.event_store import WAITING
-from app.web.presentation import cost_words, opening
-from app.web.trail import asking, doing, looked_at, scored, unfolded
+from app.web.views import asking, cost_words, doing, looked_at, opening, scored, unfolded
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
 from tests.web.conftest import finished, started, wait_for
 

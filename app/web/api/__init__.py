@@ -1,1 +1,1 @@
-"""The JSON API: its routes by topic, what they take and tell, and the document that describes them (docs/api.md)."""
+"""The JSON API: its routes by topic, request and response schemas, and the OpenAPI document (docs/api.md)."""

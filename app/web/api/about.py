@@ -1,8 +1,4 @@
-"""The JSON API's account of itself: its document, for programs and as a page, and what a run can be made of here.
-
-docs/api.md tells of the API; openapi/ describes every answer. The other routes stand by topic: runs.py, steering.py,
-keeping.py, publishing.py, notes.py, reports.py and batches.py.
-"""
+"""API routes that describe the API: its OpenAPI document, the page that shows it, and the options of a run."""
 
 from __future__ import annotations
 
@@ -13,30 +9,29 @@ from app.domain.model import LabelSet
 from app.examples import SAMPLES
 from app.runs.export import options_of
 from app.runs.json_schema import as_json
-from app.web.api.blueprint import api_blueprint
+from app.web.api.blueprint import API, api_blueprint
 from app.web.api.openapi import document
-from app.web.api.problems import API
 from app.web.api.schemas import Choices, Labels
-from app.web.current import capabilities
+from app.web.services import capabilities
 
 api = api_blueprint("api")
 
 
 @api.get("/api")
 def browse() -> str:
-    """The API's document as a page."""
+    """Show the API's document as a page."""
     return render_template("api.html", document=document())
 
 
 @api.get(f"{API}/openapi.json")
 def openapi() -> Response:
-    """The API's document, OpenAPI 3.1."""
+    """Return the API's document, OpenAPI 3.1."""
     return jsonify(document())
 
 
 @api.get(f"{API}/choices")
 def choices() -> Response:
-    """What a run can be made of here, and what it is made of when nobody chooses."""
+    """Return the options and defaults of a run on this site."""
     here = capabilities()
     answer = Choices(
         here.strategies,

@@ -16,7 +16,7 @@ from app.run_request import CLAIM_FIELDS, MAX_HOPS_REQUIRED, RunRequest, resolve
 from app.runs.batch_files import NO_CLAIMS, checked, line_of, title_of
 from app.runs.batches import BatchLine
 from app.web.api.schemas import NewBatch, NewRun, Request
-from app.web.current import capabilities, hopcheck
+from app.web.services import capabilities, services
 
 SentFields = TypeVar("SentFields", bound=Request)
 
@@ -64,7 +64,7 @@ def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
     if not isinstance(claims, list):
         raise InvalidInput("claims must be a list.", "claims")
     read = (line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
-    lines = checked(read, hopcheck().settings.batch_claims)
+    lines = checked(read, services().settings.batch_claims)
     return lines, resolve_options(fields, capabilities()), title_of(title) or f"{len(lines):,} claims"
 
 

@@ -8,8 +8,8 @@ from functools import cache
 from app.runs.event_store import event_schema
 from app.runs.json_schema import json_schemas
 from app.web.api import schemas
+from app.web.api.blueprint import API
 from app.web.api.operations import COUNT, OPERATIONS, REF, TEXT, Parameter, Schema, reference
-from app.web.api.problems import API
 
 ABOUT = (
     "Check a claim one question at a time, with the evidence for every answer. What a page of this site does, a "

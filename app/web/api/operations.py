@@ -9,8 +9,8 @@ from typing import Any
 from app.domain.model import Label
 from app.runs.comparing import FEWEST, MOST
 from app.runs.deletion import UNDO_SECONDS
-from app.web.api.lists import LIMIT
-from app.web.history import LONGEST_SEARCH, OUTCOMES
+from app.web.api.responses import LIMIT
+from app.web.pages.history import LONGEST_SEARCH, OUTCOMES
 
 Schema = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Reports by the JSON API: taken away in other forms than the run itself, and put side by side."""
+"""API routes that export, compare and publish reports."""
 
 from __future__ import annotations
 
@@ -8,32 +8,35 @@ from flask import Response, json, jsonify, request
 from werkzeug.exceptions import Conflict, NotFound
 
 from app.domain.comparison import PageUsed, pages, rows
-from app.domain.model import Hop
+from app.domain.errors import InvalidInput
+from app.domain.model import Hop, Label
 from app.runs.comparing import NoSuchRun, compared
 from app.runs.export import usage_of
 from app.runs.json_schema import as_json
 from app.runs.service import StoredRun
-from app.web.api.askers import owned, stored_run
-from app.web.api.blueprint import api_blueprint
-from app.web.api.lists import one_of
-from app.web.api.problems import API
-from app.web.api.schemas import ComparedPage, ComparedQuestion, ComparedRun, Comparison, PageUse
-from app.web.current import hopcheck
-from app.web.exports import NO_REVIEW, NOT_YET, markdown_of, review_of
+from app.web.api.auth import owned, stored_run
+from app.web.api.blueprint import API, api_blueprint
+from app.web.api.input import sent
+from app.web.api.responses import one_of, run_response, sent_cursor, sent_limit
+from app.web.api.schemas import ComparedPage, ComparedQuestion, ComparedRun, Comparison, Gallery, Nothing, PageUse
+from app.web.pages.history import cursor_of
+from app.web.pages.publishing import CLOSED, is_open
+from app.web.pages.transfer import NO_REVIEW, NOT_YET, markdown_of, review_of
+from app.web.services import services
 
 api_reports = api_blueprint("api_reports")
 
 
 @api_reports.get(f"{API}/runs/<run_id>/export.md")
 def as_markdown(run_id: str) -> Response:
-    """The whole trail of a run that has ended, to read; `?notes=yes` adds its owner's notes, for the owner alone."""
-    notes = hopcheck().runs.notes.of(owned(run_id).id) if one_of("notes", ("yes",)) else ()
+    """Return an ended run as Markdown; `?notes=yes` adds the owner's notes, for the owner only."""
+    notes = services().runs.notes.of(owned(run_id).id) if one_of("notes", ("yes",)) else ()
     return Response(markdown_of(_ended(run_id), notes), mimetype="text/markdown")
 
 
 @api_reports.get(f"{API}/runs/<run_id>/claimreview.json")
 def as_claim_review(run_id: str) -> Response:
-    """The verdict of a run as schema.org's ClaimReview."""
+    """Return the verdict of a run as schema.org's ClaimReview."""
     review = review_of(_ended(run_id))
     if review is None:
         raise Conflict(NO_REVIEW)
@@ -42,9 +45,9 @@ def as_claim_review(run_id: str) -> Response:
 
 @api_reports.get(f"{API}/compare")
 def compare() -> Response:
-    """Two to four runs of one claim side by side, as they stand."""
+    """Compare two to four runs of one claim."""
     try:
-        runs = compared(hopcheck().runs.report, request.args.getlist("run"))
+        runs = compared(services().runs.report, request.args.getlist("run"))
     except NoSuchRun as error:
         raise NotFound(str(error)) from None
     reports = [run.report for run in runs]
@@ -57,7 +60,7 @@ def compare() -> Response:
 
 
 def _ended(run_id: str) -> StoredRun:
-    """The run. Raises NotFound, and Conflict for one that still goes on."""
+    """Return the run. Raises NotFound, and Conflict for one that has not ended."""
     run = stored_run(run_id)
     if not run.report.ended:
         raise Conflict(NOT_YET)
@@ -77,3 +80,43 @@ def _numbers(hops: Sequence[Hop | None]) -> tuple[int | None, ...]:
 def _page(page: PageUsed) -> ComparedPage:
     passage, uses = page.passage, tuple(PageUse(use.cited, use.read) for use in page.uses)
     return ComparedPage(passage.title, passage.source, passage.url, page.alike, uses)
+
+
+api_publishing = api_blueprint("api_publishing")
+
+
+@api_publishing.post(f"{API}/runs/<run_id>/publish")
+def publish(run_id: str) -> Response:
+    """Publish the principal's run in the gallery. Idempotent."""
+    sent(Nothing)
+    owned(run_id)
+    _check_open()
+    try:
+        services().runs.publishing.publish(run_id)
+    except InvalidInput as error:
+        raise Conflict(str(error)) from None
+    return run_response(owned(run_id))
+
+
+@api_publishing.post(f"{API}/runs/<run_id>/unpublish")
+def unpublish(run_id: str) -> Response:
+    """Remove the principal's run from the gallery. Idempotent."""
+    sent(Nothing)
+    services().runs.publishing.unpublish(owned(run_id).id)
+    return run_response(owned(run_id))
+
+
+@api_publishing.get(f"{API}/gallery")
+def gallery() -> Response:
+    """List the published reports, newest first."""
+    _check_open()
+    limit = sent_limit()
+    found = services().runs.publishing.listed(one_of("label", tuple(Label)), limit + 1, sent_cursor())
+    page = found[:limit]
+    following = cursor_of(page[-1].published_at, page[-1].id) if len(found) > limit else None
+    return jsonify(as_json(Gallery(tuple(page), following)))
+
+
+def _check_open() -> None:
+    if not is_open():
+        raise NotFound(CLOSED)

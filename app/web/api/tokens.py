@@ -1,8 +1,8 @@
-"""Tokens of the JSON API: made once, shown once, and kept only as SHA-256 hashes in a file that the operator writes.
+"""API tokens: shown once, and stored as SHA-256 hashes in a file that the operator writes.
 
-A line of that file is `name:hash`; empty lines and those that begin with # are passed over. The file is read anew for
-every request that brings a token, so a line that is taken out no longer opens anything. A token has 256 random bits,
-which is why one plain hash is enough.
+A line of that file is `name:hash`; empty lines and those that start with # are ignored. The file is read for every
+request with a token, so that a removed token stops working at once. Tokens have 256 random bits, so that a plain hash
+is enough.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _LINE = re.compile(rf"(?P<name>{NAME.pattern}):(?P<hash>[0-9a-f]{{64}})")
 
 
 def new_token() -> str:
-    """A token; what it begins with lets a scanner of leaked secrets know it."""
+    """Return a random token. Its prefix lets scanners recognise leaked tokens."""
     return f"hopcheck_{secrets.token_urlsafe(32)}"
 
 
 def line_of(name: str, token: str) -> str:
-    """The line for the file. Raises InvalidInput for a name that cannot be."""
+    """Return the line for the file. Raises InvalidInput for an invalid name."""
     if not NAME.fullmatch(name):
         raise InvalidInput(
             "A token's name has at most 40 small letters, digits, '.', '_' and '-', and begins with a letter or digit.",
@@ -37,12 +37,12 @@ def line_of(name: str, token: str) -> str:
 
 
 def holder(path: Path, token: str) -> str | None:
-    """The name of the token in that file; None for one that is not there.
+    """Return the name of the token in that file, None for an unknown one.
 
-    Raises SettingsError when the file cannot be read or has a line that is none.
+    Raises SettingsError when the file cannot be read or has an invalid line.
     """
     known, found = _read(path), None
-    for name, kept in known:  # all of them, so that the time taken says nothing
+    for name, kept in known:  # without an early exit, so that the time does not depend on the match
         if hmac.compare_digest(kept, _hashed(token)):
             found = name
     return found

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Hopcheck:
+class AppServices:
     """Kept as `app.extensions["hopcheck"]`. `wiring` is a Wiring or, in tests, something of its shape."""
 
     settings: Settings
@@ -31,7 +31,7 @@ class Hopcheck:
         return () if self.settings.redis_url else self.wiring.parts()
 
 
-def hopcheck() -> Hopcheck:
+def services() -> AppServices:
     """The current application's parts."""
     return current_app.extensions["hopcheck"]
 
@@ -39,5 +39,5 @@ def hopcheck() -> Hopcheck:
 def capabilities() -> Capabilities:
     """What can be chosen for a run, read once a request."""
     if "capabilities" not in g:
-        g.capabilities = hopcheck().wiring.capabilities()
+        g.capabilities = services().wiring.capabilities()
     return g.capabilities

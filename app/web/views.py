@@ -8,14 +8,130 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from app.capabilities.options import BASELINES
-from app.domain.model import HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
+from app.capabilities.options import BASELINES, PURSUIT
+from app.domain.model import Answer, Hop, HopStatus, Imported, Label, LabelSet, Origin, Passage, RunOptions, Span, Usage
+from app.domain.report import Report
+from app.runs.event_store import WAITING
 from app.text.fact_checkers import is_fact_check
-from app.web.at_work import at_work, pursues
-from app.web.trail import asking, doing, looked_at, scored, told_aloud, unfolded
 
 if TYPE_CHECKING:
     from app.runs.service import Place
+
+
+# Which module a run is waiting for, read off its report: what the diagram of the modules lights up.
+#
+# The strategies say what came back before they make their next call, so the last thing that happened tells whose reply
+# comes next. Nothing of it is stored, and logs of earlier versions light up as well. Where calls overlap, this is the
+# one whose reply is used next; others may be at work ahead of their turn.
+
+
+class Module(NamedTuple):
+    """A module as the diagram names it: the class of its box, its name, and what it does in plain words."""
+
+    box: str
+    name: str
+    does: str
+
+
+VERIFIER = Module(
+    "verifier", "Claim verifier", "Looks at the kept pairs and says whether they are enough to decide the claim."
+)
+GENERATOR = Module(
+    "generator", "Question generator", "Asks for the next thing to know, building on the answers that were kept."
+)
+ANSWERER = Module(
+    "answerer", "Question answering", "Looks for evidence and takes an answer out of it, or says that there is none."
+)
+VALIDATOR = Module(
+    "validator", "QA validator", "Keeps a question and its answer when they help with the claim, or sets them aside."
+)
+REASONER = Module("reasoner", "Reasoner", "Weighs the kept pairs against the claim, and gives the verdict its reasons.")
+QUESTIONER = Module(
+    "questioner", "Questioner", "Asks a question; after each answer it decides the claim, or asks one more."
+)
+PARAPHRASER = Module(
+    "paraphraser", "Paraphraser", "Puts a question in other words, so that it meets other documents and answers."
+)
+
+GUIDED_MODULES = (GENERATOR, ANSWERER, VALIDATOR, VERIFIER, REASONER)
+PURSUIT_MODULES = (QUESTIONER, ANSWERER, PARAPHRASER, REASONER)
+
+
+def pursues(options: RunOptions) -> bool:
+    """Whether the run is an evidence pursuit, which has modules of its own."""
+    return options.strategy == PURSUIT
+
+
+def at_work(report: Report) -> Module | None:
+    """The module whose reply the run waits for; None before its turn, and after its end."""
+    if report.ended or report.phase in ("", WAITING.phase):
+        return None
+    if report.stopped_because:
+        return REASONER
+    last = report.hops[-1] if report.hops else None
+    if last and last.status is HopStatus.OPEN and not last.answer:
+        return ANSWERER
+    if pursues(report.options):
+        return PARAPHRASER if report.judged_after else QUESTIONER
+    if last and last.status is HopStatus.OPEN:
+        return VALIDATOR
+    kept = last is not None and last.status is HopStatus.KEPT
+    return VERIFIER if kept and report.judged_after < len(report.hops) else GENERATOR
+
+
+# What a run's trail shows besides its hops: the hop that is being asked, what is done now, and what stands open.
+#
+# All of it is read off the report, so a page that is loaded and a card that the stream brings say the same.
+
+
+def asking(report: Report) -> int | None:
+    """The number of the hop that a question is being thought of for, or None while none is.
+
+    Whether it will be asked is not sure: there may be nothing left to ask.
+    """
+    waits = report.phase in ("", WAITING.phase)
+    last = report.hops[-1] if report.hops else None
+    weighed = last is None or last in report.set_aside or report.judged_after >= last.number
+    if waits or report.ended or report.stopped_because or report.open_hop or not weighed:
+        return None
+    return len(report.hops) + 1 if len(report.hops) < report.options.max_hops else None
+
+
+def doing(report: Report) -> str:
+    """What is being done now: what the module at work says of it, or what is known to come next."""
+    if not report.phase_over or not report.phase:
+        return report.phase
+    if report.stopped_because:
+        return "weighing the evidence"
+    if report.open_hop:
+        return "weighing the answer" if report.open_hop.answer else "looking for evidence"
+    return "thinking of a question" if asking(report) else "weighing whether this is enough"
+
+
+def unfolded(hop: Hop, report: Report) -> bool:
+    """Whether a hop's card is open where its reader has not said so: the newest answer, while the run goes on."""
+    later = report.hops[hop.number :]
+    return not report.ended and not any(each.answer for each in later)
+
+
+def told_aloud(hop: Hop, report: Report) -> bool:
+    """Whether a screen reader reads out the hop's card when it comes: when its outcome is there, and not again.
+
+    A card comes whole whenever something in it changes, and a log reads out whatever comes.
+    """
+    return not report.ended and hop.status is not HopStatus.OPEN and (not hop.answer or unfolded(hop, report))
+
+
+def looked_at(answer: Answer) -> tuple[Passage, ...]:
+    """Every passage behind an answer, the cited one first, the others as they were ranked."""
+    cited = answer.cited.passage if answer.cited else None
+    others = tuple(passage for passage in answer.retrieved if passage != cited)
+    return (cited, *others) if cited else others
+
+
+def scored(answer: Answer) -> bool:
+    """Whether the scores of its passages say anything: whoever does not score leaves them all alike."""
+    return len({passage.score for passage in answer.retrieved}) > 1
 
 
 class Face(NamedTuple):

@@ -11,12 +11,11 @@ from flask_wtf.csrf import CSRFError
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
 from app.runs.service import StoredRun
-from app.web.current import hopcheck
-from app.web.history import NO_SUCH_PLACE
-from app.web.pages import run_page
-from app.web.paging import cursor_of, place_of
-from app.web.stale import STALE, when_stale
-from app.web.steering import may_steer, owned
+from app.web.pages.history import NO_SUCH_PLACE, cursor_of, place_of
+from app.web.pages.home import run_page
+from app.web.pages.run_actions import may_steer, owned
+from app.web.security import STALE, when_stale
+from app.web.services import services
 
 publishing = Blueprint("publishing", __name__)
 
@@ -27,7 +26,7 @@ CLOSED = "Nothing is published on this site: its operator has not allowed it."
 @publishing.app_template_global("may_publish")
 def is_open() -> bool:
     """Whether the operator lets people publish."""
-    return hopcheck().settings.publishing
+    return services().settings.publishing
 
 
 @publishing.app_template_global("publishes")
@@ -47,7 +46,7 @@ def gallery() -> ResponseReturnValue:
         after = place_of(request.args["after"]) if "after" in request.args else None
     except InvalidInput:
         notice = NO_SUCH_PLACE
-    found = hopcheck().runs.publishing.listed(label, AT_ONCE + 1, after)
+    found = services().runs.publishing.listed(label, AT_ONCE + 1, after)
     shown = found[:AT_ONCE]
     older = _address(label, cursor_of(shown[-1].published_at, shown[-1].id)) if len(found) > AT_ONCE else None
     newest = _address(label) if after else None
@@ -63,7 +62,7 @@ def publish(run_id: str) -> ResponseReturnValue:
     if not is_open():
         return _closed()
     try:
-        hopcheck().runs.publishing.publish(run_id)
+        services().runs.publishing.publish(run_id)
     except InvalidInput as error:
         return run_page(run, str(error)), 409
     return _to_run(run_id)
@@ -72,7 +71,7 @@ def publish(run_id: str) -> ResponseReturnValue:
 @publishing.post("/runs/<run_id>/unpublish")
 def unpublish(run_id: str) -> ResponseReturnValue:
     """Take the run out of the gallery, also where nothing is published any more. Once more changes nothing."""
-    hopcheck().runs.publishing.unpublish(owned(run_id).id)
+    services().runs.publishing.unpublish(owned(run_id).id)
     return _to_run(run_id)
 
 

@@ -19,9 +19,9 @@ from app.domain.model import HopStatus
 from app.domain.report import Report
 from app.runs.comparing import MOST, NoSuchRun, compared, same_claim
 from app.runs.service import RunFilter, RunSummary, StoredEvent, StoredRun
-from app.web.current import hopcheck
-from app.web.presentation import FACES
+from app.web.services import services
 from app.web.sse import advanced, last_seen, message, stream_messages
+from app.web.views import FACES
 
 comparing = Blueprint("comparing", __name__)
 
@@ -80,13 +80,13 @@ def compare() -> ResponseReturnValue:
     """The runs of the address beside each other; or, where these cannot be compared, why, and a choice of others."""
     ids = request.args.getlist("run")
     try:
-        runs = compared(hopcheck().runs.report, ids)
+        runs = compared(services().runs.report, ids)
     except NoSuchRun as error:
         return _choose(ids, error), 404
     except InvalidInput as error:
         return _choose(ids, error), 422
     side = Comparison(runs)
-    moving = "follow" if hopcheck().followers.has_room else "refresh"
+    moving = "follow" if services().followers.has_room else "refresh"
     return render_template("compare.html", side=side, mode=moving if side.running else "static")
 
 
@@ -94,7 +94,7 @@ def compare() -> ResponseReturnValue:
 def events() -> Response:
     """What happens in the runs that still go on. An `id:` is the number of the last event of each: "12-7"."""
     try:
-        runs = compared(hopcheck().runs.report, request.args.getlist("run"))
+        runs = compared(services().runs.report, request.args.getlist("run"))
     except NoSuchRun:
         abort(404)
     except InvalidInput:
@@ -121,7 +121,7 @@ class Beside:
             self._behind = False
             return self._drawn(hops=True, agreement=True)
         open_runs = {run.id: run.last_seq for run in self._side.runs if not run.report.ended}
-        happened = hopcheck().runs.follow_all(open_runs, wait)
+        happened = services().runs.follow_all(open_runs, wait)
         return self._grown(happened) if happened else ""
 
     def idle(self) -> str:
@@ -156,12 +156,12 @@ def others_of(run: StoredRun) -> tuple[RunSummary, ...]:
     if "owner" not in session:
         return ()
     claim = run.report.claim.text
-    found = hopcheck().runs.recent(session["owner"], LOOKED_AT, wanted=RunFilter(words=claim))
+    found = services().runs.recent(session["owner"], LOOKED_AT, wanted=RunFilter(words=claim))
     others = [each for each in found if each.id != run.id and same_claim(each.claim) == same_claim(claim)]
     return tuple(others[:MOST_OTHERS])
 
 
 def _choose(ids: Sequence[str], problem: HopcheckError) -> str:
     """The page that says what is wrong and leads on, from the first of these runs that is there."""
-    read = (hopcheck().runs.report(run_id) for run_id in ids[:MOST])
+    read = (services().runs.report(run_id) for run_id in ids[:MOST])
     return render_template("compare_choose.html", run=next(filter(None, read), None), problem=problem)

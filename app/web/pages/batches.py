@@ -27,12 +27,11 @@ from app.runs.batch_files import LARGEST, TOO_LARGE, read_claims, title_of
 from app.runs.batch_results import as_csv, as_jsonl
 from app.runs.batches import Batch, BatchState
 from app.runs.tables import RUNNING
-from app.web import presentation
-from app.web.audit import refused
-from app.web.current import capabilities, hopcheck
-from app.web.pages import sent_form
-from app.web.security import owner
-from app.web.stale import STALE, when_stale
+from app.web import views
+from app.web.observability import refused
+from app.web.pages.home import sent_form
+from app.web.security import STALE, owner, when_stale
+from app.web.services import capabilities, services
 
 batches = Blueprint("batches", __name__)
 
@@ -48,7 +47,7 @@ NOTHING_FAILED = "There is nothing to try again."
 @batches.app_template_global("most_claims")
 def most_claims() -> int:
     """How many claims a batch may have; 0 where no batches are taken."""
-    return hopcheck().settings.batch_claims
+    return services().settings.batch_claims
 
 
 @batches.get("/batches")
@@ -72,19 +71,19 @@ def start() -> ResponseReturnValue:
 @batches.get("/batches/<batch_id>")
 def page(batch_id: str) -> str:
     """How far the batch is, and some of its claims, from `?after=` on; comes again by itself while something moves."""
-    return _page(hopcheck().runs.batches.get(batch_id) or abort(404))
+    return _page(services().runs.batches.get(batch_id) or abort(404))
 
 
 @batches.post("/batches/<batch_id>/pause")
 def pause(batch_id: str) -> ResponseReturnValue:
     """Begin no more of its runs."""
-    return _done(owned(batch_id), hopcheck().runs.batch_steering.pause(batch_id))
+    return _done(owned(batch_id), services().runs.batch_steering.pause(batch_id))
 
 
 @batches.post("/batches/<batch_id>/resume")
 def resume(batch_id: str) -> ResponseReturnValue:
     """Go on with what was paused."""
-    return _done(owned(batch_id), hopcheck().runs.batch_steering.resume(batch_id))
+    return _done(owned(batch_id), services().runs.batch_steering.resume(batch_id))
 
 
 @batches.get("/batches/<batch_id>/cancel")
@@ -96,13 +95,13 @@ def confirm(batch_id: str) -> str:
 @batches.post("/batches/<batch_id>/cancel")
 def cancel(batch_id: str) -> ResponseReturnValue:
     """Begin no more of its runs, for good, and end those that go on."""
-    return _done(owned(batch_id), hopcheck().runs.batch_steering.cancel(batch_id))
+    return _done(owned(batch_id), services().runs.batch_steering.cancel(batch_id))
 
 
 @batches.post("/batches/<batch_id>/retry")
 def retry(batch_id: str) -> ResponseReturnValue:
     """Check again what has failed."""
-    return _done(owned(batch_id), hopcheck().runs.batch_steering.retry(batch_id) > 0, NOTHING_FAILED)
+    return _done(owned(batch_id), services().runs.batch_steering.retry(batch_id) > 0, NOTHING_FAILED)
 
 
 @batches.get("/batches/<batch_id>/results.csv")
@@ -149,12 +148,12 @@ def _start() -> str:
     lines = read_claims(sent, name, most_claims())
     options = resolve_options(sent_form().raw(), capabilities())
     title = title_of(request.form.get("title", ""), name) or f"{len(lines):,} claims"
-    return hopcheck().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""))
+    return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""))
 
 
 def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
     """The form as it was sent, but for a file, which no page may put into a form again."""
-    runs, whose = hopcheck().runs, session.get("owner", "")
+    runs, whose = services().runs, session.get("owner", "")
     fields = request.form if read else {}
     form = sent_form() if read else None
     return render_template(
@@ -165,7 +164,7 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
         chosen=form,
         capabilities=capabilities(),
         pursues=form is not None and form.strategy == PURSUIT,
-        label_sets=presentation.LABEL_SETS,
+        label_sets=views.LABEL_SETS,
         batches=runs.batches.of_owner(whose),
         deleted=runs.batch_deletion.undoable(whose),
         closed=CLOSED,
@@ -175,7 +174,7 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
 
 
 def _page(batch: Batch, notice: str = "") -> str:
-    store = hopcheck().runs.batches
+    store = services().runs.batches
     after = request.args.get("after", "0")
     first = int(after) if after.isascii() and after.isdigit() and len(after) < 8 else 0
     progress = store.progress(batch.id)
@@ -188,7 +187,7 @@ def _page(batch: Batch, notice: str = "") -> str:
         first=first,
         at_once=AT_ONCE,
         moving=moving,
-        held_up=hopcheck().runs.feeder.held_up() if batch.state is BatchState.GOING else None,
+        held_up=services().runs.feeder.held_up() if batch.state is BatchState.GOING else None,
         own=session.get("owner") == batch.owner,
         notice=notice,
     )
@@ -200,7 +199,7 @@ def _confirmation(batch: Batch, notice: str = "") -> str:
 
 def owned(batch_id: str) -> Batch:
     """The batch, if this browser started it; for everybody else there is nothing here."""
-    batch = hopcheck().runs.batches.get(batch_id) or abort(404)
+    batch = services().runs.batches.get(batch_id) or abort(404)
     if session.get("owner") != batch.owner:
         refused("owner")
         abort(404)
@@ -209,16 +208,70 @@ def owned(batch_id: str) -> Batch:
 
 def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> ResponseReturnValue:
     if not changed:
-        return _page(hopcheck().runs.batches.get(batch.id) or abort(404), otherwise), 409
-    hopcheck().runs.feeder.feed()
+        return _page(services().runs.batches.get(batch.id) or abort(404), otherwise), 409
+    services().runs.feeder.feed()
     return redirect(url_for("batches.page", batch_id=batch.id), 303)
 
 
 def _results(batch_id: str, write, media: str, suffix: str) -> Response:
     """The results, written while they are read: a long batch is never in memory whole."""
-    batch = hopcheck().runs.batches.get(batch_id) or abort(404)
-    lines = write(hopcheck().runs.batches.all_claims(batch.id), permalink)
+    batch = services().runs.batches.get(batch_id) or abort(404)
+    lines = write(services().runs.batches.all_claims(batch.id), permalink)
     response = Response(stream_with_context(lines), mimetype=media)
     response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
     response.headers["Cache-Control"] = "private, no-cache"
     return response
+
+
+# Deleting a batch with all its runs, after one look back, and having it again for a while: for its owner alone.
+
+batch_deleting = Blueprint("batch_deleting", __name__)
+
+TOO_LATE = "There is nothing to undo: that batch is gone for good, or it was never one of this browser's."
+
+
+@batch_deleting.get("/batches/<batch_id>/delete", endpoint="confirm")
+def confirm_delete(batch_id: str) -> ResponseReturnValue:
+    """Ask whether the batch is to be deleted, and say what that means. Once it is, lead to where that can be undone."""
+    return _to_batches() if _is_deleted(batch_id) else _batch_deleting_confirmation(owned(batch_id))
+
+
+@batch_deleting.post("/batches/<batch_id>/delete")
+def delete(batch_id: str) -> ResponseReturnValue:
+    """Delete the batch, cancelling it first where it goes on. A second time changes nothing."""
+    if not _is_deleted(batch_id):
+        services().runs.batch_deletion.delete(owned(batch_id).id)
+    return _to_batches()
+
+
+@batch_deleting.post("/batches/<batch_id>/restore")
+def restore(batch_id: str) -> ResponseReturnValue:
+    """Give a deleted batch back and lead to it. A second time changes nothing."""
+    whose, runs = session.get("owner", ""), services().runs
+    if not runs.batch_deletion.restore(batch_id, whose):
+        batch = runs.batches.get(batch_id)
+        if batch is None or batch.owner != whose:
+            return form_page(notice=TOO_LATE), 404
+    return redirect(url_for("batches.page", batch_id=batch_id), 303)
+
+
+@when_stale(batch_deleting)
+def _batch_deleting_stale(error: CSRFError) -> ResponseReturnValue:
+    """The question again, or the list with its buttons to undo, each with a token that works."""
+    batch_id = (request.view_args or {})["batch_id"]
+    if request.endpoint == "batch_deleting.delete" and not _is_deleted(batch_id):
+        return _batch_deleting_confirmation(owned(batch_id), STALE), 400
+    return form_page(notice=STALE), 400
+
+
+def _batch_deleting_confirmation(batch: Batch, notice: str = "") -> str:
+    return render_template("batch_delete.html", batch=batch, notice=notice)
+
+
+def _to_batches() -> ResponseReturnValue:
+    return redirect(url_for("batches.form"), 303)
+
+
+def _is_deleted(batch_id: str) -> bool:
+    """Whether this browser has deleted that batch and may still have it back."""
+    return any(each.id == batch_id for each in services().runs.batch_deletion.undoable(session.get("owner", "")))

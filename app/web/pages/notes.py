@@ -16,10 +16,10 @@ from flask_wtf.csrf import CSRFError
 from app.domain.errors import InvalidInput
 from app.runs.notes import LONGEST_NOTE, Note, NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
-from app.web.current import hopcheck
-from app.web.pages import run_page
-from app.web.stale import STALE, when_stale
-from app.web.steering import may_steer, owned
+from app.web.pages.home import run_page
+from app.web.pages.run_actions import may_steer, owned
+from app.web.security import STALE, when_stale
+from app.web.services import services
 
 notes = Blueprint("notes", __name__)
 
@@ -99,7 +99,7 @@ def notes_of(run: StoredRun) -> dict[int, NotePlace]:
 
 def notes_on(run: StoredRun) -> tuple[Note, ...]:
     """The notes on a run. For its owner alone: whoever calls sees to that."""
-    return hopcheck().runs.notes.of(run.id)
+    return services().runs.notes.of(run.id)
 
 
 @when_stale(notes)
@@ -126,15 +126,15 @@ def _sent() -> NoteForm:
 def _keep(run_id: str, hop: int, sent: NoteForm) -> None:
     """Store what was sent. Raises InvalidInput, and NoteChanged where another tab was quicker."""
     if "remove" in request.form:
-        return hopcheck().runs.notes.remove(run_id, hop, sent.seen_at)
+        return services().runs.notes.remove(run_id, hop, sent.seen_at)
     text, agrees = clean_note(sent.text), SIDES.get(sent.agrees)
     if agrees is None and not text:
         raise InvalidInput(NOTHING_SAID, "text")
-    return hopcheck().runs.notes.write(run_id, hop, agrees, text, sent.seen_at)
+    return services().runs.notes.write(run_id, hop, agrees, text, sent.seen_at)
 
 
 def _place(run_id: str, hop: int) -> NotePlace:
-    note = next((note for note in hopcheck().runs.notes.of(run_id) if note.hop == hop), None)
+    note = next((note for note in services().runs.notes.of(run_id) if note.hop == hop), None)
     return NotePlace(run_id, hop, note, NoteForm.of(note))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 from flask import Blueprint, render_template, request, session, url_for
@@ -10,8 +11,26 @@ from app.domain.errors import InvalidInput
 from app.domain.model import Label
 from app.runs.projections import Position
 from app.runs.service import RunFilter
-from app.web.current import capabilities, hopcheck
-from app.web.paging import cursor_of, place_of
+from app.web.services import capabilities, services
+
+# Long lists, some at a time: what stands in an address for the place behind a run, and back.
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def cursor_of(at: datetime, run_id: str) -> str:
+    """What stands for the place behind this run in a list by that time."""
+    return f"{(at - _EPOCH) // _MICROSECOND}.{run_id}"
+
+
+def place_of(cursor: str, field: str = "cursor") -> Position:
+    """The time and id of the run behind which to go on. Raises InvalidInput, naming the field, for other text."""
+    at, _, run_id = cursor.partition(".")
+    if not (at.isascii() and at.isdigit() and len(at) < 18) or "\0" in run_id:  # so far a time can be told
+        raise InvalidInput("The cursor must be one that a list of runs gave as its next.", field)
+    return _EPOCH + int(at) * _MICROSECOND, run_id
+
 
 history = Blueprint("history", __name__)
 
@@ -40,7 +59,7 @@ def history_page(notice: str = "", after: Position | None = None) -> str:
 
     Looking makes no cookie: who has none has checked nothing yet.
     """
-    runs, owner, wanted = hopcheck().runs, session.get("owner", ""), sent_wishes()
+    runs, owner, wanted = services().runs, session.get("owner", ""), list_filters()
     found = runs.recent(owner, AT_ONCE + 1, after, wanted)
     shown = found[:AT_ONCE]
     older = _address(wanted, cursor_of(shown[-1].created_at, shown[-1].id)) if len(found) > AT_ONCE else None
@@ -57,7 +76,7 @@ def history_page(notice: str = "", after: Position | None = None) -> str:
     )
 
 
-def sent_wishes() -> RunFilter:
+def list_filters() -> RunFilter:
     """What the request asks for; a choice that is not known counts as none, as the form then shows."""
     words, outcome, answerer = (request.args.get(name, "") for name in ("q", "label", "answerer"))
     known = {each.name for each in capabilities().answerers}

@@ -10,8 +10,8 @@ from typing import Any
 
 from app.domain.model import Claim, Label, Verdict
 from app.runs.service import StoredRun
-from app.web.markdown_report import CLAIM_ALONE, MACHINE, READ
-from app.web.presentation import FACES, claim_only
+from app.web.exporters.markdown import CLAIM_ALONE, MACHINE, READ
+from app.web.views import FACES, claim_only
 
 WORST, BEST = 1, 5
 RATINGS = {Label.REFUTED: WORST, Label.SUPPORTED: BEST}

@@ -13,13 +13,13 @@ from app.domain.errors import InvalidInput
 from app.examples import SAMPLES
 from app.run_request import RunRequest
 from app.runs.service import StoredRun
-from app.web import presentation
-from app.web.access_log import about_run
-from app.web.api.askers import client
-from app.web.at_work import GUIDED_MODULES, PURSUIT_MODULES
-from app.web.claim_form import ClaimForm
-from app.web.current import capabilities, hopcheck
+from app.web import views
+from app.web.api.auth import client
+from app.web.forms import ClaimForm
+from app.web.observability import about_run
 from app.web.security import let_search_engines_list, owner
+from app.web.services import capabilities, services
+from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
 
 pages = Blueprint("pages", __name__)
 
@@ -30,7 +30,7 @@ def home() -> str:
     earlier = request.args.get("again")
     if earlier is None:
         return home_page(_blank_form())
-    run = hopcheck().runs.report(earlier) or abort(404)
+    run = services().runs.report(earlier) or abort(404)
     return home_page(ClaimForm.again(run.report.claim, run.report.options, _blank_form()))
 
 
@@ -38,7 +38,7 @@ def home() -> str:
 def start() -> ResponseReturnValue:
     """Start a run and lead to its page."""
     sent = RunRequest.resolve(sent_form().raw(), capabilities())
-    run_id = hopcheck().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
+    run_id = services().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
     about_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
@@ -46,15 +46,15 @@ def start() -> ResponseReturnValue:
 @pages.get("/runs/<run_id>")
 def run(run_id: str) -> str:
     """A run as it stands. A finished one is static; a running one follows along, or without a free seat refreshes."""
-    return run_page(hopcheck().runs.report(run_id) or abort(404))
+    return run_page(services().runs.report(run_id) or abort(404))
 
 
 def run_page(stored: StoredRun, notice: str = "") -> str:
     """The page of a run, with one sentence on it that says what has just happened."""
-    moving = "follow" if hopcheck().followers.has_room else "refresh"
+    moving = "follow" if services().followers.has_room else "refresh"
     mode = "static" if stored.report.ended else moving
-    place = None if stored.report.ended else hopcheck().runs.place(stored.id)
-    published = stored.published_at is not None and hopcheck().settings.publishing
+    place = None if stored.report.ended else services().runs.place(stored.id)
+    published = stored.published_at is not None and services().settings.publishing
     if published:
         let_search_engines_list()
     return render_template(
@@ -65,7 +65,7 @@ def run_page(stored: StoredRun, notice: str = "") -> str:
 @pages.get("/parts")
 def parts() -> str:
     """What is still warming or missing; the home page asks again until everything is settled."""
-    return render_template("parts.html", parts=hopcheck().parts())
+    return render_template("parts.html", parts=services().parts())
 
 
 @pages.get("/how-it-works")
@@ -77,7 +77,7 @@ def how_it_works() -> str:
 @pages.get("/choices")
 def choices() -> str:
     """Everything that a run can be made of: what is available here, why not, and what makes it so."""
-    return render_template("choices.html", groups=hopcheck().wiring.catalogue())
+    return render_template("choices.html", groups=services().wiring.catalogue())
 
 
 def sent_form() -> ClaimForm:
@@ -97,12 +97,12 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str
         "error": error,
         "capabilities": capabilities(),
         "asked_model": form.asked_model(capabilities()),
-        "label_sets": presentation.LABEL_SETS,
+        "label_sets": views.LABEL_SETS,
         "most_hops": MOST_HOPS,
     }
 
 
 def home_page(form: ClaimForm, error: InvalidInput | None = None) -> str:
     """The home page with `form` filled in, and `error` by its field."""
-    recent, parts = hopcheck().runs.recent(owner()), hopcheck().parts()
+    recent, parts = services().runs.recent(owner()), services().parts()
     return render_template("home.html", samples=SAMPLES, recent=recent, parts=parts, **form_context(form, error))

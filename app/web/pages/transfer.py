@@ -7,20 +7,26 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Blueprint, Response, abort, jsonify, request, url_for
+from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import RequestEntityTooLarge
 
+from app.domain.errors import InvalidInput
 from app.runs import json_schema
 from app.runs.export import report_fields, run_as_dict
+from app.runs.importing import LARGEST, TOO_LARGE
 from app.runs.notes import Note
 from app.runs.report_schema import ExportedRun, export_schema
 from app.runs.service import StoredRun
-from app.web.claim_review import claim_review
-from app.web.current import hopcheck
-from app.web.markdown_report import report_as_markdown
-from app.web.notes import notes_on
-from app.web.pages import run_page
-from app.web.steering import may_steer
+from app.web.exporters.claim_review import claim_review
+from app.web.exporters.markdown import report_as_markdown
+from app.web.observability import about_run
+from app.web.pages.home import run_page
+from app.web.pages.notes import notes_on
+from app.web.pages.run_actions import may_steer
+from app.web.security import STALE, owner, when_stale
+from app.web.services import services
 
 exports = Blueprint("exports", __name__)
 
@@ -81,7 +87,7 @@ def review_of(run: StoredRun) -> dict[str, Any] | None:
 
 
 def _run(run_id: str) -> StoredRun:
-    return hopcheck().runs.report(run_id) or abort(404)
+    return services().runs.report(run_id) or abort(404)
 
 
 def _with_notes(run: StoredRun) -> bool:
@@ -106,3 +112,56 @@ def _file(run: StoredRun, text: str, mimetype: str, ending: str) -> Response:
     response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
     response.headers.set("Content-Disposition", "attachment", filename=f"hopcheck-{words or 'report'}.{ending}")
     return response
+
+
+# Bringing a report back: the file of a JSON export, or its text, becomes a page that says where it is from.
+
+importing = Blueprint("importing", __name__)
+
+NOTHING_SENT = "Choose a file, or paste what stands in one."
+
+
+@importing.get("/import")
+def form() -> str:
+    """What takes a file."""
+    return _page()
+
+
+@importing.post("/import")
+def upload() -> ResponseReturnValue:
+    """Keep the report, and lead to its page."""
+    try:
+        run_id = services().runs.import_report(_sent(), owner())
+    except InvalidInput as error:
+        return _page(str(error), _pasted()), 422
+    about_run(run_id)
+    return redirect(url_for("pages.run", run_id=run_id), 303)
+
+
+@when_stale(importing)
+def _stale(error: CSRFError) -> ResponseReturnValue:
+    """What was pasted comes back; no page may put a file into a form again."""
+    return _page(STALE, _pasted()), 400
+
+
+@importing.errorhandler(RequestEntityTooLarge)
+def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
+    """Its length told, so it was not read."""
+    return _page(TOO_LARGE), 413
+
+
+def _sent() -> bytes:
+    """The chosen file or, without one, what was pasted. Raises InvalidInput where there is neither."""
+    file = request.files.get("file")
+    sent = file.read() if file and file.filename else _pasted().encode()
+    if not sent:
+        raise InvalidInput(NOTHING_SENT, "report")
+    return sent
+
+
+def _pasted() -> str:
+    return request.form.get("report", "").strip()
+
+
+def _page(problem: str = "", pasted: str = "") -> str:
+    return render_template("import.html", problem=problem, pasted=pasted, most=LARGEST // 1024**2)

@@ -1,10 +1,11 @@
-"""A run as Markdown for people: the claim, the verdict and why, and every hop with the evidence that was quoted.
+"""Words of people and pages as Markdown that shows them and does nothing else: no link, no markup, no HTML.
 
-The JSON export is the one that holds everything; here a passage that nothing was quoted from is a link only.
+Made for CommonMark and GitHub's dialect of it. Whatever is given comes out on one line.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from app.domain.model import Answer, Hop, Origin, Passage, Span, Verdict
@@ -12,8 +13,7 @@ from app.domain.report import Report
 from app.runs.notes import VERDICT, Note
 from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
-from app.web.markdown import bold, line, link, plain
-from app.web.presentation import (
+from app.web.views import (
     FACES,
     claim_only,
     confidence_words,
@@ -25,6 +25,49 @@ from app.web.presentation import (
     usage_words,
     web_link,
 )
+
+_SPECIAL = re.compile(r"[\\`*_\[\]|~$#<>&@]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", ":": "&#58;", ".": "&#46;"}
+"""Nobody takes these for anything but text; what is not here gets a backslash."""
+_LIST_OR_RULE = re.compile(r"\A(\d*)(?=[+=.)-])")
+"""So begins a line that may be a list's, a rule or what makes a heading of the line above."""
+_UNSAFE_IN_ADDRESS = re.compile(r"[\s\x00-\x20\x7f<>\\`]")
+_SPACE = re.compile(r"\s+")
+_WHOLE_WORDS = re.compile(r"[^\W_](.*[^\W_])?")
+
+
+def plain(text: str) -> str:
+    """The text as it stands within a line."""
+    return _SPECIAL.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), _one_line(text))
+
+
+def line(text: str) -> str:
+    """The text as it stands where a line begins."""
+    return _LIST_OR_RULE.sub(r"\1\\", plain(text).lstrip())
+
+
+def bold(text: str) -> str:
+    """The text in bold. Two asterisks do that only around whole words."""
+    if _WHOLE_WORDS.fullmatch(_one_line(text)):
+        return f"**{plain(text)}**"
+    return f"<strong>{plain(text)}</strong>"
+
+
+def link(text: str, address: str | None) -> str:
+    """A link, or the text alone without an address. The address must be one that may be followed."""
+    if not address:
+        return plain(text)
+    told = _UNSAFE_IN_ADDRESS.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), address)
+    return f"[{plain(text)}](<{told.replace('&', '&amp;')}>)"
+
+
+def _one_line(text: str) -> str:
+    return _SPACE.sub(" ", text)
+
+
+# A run as Markdown for people: the claim, the verdict and why, and every hop with the evidence that was quoted.
+#
+# The JSON export is the one that holds everything; here a passage that nothing was quoted from is a link only.
 
 IMPORTED = "Imported, unverified: this report was not made here."
 """At the top of every report that was read from a file, on every form of it."""

@@ -1,4 +1,4 @@
-"""Who asks the JSON API for something, and which runs that one may touch: by token, or by the page's cookie."""
+"""Authentication of API requests by bearer token or session cookie, and access to the runs of the principal."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from werkzeug.exceptions import NotFound, Unauthorized
 
 from app.runs.service import StoredRun
 from app.web.api.tokens import bearer, holder
-from app.web.audit import client_address, refused
-from app.web.current import hopcheck
+from app.web.observability import client_address, refused
 from app.web.security import owner
+from app.web.services import services
 
 
-def asker() -> str:
-    """Whose runs this request may touch: those of its token's name or, where no tokens are set up, of its cookie.
+def current_principal() -> str:
+    """Return the owner whose runs this request may access: by token or, where API_TOKENS is not set, by cookie.
 
-    "" is nobody: looking makes no cookie. Raises Unauthorized without a token that is known, where one is needed.
+    Returns "" without a cookie, and sets none. Raises Unauthorized where a token is required and missing or unknown.
     """
-    path = hopcheck().settings.api_tokens
+    path = services().settings.api_tokens
     if path is None:
         return session.get("owner", "")
     name = token_name()
@@ -30,8 +30,8 @@ def asker() -> str:
 
 
 def token_name() -> str | None:
-    """The name of the token that the request shows; None without one that is known here."""
-    path, shown = hopcheck().settings.api_tokens, bearer()
+    """Return the name of the request's token, None without a known one."""
+    path, shown = services().settings.api_tokens, bearer()
     return holder(path, shown) if path and shown else None
 
 
@@ -41,23 +41,23 @@ def client() -> str:
     return f"token {name}" if name else client_address()
 
 
-def starter() -> str:
-    """Whose the run is that this request makes; where no tokens are set up, a cookie comes with the answer."""
-    return asker() if hopcheck().settings.api_tokens else owner()
+def principal_for_new_run() -> str:
+    """Return the owner of a run that this request creates, setting a cookie where API_TOKENS is not set."""
+    return current_principal() if services().settings.api_tokens else owner()
 
 
 def stored_run(run_id: str) -> StoredRun:
-    """The run. Raises NotFound."""
-    run = hopcheck().runs.report(run_id)
+    """Return the run. Raises NotFound."""
+    run = services().runs.report(run_id)
     if run is None:
         raise NotFound("There is no such run.")
     return run
 
 
 def owned(run_id: str) -> StoredRun:
-    """The run, if it is the asker's; for everybody else there is nothing here."""
-    who, run = asker(), hopcheck().runs.report(run_id)
-    if run is None or run.owner != who:
+    """Return the run if the principal owns it. Raises NotFound otherwise, also for runs of others."""
+    principal, run = current_principal(), services().runs.report(run_id)
+    if run is None or run.owner != principal:
         if run is not None:
             refused("owner")
         raise NotFound("There is no such run of yours.")

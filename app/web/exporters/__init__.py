@@ -1,0 +1,1 @@
+"""Exporters of finished runs: Markdown and ClaimReview."""

@@ -1,0 +1,152 @@
+"""Observability of the web application: request and audit logs, health checks and Prometheus metrics.
+
+The logs contain no query values, form fields or addresses.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import time
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Literal
+from urllib.parse import quote
+
+from flask import Blueprint, Flask, Response, abort, current_app, g, jsonify, request
+
+from app.domain.errors import HopcheckError
+from app.web.api.tokens import bearer
+from app.web.services import services
+
+# Operators filter by these names (docs/operations.md).
+access_log = logging.getLogger("app.web.access_log")
+audit_log = logging.getLogger("app.web.audit")
+
+QUIET_ENDPOINTS = frozenset({"health.healthz", "health.readyz", "metrics.scrape"})
+"""Requested every few seconds by machines, so logged at DEBUG."""
+
+MAX_PATH = 200
+"""Characters of a path in the log."""
+
+Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size", "type", "full"]
+
+REASON_BY_STATUS: dict[int, Reason] = {413: "size", 415: "type", 429: "full"}
+"""Why a response with this status was a refusal, unless a reason was logged already."""
+
+IPV6_BITS = 64
+"""A household usually gets a whole /64 network, so the other bits do not identify a client."""
+
+health = Blueprint("health", __name__)
+metrics = Blueprint("metrics", __name__)
+
+
+def log_requests(app: Flask) -> None:
+    """Log method, path, status, milliseconds and run of each request. Register first, so that refusals are logged."""
+    app.before_request(_start_timer)
+    app.after_request(_log_request)
+
+
+def about_run(run_id: str) -> None:
+    """Add the run to this request's log line, for routes whose path does not contain it."""
+    g.run_id = run_id
+
+
+def _start_timer() -> None:
+    g.began = time.perf_counter()
+
+
+def _log_request(response: Response) -> Response:
+    """Log the request; a stream is logged when it closes."""
+    began = g.get("began") or time.perf_counter()
+    run_id = g.get("run_id") or (request.view_args or {}).get("run_id")
+    level = logging.DEBUG if request.endpoint in QUIET_ENDPOINTS else logging.INFO
+    asked = f"{request.method} {quote(request.path, safe='/')[:MAX_PATH]}"
+    about = f" run {quote(run_id)[:MAX_PATH]}" if run_id else ""
+
+    def write() -> None:
+        milliseconds = 1000 * (time.perf_counter() - began)
+        access_log.log(level, "%s %d %.0f ms%s", asked, response.status_code, milliseconds, about)
+
+    if response.mimetype == "text/event-stream":
+        response.call_on_close(write)
+    else:
+        write()
+    return response
+
+
+def refused(reason: Reason) -> None:
+    """Log that the current request is refused, with a pseudonym of the client's address."""
+    g.refused = True
+    named = request.view_args or {}
+    about = "".join(f" {kind} {quote(named[f'{kind}_id'])[:64]}" for kind in ("run", "batch") if f"{kind}_id" in named)
+    audit_log.warning("refused (%s): %s %s from %s%s", reason, request.method, request.endpoint, _pseudonym(), about)
+
+
+def log_refusal_by_status(response: Response) -> Response:
+    """Log a refusal that only the status of the response shows."""
+    if (reason := REASON_BY_STATUS.get(response.status_code)) and not g.get("refused"):
+        refused(reason)
+    return response
+
+
+def client_address() -> str:
+    """Return the client's IPv4 address, or its /64 network for IPv6. Only proxies that PROXIES trusts can change it."""
+    raw = request.remote_addr or ""
+    try:
+        address = ip_address(raw)
+    except ValueError:  # a Unix socket has no address
+        return raw or "unknown"
+    if not isinstance(address, IPv6Address):
+        return raw
+    return str(address.ipv4_mapped or ip_network((address.packed, IPV6_BITS), strict=False))
+
+
+def _pseudonym() -> str:
+    """Return a keyed digest of the address: equal for one client, and not reversible without the signing key."""
+    key = str(current_app.secret_key).encode()
+    return hmac.digest(key, client_address().encode(), "sha256").hex()[:12]
+
+
+@health.get("/healthz")
+def healthz() -> Response:
+    """Return 200 as long as the process responds, without touching the database or a model."""
+    return Response("ok\n", mimetype="text/plain", headers={"Cache-Control": "no-store"})
+
+
+@health.get("/readyz")
+def readyz() -> tuple[Response, int]:
+    """Return 200 when runs can be executed, 503 while a component is missing or loading.
+
+    `parts` lists the components: state is "ready", "waiting", "loading" or "failed"; a failed one has a message and,
+    in `mend`, the command that fixes it.
+    """
+    parts = [_database(), *(_component(part.name, part.state, part.message, part.mend) for part in services().parts())]
+    ready = all(part["state"] == "ready" for part in parts)
+    answer = jsonify(ready=ready, parts=parts)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer, 200 if ready else 503
+
+
+def _database() -> dict[str, str]:
+    """Check that the database is reachable, has its tables and can be written."""
+    try:
+        services().runs.check_database()
+    except HopcheckError as error:
+        return _component("database", "failed", str(error), "flask --app app doctor")
+    return _component("database", "ready")
+
+
+def _component(name: str, state: str, message: str = "", fix: str = "") -> dict[str, str]:
+    fields = {"name": name, "state": state, "message": message, "mend": fix}
+    return {key: value for key, value in fields.items() if value}
+
+
+@metrics.get("/metrics")
+def scrape() -> Response:
+    """Return Prometheus metrics of this process and the database. Needs METRICS_TOKEN; 404 without or for another."""
+    expected = services().settings.metrics_token or abort(404)
+    if not hmac.compare_digest(bearer().encode(), expected.encode()):
+        refused("token")
+        abort(404)
+    text = current_app.extensions["hopcheck.metrics"].text()
+    return Response(text, mimetype="text/plain", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,1 @@
+"""The HTML pages and their forms, one module per subject."""

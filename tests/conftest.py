@@ -16,7 +16,7 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.orm import sessionmaker
 
 from app.extensions import db
-from app.runs import tables  # noqa: F401 - makes the tables known
+from app.runs import models  # noqa: F401 - makes the tables known
 from tests.postgres import PostgreSQL, running
 from tests.requiring import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401 - hooks of pytest
 

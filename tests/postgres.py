@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import URL, create_engine, make_url, text
 
 from app.extensions import db
-from app.runs import tables  # noqa: F401 - makes the tables known
+from app.runs import models  # noqa: F401 - makes the tables known
 from tests.waiting import LONG
 
 USER = "postgres"

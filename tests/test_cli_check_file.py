@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 
 from app import cli
+from app.batches.service import BatchState
 from app.config.settings import Settings
-from app.runs.batches import BatchState
 from app.runs.service import Limits, Runs
 from tests.fakes import FAILING, TWO_HOPS, scripted_wiring
 

@@ -12,6 +12,8 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
+from app.batches.files import as_csv, as_jsonl, read_claims
+from app.batches.service import BatchState, Progress
 from app.capabilities.options import Capabilities
 from app.cli.output import Say, printable, tell, tell_verdict, told_in_one_line
 from app.config.settings import MOST_HOPS
@@ -20,9 +22,6 @@ from app.domain.events import TERMINAL
 from app.domain.model import LabelSet, RunOptions
 from app.domain.report import Report, fold
 from app.run_request import RunRequest, resolve_options
-from app.runs.batch_files import read_claims
-from app.runs.batch_results import as_csv, as_jsonl
-from app.runs.batches import BatchState, Progress
 from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent
 
@@ -47,7 +46,7 @@ def go_on(runs: Runs, batch_id: str, out: Path | None) -> bool:
     batch = runs.batches.get(batch_id)
     if batch is None or batch.state is BatchState.CANCELLED:
         raise InvalidInput(NO_SUCH_BATCH, "batch")
-    runs.batch_steering.resume(batch_id)
+    runs.batch_commands.resume(batch_id)
     return _see_through(runs, batch_id, out)
 
 
@@ -57,7 +56,7 @@ def _see_through(runs: Runs, batch_id: str, out: Path | None) -> bool:
     try:
         _carry_out(runs, batch_id)
     except BaseException:
-        runs.batch_steering.pause(batch_id)
+        runs.batch_commands.pause(batch_id)
         raise
     _write(runs, batch_id, out)
     progress = runs.batches.progress(batch_id)
@@ -69,7 +68,7 @@ def _carry_out(runs: Runs, batch_id: str) -> None:
     told = None
     while True:
         runs.feeder.feed()
-        for run_id in runs.batch_steering.unfinished(batch_id):
+        for run_id in runs.batch_commands.unfinished(batch_id):
             runs.wake(run_id)
         progress = runs.batches.progress(batch_id)
         if progress != told:

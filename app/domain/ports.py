@@ -173,25 +173,24 @@ class PageReader(Protocol):
     def read(self, hit: SearchHit) -> Page: ...
 
 
-class Wish(Enum):
-    """What whoever controls a run wants of it.
+class RunCommand(Enum):
+    """What a run is asked to do next."""
 
-    CONCLUDE lets the hop that is under way come to its end, CONCLUDE_NOW leaves it where it is.
-    """
-
-    GO_ON = "go_on"
-    CONCLUDE = "conclude"
-    CONCLUDE_NOW = "conclude_now"
+    CONTINUE = "go_on"
+    FINISH_AFTER_HOP = "conclude"
+    """Conclude when the current hop has ended."""
+    FINISH_NOW = "conclude_now"
+    """Conclude at once, without the current hop."""
     STOP = "stop"
 
 
 class Control(Protocol):
     """Asked between two calls, by any thread of the run.
 
-    `reason` says why the wish is not to go on, in a sentence for the page.
+    `reason` says why the command is not CONTINUE, in a sentence for the page.
     """
 
-    def wish(self) -> Wish: ...
+    def command(self) -> RunCommand: ...
 
     def reason(self) -> str: ...
 

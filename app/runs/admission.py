@@ -12,19 +12,18 @@ from sqlalchemy import and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
-from app.runs.control import Limits
+from app.runs.budget import Limits, Spending
 from app.runs.jobs import PEOPLE
 from app.runs.leases import in_queue, is_free
-from app.runs.spending import Spending
-from app.runs.tables import RUNNING, RunRow
+from app.runs.models import RUNNING, RunRow
 
-RECENT = 20
+RECENT_RUNS = 20
 """So many finished runs say how long one takes."""
 
-UNKNOWN_SECONDS = 30
+DEFAULT_RETRY_SECONDS = 30
 """When to come back while no run has finished yet."""
 
-DOOR = 0x486F70636865636B
+ADVISORY_LOCK_ID = 0x486F70636865636B
 """The name of PostgreSQL's lock that lets one in at a time ("Hopcheck" in ASCII)."""
 
 _runs = RunRow.__table__.c
@@ -32,7 +31,7 @@ _runs = RunRow.__table__.c
 _WAITS = select(_runs.created_at, _runs.batch).where(_runs.id == bindparam("run"), _runs.state == RUNNING, is_free())
 
 
-class TurnedAway(HopcheckError):
+class Rejected(HopcheckError):
     """No run is started now. The message says why; `retry_after` is when it may be otherwise, in seconds."""
 
     def __init__(self, message: str, retry_after: int) -> None:
@@ -40,11 +39,11 @@ class TurnedAway(HopcheckError):
         self.retry_after = retry_after
 
 
-class TooManyWaiting(TurnedAway):
+class QueueFull(Rejected):
     """As many runs wait for their turn as may."""
 
 
-class DaySpent(TurnedAway):
+class DailyLimitReached(Rejected):
     """The site has spent in a day what it may."""
 
 
@@ -71,27 +70,27 @@ class Admission:
         """Which client started each run that waits. Not stored, so each process knows its own clients only."""
 
     def check_day(self) -> None:
-        """Raises DaySpent when a limit of the day is reached: a new run could only say so."""
+        """Raises DailyLimitReached when a limit of the day is reached: a new run could only say so."""
         if reached := self._limits.reached_by_day(self._spending.today):
             message = f"This site's limit of {reached} a day is reached. It opens again at midnight UTC."
-            raise DaySpent(message, math.ceil(self._spending.seconds_to_midnight()))
+            raise DailyLimitReached(message, math.ceil(self._spending.seconds_to_midnight()))
 
     def admit(self, session: Session, run_id: str, client: str = "") -> None:
-        """Raise TooManyWaiting when the run that `session` has just written exceeds the queue or `client`'s half of it.
+        """Raise QueueFull when the run that `session` has just written exceeds the queue or `client`'s half of it.
 
         Runs that a worker is about to take do not count as waiting, nor do those of batches. One is counted at a time,
         until it is committed, so those that start in the same instant see each other.
         """
         if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time
-            session.execute(select(func.pg_advisory_xact_lock(DOOR)))
+            session.execute(select(func.pg_advisory_xact_lock(ADVISORY_LOCK_ID)))
         others = (RunRow.state == RUNNING, in_queue(PEOPLE), RunRow.id != run_id)
         unfinished = session.execute(select(RunRow.id, is_free().label("is_free")).where(*others)).all()
         waiting = {run.id for run in unfinished if run.is_free}
         self._clients = {each: name for each, name in self._clients.items() if each in waiting}
         if self._has_half(client):
-            raise TooManyWaiting("Too many of your checks wait for their turn already.", self._retry_after(session))
+            raise QueueFull("Too many of your checks wait for their turn already.", self._retry_after(session))
         if len(unfinished) >= self._most + max(len(unfinished) - len(waiting), self._workers):
-            raise TooManyWaiting("Too many checks wait for their turn already.", self._retry_after(session))
+            raise QueueFull("Too many checks wait for their turn already.", self._retry_after(session))
         if client:
             self._clients[run_id] = client
 
@@ -115,7 +114,7 @@ class Admission:
 
     def _retry_after(self, session: Session) -> int:
         turn = self._seconds_of_a_turn(session)
-        return max(1, math.ceil(UNKNOWN_SECONDS if turn is None else turn))
+        return max(1, math.ceil(DEFAULT_RETRY_SECONDS if turn is None else turn))
 
     def _seconds_of_a_turn(self, session: Session) -> float | None:
         """How often a worker becomes free: the median of recent runs, shared by this process's workers."""
@@ -123,7 +122,7 @@ class Admission:
             select(RunRow.began_at, RunRow.ended_at)
             .where(RunRow.state == "verdict", RunRow.began_at.is_not(None))
             .order_by(RunRow.ended_at.desc())
-            .limit(RECENT)
+            .limit(RECENT_RUNS)
         ).all()
         if not recent:
             return None

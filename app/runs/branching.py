@@ -32,7 +32,7 @@ _TOLD = (QuestionAsked, AnswerFound, *_CLOSING, StepFailed, SufficiencyJudged, T
 """What is told of hops again; phases, costs and take-overs belong to the run in which they were."""
 
 
-def branched(
+def inherited_events(
     events: Iterable[Event], report: Report, parent: str, number: int, question: Question | None
 ) -> tuple[Event, ...]:
     """What a run begins with that asks `question` in place of hop `number`, or leaves that hop out when it is None.

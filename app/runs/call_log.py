@@ -38,7 +38,7 @@ from sqlalchemy.orm import Session, aliased, sessionmaker
 
 from app.domain.calls import Call
 from app.runs.db import UtcDateTime, engine_of, write_transaction
-from app.runs.tables import RUNNING, SHARED, ModelCallRow, RunCallRow, RunRow
+from app.runs.models import RUNNING, SHARED, ModelCallRow, RunCallRow, RunRow
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.runs.call_log import delete_calls
 from app.runs.db import database_now
 from app.runs.idempotency import is_invalid_id
+from app.runs.models import RUNNING, BatchRow, RunRow, is_visible
 from app.runs.projections import RunSummary, summary
-from app.runs.tables import RUNNING, BatchRow, RunRow, is_there
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ UNDO_SECONDS = 600.0
 
 DELETED = "Its owner deleted this check."
 
-AT_A_TIME = 100
+PURGE_LIMIT = 100
 """Runs that a sweep takes away at most, for it has other things to do, and writers wait meanwhile."""
 
 
@@ -43,7 +43,7 @@ class Deletion:
         """The run, if it is there and the owner's. It need not be readable: what another version stored may go too."""
         if is_invalid_id(run_id):
             return None
-        chosen = select(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, is_there())
+        chosen = select(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, is_visible())
         with self._sessions() as session:
             row = session.scalar(chosen)
             return summary(row) if row else None
@@ -53,7 +53,7 @@ class Deletion:
         self._stop(run_id, DELETED)
         hidden = (
             update(RunRow)
-            .where(RunRow.id == run_id, RunRow.state != RUNNING, is_there())
+            .where(RunRow.id == run_id, RunRow.state != RUNNING, is_visible())
             .values(deleted_at=database_now())
         )
         with self._sessions.begin() as session:
@@ -75,7 +75,7 @@ class Deletion:
 
     def purge(self) -> tuple[str, ...]:
         """Take away for good some of what can no longer be had back; returns the ids."""
-        return self.take_away(RunRow.deleted_at <= database_now(-self._undo_seconds), AT_A_TIME)
+        return self.take_away(RunRow.deleted_at <= database_now(-self._undo_seconds), PURGE_LIMIT)
 
     def take_away(self, condition: ColumnElement[bool], most: int | None = None) -> tuple[str, ...]:
         """Take the runs that fulfil the condition away for good, at most so many; returns the ids."""

@@ -30,14 +30,14 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import RunOptions
-from app.domain.ports import Wish
+from app.domain.ports import RunCommand
+from app.runs.budget import add_to_day
 from app.runs.call_log import delete_own_calls
 from app.runs.db import database_now, engine_of, write_lock, write_transaction
 from app.runs.json_schema import DESCRIBED
 from app.runs.leases import Lease, LeaseLost
+from app.runs.models import RUNNING, EventRow, RunRow, is_visible
 from app.runs.notifications import LocalSubscribers, Notifier, NullNotifier
-from app.runs.spending import add_to_day
-from app.runs.tables import RUNNING, EventRow, RunRow, is_there
 
 POLL_SECONDS = 0.5
 
@@ -72,7 +72,7 @@ _READ_EVENTS = (
     .where(_rows.run_id == bindparam("run"), _rows.seq > bindparam("after"))
     .order_by(_rows.seq)
 )
-_READ_WISH = select(_runs.wish).where(_runs.id == bindparam("run"))
+_READ_COMMAND = select(_runs.wish).where(_runs.id == bindparam("run"))
 _RUN_STATES = select(_runs.id, _runs.last_seq, _runs.state)
 _STATE_OF_ONE = _RUN_STATES.where(_runs.id == bindparam("run"))
 _STATE_OF_SEVERAL = _RUN_STATES.where(_runs.id.in_(bindparam("runs", expanding=True)))
@@ -153,8 +153,8 @@ class EventStore:
             for seq, (event, seconds) in enumerate(timed_events, 1):
                 _insert_event(session.connection(), run_id, seq, now + timedelta(seconds=seconds), event)
 
-    def append(self, lease: Lease, event: Event, on_wish: Callable[[Wish], None] | None = None) -> int:
-        """Commit one event and return its number. `on_wish` gets the owner's wish as it was in that transaction.
+    def append(self, lease: Lease, event: Event, on_command: Callable[[RunCommand], None] | None = None) -> int:
+        """Commit one event and return its number. `on_command` gets the owner's command as of that transaction.
 
         Raises LeaseLost when the lease's epoch is over, RunEnded after a terminal event. Incrementing `last_seq` first
         takes the write lock before anything is read, so concurrent writers never get the same number and nothing
@@ -165,15 +165,15 @@ class EventStore:
             row = connection.execute(statement, {"run": lease.run_id, "lease_epoch": lease.epoch}).one_or_none()
             if row is None:
                 raise _refusal(connection, lease)
-            seq, now, wish = row
+            seq, now, command = row
             _insert_event(connection, lease.run_id, seq, lease.clock.now(), event)
             if isinstance(event, TokensUsed):
                 add_to_day(connection, now.date(), event.usage)
             elif isinstance(event, TERMINAL):
                 delete_own_calls(connection, lease.run_id)
         self._notify(lease.run_id, event)
-        if on_wish:
-            on_wish(_wish(wish))
+        if on_command:
+            on_command(_command(command))
         return seq
 
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
@@ -181,7 +181,7 @@ class EventStore:
 
         A deleted run has none when read from the start; a follower who has read a part still gets the rest.
         """
-        statement = _READ_EVENTS if after else _READ_EVENTS.where(is_there())
+        statement = _READ_EVENTS if after else _READ_EVENTS.where(is_visible())
         with self._engine.connect() as connection:
             rows = connection.execute(statement, {"run": run_id, "after": after}).all()
         try:
@@ -219,10 +219,10 @@ class EventStore:
     def _read_all(self, after: Mapping[str, int]) -> dict[str, tuple[StoredEvent, ...]]:
         return {run_id: events for run_id, seq in after.items() if (events := self.read(run_id, seq))}
 
-    def wish(self, run_id: str) -> Wish:
+    def command(self, run_id: str) -> RunCommand:
         """Return what the run's owner asked for."""
         with self._engine.connect() as connection:
-            return _wish(connection.scalar(_READ_WISH, {"run": run_id}))
+            return _command(connection.scalar(_READ_COMMAND, {"run": run_id}))
 
     def close(self) -> None:
         """Release all followers: nothing more happens in this process. Events can still be read."""
@@ -336,8 +336,8 @@ def _end_columns(event: Event) -> dict[str, Any]:
     return {"state": "failed" if isinstance(event, RunFailed) else "interrupted", **ended}
 
 
-def _wish(column: str | None) -> Wish:
-    return Wish(column) if column else Wish.GO_ON
+def _command(column: str | None) -> RunCommand:
+    return RunCommand(column) if column else RunCommand.CONTINUE
 
 
 def _refusal(connection: Connection, lease: Lease) -> HopcheckError:

@@ -50,34 +50,34 @@ from app.domain.model import (
 from app.runs.report_schema import REPORT, VERSION, Evidence, RunHop, RunReport, RunUsage
 from app.text.claims import whole_claim
 
-LARGEST = 2 * 1024 * 1024
+MAX_BYTES = 2 * 1024 * 1024
 """Bytes of a file that is read; ten hops with ten pages of 2,000 words each are 1.7 MB."""
 
-TOO_LARGE = f"The report is larger than {LARGEST // 1024**2} MB, which is the most that is read."
+TOO_LARGE = f"The report is larger than {MAX_BYTES // 1024**2} MB, which is the most that is read."
 NO_EXPORT = "This is no report as Hopcheck exports it"
 _FAILED = re.compile(r"The (?P<module>.*?) failed: (?P<message>.*)", re.DOTALL)
 """How the fold words a failure (app/domain/report.py)."""
 
-Told = tuple[Event, float]
+TimedEvent = tuple[Event, float]
 """An event and the seconds after the run's start."""
 
 
-def read_export(text: bytes) -> tuple[Told, ...]:
+def read_export(text: bytes) -> tuple[TimedEvent, ...]:
     """The events of the report in the file, the last of them terminal.
 
     Raises InvalidInput, for the field "report", with one sentence on what is wrong with it.
     """
-    if len(text) > LARGEST:
+    if len(text) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "report")
     try:
         exported = REPORT.validate_json(text.removeprefix(b"\xef\xbb\xbf"))
     except ValidationError as error:
-        raise refused(_first_fault(error)) from None
+        raise rejection(_first_fault(error)) from None
     _check(exported)
     return tuple(_events(exported, _claim(exported)))
 
 
-def refused(reason: str) -> InvalidInput:
+def rejection(reason: str) -> InvalidInput:
     """The error of a report that is not taken."""
     return InvalidInput(f"{reason}.", "report")
 
@@ -99,20 +99,20 @@ def _first_fault(error: ValidationError) -> str:
 def _check(exported: RunReport) -> None:
     """Raise InvalidInput where parts that are well in themselves do not fit together."""
     if exported.state == "running":
-        raise refused(f"{NO_EXPORT}: in state, input should be 'verdict', 'failed' or 'interrupted'")
+        raise rejection(f"{NO_EXPORT}: in state, input should be 'verdict', 'failed' or 'interrupted'")
     if unfinished := next((hop.number for hop in exported.hops if hop.status is HopStatus.OPEN), None):
-        raise refused(f"{NO_EXPORT}: in hops {unfinished} status, input should be that of a hop that has ended")
+        raise rejection(f"{NO_EXPORT}: in hops {unfinished} status, input should be that of a hop that has ended")
     numbers = [hop.number for hop in exported.hops]
     if numbers != list(range(1, len(numbers) + 1)):
-        raise refused(f"{NO_EXPORT}: its hops are not numbered in order from 1")
+        raise rejection(f"{NO_EXPORT}: its hops are not numbered in order from 1")
     if any(hop not in numbers for sentence in exported.rationale for hop in sentence.hops):
-        raise refused(f"{NO_EXPORT}: its rationale cites a hop that is not there")
+        raise rejection(f"{NO_EXPORT}: its rationale cites a hop that is not there")
     if (exported.state == "verdict") != (exported.label is not None):
-        raise refused(f"{NO_EXPORT}: a label goes with a verdict, and only with one")
+        raise rejection(f"{NO_EXPORT}: a label goes with a verdict, and only with one")
     if any(len({each for each in hop.evidence if each.cited}) > 1 for hop in exported.hops):
-        raise refused(f"{NO_EXPORT}: an answer cites more than one passage")
+        raise rejection(f"{NO_EXPORT}: an answer cites more than one passage")
     if any(hop.answerer is None and (hop.evidence or hop.answer is not None) for hop in exported.hops):
-        raise refused(f"{NO_EXPORT}: an answer is from nobody")
+        raise rejection(f"{NO_EXPORT}: an answer is from nobody")
 
 
 def _claim(exported: RunReport) -> Claim:
@@ -123,7 +123,7 @@ def _claim(exported: RunReport) -> Claim:
         raise InvalidInput(str(error), "report") from None
 
 
-def _events(exported: RunReport, claim: Claim) -> Iterator[Told]:
+def _events(exported: RunReport, claim: Claim) -> Iterator[TimedEvent]:
     made_at = exported.imported.made_at if exported.imported else exported.created_at
     yield RunStarted(claim, _options(exported)), 0.0
     yield RunImported(Imported(made_at.astimezone(UTC).isoformat())), 0.0
@@ -152,7 +152,7 @@ def _options(exported: RunReport) -> RunOptions:
     return RunOptions(**asdict(exported.options), modules=modules)
 
 
-def _hop(hop: RunHop) -> Iterator[Told]:
+def _hop(hop: RunHop) -> Iterator[TimedEvent]:
     ended = hop.began + hop.seconds
     yield QuestionAsked(hop.number, Question(hop.question)), hop.began
     yield TokensUsed(_usage(hop.usage)), hop.began
@@ -189,7 +189,7 @@ def _failed(sentence: str) -> tuple[str, str]:
     """The module that failed, and how. Raises InvalidInput for a sentence of another kind."""
     found = _FAILED.fullmatch(sentence)
     if found is None:
-        raise refused(f"{NO_EXPORT}: a failed hop does not say what failed")
+        raise rejection(f"{NO_EXPORT}: a failed hop does not say what failed")
     return found["module"], found["message"]
 
 
@@ -209,7 +209,7 @@ def _left(exported: RunReport) -> Usage:
         None if total.cost is None else total.cost - (hops.cost or 0.0),
     )
     if min(left.calls, left.prompt_tokens, left.completion_tokens, left.cached) < 0:
-        raise refused(f"{NO_EXPORT}: its hops have more calls and tokens than the whole of it")
+        raise rejection(f"{NO_EXPORT}: its hops have more calls and tokens than the whole of it")
     return left
 
 

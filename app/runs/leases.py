@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.domain.errors import HopcheckError
 from app.runs.db import MonotonicClock, database_now, engine_of, write_lock
 from app.runs.jobs import PEOPLE
-from app.runs.tables import RUNNING, EventRow, RunRow
+from app.runs.models import RUNNING, EventRow, RunRow
 
 log = logging.getLogger(__name__)
 

@@ -19,14 +19,14 @@ from app.domain.errors import HopcheckError
 from app.domain.events import Event, HopFailed, HopKept, HopSetAside, QuestionAsked, TokensUsed
 from app.runs.projections import Overview
 
-SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+BUCKET_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 """Upper bounds of what is counted together: from a local model's call to a whole run's deadline."""
 
 OUTCOMES: dict[type[Any], str] = {HopKept: "kept", HopSetAside: "set_aside", HopFailed: "failed"}
 
 
 class Metrics:
-    """Implements `Meter`. `text` is what a scrape gets."""
+    """Implements `MetricsSink`. `text` is what a scrape gets."""
 
     def __init__(self, overview: Overview, followers: Callable[[], int] | None = None) -> None:
         """`followers` says how many follow a run here; None where nobody can, as in a worker."""
@@ -34,10 +34,10 @@ class Metrics:
         self.registry.register(_Counted(overview, followers))
         mine: dict[str, Any] = {"registry": self.registry}
         self._hops = Histogram(
-            "hopcheck_hop_seconds", "From a question to whether it counts.", ["outcome"], buckets=SECONDS, **mine
+            "hopcheck_hop_seconds", "From a question to whether it counts.", ["outcome"], buckets=BUCKET_SECONDS, **mine
         )
         self._calls = Histogram(
-            "hopcheck_call_seconds", "Calls of models and search engines.", ["model"], buckets=SECONDS, **mine
+            "hopcheck_call_seconds", "Calls of models and search engines.", ["model"], buckets=BUCKET_SECONDS, **mine
         )
         self._tokens = Counter("hopcheck_tokens", "Tokens of language models.", ["kind"], **mine)
         self._cached = Counter("hopcheck_cache_hits", "Calls that were not made, for their reply was kept.", **mine)

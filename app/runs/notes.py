@@ -16,12 +16,12 @@ from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.report import Report
 from app.runs.db import database_now
 from app.runs.json_schema import Moment
-from app.runs.tables import NoteRow
+from app.runs.models import NoteRow
 
 VERDICT = 0
 """The verdict's number among the hops of a run, or that of whatever ended it instead."""
 
-LONGEST_NOTE = 2000
+MAX_NOTE_LENGTH = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Note:
     """The number of a hop, 0 for the verdict or what ended the run instead."""
     agrees: bool | None
     """null takes no side."""
-    text: Annotated[str, Field(max_length=LONGEST_NOTE)]
+    text: Annotated[str, Field(max_length=MAX_NOTE_LENGTH)]
     written_at: Moment
 
 
@@ -95,8 +95,8 @@ def clean_note(raw: str) -> str:
     text = raw.replace("\r\n", "\n").replace("\r", "\n").strip()
     if any(unicodedata.category(each) in ("Cc", "Cs") and each not in "\n\t" for each in text):
         raise InvalidInput("The note holds control characters; please take them out.", "text")
-    if len(text) > LONGEST_NOTE:
-        raise InvalidInput(f"The note has {len(text):,} characters; at most {LONGEST_NOTE:,} are allowed.", "text")
+    if len(text) > MAX_NOTE_LENGTH:
+        raise InvalidInput(f"The note has {len(text):,} characters; at most {MAX_NOTE_LENGTH:,} are allowed.", "text")
     return text
 
 

@@ -16,15 +16,15 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.model import Label
-from app.domain.ports import Wish
+from app.domain.ports import RunCommand
 from app.domain.report import Report, apply, fold
 from app.runs.event_store import EventStore
 from app.runs.idempotency import is_invalid_id
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.json_schema import Moment
 from app.runs.leases import is_free
+from app.runs.models import RUNNING, RunRow, is_visible
 from app.runs.report_schema import STATES
-from app.runs.tables import RUNNING, RunRow, is_there
 from app.text.normalise import search_words
 
 Position = tuple[datetime, str]
@@ -43,7 +43,7 @@ class StoredRun:
     created_at: datetime
     last_seq: int
     report: Report
-    wish: Wish = Wish.GO_ON
+    command: RunCommand = RunCommand.CONTINUE
     """What its owner asked for."""
     published_at: datetime | None = None
     taken_down_at: datetime | None = None
@@ -146,8 +146,8 @@ class RunQueries:
         projection = self._reports.get(run_id, row.created_at, row.last_seq)
         if projection is None:
             return None
-        wish = Wish(row.wish or Wish.GO_ON)
-        return StoredRun(run_id, row.owner, row.created_at, *projection, wish, row.published_at, row.taken_down_at)
+        command = RunCommand(row.wish or RunCommand.CONTINUE)
+        return StoredRun(run_id, row.owner, row.created_at, *projection, command, row.published_at, row.taken_down_at)
 
     def queue_of(self, run_id: str) -> str:
         """Return the job queue that the run belongs to."""
@@ -158,7 +158,7 @@ class RunQueries:
     def exists(self, run_id: str) -> bool:
         """Whether the run exists and was not deleted."""
         with self._sessions() as session:
-            return session.scalar(select(RunRow.id).where(RunRow.id == run_id, is_there())) is not None
+            return session.scalar(select(RunRow.id).where(RunRow.id == run_id, is_visible())) is not None
 
     def of_owner(
         self,
@@ -171,7 +171,7 @@ class RunQueries:
 
         Runs of batches are left out: their batch lists them.
         """
-        query = select(RunRow).where(RunRow.owner == owner, is_there(), RunRow.batch.is_(None), *_conditions(wanted))
+        query = select(RunRow).where(RunRow.owner == owner, is_visible(), RunRow.batch.is_(None), *_conditions(wanted))
         if after:
             at, run_id = after
             later_in_list = and_(RunRow.created_at == at, RunRow.id > run_id)
@@ -180,7 +180,7 @@ class RunQueries:
 
     def branches(self, run_id: str) -> tuple[RunSummary, ...]:
         """Return the branches of this run, oldest first."""
-        children = select(RunRow).where(RunRow.parent == run_id, is_there())
+        children = select(RunRow).where(RunRow.parent == run_id, is_visible())
         return self._summaries(children.order_by(RunRow.created_at, RunRow.id))
 
     def _summaries(self, query: Select[Any]) -> tuple[RunSummary, ...]:
@@ -196,20 +196,20 @@ class Overview:
 
     def counts(self) -> dict[tuple[str, str], int]:
         """Count the runs by state and label; the label is "" where there is none."""
-        counted = select(RunRow.state, RunRow.label, func.count()).where(is_there())
+        counted = select(RunRow.state, RunRow.label, func.count()).where(is_visible())
         with self._sessions() as session:
             found = session.execute(counted.group_by(RunRow.state, RunRow.label))
             return {(state, label or ""): number for state, label, number in found}
 
     def waiting(self) -> int:
         """Count the unfinished runs that no process carries out."""
-        free = select(func.count()).select_from(RunRow).where(RunRow.state == RUNNING, is_free(), is_there())
+        free = select(func.count()).select_from(RunRow).where(RunRow.state == RUNNING, is_free(), is_visible())
         with self._sessions() as session:
             return session.scalar(free) or 0
 
     def newest(self, wanted: RunFilter, limit: int = 20) -> tuple[RunSummary, ...]:
         """Return the newest runs, newest first."""
-        query = select(RunRow).where(is_there(), *_conditions(wanted)).order_by(RunRow.created_at.desc(), RunRow.id)
+        query = select(RunRow).where(is_visible(), *_conditions(wanted)).order_by(RunRow.created_at.desc(), RunRow.id)
         with self._sessions() as session:
             return tuple(map(summary, session.scalars(query.limit(limit))))
 

@@ -12,8 +12,8 @@ from app.domain.errors import InvalidInput
 from app.domain.model import Label
 from app.runs.db import database_now
 from app.runs.json_schema import Moment
+from app.runs.models import RunRow, is_visible
 from app.runs.projections import Position
-from app.runs.tables import RunRow, is_there
 
 GONE = "This check is not there any more."
 NO_VERDICT = "Only a check that has come to a verdict can be published."
@@ -75,7 +75,7 @@ class Publishing:
             return tuple(map(_published, rows))
 
     def _change(self, run_id: str, condition: ColumnElement[bool], **values: Any) -> bool:
-        changed = update(RunRow).where(RunRow.id == run_id, is_there(), condition).values(**values)
+        changed = update(RunRow).where(RunRow.id == run_id, is_visible(), condition).values(**values)
         with self._sessions.begin() as session:
             return session.execute(changed.returning(RunRow.id)).one_or_none() is not None
 
@@ -97,4 +97,4 @@ def _published(row: RunRow) -> PublishedRun:
 def _may_be_listed() -> ColumnElement[bool]:
     """The condition that a run may stand in the gallery."""
     ours = and_(RunRow.state == "verdict", RunRow.imported.is_(False))
-    return and_(ours, RunRow.taken_down_at.is_(None), is_there())
+    return and_(ours, RunRow.taken_down_at.is_(None), is_visible())

@@ -7,13 +7,15 @@ lease stops quietly, for the run goes on elsewhere or waits to be taken up.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Protocol
 
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain import progress
-from app.domain.calls import use_stores
+from app.domain.calls import ResponseStore, use_stores
 from app.domain.errors import HopcheckError
 from app.domain.events import (
     TERMINAL,
@@ -25,28 +27,54 @@ from app.domain.events import (
     RunFailed,
     RunInterrupted,
     RunResumed,
+    RunStarted,
     TokensUsed,
     TroubleMet,
     VerdictReached,
 )
 from app.domain.model import RunOptions
-from app.domain.ports import Strategy, Wish
+from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, apply, fold
+from app.runs.budget import Limits, RunBudget, Spending
 from app.runs.call_log import CallLog
-from app.runs.control import Limits, RunControl, worked_seconds
 from app.runs.db import DatabaseUnavailable
 from app.runs.event_store import WAITING, EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.leases import Lease, LeaseLost, Leases
-from app.runs.meters import Meter, NoMeter
-from app.runs.spending import Spending
+
+# Who measures how runs are carried out. Nobody does unless it is asked for (app/runs/metrics.py).
+
+
+class MetricsSink(Protocol):
+    """Is told what is stored of each run that this process carries out. Never raises; safe to share by threads."""
+
+    def stored(self, run_id: str, event: Event) -> None:
+        """The run has had one more event."""
+
+    def left(self, run_id: str) -> None:
+        """The run is carried out here no longer: it has ended, or it goes on elsewhere."""
+
+    def stores(self) -> tuple[ResponseStore, ...]:
+        """Return stores to use after all others of a run, where they see every call that is really made."""
+
+
+class NullMetrics:
+    """Measures nothing."""
+
+    def stored(self, run_id: str, event: Event) -> None: ...
+
+    def left(self, run_id: str) -> None: ...
+
+    def stores(self) -> tuple[ResponseStore, ...]:
+        return ()
+
 
 log = logging.getLogger(__name__)
 
-SOMETHING_WRONG = "Something went wrong inside Hopcheck; the log has the details."
+INTERNAL_ERROR = "Something went wrong inside Hopcheck; the log has the details."
 MAX_LOST_LEASES = 3
 """A run that lost so many holders is not resumed: it may be what kills them."""
 
-TRIES = 3
+MAX_ATTEMPTS = 3
 """So often a run goes on from its log when the database fails in the middle, before it is left to lapse."""
 
 
@@ -70,7 +98,7 @@ class Runner:
         self._spending = Spending(sessions)
         self._well = True
         self._refused: set[str] = set()
-        self.meter: Meter = NoMeter()
+        self.meter: MetricsSink = NullMetrics()
 
     def carry_out(self, run_id: str) -> None:
         """Take the run's lease and bring the run to its end. Without the lease there is nothing to do.
@@ -82,7 +110,7 @@ class Runner:
         if lease is None:
             return
         try:
-            for _ in range(TRIES):
+            for _ in range(MAX_ATTEMPTS):
                 try:
                     return self._carry_out(lease)
                 except DatabaseUnavailable as error:
@@ -124,7 +152,7 @@ class Runner:
             told = isinstance(error, HopcheckError)
             if not told:
                 log.exception("run %s failed", lease.run_id)
-            self._end(lease, RunFailed(str(error) if told else SOMETHING_WRONG))
+            self._end(lease, RunFailed(str(error) if told else INTERNAL_ERROR))
 
     def _go_on(self, lease: Lease) -> None:
         """From the beginning, or from the last whole hop. Raises Unreadable for what this version cannot read."""
@@ -148,14 +176,14 @@ class Runner:
         self._run(lease, strategy, apply(report, resumed, report.seconds), stored)
 
     def _run(self, lease: Lease, strategy: Strategy, report: Report, stored: Sequence[StoredEvent]) -> None:
-        control = RunControl(
+        control = RunBudget(
             self._limits,
             self._spending.today,
             report.usage,
             worked_seconds(stored),
-            asked=lambda: self._events.wish(lease.run_id),
+            read_command=lambda: self._events.command(lease.run_id),
         )
-        if control.wish() is not Wish.GO_ON and not report.hops:
+        if control.command() is not RunCommand.CONTINUE and not report.hops:
             return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
         event: Event | None = None
         calls = self._calls.for_run(lease.run_id, stored[-1].event == WAITING, report.options.fresh)
@@ -165,7 +193,7 @@ class Runner:
         if not isinstance(event, TERMINAL):
             raise RuntimeError(f"strategy {report.options.strategy} ended without a terminal event")
 
-    def _listener(self, lease: Lease, control: RunControl) -> progress.Listener:
+    def _listener(self, lease: Lease, control: RunBudget) -> progress.Listener:
         """Stores what modules report.
 
         A cost is told once its call has been made, so it is counted even when the lease is gone, and what reported it
@@ -184,8 +212,8 @@ class Runner:
 
         return listen
 
-    def _append(self, lease: Lease, event: Event, control: RunControl | None = None) -> None:
-        self._events.append(lease, event, control.hear if control else None)
+    def _append(self, lease: Lease, event: Event, control: RunBudget | None = None) -> None:
+        self._events.append(lease, event, control.receive if control else None)
         self.meter.stored(lease.run_id, event)
         _log(lease.run_id, event)
 
@@ -195,6 +223,16 @@ class Runner:
             self._append(lease, event)
         except (LeaseLost, RunEnded) as error:
             log.info("%s", error)
+
+
+def worked_seconds(stored: Iterable[StoredEvent]) -> float:
+    """Return the time spent on a run: without its wait in the queue and the gaps before it was resumed."""
+    idle = (RunStarted, RunResumed)
+    return sum(
+        later.seconds - earlier.seconds
+        for earlier, later in pairwise(stored)
+        if earlier.event != WAITING and not isinstance(earlier.event, RunStarted) and not isinstance(later.event, idle)
+    )
 
 
 def _log(run_id: str, event: Event) -> None:

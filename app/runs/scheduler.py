@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
 from app.runs.db import database_now
-from app.runs.deletion import AT_A_TIME, Deletion
+from app.runs.deletion import PURGE_LIMIT, Deletion
 from app.runs.jobs import QUEUES, JobRunner
 from app.runs.leases import Leases
-from app.runs.tables import RUNNING, RunRow
+from app.runs.models import RUNNING, RunRow
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class Retention:
 
     def apply(self) -> tuple[str, ...]:
         """Delete some of the runs that were kept long enough; returns their ids."""
-        return self._deletion.take_away(_ended_before(self._days), AT_A_TIME) if self._days else ()
+        return self._deletion.take_away(_ended_before(self._days), PURGE_LIMIT) if self._days else ()
 
     def count(self, days: int) -> int:
         """Return how many runs `purge` would delete."""

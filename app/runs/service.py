@@ -10,45 +10,42 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
+from app.batches.feeder import BatchFeeder
+from app.batches.service import BatchCommands, BatchDeletion, Batches, BatchLine
 from app.domain.errors import InvalidInput
 from app.domain.events import Event, RunInterrupted, RunStarted
 from app.domain.model import Claim, Question, RunOptions
-from app.domain.ports import Strategy, Wish
+from app.domain.ports import RunCommand, Strategy
 from app.domain.report import fold
-from app.runs.admission import Admission, DaySpent, Place, TooManyWaiting, TurnedAway
-from app.runs.batch_deletion import BatchDeletion
-from app.runs.batch_feeder import BatchFeeder
-from app.runs.batch_steering import BatchSteering
-from app.runs.batches import Batches, BatchLine
-from app.runs.branching import branched
+from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, Rejected
+from app.runs.branching import inherited_events
+from app.runs.budget import Limits
 from app.runs.call_log import CallLog
-from app.runs.control import Limits
 from app.runs.deletion import Deletion
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.idempotency import id_for_form, new_id
 from app.runs.importing import read_export
 from app.runs.jobs import JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
-from app.runs.meters import Meter
+from app.runs.models import RUNNING, RunRow
 from app.runs.notes import Notes
 from app.runs.notifications import Notifier
 from app.runs.projections import Overview, Position, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.publishing import Publishing
-from app.runs.runner import Runner
+from app.runs.runner import MetricsSink, Runner
 from app.runs.scheduler import Retention, Scheduler
-from app.runs.tables import RUNNING, RunRow
 
 __all__ = [
-    "DaySpent",
+    "DailyLimitReached",
     "Limits",
     "Place",
+    "QueueFull",
+    "Rejected",
     "RunFilter",
     "RunSummary",
     "Runs",
     "StoredEvent",
     "StoredRun",
-    "TooManyWaiting",
-    "TurnedAway",
     "Unreadable",
 ]
 
@@ -83,8 +80,8 @@ class Runs:
         self.overview = Overview(sessions)
         self.retention = Retention(sessions, self.deletion, retention_days)
         self.batches = Batches(sessions)
-        self.batch_steering = BatchSteering(sessions, self.interrupt)
-        self.batch_deletion = BatchDeletion(sessions, self.batch_steering.stop_all)
+        self.batch_commands = BatchCommands(sessions, self.interrupt)
+        self.batch_deletion = BatchDeletion(sessions, self.batch_commands.stop_all)
         self.feeder = BatchFeeder(sessions, self._events, self._jobs, self._admission.check_day, workers)
         self._retention_days = retention_days
         self._scheduler = Scheduler(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
@@ -94,7 +91,7 @@ class Runs:
 
         `form` is the random name of the form that was sent, if any: sent again as it was, it leads to the same run.
         `client` is an address or a token, which may have half of the queue; "" may have all of it.
-        Raises TurnedAway, as TooManyWaiting or DaySpent, when no run may be started now.
+        Raises Rejected, as QueueFull or DailyLimitReached, when no run may be started now.
         """
         return self._begin(RunStarted(claim, options), owner, (), form, client)
 
@@ -117,7 +114,7 @@ class Runs:
         if not stored:  # it was deleted a moment ago
             raise InvalidInput("The check to go on from is not there any more.", "hop")
         report = fold((each.event, each.seconds) for each in stored)
-        inherited = branched((each.event for each in stored), report, parent, hop, question)
+        inherited = inherited_events((each.event for each in stored), report, parent, hop, question)
         return self._begin(RunStarted(report.claim, options), owner, inherited, form, client)
 
     def _begin(self, started: RunStarted, owner: str, inherited: Sequence[Event], form: str, client: str) -> str:
@@ -209,11 +206,13 @@ class Runs:
 
         Asking again changes nothing. False when the run had ended.
         """
-        asked = update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING).values(wish=Wish.CONCLUDE_NOW.value)
+        asked = (
+            update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING).values(wish=RunCommand.FINISH_NOW.value)
+        )
         with self._sessions.begin() as session:
             return session.execute(asked.returning(RunRow.id)).one_or_none() is not None
 
-    def watch(self, meter: Meter) -> None:
+    def watch(self, meter: MetricsSink) -> None:
         """Have `meter` told of the runs that this process carries out from now on."""
         self._runner.meter = meter
 

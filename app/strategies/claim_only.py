@@ -9,7 +9,7 @@ from typing import Protocol
 from app.domain.errors import CallFailed
 from app.domain.events import Event, QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
 from app.domain.model import Claim, Label, RunOptions, Verdict
-from app.domain.ports import Control, Wish
+from app.domain.ports import Control, RunCommand
 from app.domain.report import Report
 
 NO_QUESTION = "This strategy asks no question and looks at no evidence."
@@ -31,11 +31,11 @@ class ClaimOnly:
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield what happens; the last event is terminal. There is nothing that a report so far could bring."""
-        wish = control.wish() if control else Wish.GO_ON
-        if control and wish is Wish.STOP:
+        command = control.command() if control else RunCommand.CONTINUE
+        if control and command is RunCommand.STOP:
             yield RunInterrupted(control.reason())
             return
-        if control and wish is Wish.CONCLUDE:
+        if control and command is RunCommand.FINISH_AFTER_HOP:
             yield QuestioningEnded(control.reason())
             yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="The model was not asked."))
             return

@@ -21,7 +21,7 @@ from typing import Literal
 from app.domain.errors import CallFailed
 from app.domain.events import Event, QuestioningEnded, RunInterrupted, StepFailed, SufficiencyJudged, VerdictReached
 from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
-from app.domain.ports import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, Wish
+from app.domain.ports import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, RunCommand
 from app.domain.report import Report
 from app.strategies.hop_loop import NOTHING_LEFT, Trail, brought_nothing, conclude, failed, limit_reached, wish_to_end
 from app.strategies.paraphrasing import Pairs, Rewordings, answer_text
@@ -83,7 +83,7 @@ class EvidencePursuit:
             if not (so_far and so_far.stopped_because):
                 reason = yield from pursuit.question()
                 ahead.drop()
-                if control and control.wish() is Wish.STOP:
+                if control and control.command() is RunCommand.STOP:
                     yield RunInterrupted(control.reason())
                     return
                 yield QuestioningEnded(reason)

@@ -9,7 +9,7 @@ from typing import Self
 from app.domain.errors import CallFailed
 from app.domain.events import AnswerFound, Event, HopFailed, HopInterrupted, QuestionAsked, RunFailed, VerdictReached
 from app.domain.model import Answer, Branch, Claim, Context, Hop, HopStatus, Label, Question, RunOptions, Verdict
-from app.domain.ports import Control, Reasoner, Wish
+from app.domain.ports import Control, Reasoner, RunCommand
 from app.domain.report import Report
 
 FRUITLESS_HOPS = 2
@@ -64,7 +64,7 @@ class Trail:
 
 def wish_to_end(control: Control | None) -> str:
     """Why whoever controls the run wants no further question, or nothing."""
-    return control.reason() if control and control.wish() is not Wish.GO_ON else ""
+    return control.reason() if control and control.command() is not RunCommand.CONTINUE else ""
 
 
 def limit_reached(hops: Sequence[Hop], options: RunOptions) -> str:
@@ -81,7 +81,7 @@ def brought_nothing(hops: Sequence[Hop]) -> str:
 
 def hurried(control: Control | None) -> bool:
     """Whether the run is to conclude without even the hop that is under way."""
-    return control is not None and control.wish() is Wish.CONCLUDE_NOW
+    return control is not None and control.command() is RunCommand.FINISH_NOW
 
 
 def answered(

@@ -29,7 +29,15 @@ from app.domain.events import (
     SufficiencyJudged,
 )
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Judgement, Question, RunOptions
-from app.domain.ports import ClaimVerifier, Control, QAValidator, QuestionAnswerer, QuestionGenerator, Reasoner, Wish
+from app.domain.ports import (
+    ClaimVerifier,
+    Control,
+    QAValidator,
+    QuestionAnswerer,
+    QuestionGenerator,
+    Reasoner,
+    RunCommand,
+)
 from app.domain.report import Report
 from app.strategies.hop_loop import (
     NOTHING_LEFT,
@@ -67,7 +75,7 @@ class QuestionGuided:
             if not (so_far and so_far.stopped_because):
                 reason = yield from _Questioning(self, claim, options, trail, control, ahead).whole(so_far)
                 ahead.drop()
-                if control and control.wish() is Wish.STOP:
+                if control and control.command() is RunCommand.STOP:
                     yield RunInterrupted(control.reason())
                     return
                 yield QuestioningEnded(reason)

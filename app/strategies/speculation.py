@@ -21,7 +21,7 @@ from typing import Any, Generic, Self, TypeVar
 from app.domain import progress
 from app.domain.calls import Call, NotWanted, insist_wanted, only_while
 from app.domain.events import Event, PhaseEntered, TokensUsed, TroubleMet
-from app.domain.ports import Control, Wish
+from app.domain.ports import Control, RunCommand
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ class Ahead:
 
     def settle(self, seconds: float = SETTLE_SECONDS) -> None:
         """Wait, not for long, until what was dropped has told what it cost; not at all where the run is in a hurry."""
-        if self._control is None or self._control.wish() not in (Wish.STOP, Wish.CONCLUDE_NOW):
+        if self._control is None or self._control.command() not in (RunCommand.STOP, RunCommand.FINISH_NOW):
             wait([each.outcome for each in self._dropped], seconds)
 
     def settled(self, events: Iterator[Event]) -> Iterator[Event]:
@@ -94,7 +94,7 @@ class Ahead:
             yield event
 
     def _may_go_on(self) -> bool:
-        return self._control is None or self._control.wish() is Wish.GO_ON
+        return self._control is None or self._control.command() is RunCommand.CONTINUE
 
 
 class HeadStart(Generic[T]):

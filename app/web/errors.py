@@ -13,7 +13,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from app.domain.errors import HopcheckError, InvalidInput
-from app.runs.service import TurnedAway, Unreadable
+from app.runs.service import Rejected, Unreadable
 from app.web.api.blueprint import API, RETRY_SECONDS, TOO_FAST, problem_of, seconds_to_wait
 from app.web.observability import refused
 from app.web.pages.home import form_context, home_page, sent_form
@@ -28,7 +28,7 @@ def show_errors(app: Flask) -> None:
     """Answer every error of this application with a page."""
     app.register_error_handler(InvalidInput, _wrong_form)
     app.register_error_handler(CSRFError, _stale_form)
-    app.register_error_handler(TurnedAway, _turned_away)
+    app.register_error_handler(Rejected, _turned_away)
     app.register_error_handler(Unreadable, _unreadable)
     app.register_error_handler(HopcheckError, _not_now)
     app.register_error_handler(HTTPException, _error_page)
@@ -52,7 +52,7 @@ def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
         return _not_now(gone)
 
 
-def _turned_away(error: TurnedAway) -> ResponseReturnValue:
+def _turned_away(error: Rejected) -> ResponseReturnValue:
     """Too many wait already, or the day's calls are spent."""
     return _page(429, f"{error} {_again_in(error.retry_after)}", error.retry_after)
 

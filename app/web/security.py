@@ -21,9 +21,9 @@ from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializ
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from app.batches.files import MAX_BYTES as LARGEST_BATCH
 from app.domain.errors import InvalidInput
-from app.runs.batch_files import LARGEST as LARGEST_BATCH
-from app.runs.importing import LARGEST
+from app.runs.importing import MAX_BYTES
 from app.web.observability import log_refusal_by_status, refused
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ LARGEST_REQUEST = 256 * 1024
 """Bytes. 500 emoji are 6 KB percent-encoded; a claim that is only somewhat too long gets its form back, not a 413."""
 
 ROOMY = {
-    "importing.upload": LARGEST + 64 * 1024,
-    "api_keeping.import_report": LARGEST,
+    "importing.upload": MAX_BYTES + 64 * 1024,
+    "api_keeping.import_report": MAX_BYTES,
     "batches.start": LARGEST_BATCH + 64 * 1024,
     "api_batches.start": LARGEST_BATCH,
 }

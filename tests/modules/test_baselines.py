@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import CallFailed
 from app.domain.events import QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
 from app.domain.model import Claim, Label, LabelSet, RunOptions
-from app.domain.ports import Wish
+from app.domain.ports import RunCommand
 from app.domain.report import fold
 from app.modules.baselines import ChainOfThoughtAsker, DirectAsker
 from app.strategies.claim_only import ClaimOnly
@@ -21,10 +21,10 @@ ASKERS = (DirectAsker, ChainOfThoughtAsker)
 class Wishing:
     """A Control that wishes one thing."""
 
-    def __init__(self, wish: Wish) -> None:
+    def __init__(self, wish: RunCommand) -> None:
         self._wish = wish
 
-    def wish(self) -> Wish:
+    def command(self) -> RunCommand:
         return self._wish
 
     def reason(self) -> str:
@@ -101,14 +101,14 @@ def test_a_call_that_fails_fails_the_run(make) -> None:
 def test_a_run_that_is_stopped_asks_nothing() -> None:
     """It is interrupted with the reason."""
     model = playing("true")
-    assert run(DirectAsker(model), control=Wishing(Wish.STOP)) == [RunInterrupted("The day's budget is spent.")]
+    assert run(DirectAsker(model), control=Wishing(RunCommand.STOP)) == [RunInterrupted("The day's budget is spent.")]
     assert not model.prompts
 
 
 def test_a_run_that_may_spend_nothing_concludes_that_nothing_is_known() -> None:
     """Not a failure: the budget's sentence is on the page."""
     model = playing("true")
-    ended, reached = run(DirectAsker(model), control=Wishing(Wish.CONCLUDE))
+    ended, reached = run(DirectAsker(model), control=Wishing(RunCommand.FINISH_AFTER_HOP))
     assert ended.reason == "The day's budget is spent."
     assert (reached.verdict.label, reached.verdict.rationale) == (Label.NOT_ENOUGH_EVIDENCE, ())
     assert not model.prompts

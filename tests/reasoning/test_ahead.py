@@ -11,7 +11,7 @@ from app.domain.calls import Call, MemoryStore, cached_call, use_stores
 from app.domain.errors import CallFailed
 from app.domain.events import PhaseEntered, TokensUsed, TroubleMet
 from app.domain.model import Usage
-from app.domain.ports import Wish
+from app.domain.ports import RunCommand
 from app.domain.progress import entered, troubled, used
 from app.strategies.speculation import Ahead
 from tests.waiting import LONG
@@ -49,10 +49,10 @@ class Held:
 class Says:
     """A Control that wishes what it is told to."""
 
-    def __init__(self, wish: Wish = Wish.GO_ON) -> None:
+    def __init__(self, wish: RunCommand = RunCommand.CONTINUE) -> None:
         self.now = wish
 
-    def wish(self) -> Wish:
+    def command(self) -> RunCommand:
         return self.now
 
     def reason(self) -> str:
@@ -183,7 +183,7 @@ def test_nothing_is_begun_under_a_key_that_is_taken_by_work_under_way():
         assert ahead.take("key", not_again) == 1
 
 
-@pytest.mark.parametrize("wish", [Wish.STOP, Wish.CONCLUDE, Wish.CONCLUDE_NOW])
+@pytest.mark.parametrize("wish", [RunCommand.STOP, RunCommand.FINISH_AFTER_HOP, RunCommand.FINISH_NOW])
 def test_ahead_of_its_turn_no_call_is_begun_once_the_run_is_to_end(work, wish):
     control = Says()
     with Ahead(control=control) as ahead:
@@ -200,7 +200,7 @@ def test_what_did_not_go_on_is_done_by_whoever_takes_it_and_makes_no_call_twice(
     with use_stores(MemoryStore()), Ahead(control=control) as ahead:
         begun = ahead.begin("key", work)
         assert work.begun.wait(LONG)
-        control.now = Wish.CONCLUDE
+        control.now = RunCommand.FINISH_AFTER_HOP
         work.go_on.set()
         begun.outcome.exception(30)
         assert ahead.take("key", work) == "done"
@@ -211,7 +211,7 @@ def test_what_is_taken_goes_on_whatever_is_wished(said, work):
     control = Says()
 
     def change() -> None:
-        control.now = Wish.CONCLUDE
+        control.now = RunCommand.FINISH_AFTER_HOP
         work.go_on.set()
 
     said.at_a_phase = change
@@ -274,7 +274,7 @@ def test_one_within_another_is_dropped_with_it():
     assert held.made == ["first"]
 
 
-@pytest.mark.parametrize("wish", [Wish.STOP, Wish.CONCLUDE_NOW])
+@pytest.mark.parametrize("wish", [RunCommand.STOP, RunCommand.FINISH_NOW])
 def test_a_run_in_a_hurry_does_not_wait_for_the_cost_of_what_it_dropped(work, wish):
     control = Says()
     with Ahead(control=control) as ahead:

@@ -27,7 +27,7 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Answer, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
-from app.domain.ports import Wish
+from app.domain.ports import RunCommand
 from app.domain.report import Report, apply, fold
 from app.strategies.evidence_pursuit import DECIDED, REPEATED, UNFOUNDED, Variant
 from app.strategies.paraphrasing import PARAPHRASES
@@ -384,32 +384,32 @@ class TestAFailedCall:
 
 class TestControl:
     def test_stop_interrupts_the_run_after_the_hop_it_is_in(self):
-        events = run(Script(), control=Wishes(Wish.GO_ON, Wish.STOP))
+        events = run(Script(), control=Wishes(RunCommand.CONTINUE, RunCommand.STOP))
         assert events[-1] == RunInterrupted("Somebody wished so.")
         assert asked(events) == ["First?"]
 
     def test_stop_at_once_asks_nothing(self):
         script = Script()
-        assert run(script, control=Wishes(Wish.STOP)) == [RunInterrupted("Somebody wished so.")]
+        assert run(script, control=Wishes(RunCommand.STOP)) == [RunInterrupted("Somebody wished so.")]
         assert script.calls == []
 
     @pytest.mark.parametrize("hops", [1, 3])
     def test_conclude_makes_up_no_pairs_and_calls_the_reasoner_with_what_there_is(self, hops):
         script = Script()
-        events = run(script, control=Wishes(*[Wish.GO_ON] * 2 * hops, Wish.CONCLUDE))
+        events = run(script, control=Wishes(*[RunCommand.CONTINUE] * 2 * hops, RunCommand.FINISH_AFTER_HOP))
         assert len(asked(events)) == hops
         assert reason_to_end(events) == "Somebody wished so."
         assert events[-1] == VerdictReached(LATE)
 
     def test_concluding_now_leaves_the_question_under_way_unanswered(self):
         script = Script()
-        events = run(script, control=Wishes(*[Wish.GO_ON] * 3, Wish.CONCLUDE_NOW))
+        events = run(script, control=Wishes(*[RunCommand.CONTINUE] * 3, RunCommand.FINISH_NOW))
         assert [hop.status for hop in report_of(events).hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
         assert [question for question, _ in script.named("answer")] == ["First?"]
         assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(LATE))
 
     def test_go_on_changes_nothing(self):
-        assert run(Script(), control=Wishes(Wish.GO_ON)) == run(Script())
+        assert run(Script(), control=Wishes(RunCommand.CONTINUE)) == run(Script())
 
 
 class TestResuming:

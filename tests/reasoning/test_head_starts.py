@@ -22,7 +22,7 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Claim, RunOptions, Usage
-from app.domain.ports import Wish
+from app.domain.ports import RunCommand
 from app.domain.progress import listening
 from tests.fakes import SUPPORTED, Gate
 from tests.reasoning.lockstep import Lockstep, Modules
@@ -225,9 +225,9 @@ class Until:
     """A Control that wants to go on until `wish` is said."""
 
     def __init__(self) -> None:
-        self.now = Wish.GO_ON
+        self.now = RunCommand.CONTINUE
 
-    def wish(self) -> Wish:
+    def command(self) -> RunCommand:
         return self.now
 
     def reason(self) -> str:
@@ -235,7 +235,12 @@ class Until:
 
 
 @pytest.mark.parametrize(
-    "wish, last", [(Wish.STOP, RunInterrupted), (Wish.CONCLUDE, VerdictReached), (Wish.CONCLUDE_NOW, VerdictReached)]
+    "wish, last",
+    [
+        (RunCommand.STOP, RunInterrupted),
+        (RunCommand.FINISH_AFTER_HOP, VerdictReached),
+        (RunCommand.FINISH_NOW, VerdictReached),
+    ],
 )
 def test_whoever_wants_an_end_does_not_wait_for_what_is_made_in_vain(wish, last):
     gate, control = Gate("sufficiency 1"), Until()
@@ -260,7 +265,7 @@ def test_once_a_run_is_to_end_no_call_is_begun_ahead():
 
     def before(name: str) -> None:
         if name == "recite 0+0":
-            control.now = Wish.CONCLUDE
+            control.now = RunCommand.FINISH_AFTER_HOP
 
     modules.before = before
     followed(modules.strategy(), control=control)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.domain.errors import CallFailed
 from app.domain.model import Answer, Claim, Question, RunOptions
-from app.domain.ports import Wish
+from app.domain.ports import RunCommand
 from app.strategies.evidence_pursuit import Variant
 from tests.reasoning.lockstep import Lockstep
 from tests.reasoning.pursuit import CLAIM, FAILED, Script
@@ -98,8 +98,8 @@ class Stops:
     def __init__(self, script: Script, after: int) -> None:
         self._script, self._after = script, after
 
-    def wish(self) -> Wish:
-        return Wish.STOP if len(self._script.named("answer")) >= self._after else Wish.GO_ON
+    def command(self) -> RunCommand:
+        return RunCommand.STOP if len(self._script.named("answer")) >= self._after else RunCommand.CONTINUE
 
     def reason(self) -> str:
         return "Somebody wished so."

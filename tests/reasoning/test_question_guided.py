@@ -25,7 +25,7 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
-from app.domain.ports import Wish
+from app.domain.ports import RunCommand
 from app.domain.report import Report, fold
 from app.strategies.hop_loop import LEFT
 from app.strategies.question_guided import QuestionGuided
@@ -66,10 +66,10 @@ def reason_to_end(events: list) -> str:
 class Wishes:
     """A Control that plays wishes in turn and then repeats the last."""
 
-    def __init__(self, *wishes: Wish) -> None:
+    def __init__(self, *wishes: RunCommand) -> None:
         self._wishes = list(wishes)
 
-    def wish(self) -> Wish:
+    def command(self) -> RunCommand:
         return self._wishes.pop(0) if len(self._wishes) > 1 else self._wishes[0]
 
     def reason(self) -> str:
@@ -264,19 +264,19 @@ class TestTheVerdict:
 class TestControl:
     def test_stop_interrupts_the_run_after_the_hop_it_is_in(self):
         strategy = scripted_strategy(hops("kept", "kept"))
-        events = run(strategy, control=Wishes(Wish.GO_ON, Wish.STOP))
+        events = run(strategy, control=Wishes(RunCommand.CONTINUE, RunCommand.STOP))
         assert events[-1] == RunInterrupted("Somebody wished so.")
         assert [hop.status for hop in report_of(events).hops] == [HopStatus.KEPT]
         assert strategy.reasoner.calls == []
 
     def test_stop_at_once_asks_nothing(self):
         strategy = scripted_strategy(hops("kept"))
-        assert run(strategy, control=Wishes(Wish.STOP)) == [RunInterrupted("Somebody wished so.")]
+        assert run(strategy, control=Wishes(RunCommand.STOP)) == [RunInterrupted("Somebody wished so.")]
         assert strategy.generator.calls == []
 
     def test_conclude_calls_the_reasoner_with_what_there_is(self):
         strategy = scripted_strategy(hops("kept", "kept"))
-        events = run(strategy, control=Wishes(Wish.GO_ON, Wish.CONCLUDE))
+        events = run(strategy, control=Wishes(RunCommand.CONTINUE, RunCommand.FINISH_AFTER_HOP))
         assert len(questions_of(events)) == 1
         assert strategy.verifier.calls == [], "nothing depends on its reply any more"
         assert reason_to_end(events) == "Somebody wished so."
@@ -287,7 +287,7 @@ class TestControl:
         """Asked for while the second hop's question (1) or its answer (2) is being sought."""
         strategy = scripted_strategy(hops("kept", "kept"))
         whole_hop_and_verifier = 5
-        wishes = Wishes(*[Wish.GO_ON] * (whole_hop_and_verifier + calls - 1), Wish.CONCLUDE_NOW)
+        wishes = Wishes(*[RunCommand.CONTINUE] * (whole_hop_and_verifier + calls - 1), RunCommand.FINISH_NOW)
         events = run(strategy, control=wishes)
         first, second = report_of(events).hops
         assert (first.status, second.status, second.reason) == (HopStatus.KEPT, HopStatus.INTERRUPTED, LEFT)
@@ -296,7 +296,7 @@ class TestControl:
         assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(SUPPORTED))
 
     def test_go_on_changes_nothing(self):
-        assert run(scripted_strategy(), control=Wishes(Wish.GO_ON)) == run(scripted_strategy())
+        assert run(scripted_strategy(), control=Wishes(RunCommand.CONTINUE)) == run(scripted_strategy())
 
 
 class TestResuming:

@@ -10,8 +10,8 @@ from sqlalchemy import update
 
 from app.domain.report import Report
 from app.runs.leases import Leases
+from app.runs.models import RunRow
 from app.runs.service import Runs, StoredEvent
-from app.runs.tables import RunRow
 from tests.conftest import sqlite_file
 from tests.waiting import LONG
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.domain.model import Claim, RunOptions
-from app.runs.service import DaySpent, Limits, Place, TooManyWaiting
+from app.runs.service import DailyLimitReached, Limits, Place, QueueFull
 from tests.fakes import Gate, scripted_wiring
 from tests.runs.conftest import ended, row_of
 from tests.waiting import LONG
@@ -36,7 +36,7 @@ def start(gate):
 def test_one_more_than_may_wait_is_turned_away_and_leaves_nothing_behind(runs_with, gate, start):
     runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=2)
     started = [start(runs) for _ in range(3)]
-    with pytest.raises(TooManyWaiting, match="Too many checks wait for their turn already") as caught:
+    with pytest.raises(QueueFull, match="Too many checks wait for their turn already") as caught:
         start(runs)
     assert caught.value.retry_after == 30, "no run has finished yet that could tell"
     assert len(runs.recent("me")) == 3
@@ -48,7 +48,7 @@ def test_one_more_than_may_wait_is_turned_away_and_leaves_nothing_behind(runs_wi
 def test_where_none_may_wait_as_many_run_as_there_are_workers(runs_with, gate, start):
     runs = runs_with(scripted_wiring(gate=gate), workers=2, max_waiting=0)
     start(runs), start(runs)
-    with pytest.raises(TooManyWaiting):
+    with pytest.raises(QueueFull):
         start(runs)
 
 
@@ -58,7 +58,7 @@ def starts(runs, client: str, times: int) -> int:
     for _ in range(times):
         try:
             runs.start(CLAIM, RunOptions(), "me", client=client)
-        except TooManyWaiting as error:
+        except QueueFull as error:
             assert "of your checks" in str(error)
         else:
             started += 1
@@ -69,7 +69,7 @@ def test_one_client_may_have_half_of_the_queue_and_others_the_rest(runs_with, ga
     runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=4)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     assert [starts(runs, each, 3) for each in ("one", "two")] == [2, 2]
-    with pytest.raises(TooManyWaiting, match="Too many checks wait"):
+    with pytest.raises(QueueFull, match="Too many checks wait"):
         runs.start(CLAIM, RunOptions(), "me", client="three")
 
 
@@ -104,7 +104,7 @@ def test_servers_on_one_database_count_together(runs_with, gate, start):
     assert gate.reached.wait(LONG)
     start(one)
     for runs in (one, other):
-        with pytest.raises(TooManyWaiting):
+        with pytest.raises(QueueFull):
             start(runs)
 
 
@@ -118,7 +118,7 @@ def test_of_those_who_start_in_the_same_instant_no_more_get_in_than_may_wait(run
         ready.wait(LONG)
         try:
             start(servers[number % 2])
-        except TooManyWaiting:
+        except QueueFull:
             return False
         return True
 
@@ -153,7 +153,7 @@ def test_the_wait_is_told_from_how_long_runs_took_lately(runs_with, gate, start,
     one, two = (runs.place(each) for each in waiting)
     assert (one.position, two.position) == (1, 2)
     assert 1 <= one.seconds <= two.seconds <= 2 * one.seconds
-    with pytest.raises(TooManyWaiting) as caught:
+    with pytest.raises(QueueFull) as caught:
         start(runs)
     assert caught.value.retry_after == one.seconds
     held.open()
@@ -163,7 +163,9 @@ def test_the_wait_is_told_from_how_long_runs_took_lately(runs_with, gate, start,
 def test_when_the_day_is_spent_a_new_run_is_turned_away_with_the_reason(runs_with):
     runs = runs_with(scripted_wiring(), limits=Limits(day_calls=9))
     ended(runs, runs.start(CLAIM, RunOptions(), "me"))
-    with pytest.raises(DaySpent, match=r"limit of 9 calls a day is reached\. It opens again at midnight") as caught:
+    with pytest.raises(
+        DailyLimitReached, match=r"limit of 9 calls a day is reached\. It opens again at midnight"
+    ) as caught:
         runs.start(CLAIM, RunOptions(), "me")
     assert 0 < caught.value.retry_after <= 86_400
     assert len(runs.recent("me")) == 1

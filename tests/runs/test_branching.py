@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import InvalidInput
 from app.domain.events import QuestionAsked, RunResumed
 from app.domain.model import Branch, Claim, HopStatus, Judgement, Question, RunOptions
-from app.runs.branching import LEFT_OUT, branched
+from app.runs.branching import LEFT_OUT, inherited_events
 from app.runs.service import Runs
 from tests.fakes import SUPPORTED, Gate, Script, ScriptedHop, answer
 from tests.runs.conftest import ended, lapse
@@ -127,7 +127,7 @@ def test_a_hop_that_was_cut_off_and_asked_anew_stands_once(runs_with, sessions):
     gate.open()
     events = [each.event for each in others.follow(run_id, 0, 0)]
     assert RunResumed("The check was cut off.") in events
-    begins = branched(events, report, run_id, 3, Question("Mine?"))
+    begins = inherited_events(events, report, run_id, 3, Question("Mine?"))
     assert [each.hop for each in begins if isinstance(each, QuestionAsked)] == [1, 2]
 
 

@@ -18,7 +18,7 @@ from app.domain.events import RunFailed, RunStarted
 from app.domain.model import Claim, RunOptions
 from app.runs.call_log import MEGABYTE, TOUCH_AFTER, CallLog, RunCalls
 from app.runs.event_store import EventStore
-from app.runs.tables import ModelCallRow, RunCallRow
+from app.runs.models import ModelCallRow, RunCallRow
 from tests.runs.conftest import only_sqlite
 from tests.waiting import LONG
 

@@ -14,9 +14,9 @@ from app.domain.events import RunInterrupted
 from app.domain.model import Claim, Question, RunOptions
 from app.runs.call_log import CallLog
 from app.runs.deletion import UNDO_SECONDS
+from app.runs.models import EventRow, ModelCallRow, NoteRow, RunCallRow, RunRow
 from app.runs.scheduler import Scheduler
 from app.runs.service import Runs
-from app.runs.tables import EventRow, ModelCallRow, NoteRow, RunCallRow, RunRow
 from tests.fakes import Gate, scripted_wiring
 from tests.runs.conftest import ended, row_of
 from tests.waiting import LONG, LONGER, until

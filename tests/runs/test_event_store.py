@@ -16,11 +16,11 @@ from app.config.settings import ROOT
 from app.domain.errors import InvalidInput
 from app.domain.events import PhaseEntered, RunFailed, RunInterrupted, RunStarted, TokensUsed, VerdictReached
 from app.domain.model import Claim, Label, RunOptions, Usage, Verdict
+from app.runs.budget import Spending
 from app.runs.db import DatabaseUnavailable, database_now
 from app.runs.event_store import WAITING, EventStore, RunEnded, Unreadable
 from app.runs.leases import Lease, LeaseLost
-from app.runs.spending import Spending
-from app.runs.tables import EventRow, RunRow
+from app.runs.models import EventRow, RunRow
 from tests.runs.conftest import lapse, only_sqlite
 from tests.waiting import LONG, LONGER
 

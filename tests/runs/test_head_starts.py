@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from app.domain.events import HopKept, PhaseEntered
 from app.domain.model import Claim, RunOptions, Usage
-from app.runs.control import Limits
-from app.runs.spending import Spending
+from app.runs.budget import Limits, Spending
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, TWO_HOPS, Gate
 from tests.runs.conftest import ended, events_until_end

@@ -10,8 +10,8 @@ from sqlalchemy.dialects import postgresql
 
 from app.domain.model import Claim, RunOptions
 from app.runs.event_store import encode_options
+from app.runs.models import RunRow
 from app.runs.service import RunFilter, Runs
-from app.runs.tables import RunRow
 from tests.fakes import scripted_wiring
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app.domain.model import Claim, Question, RunOptions
-from app.runs.service import Runs, TooManyWaiting
+from app.runs.service import QueueFull, Runs
 from tests.fakes import Gate, scripted_wiring
 from tests.runs.conftest import ended
 from tests.waiting import LONG
@@ -88,6 +88,6 @@ def test_a_form_whose_run_waits_leads_to_it_though_no_other_gets_in(runs_with):
     first = runs.start(CLAIM, RunOptions(), "me", FORM)
     assert gate.reached.wait(LONG)
     assert runs.start(CLAIM, RunOptions(), "me", FORM) == first
-    with pytest.raises(TooManyWaiting):
+    with pytest.raises(QueueFull):
         runs.start(CLAIM, RunOptions(), "me", "another form")
     gate.open()

@@ -31,10 +31,10 @@ from app.domain.events import (
 )
 from app.domain.model import Answer, Branch, Claim, Label, Passage, Question, RunOptions, Sentence, Span, Usage, Verdict
 from app.domain.report import fold
+from app.runs.budget import Spending
 from app.runs.export import run_as_dict
-from app.runs.importing import LARGEST, read_export
+from app.runs.importing import MAX_BYTES, read_export
 from app.runs.projections import StoredRun
-from app.runs.spending import Spending
 from tests.fakes import answer, scripted_wiring
 from tests.runs.conftest import row_of
 
@@ -204,7 +204,7 @@ def test_a_byte_order_mark_does_no_harm():
         (b'{"version": ' + b"9" * 5000 + b"}", "This is no JSON in UTF-8."),
         (b"[1, 2]", "This is no report as Hopcheck exports it: input should be an object."),
         ({}, "This is no report as Hopcheck exports it: version is missing."),
-        (b"x" * (LARGEST + 1), "The report is larger than 2 MB, which is the most that is read."),
+        (b"x" * (MAX_BYTES + 1), "The report is larger than 2 MB, which is the most that is read."),
         (changed(version=2), "This report is of another version of the export; only version 1 can be read here."),
     ],
     ids=range(9),

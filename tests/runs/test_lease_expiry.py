@@ -11,9 +11,9 @@ import pytest
 
 from app.domain.events import PhaseEntered, RunResumed, RunStarted
 from app.domain.model import Claim, RunOptions
-from app.runs.control import worked_seconds
 from app.runs.event_store import EventStore
 from app.runs.leases import LEASE_SECONDS, RENEW_SECONDS, LeaseMonitor
+from app.runs.runner import worked_seconds
 from tests.runs.conftest import lapse, row_of
 from tests.set_clock import SetClock
 

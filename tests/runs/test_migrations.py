@@ -17,7 +17,7 @@ from sqlalchemy.orm import sessionmaker
 
 from app.domain.calls import Call
 from app.extensions import db
-from app.runs import tables  # noqa: F401 - makes the tables known
+from app.runs import models  # noqa: F401 - makes the tables known
 from app.runs.call_log import CallLog
 from app.runs.db import UtcDateTime
 from app.runs.schema_version import MIGRATIONS, newest_revision

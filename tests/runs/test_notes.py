@@ -10,8 +10,8 @@ from app.domain.events import RunStarted
 from app.domain.model import Claim, Hop, Question, RunOptions
 from app.domain.report import Report
 from app.runs.event_store import EventStore
-from app.runs.notes import LONGEST_NOTE, NoteChanged, Notes, clean_note, hop_to_note
-from app.runs.tables import NoteRow, RunRow
+from app.runs.models import NoteRow, RunRow
+from app.runs.notes import MAX_NOTE_LENGTH, NoteChanged, Notes, clean_note, hop_to_note
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_run_takes_its_notes_with_it(notes, sessions):
 def test_a_text_keeps_its_lines_and_loses_the_space_around_it():
     assert clean_note("  One.\r\nTwo.\rThree.\n\n") == "One.\nTwo.\nThree."
     assert clean_note(" \n ") == ""
-    assert clean_note("🌍" * LONGEST_NOTE) == "🌍" * LONGEST_NOTE
+    assert clean_note("🌍" * MAX_NOTE_LENGTH) == "🌍" * MAX_NOTE_LENGTH
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from app import cli
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Label, RunOptions
 from app.runs.event_store import encode_options
+from app.runs.models import RunRow
 from app.runs.service import Runs
-from app.runs.tables import RunRow
 from tests.fakes import FAILING, Gate, scripted_wiring
 from tests.runs.conftest import ended
 from tests.waiting import LONG

@@ -9,10 +9,10 @@ from flask import Flask
 from sqlalchemy import func, select, update
 
 from app.domain.model import Claim, Label, RunOptions
-from app.runs.deletion import AT_A_TIME
+from app.runs.deletion import PURGE_LIMIT
+from app.runs.models import EventRow, RunRow
 from app.runs.projections import RunFilter
 from app.runs.service import Runs
-from app.runs.tables import EventRow, RunRow
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
 from tests.runs.conftest import ended
 from tests.waiting import LONG, until
@@ -87,11 +87,11 @@ def test_one_sweep_takes_away_only_so_many(runs_with, sessions):
     then = datetime.now(UTC) - timedelta(days=2)
     rows = [
         RunRow(id=f"{n:022}", owner="me", claim="Old.", options={}, created_at=then, ended_at=then, state="failed")
-        for n in range(AT_A_TIME + 1)
+        for n in range(PURGE_LIMIT + 1)
     ]
     with sessions.begin() as session:
         session.add_all(rows)
-    assert [len(runs.retention.apply()) for _ in range(3)] == [AT_A_TIME, 1, 0]
+    assert [len(runs.retention.apply()) for _ in range(3)] == [PURGE_LIMIT, 1, 0]
 
 
 def test_the_operator_sees_how_many_runs_there_are_of_each_kind(runs_with):

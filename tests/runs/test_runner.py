@@ -12,10 +12,10 @@ from sqlalchemy import text
 from app.domain.errors import ModelUnavailable
 from app.domain.events import Event, PhaseEntered, QuestioningEnded, RunInterrupted, RunStarted, VerdictReached
 from app.domain.model import Claim, HopStatus, Judgement, RunOptions
+from app.runs.budget import Limits
 from app.runs.call_log import CallLog
-from app.runs.control import Limits
 from app.runs.event_store import EventStore
-from app.runs.runner import SOMETHING_WRONG, Runner
+from app.runs.runner import INTERNAL_ERROR, Runner
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
 from tests.runs.conftest import ended, events_until_end, lapse
 from tests.runs.steady import SteadyWiring
@@ -41,7 +41,7 @@ def test_a_crash_ends_the_run_with_a_general_sentence_and_the_details_in_the_log
     runs = runs_with(scripted_wiring(FAILING))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     report = ended(runs, run_id)
-    assert (report.ended, report.problem) == ("failed", SOMETHING_WRONG)
+    assert (report.ended, report.problem) == ("failed", INTERNAL_ERROR)
     assert report.hops[0].status is HopStatus.KEPT, "what was found stays"
     (record,) = [record for record in caplog.records if record.exc_info]
     assert run_id in record.message and "a secret" in str(record.exc_info[1])
@@ -61,13 +61,13 @@ def test_a_missing_model_ends_the_run_with_what_mends_it(runs_with):
 
 def test_a_bug_in_making_the_strategy_ends_the_run_too(runs_with):
     runs = runs_with(scripted_wiring(refusal=KeyError("judge")))
-    assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == SOMETHING_WRONG
+    assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == INTERNAL_ERROR
 
 
 def test_a_strategy_that_ends_without_a_terminal_event_does_not_leave_the_run_open(runs_with, caplog):
     for wiring in (OneStrategy(QuestioningEnded("enough")), OneStrategy()):
         runs = runs_with(wiring)
-        assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == SOMETHING_WRONG
+        assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == INTERNAL_ERROR
     assert "without a terminal event" in caplog.text
 
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.domain.model import Claim, HopStatus, RunOptions
-from app.domain.ports import Wish
-from app.runs.control import ASKED
+from app.domain.ports import RunCommand
+from app.runs.budget import ASKED_BY_OWNER
 from app.runs.service import Runs
 from tests.fakes import TWO_HOPS, Gate, scripted_wiring
 from tests.runs.conftest import ended, lapse
@@ -80,18 +80,18 @@ def test_a_waiting_run_is_stopped_before_it_began(held):
 def test_told_to_conclude_a_run_finishes_no_hop_and_gives_the_verdict_that_the_kept_ones_allow(held):
     runs, run_id, gate = held()
     assert runs.conclude(run_id) and runs.conclude(run_id), "asking twice changes nothing"
-    assert runs.report(run_id).wish is Wish.CONCLUDE_NOW
+    assert runs.report(run_id).command is RunCommand.FINISH_NOW
     gate.open()
     report = ended(runs, run_id)
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
-    assert (report.verdict, report.stopped_because) == (TWO_HOPS.verdict, ASKED)
+    assert (report.verdict, report.stopped_because) == (TWO_HOPS.verdict, ASKED_BY_OWNER)
 
 
 def test_the_wish_reaches_a_run_that_another_process_carries_out(held, runs_with):
     runs, run_id, gate = held()
     assert runs_with(scripted_wiring()).conclude(run_id)
     gate.open()
-    assert ended(runs, run_id).stopped_because == ASKED
+    assert ended(runs, run_id).stopped_because == ASKED_BY_OWNER
 
 
 def test_the_wish_reaches_who_takes_the_run_up_after_a_cut_off(held, runs_with, sessions):
@@ -102,7 +102,7 @@ def test_the_wish_reaches_who_takes_the_run_up_after_a_cut_off(held, runs_with, 
     others = runs_with(wiring)
     others.wake(run_id)
     report = ended(others, run_id)
-    assert (report.stopped_because, report.resumed) == (ASKED, 1)
+    assert (report.stopped_because, report.resumed) == (ASKED_BY_OWNER, 1)
     assert wiring.steady.calls == ["conclusion 1"], "no further hop is asked"
 
 

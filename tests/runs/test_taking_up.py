@@ -20,14 +20,14 @@ from app.domain.events import SCHEMA_VERSION, TERMINAL, Event, RunResumed, RunSt
 from app.domain.model import Claim, HopStatus, RunOptions, Usage
 from app.domain.report import Report, fold
 from app.extensions import db
-from app.runs.branching import branched
+from app.runs.branching import inherited_events
+from app.runs.budget import Spending
 from app.runs.event_store import EventStore
 from app.runs.jobs import PEOPLE, RESUBMIT_SECONDS
 from app.runs.leases import Leases
+from app.runs.models import EventRow, RunRow
 from app.runs.runner import MAX_LOST_LEASES, Runner
 from app.runs.scheduler import Scheduler
-from app.runs.spending import Spending
-from app.runs.tables import EventRow, RunRow
 from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate
 from tests.runs.conftest import ended, events_until_end, lapse, row_of
 from tests.runs.steady import FAILED, Steady, SteadyWiring, scripted
@@ -247,11 +247,11 @@ class MortalLog(EventStore):
         super().__init__(sessions)
         self._left, self._stored = dies_at, stored
 
-    def append(self, lease, event, *on_wish) -> int:
+    def append(self, lease, event, *on_command) -> int:
         self._left -= 1
         if self._left == 0 and not self._stored:
             raise CutOff
-        seq = super().append(lease, event, *on_wish)
+        seq = super().append(lease, event, *on_command)
         if self._left == 0:
             raise CutOff
         return seq
@@ -328,7 +328,7 @@ def test_a_branch_that_is_cut_off_is_taken_up_like_any_other(one_database, names
     hop = data.draw(st.sampled_from(report.hops))
     question = data.draw(st.sampled_from([None, hop.question]))
     events = [each.event for each in EventStore(one_database).read(parent)]
-    inherited = branched(events, report, parent, hop.number, question)
+    inherited = inherited_events(events, report, parent, hop.number, question)
     undisturbed, disturbed = Steady(script), Steady(script)
     expected = carried_out(one_database, str(next(numbers)), undisturbed, [], inherited)
     branch = carried_out(one_database, str(next(numbers)), disturbed, deaths, inherited)

@@ -10,7 +10,7 @@ from html import unescape
 
 import pytest
 
-from app.runs.batch_files import LARGEST, TOO_LARGE
+from app.batches.files import MAX_BYTES, TOO_LARGE
 from app.web.pages.batches import CLOSED, NOTHING_FAILED, NOTHING_SENT
 from app.web.security import STALE
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
@@ -155,7 +155,7 @@ def test_a_form_that_cannot_be_taken_comes_back_as_it_was_with_one_sentence(clie
 
 
 def test_a_file_that_is_too_large_is_refused_unread(client):
-    sent = io.BytesIO(b"x" * (LARGEST + 70_000))
+    sent = io.BytesIO(b"x" * (MAX_BYTES + 70_000))
     answer = client.post("/batches", data={"csrf_token": token(client), "file": (sent, "a.txt")})
     assert answer.status_code == 413 and TOO_LARGE in answer.text
 

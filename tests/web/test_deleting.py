@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import create_engine, update
 
-from app.runs.tables import EventRow, RunRow
+from app.runs.models import EventRow, RunRow
 from tests.fakes import Gate, scripted_wiring
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for

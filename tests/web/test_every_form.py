@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from app.runs.batch_files import LARGEST
+from app.batches.files import MAX_BYTES
 from app.web.api.blueprint import API
 from tests.web import test_strangers
 from tests.web.conftest import token
@@ -124,7 +124,7 @@ def send_endlessly(client: FlaskClient, route: str, media: str, **environ) -> tu
 def test_what_is_larger_than_any_route_takes_is_read_by_none(make_app, media):
     client = make_app(rate_limit="9999 per minute").test_client()
     for route in TAKING:
-        code, taken = send_endlessly(client, route, media, CONTENT_LENGTH=str(2 * LARGEST))
+        code, taken = send_endlessly(client, route, media, CONTENT_LENGTH=str(2 * MAX_BYTES))
         assert code in (404, 413, 415) and taken == 0, (route, code, taken)
 
 
@@ -134,7 +134,7 @@ def test_of_a_body_of_no_told_length_no_route_reads_more_than_it_takes(make_app)
     for route in TAKING:
         media = "application/json" if API in route else "application/x-www-form-urlencoded"
         code, taken = send_endlessly(client, route, media, **endless)
-        assert 400 <= code < 500 and taken < LARGEST + 512 * 1024, (route, code, taken)
+        assert 400 <= code < 500 and taken < MAX_BYTES + 512 * 1024, (route, code, taken)
 
 
 @pytest.mark.parametrize(

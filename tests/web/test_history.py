@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, insert
 
 from app.domain.model import Claim, RunOptions
 from app.runs.event_store import encode_options
-from app.runs.tables import RunRow
+from app.runs.models import RunRow
 from tests.web.conftest import finished, started, wait_for
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)

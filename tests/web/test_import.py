@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from app.runs.importing import LARGEST, TOO_LARGE
+from app.runs.importing import MAX_BYTES, TOO_LARGE
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, scripted_wiring
 from tests.web.conftest import started, token, wait_for
 
@@ -176,7 +176,7 @@ def test_a_stale_form_comes_back_with_what_was_pasted(client):
 
 def test_a_report_as_large_as_allowed_is_read_and_a_larger_one_is_not(client, told):
     padded = as_bytes(told)
-    padded += b" " * (LARGEST - len(padded))
+    padded += b" " * (MAX_BYTES - len(padded))
     assert upload(client, padded).status_code == 303
     answer = upload(client, padded + b" ")
     assert answer.status_code == 422 and TOO_LARGE in answer.text
@@ -225,7 +225,7 @@ def test_a_body_without_a_length_is_read_no_further_than_the_limit(client):
         environ_overrides={"wsgi.input": body, "wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"},
     )
     assert answer.status_code == 413
-    assert body.taken < 2 * LARGEST
+    assert body.taken < 2 * MAX_BYTES
 
 
 def test_other_forms_keep_the_small_limit(client):

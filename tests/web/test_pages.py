@@ -13,7 +13,7 @@ from app.domain.model import Answer, Judgement, Label, LabelSet, Origin, Passage
 from app.domain.progress import troubled
 from app.examples import SAMPLES
 from app.extensions import db
-from app.runs.tables import EventRow
+from app.runs.models import EventRow
 from app.web.errors import STALE_FORM
 from tests.fakes import (
     AWAY,

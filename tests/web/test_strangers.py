@@ -15,10 +15,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
+from app.batches.service import BatchLine
 from app.domain.model import Claim, RunOptions
 from app.extensions import db
-from app.runs.batches import BatchLine
-from app.runs.tables import BatchClaimRow, RunRow
+from app.runs.models import BatchClaimRow, RunRow
 from app.web.api.blueprint import API
 from tests.fakes import Gate, scripted_wiring
 from tests.waiting import LONG, until
@@ -224,7 +224,7 @@ def batch_of(app: Flask, owner: str, state: str, run_id: str) -> str:
     runs = app.extensions["hopcheck"].runs
     batch_id = runs.batches.create([BatchLine(Claim(CLAIM))], RunOptions(), owner, "A batch")
     if state == "paused":
-        runs.batch_steering.pause(batch_id)
+        runs.batch_commands.pause(batch_id)
     if state == "deleted":
         runs.batch_deletion.delete(batch_id)
     if state == "failed":

@@ -9,9 +9,9 @@ from flask import Response, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Conflict, NotFound
 
+from app.batches.files import result
+from app.batches.service import Batch
 from app.domain.errors import InvalidInput
-from app.runs.batch_results import result
-from app.runs.batches import Batch
 from app.runs.json_schema import as_json
 from app.web.api import schemas
 from app.web.api.auth import current_principal, principal_for_new_run
@@ -62,25 +62,25 @@ def results(batch_id: str) -> Response:
 @api_batches.post(f"{API}/batches/<batch_id>/pause")
 def pause(batch_id: str) -> Response:
     """Start no more of its runs until it is resumed."""
-    return _done(_owned(batch_id), services().runs.batch_steering.pause(batch_id))
+    return _done(_owned(batch_id), services().runs.batch_commands.pause(batch_id))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/resume")
 def resume(batch_id: str) -> Response:
     """Continue a paused batch."""
-    return _done(_owned(batch_id), services().runs.batch_steering.resume(batch_id))
+    return _done(_owned(batch_id), services().runs.batch_commands.resume(batch_id))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/cancel")
 def cancel(batch_id: str) -> Response:
     """Start no more of its runs, and stop those that are running."""
-    return _done(_owned(batch_id), services().runs.batch_steering.cancel(batch_id))
+    return _done(_owned(batch_id), services().runs.batch_commands.cancel(batch_id))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/retry")
 def retry(batch_id: str) -> Response:
     """Check the failed claims again."""
-    return _done(_owned(batch_id), services().runs.batch_steering.retry(batch_id) > 0, NOTHING_FAILED)
+    return _done(_owned(batch_id), services().runs.batch_commands.retry(batch_id) > 0, NOTHING_FAILED)
 
 
 @api_batches.delete(f"{API}/batches/<batch_id>")

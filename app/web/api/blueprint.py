@@ -13,7 +13,7 @@ from flask import Blueprint, Response, json, request
 from werkzeug.exceptions import HTTPException, UnsupportedMediaType
 
 from app.domain.errors import HopcheckError, InvalidInput
-from app.runs.service import TurnedAway, Unreadable
+from app.runs.service import Rejected, Unreadable
 from app.web.security import csrf
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def api_blueprint(name: str) -> Blueprint:
     group = Blueprint(name, __name__)
     csrf.exempt(group)
     group.register_error_handler(InvalidInput, lambda error: problem(422, str(error), error.field))
-    group.register_error_handler(TurnedAway, lambda error: problem(429, str(error), wait=error.retry_after))
+    group.register_error_handler(Rejected, lambda error: problem(429, str(error), wait=error.retry_after))
     group.register_error_handler(Unreadable, lambda error: problem(501, str(error)))
     group.register_error_handler(HopcheckError, _unavailable)
     group.register_error_handler(HTTPException, problem_of)

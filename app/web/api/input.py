@@ -10,11 +10,11 @@ from itsdangerous import Signer
 from pydantic import ValidationError
 from werkzeug.exceptions import BadRequest
 
+from app.batches.files import NO_CLAIMS, check_lines, line_of, title_of
+from app.batches.service import BatchLine
 from app.domain.errors import InvalidInput
 from app.domain.model import RunOptions
 from app.run_request import CLAIM_FIELDS, MAX_HOPS_REQUIRED, RunRequest, resolve_options
-from app.runs.batch_files import NO_CLAIMS, checked, line_of, title_of
-from app.runs.batches import BatchLine
 from app.web.api.schemas import NewBatch, NewRun, Request
 from app.web.services import capabilities, services
 
@@ -64,7 +64,7 @@ def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
     if not isinstance(claims, list):
         raise InvalidInput("claims must be a list.", "claims")
     read = (line_of(number, _claim_fields(each)) for number, each in enumerate(claims, 1))
-    lines = checked(read, services().settings.batch_claims)
+    lines = check_lines(read, services().settings.batch_claims)
     return lines, resolve_options(fields, capabilities()), title_of(title) or f"{len(lines):,} claims"
 
 

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from app.domain.model import Label
-from app.runs.comparing import FEWEST, MOST
+from app.runs.comparison import MAX_RUNS, MIN_RUNS
 from app.runs.deletion import UNDO_SECONDS
 from app.web.api.responses import LIMIT
 from app.web.pages.history import LONGEST_SEARCH, OUTCOMES
@@ -76,7 +76,7 @@ FOLLOWING = (
 WITH_NOTES = Parameter("notes", {**TEXT, "enum": ["yes"]}, "Add your notes; for a run of yours.")
 COMPARED = Parameter(
     "run",
-    {"type": "array", "items": TEXT, "minItems": FEWEST, "maxItems": MOST},
+    {"type": "array", "items": TEXT, "minItems": MIN_RUNS, "maxItems": MAX_RUNS},
     "The ids, one parameter each; of runs of one claim.",
     required=True,
 )

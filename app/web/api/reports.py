@@ -10,7 +10,7 @@ from werkzeug.exceptions import Conflict, NotFound
 from app.domain.comparison import PageUsed, pages, rows
 from app.domain.errors import InvalidInput
 from app.domain.model import Hop, Label
-from app.runs.comparing import NoSuchRun, compared
+from app.runs.comparison import NoSuchRun, runs_to_compare
 from app.runs.export import usage_of
 from app.runs.json_schema import as_json
 from app.runs.service import StoredRun
@@ -47,7 +47,7 @@ def as_claim_review(run_id: str) -> Response:
 def compare() -> Response:
     """Compare two to four runs of one claim."""
     try:
-        runs = compared(services().runs.report, request.args.getlist("run"))
+        runs = runs_to_compare(services().runs.report, request.args.getlist("run"))
     except NoSuchRun as error:
         raise NotFound(str(error)) from None
     reports = [run.report for run in runs]

@@ -8,7 +8,7 @@ from flask import Response, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.domain.errors import InvalidInput
-from app.domain.ports import Wish
+from app.domain.ports import RunCommand
 from app.runs.export import report_fields
 from app.runs.json_schema import as_json
 from app.runs.projections import Position
@@ -26,7 +26,7 @@ def run_response(run: StoredRun) -> Response:
     answer = Run(
         **report_fields(run),
         place=place,
-        concluding=run.wish is Wish.CONCLUDE_NOW,
+        concluding=run.command is RunCommand.FINISH_NOW,
         published_at=run.published_at,
         taken_down=run.taken_down_at is not None,
     )

@@ -7,15 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, SkipValidation, create_model
 
+from app.batches.files import MAX_CLAIMS, BatchResult
+from app.batches.service import BatchState
 from app.capabilities.options import Choice
 from app.config.settings import MOST_HOPS
 from app.domain.model import Label, LabelSet, RunOptions
 from app.runs.admission import Place
-from app.runs.batch_files import MOST_CLAIMS
-from app.runs.batch_results import BatchResult
-from app.runs.batches import BatchState
 from app.runs.json_schema import Moment, descriptions
-from app.runs.notes import LONGEST_NOTE, Note
+from app.runs.notes import MAX_NOTE_LENGTH, Note
 from app.runs.projections import RunSummary
 from app.runs.publishing import PublishedRun
 from app.runs.report_schema import STATES, Options, RunReport, RunUsage
@@ -78,7 +77,7 @@ NewRun = create_model(
 
 
 class _Batch(Request):
-    claims: SkipValidation[list[str | NewClaim]] = Field(json_schema_extra={"minItems": 1, "maxItems": MOST_CLAIMS})
+    claims: SkipValidation[list[str | NewClaim]] = Field(json_schema_extra={"minItems": 1, "maxItems": MAX_CLAIMS})
     """Each as text or as an object."""
     title: str | None = None
 
@@ -104,7 +103,7 @@ class NewNote(Request):
 
     agrees: bool | None = None
     """Whether its writer agrees; left out for no side, and then there is a text."""
-    text: str | None = Field(None, json_schema_extra={"maxLength": LONGEST_NOTE})
+    text: str | None = Field(None, json_schema_extra={"maxLength": MAX_NOTE_LENGTH})
     """Why."""
 
 

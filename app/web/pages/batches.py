@@ -20,13 +20,12 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from app.batches.files import MAX_BYTES, TOO_LARGE, as_csv, as_jsonl, read_claims, title_of
+from app.batches.service import Batch, BatchState
 from app.capabilities.options import PURSUIT
 from app.domain.errors import InvalidInput
 from app.run_request import resolve_options
-from app.runs.batch_files import LARGEST, TOO_LARGE, read_claims, title_of
-from app.runs.batch_results import as_csv, as_jsonl
-from app.runs.batches import Batch, BatchState
-from app.runs.tables import RUNNING
+from app.runs.models import RUNNING
 from app.web import views
 from app.web.observability import refused
 from app.web.pages.home import sent_form
@@ -77,13 +76,13 @@ def page(batch_id: str) -> str:
 @batches.post("/batches/<batch_id>/pause")
 def pause(batch_id: str) -> ResponseReturnValue:
     """Begin no more of its runs."""
-    return _done(owned(batch_id), services().runs.batch_steering.pause(batch_id))
+    return _done(owned(batch_id), services().runs.batch_commands.pause(batch_id))
 
 
 @batches.post("/batches/<batch_id>/resume")
 def resume(batch_id: str) -> ResponseReturnValue:
     """Go on with what was paused."""
-    return _done(owned(batch_id), services().runs.batch_steering.resume(batch_id))
+    return _done(owned(batch_id), services().runs.batch_commands.resume(batch_id))
 
 
 @batches.get("/batches/<batch_id>/cancel")
@@ -95,13 +94,13 @@ def confirm(batch_id: str) -> str:
 @batches.post("/batches/<batch_id>/cancel")
 def cancel(batch_id: str) -> ResponseReturnValue:
     """Begin no more of its runs, for good, and end those that go on."""
-    return _done(owned(batch_id), services().runs.batch_steering.cancel(batch_id))
+    return _done(owned(batch_id), services().runs.batch_commands.cancel(batch_id))
 
 
 @batches.post("/batches/<batch_id>/retry")
 def retry(batch_id: str) -> ResponseReturnValue:
     """Check again what has failed."""
-    return _done(owned(batch_id), services().runs.batch_steering.retry(batch_id) > 0, NOTHING_FAILED)
+    return _done(owned(batch_id), services().runs.batch_commands.retry(batch_id) > 0, NOTHING_FAILED)
 
 
 @batches.get("/batches/<batch_id>/results.csv")
@@ -169,7 +168,7 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
         deleted=runs.batch_deletion.undoable(whose),
         closed=CLOSED,
         notice=notice,
-        megabytes=LARGEST // 1024**2,
+        megabytes=MAX_BYTES // 1024**2,
     )
 
 

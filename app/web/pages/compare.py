@@ -17,7 +17,7 @@ from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.model import HopStatus
 from app.domain.report import Report
-from app.runs.comparing import MOST, NoSuchRun, compared, same_claim
+from app.runs.comparison import MAX_RUNS, NoSuchRun, normalised_claim, runs_to_compare
 from app.runs.service import RunFilter, RunSummary, StoredEvent, StoredRun
 from app.web.services import services
 from app.web.sse import advanced, last_seen, message, stream_messages
@@ -80,7 +80,7 @@ def compare() -> ResponseReturnValue:
     """The runs of the address beside each other; or, where these cannot be compared, why, and a choice of others."""
     ids = request.args.getlist("run")
     try:
-        runs = compared(services().runs.report, ids)
+        runs = runs_to_compare(services().runs.report, ids)
     except NoSuchRun as error:
         return _choose(ids, error), 404
     except InvalidInput as error:
@@ -94,7 +94,7 @@ def compare() -> ResponseReturnValue:
 def events() -> Response:
     """What happens in the runs that still go on. An `id:` is the number of the last event of each: "12-7"."""
     try:
-        runs = compared(services().runs.report, request.args.getlist("run"))
+        runs = runs_to_compare(services().runs.report, request.args.getlist("run"))
     except NoSuchRun:
         abort(404)
     except InvalidInput:
@@ -157,11 +157,11 @@ def others_of(run: StoredRun) -> tuple[RunSummary, ...]:
         return ()
     claim = run.report.claim.text
     found = services().runs.recent(session["owner"], LOOKED_AT, wanted=RunFilter(words=claim))
-    others = [each for each in found if each.id != run.id and same_claim(each.claim) == same_claim(claim)]
+    others = [each for each in found if each.id != run.id and normalised_claim(each.claim) == normalised_claim(claim)]
     return tuple(others[:MOST_OTHERS])
 
 
 def _choose(ids: Sequence[str], problem: HopcheckError) -> str:
     """The page that says what is wrong and leads on, from the first of these runs that is there."""
-    read = (services().runs.report(run_id) for run_id in ids[:MOST])
+    read = (services().runs.report(run_id) for run_id in ids[:MAX_RUNS])
     return render_template("compare_choose.html", run=next(filter(None, read), None), problem=problem)

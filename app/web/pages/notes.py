@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
 from app.domain.errors import InvalidInput
-from app.runs.notes import LONGEST_NOTE, Note, NoteChanged, clean_note, hop_to_note
+from app.runs.notes import MAX_NOTE_LENGTH, Note, NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
 from app.web.pages.home import run_page
 from app.web.pages.run_actions import may_steer, owned
@@ -63,7 +63,7 @@ class NotePlace:
     note: Note | None
     form: NoteForm
     problem: str = ""
-    longest: int = LONGEST_NOTE
+    longest: int = MAX_NOTE_LENGTH
 
 
 @notes.post("/runs/<run_id>/notes")

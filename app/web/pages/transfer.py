@@ -15,7 +15,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from app.domain.errors import InvalidInput
 from app.runs import json_schema
 from app.runs.export import report_fields, run_as_dict
-from app.runs.importing import LARGEST, TOO_LARGE
+from app.runs.importing import MAX_BYTES, TOO_LARGE
 from app.runs.notes import Note
 from app.runs.report_schema import ExportedRun, export_schema
 from app.runs.service import StoredRun
@@ -164,4 +164,4 @@ def _pasted() -> str:
 
 
 def _page(problem: str = "", pasted: str = "") -> str:
-    return render_template("import.html", problem=problem, pasted=pasted, most=LARGEST // 1024**2)
+    return render_template("import.html", problem=problem, pasted=pasted, most=MAX_BYTES // 1024**2)

@@ -10,14 +10,14 @@ from flask import Flask
 from sqlalchemy import func, select, update
 
 from app import cli
+from app.batches.service import WAITING, BatchState
 from app.domain.model import Question, RunOptions
-from app.runs.batches import WAITING, BatchState
-from app.runs.deletion import AT_A_TIME, UNDO_SECONDS
+from app.runs.deletion import PURGE_LIMIT, UNDO_SECONDS
+from app.runs.models import BatchClaimRow, BatchRow, RunRow
 from app.runs.service import Runs
-from app.runs.tables import BatchClaimRow, BatchRow, RunRow
+from tests.batches.test_batches import begun, fed_until, lines, runs_of
 from tests.fakes import FAILING, Gate, scripted_wiring
 from tests.runs.conftest import ended
-from tests.runs.test_batches import begun, fed_until, lines, runs_of
 from tests.waiting import LONG
 
 
@@ -59,7 +59,7 @@ def test_it_is_gone_with_its_runs_and_what_branched_off_one_stays(runs, done):
     assert runs.batch_deletion.delete(done) and not runs.batch_deletion.delete(done)
     assert runs.batches.get(done) is None and runs.batches.of_owner("me") == ()
     assert runs.report(first) is None and runs.report(second) is None and runs.report(child) is not None
-    assert runs.batch_steering.retry(done) == 0 and not runs.batch_steering.pause(done)
+    assert runs.batch_commands.retry(done) == 0 and not runs.batch_commands.pause(done)
 
 
 def test_what_goes_on_is_cancelled_first_and_nothing_more_begins(runs_with, sessions):
@@ -71,7 +71,7 @@ def test_what_goes_on_is_cancelled_first_and_nothing_more_begins(runs_with, sess
     runs.batch_deletion.delete(batch_id)
     runs.feeder.feed()
     gate.open()
-    assert len(runs_of(sessions, batch_id)) == before and runs.batch_steering.unfinished(batch_id) == ()
+    assert len(runs_of(sessions, batch_id)) == before and runs.batch_commands.unfinished(batch_id) == ()
     assert runs.batch_deletion.restore(batch_id, "me")
     assert runs.batches.get(batch_id).state is BatchState.CANCELLED
     assert runs.batches.progress(batch_id).counts == {"interrupted": before, WAITING: 30 - before}
@@ -115,7 +115,7 @@ def test_runs_that_were_tried_again_go_with_it(runs_with, sessions):
     runs = runs_with(scripted_wiring(FAILING), workers=1)
     batch_id = begun(runs, 1)
     fed_until(runs, batch_id)
-    runs.batch_steering.retry(batch_id)
+    runs.batch_commands.retry(batch_id)
     fed_until(runs, batch_id)
     failed = runs_of(sessions, batch_id)
     runs.batch_deletion.delete(batch_id)
@@ -125,13 +125,13 @@ def test_runs_that_were_tried_again_go_with_it(runs_with, sessions):
 def test_a_sweep_takes_away_some_of_the_runs_of_a_long_batch_and_leaves_the_rest_to_the_next(runs, sessions, wait_long):
     rows = [
         {"id": f"run {n}", "owner": "me", "claim": "x", "options": {}, "state": "verdict", "batch": "b"}
-        for n in range(AT_A_TIME + 1)
+        for n in range(PURGE_LIMIT + 1)
     ]
     now = datetime.now(UTC)
     with sessions.begin() as session:
         session.add_all(RunRow(**row, created_at=now, deleted_at=now) for row in rows)
     wait_long()
-    assert [len(runs.deletion.purge()) for _ in range(3)] == [AT_A_TIME, 1, 0]
+    assert [len(runs.deletion.purge()) for _ in range(3)] == [PURGE_LIMIT, 1, 0]
 
 
 def test_a_form_that_is_sent_again_after_its_batch_was_deleted_makes_another(runs):

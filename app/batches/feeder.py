@@ -1,7 +1,7 @@
-"""Makes runs of the claims of batches, a few at a time, so that a batch of thousands crowds nobody out.
+"""Start the runs of batches a few at a time, so that a large batch does not fill the queue.
 
-Every process may feed the same batches: a claim and its run are tied together in the transaction that begins the run,
-and whoever comes second takes its run back and leaves the rest to the first.
+Every process may feed the same batches: a claim is linked to its run in the transaction that creates the run, so the
+second process to start a claim's run rolls it back.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from itertools import chain, islice, zip_longest
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
+from app.batches.service import BatchState
 from app.domain.errors import HopcheckError
 from app.domain.events import RunStarted
 from app.domain.model import Claim
-from app.runs.admission import DaySpent
-from app.runs.batches import BatchState
+from app.runs.admission import DailyLimitReached
 from app.runs.event_store import EventStore, decode_options
 from app.runs.idempotency import new_id
 from app.runs.jobs import BATCHES, JobRunner
 from app.runs.leases import in_queue, is_free
-from app.runs.tables import RUNNING, BatchClaimRow, BatchRow, RunRow
+from app.runs.models import RUNNING, BatchClaimRow, BatchRow, RunRow
 
 log = logging.getLogger(__name__)
 
-LEAST_AHEAD = 8
-"""So many runs of batches may wait, so that no worker is idle between two looks, or twice as many as workers."""
+MIN_QUEUED = 8
+"""Runs of batches kept in the queue, or twice the number of workers, so that no worker idles between two feeds."""
 
 
-class FedElsewhere(HopcheckError):
-    """Another process has begun a run for this claim, or the batch does not go on: nothing is stored."""
+class ClaimTaken(HopcheckError):
+    """Another process has started a run for this claim, or the batch is no longer going: nothing is stored."""
 
 
 class BatchFeeder:
-    """Feeds the batches of one database to `jobs`. `check_day` raises DaySpent when nothing more may be spent today."""
+    """Submits runs of batches to `jobs`. `check_day` raises DailyLimitReached while no run may start."""
 
     def __init__(
         self,
@@ -49,38 +49,38 @@ class BatchFeeder:
         self._events = events
         self._jobs = jobs
         self._check_day = check_day
-        self._ahead = max(LEAST_AHEAD, 2 * workers)
+        self._max_queued = max(MIN_QUEUED, 2 * workers)
 
     def feed(self) -> None:
-        """Begin as many runs as may wait, taking turns among the batches, and call those done that are."""
+        """Start runs up to the limit, taking turns among the batches, and set completed batches to DONE."""
         going = select(BatchRow).where(BatchRow.state == BatchState.GOING.value).order_by(BatchRow.created_at)
         with self._sessions() as session:
-            batches = tuple(session.scalars(going.limit(self._ahead)))
+            batches = tuple(session.scalars(going.limit(self._max_queued)))
         if batches and self.held_up() is None:
             self._begin_some(batches)
         self._finish()
 
     def held_up(self) -> str | None:
-        """Why no batch goes on now, in one sentence, or None."""
+        """Return why no batch can continue now, in one sentence, or None."""
         try:
             self._check_day()
-        except DaySpent as spent:
+        except DailyLimitReached as spent:
             return str(spent)
         return None
 
     def _begin_some(self, batches: tuple[BatchRow, ...]) -> None:
         waiting = select(func.count()).where(RunRow.state == RUNNING, is_free(), in_queue(BATCHES))
         with self._sessions() as session:
-            room = max(0, self._ahead - (session.scalar(waiting) or 0))
+            room = max(0, self._max_queued - (session.scalar(waiting) or 0))
             claims = [self._next_claims(session, batch, room) for batch in batches]
         in_turn = (claim for claim in chain.from_iterable(zip_longest(*claims)) if claim is not None)
         for batch, claim in islice(in_turn, room):
             try:
                 self._begin(batch, claim)
-            except FedElsewhere:
+            except ClaimTaken:
                 return
             except ValueError as error:
-                log.warning("batch %s was stored by another version and does not go on: %s", batch.id, error)
+                log.warning("batch %s was stored by another version and cannot continue: %s", batch.id, error)
 
     def _next_claims(self, session: Session, batch: BatchRow, number: int) -> Iterator[tuple[BatchRow, BatchClaimRow]]:
         unfed = (BatchClaimRow.batch_id == batch.id, BatchClaimRow.run_id.is_(None), BatchClaimRow.problem.is_(None))
@@ -88,11 +88,11 @@ class BatchFeeder:
         return ((batch, claim) for claim in found)
 
     def _begin(self, batch: BatchRow, row: BatchClaimRow) -> None:
-        """Begin the claim's run. Raises FedElsewhere, and ValueError for options that cannot be read."""
+        """Start the claim's run. Raises ClaimTaken, and ValueError for options that cannot be read."""
         run_id = new_id()
 
-        def tie(session: Session) -> None:
-            """Writing the batch's row first holds off whoever cancels it until the run is there to be ended."""
+        def link(session: Session) -> None:
+            """Link claim and run. Writing the batch's row first makes a cancellation wait and then see the run."""
             held = update(BatchRow).where(BatchRow.id == batch.id, BatchRow.state == BatchState.GOING.value)
             tied = update(BatchClaimRow).where(
                 BatchClaimRow.batch_id == batch.id, BatchClaimRow.number == row.number, BatchClaimRow.run_id.is_(None)
@@ -102,22 +102,22 @@ class BatchFeeder:
                 tied.values(run_id=run_id).returning(BatchClaimRow.number),
             ):
                 if session.execute(changed).one_or_none() is None:
-                    raise FedElsewhere(f"batch {batch.id} is fed elsewhere")
+                    raise ClaimTaken(f"batch {batch.id} is fed by another process")
 
         started = RunStarted(Claim(row.claim, row.speaker, row.date), decode_options(batch.options))
-        self._events.create_run(run_id, batch.owner, started, tie, batch=batch.id)
+        self._events.create_run(run_id, batch.owner, started, link, batch=batch.id)
         self._jobs.submit(run_id, BATCHES)
 
     def _finish(self) -> None:
-        """Call the batches done in which nothing is left to do."""
+        """Set batches to DONE in which all claims have ended."""
         unfed = select(BatchClaimRow.number).where(
             BatchClaimRow.batch_id == BatchRow.id, BatchClaimRow.run_id.is_(None), BatchClaimRow.problem.is_(None)
         )
         unfinished = select(RunRow.id).where(RunRow.batch == BatchRow.id, RunRow.state == RUNNING)
         is_open = BatchRow.state.in_((BatchState.GOING.value, BatchState.PAUSED.value))
-        over = (is_open, ~unfed.exists(), ~unfinished.exists())
+        completed = (is_open, ~unfed.exists(), ~unfinished.exists())
         with self._sessions() as session:
-            found = session.scalar(select(BatchRow.id).where(*over).limit(1))
+            found = session.scalar(select(BatchRow.id).where(*completed).limit(1))
         if found is not None:
             with self._sessions.begin() as session:
-                session.execute(update(BatchRow).where(*over).values(state=BatchState.DONE.value))
+                session.execute(update(BatchRow).where(*completed).values(state=BatchState.DONE.value))

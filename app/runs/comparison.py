@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from app.domain.errors import HopcheckError, InvalidInput
 from app.runs.service import StoredRun
 
-FEWEST, MOST = 2, 4
+MIN_RUNS, MAX_RUNS = 2, 4
 
-LONGEST_NAME = 40
+MAX_SHOWN_ID = 40
 """Characters of an id that leads nowhere that are said again."""
 
 
@@ -17,30 +17,30 @@ class NoSuchRun(HopcheckError):
     """One of the runs is not there, or not any more."""
 
     def __init__(self, run_id: str) -> None:
-        name = run_id if len(run_id) <= LONGEST_NAME else f"{run_id[:LONGEST_NAME]}…"
+        name = run_id if len(run_id) <= MAX_SHOWN_ID else f"{run_id[:MAX_SHOWN_ID]}…"
         super().__init__(f"There is no check “{name}” here: its link may be cut short, or it was deleted.")
 
 
-def compared(read: Callable[[str], StoredRun | None], ids: Sequence[str]) -> tuple[StoredRun, ...]:
+def runs_to_compare(read: Callable[[str], StoredRun | None], ids: Sequence[str]) -> tuple[StoredRun, ...]:
     """The runs of these ids, in their order, one that is named twice only once; `read` finds one.
 
     Raises NoSuchRun for one that is not there, InvalidInput where they cannot be compared.
     """
     ids = tuple(filter(None, ids))  # a form sends an empty one for a choice that was not made
     named = tuple(dict.fromkeys(ids))
-    if len(named) > MOST:
-        raise InvalidInput(f"At most {MOST} checks can be compared at once; these are {len(named)}.", "run")
+    if len(named) > MAX_RUNS:
+        raise InvalidInput(f"At most {MAX_RUNS} checks can be compared at once; these are {len(named)}.", "run")
     runs = tuple(_there(read, run_id) for run_id in named)
     if len(named) == 1 and len(ids) > 1:
         raise InvalidInput("That is one and the same check. Choose another one to compare it with.", "run")
-    if len(named) < FEWEST:
-        raise InvalidInput(f"Choose {FEWEST} to {MOST} checks of one claim to compare.", "run")
-    if len({same_claim(run.report.claim.text) for run in runs}) > 1:
+    if len(named) < MIN_RUNS:
+        raise InvalidInput(f"Choose {MIN_RUNS} to {MAX_RUNS} checks of one claim to compare.", "run")
+    if len({normalised_claim(run.report.claim.text) for run in runs}) > 1:
         raise InvalidInput("These checks are of different claims, and only checks of one claim are compared.", "run")
     return runs
 
 
-def same_claim(text: str) -> str:
+def normalised_claim(text: str) -> str:
     """What two claims have in common that are the same one: everything but case and the spaces in it."""
     return " ".join(text.casefold().split())
 

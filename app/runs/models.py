@@ -40,7 +40,7 @@ class RunRow(Base):
     `last_seq` is the newest event's number: appending counts it up first, which both takes the next number and makes
     other writers of this run wait. `epoch`, `holder` and `leased_until` are the lease of whoever carries the run out
     (leases.py); `cut_offs` counts the leases that lapsed, `began_at` is when the first was taken. `wish` is what the
-    owner wants of it (a roles.Wish, None to go on); `parent` is the run that this one branches off, there or not.
+    owner wants of it (a roles.RunCommand, None to go on); `parent` is the run that this one branches off, there or not.
     `batch` is the batch whose claim it checks, None for a run that a person started.
     `deleted_at` is when the owner deleted it: nobody is shown it from then on, and after a while it is gone. The owner
     published it at `published_at`, unless the operator took it down at `taken_down_at`, which the owner cannot undo.
@@ -75,7 +75,7 @@ class RunRow(Base):
     searched: Mapped[str] = mapped_column(Text, default=_searched, server_default="")
 
 
-def is_there() -> ColumnElement[bool]:
+def is_visible() -> ColumnElement[bool]:
     """The condition that a run was not deleted. Every query that shows runs to anybody asks for it."""
     return RunRow.deleted_at.is_(None)
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
+from app.batches.feeder import MIN_QUEUED
+from app.batches.service import BAD_INPUT, DELETED, WAITING, BatchLine, BatchState
 from app.domain.model import Claim, Label, RunOptions
-from app.runs.batch_feeder import LEAST_AHEAD
-from app.runs.batches import BAD_INPUT, GONE, WAITING, BatchLine, BatchState
 from app.runs.jobs import BATCHES, PEOPLE, ThreadJobs
+from app.runs.models import RunRow
 from app.runs.service import Limits, Runs
-from app.runs.tables import RunRow
 from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
 from tests.waiting import LONG, until
 
@@ -72,7 +72,7 @@ def test_a_few_runs_wait_at_a_time_and_two_who_feed_begin_no_claim_twice(runs_wi
         each.start()
     for each in feeders:
         each.join()
-    assert LEAST_AHEAD <= len(runs_of(sessions, batch_id)) < 20
+    assert MIN_QUEUED <= len(runs_of(sessions, batch_id)) < 20
     gate.open()
     fed_until(other, batch_id)
     assert len(runs_of(sessions, batch_id)) == 20
@@ -85,7 +85,7 @@ def test_small_batches_have_their_turn_beside_a_long_one(runs_with, gate):
     short = runs.batches.create(lines(3), RunOptions(), "you", "Short")
     runs.feeder.feed()
     assert runs.batches.progress(short).counts == {"running": 3}
-    assert runs.batches.progress(long).counts == {"running": LEAST_AHEAD - 3, WAITING: 100 - LEAST_AHEAD + 3}
+    assert runs.batches.progress(long).counts == {"running": MIN_QUEUED - 3, WAITING: 100 - MIN_QUEUED + 3}
 
 
 def test_a_persons_run_is_next_though_a_batch_has_waited_longer_and_turns_nobody_away(runs_with, gate):
@@ -134,10 +134,10 @@ class Idle:
 def test_a_paused_batch_begins_nothing_until_it_goes_on(runs_with):
     runs = runs_with(scripted_wiring())
     batch_id = runs.batches.create(lines(3), RunOptions(), "me", "Mine")
-    assert runs.batch_steering.pause(batch_id) and not runs.batch_steering.pause(batch_id)
+    assert runs.batch_commands.pause(batch_id) and not runs.batch_commands.pause(batch_id)
     runs.feeder.feed()
     assert runs.batches.progress(batch_id).counts == {WAITING: 3}
-    assert runs.batch_steering.resume(batch_id) and not runs.batch_steering.resume(batch_id)
+    assert runs.batch_commands.resume(batch_id) and not runs.batch_commands.resume(batch_id)
     fed_until(runs, batch_id)
 
 
@@ -145,11 +145,11 @@ def test_cancelling_ends_what_goes_on_and_begins_nothing_more(runs_with, gate):
     runs = runs_with(scripted_wiring(gate=gate), workers=1)
     batch_id = begun(runs, 20)
     assert gate.reached.wait(LONG)
-    assert runs.batch_steering.cancel(batch_id) and not runs.batch_steering.cancel(batch_id)
+    assert runs.batch_commands.cancel(batch_id) and not runs.batch_commands.cancel(batch_id)
     runs.feeder.feed()
-    assert runs.batches.progress(batch_id).counts == {"interrupted": LEAST_AHEAD, WAITING: 20 - LEAST_AHEAD}
+    assert runs.batches.progress(batch_id).counts == {"interrupted": MIN_QUEUED, WAITING: 20 - MIN_QUEUED}
     assert runs.batches.claims(batch_id)[0].problem == "Its batch was cancelled."
-    assert runs.batch_steering.retry(batch_id) == 0 and not runs.batch_steering.resume(batch_id)
+    assert runs.batch_commands.retry(batch_id) == 0 and not runs.batch_commands.resume(batch_id)
 
 
 def test_what_failed_is_tried_again_with_a_new_run_and_the_rest_stands(runs_with):
@@ -159,7 +159,7 @@ def test_what_failed_is_tried_again_with_a_new_run_and_the_rest_stands(runs_with
     before = runs.batches.claims(batch_id)
     assert runs.batches.progress(batch_id).counts == {"failed": 1, "SUPPORTED": 2}
     assert before[0].problem
-    assert runs.batch_steering.retry(batch_id) == 1
+    assert runs.batch_commands.retry(batch_id) == 1
     fed_until(runs, batch_id)
     after = runs.batches.claims(batch_id)
     assert runs.batches.progress(batch_id).counts == {"SUPPORTED": 3}
@@ -181,9 +181,9 @@ def test_a_run_that_its_owner_deleted_is_told_as_deleted_and_not_tried_again(run
     batch_id = begun(runs, 1)
     fed_until(runs, batch_id)
     runs.deletion.delete(runs.batches.claims(batch_id)[0].run_id)
-    assert runs.batches.progress(batch_id).counts == {GONE: 1}
+    assert runs.batches.progress(batch_id).counts == {DELETED: 1}
     assert runs.batches.claims(batch_id)[0].run_id is None
-    assert runs.batch_steering.retry(batch_id) == 0
+    assert runs.batch_commands.retry(batch_id) == 0
 
 
 def test_on_a_day_that_is_spent_nothing_begins_and_the_reason_is_told(runs_with):
@@ -194,7 +194,7 @@ def test_on_a_day_that_is_spent_nothing_begins_and_the_reason_is_told(runs_with)
     runs.feeder.feed()
     counts = runs.batches.progress(batch_id).counts
     runs.feeder.feed()
-    assert counts[WAITING] >= 60 - LEAST_AHEAD
+    assert counts[WAITING] >= 60 - MIN_QUEUED
     assert runs.batches.progress(batch_id).counts[WAITING] == counts[WAITING]
     assert runs.batches.get(batch_id).state is BatchState.GOING
 
@@ -221,7 +221,7 @@ def test_the_scheduler_feeds(runs_with):
 def test_there_is_no_batch_by_a_name_that_none_has(runs_with):
     runs = runs_with(scripted_wiring())
     assert runs.batches.get("nothing") is None and runs.batches.get("\0") is None
-    assert not runs.batch_steering.cancel("nothing") and runs.batch_steering.retry("nothing") == 0
+    assert not runs.batch_commands.cancel("nothing") and runs.batch_commands.retry("nothing") == 0
 
 
 def test_of_a_long_batch_all_claims_come_in_order(runs_with):
@@ -233,7 +233,7 @@ def test_of_a_long_batch_all_claims_come_in_order(runs_with):
 def test_an_old_batch_goes_when_the_last_of_its_runs_has_gone(runs_with):
     runs = runs_with(scripted_wiring())
     kept, going = begun(runs, 1), runs.batches.create(lines(1), RunOptions(), "me", "Going")
-    fed_until(runs, kept), runs.batch_steering.pause(going)
+    fed_until(runs, kept), runs.batch_commands.pause(going)
     runs.batch_deletion.forget(0)
     assert runs.batches.get(kept) and runs.batches.get(going)
     runs.deletion.take_away(RunRow.batch == kept)

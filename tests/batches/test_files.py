@@ -8,11 +8,20 @@ import json
 
 import pytest
 
+from app.batches.files import (
+    COLUMNS,
+    MAX_BYTES,
+    MAX_CLAIMS,
+    NO_CLAIMS,
+    NO_HEADER,
+    TOO_LARGE,
+    as_csv,
+    as_jsonl,
+    read_claims,
+)
+from app.batches.service import BatchClaim, BatchLine
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Label
-from app.runs.batch_files import LARGEST, MOST_CLAIMS, NO_CLAIMS, NO_HEADER, TOO_LARGE, read_claims
-from app.runs.batch_results import COLUMNS, as_csv, as_jsonl
-from app.runs.batches import BatchClaim, BatchLine
 from app.text.claims import LONGEST
 
 WHOLE = Claim("Hamlet, the play, is old.", "Somebody", "2020-10-31")
@@ -80,8 +89,8 @@ def test_what_stands_in_a_bad_line_can_be_stored():
             "There is no good claim in it. Line 1: The claim is too short: it needs at least 3 characters.",
         ),
         (b"claim\nThe moon is round.\n" + b"x" * 200_000, "a.csv", "Line 3 cannot be read as CSV."),
-        (b"Yes!\n" * (MOST_CLAIMS + 1), "", "There are 10,001 claims; at most 10,000 are allowed."),
-        (b"x" * (LARGEST + 1), "", TOO_LARGE),
+        (b"Yes!\n" * (MAX_CLAIMS + 1), "", "There are 10,001 claims; at most 10,000 are allowed."),
+        (b"x" * (MAX_BYTES + 1), "", TOO_LARGE),
     ],
 )
 def test_a_file_that_cannot_be_taken_says_why_in_one_sentence(sent, name, told):
@@ -91,7 +100,7 @@ def test_a_file_that_cannot_be_taken_says_why_in_one_sentence(sent, name, told):
 
 
 def test_as_many_claims_as_may_be_are_read():
-    assert len(read_claims(b"Yes!\n" * MOST_CLAIMS)) == MOST_CLAIMS
+    assert len(read_claims(b"Yes!\n" * MAX_CLAIMS)) == MAX_CLAIMS
 
 
 RESULTS = (

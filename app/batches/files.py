@@ -1,0 +1,224 @@
+"""Files of a batch: the claims that are uploaded and the results that are downloaded."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.batches.service import BatchClaim, BatchLine
+from app.domain.errors import InvalidInput
+from app.domain.model import Claim, Label
+from app.runs.json_schema import as_json
+from app.text.claims import LONGEST, whole_claim
+
+MAX_CLAIMS = 10_000
+"""Upper limit of the setting for the claims of one batch."""
+
+MAX_BYTES = 5 * 1024**2
+
+MAX_TITLE_LENGTH = 200
+
+FIELDS = ("claim", "speaker", "date")
+"""Columns and fields with other names are ignored."""
+
+TOO_LARGE = f"That is more than the {MAX_BYTES // 1024**2} MB that a file of claims may have."
+NO_CLAIMS = "There is no claim in it."
+NO_HEADER = "The first line of a CSV file must name the columns, and one of them must be called claim."
+
+
+def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> tuple[BatchLine, ...]:
+    """Return the claims of a file; a line that is not a claim has its problem.
+
+    The format follows from the file name (.csv, .jsonl, .txt), or from the content without one. Raises InvalidInput
+    for a file that cannot be read, has no valid claim, or more than `limit`.
+    """
+    if len(sent) > MAX_BYTES:
+        raise InvalidInput(TOO_LARGE, "claims")
+    try:
+        text = sent.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput("The claims must be text in UTF-8; what arrived was not.", "claims") from None
+    read = {"csv": _from_csv, "jsonl": _from_jsonl, "txt": _from_lines}[_kind(text, name)]
+    return check_lines((_line(f"Line {number}: ", fields) for number, fields in read(text)), limit)
+
+
+def check_lines(lines: Iterator[BatchLine], limit: int = MAX_CLAIMS) -> tuple[BatchLine, ...]:
+    """Return the lines. Raises InvalidInput for too many, or where none is a valid claim."""
+    found = tuple(lines)
+    if len(found) > limit:
+        raise InvalidInput(f"There are {len(found):,} claims; at most {limit:,} are allowed.", "claims")
+    if not found:
+        raise InvalidInput(NO_CLAIMS, "claims")
+    if all(line.problem for line in found):
+        raise InvalidInput(f"There is no good claim in it. {found[0].problem}", "claims")
+    return found
+
+
+def _line(where: str, fields: Mapping[str, Any] | str) -> BatchLine:
+    """Return one line of the batch; `where` begins its problem. Text in place of fields is the problem."""
+    if isinstance(fields, str):
+        return BatchLine(Claim(""), where + fields)
+    values = {name: "" if fields.get(name) is None else fields[name] for name in FIELDS}
+    for name, value in values.items():
+        if not isinstance(value, str):
+            return BatchLine(Claim(_storable(values["claim"])), f"{where}The {name} must be text.")
+    try:
+        return BatchLine(whole_claim(values["claim"], values["speaker"], values["date"]))
+    except InvalidInput as error:
+        return BatchLine(Claim(_storable(values["claim"])), where + str(error))
+
+
+def line_of(number: int, fields: Mapping[str, Any]) -> BatchLine:
+    """Return the line of claim number `number`, which was sent as a JSON object."""
+    return _line(f"Claim {number}: ", fields)
+
+
+def title_of(*names: str) -> str:
+    """Return the first name with visible characters, on one line and shortened; "" without one."""
+    shown = ("".join(each for each in " ".join(name.split()) if each.isprintable()) for name in names)
+    return next(filter(None, (name.strip()[:MAX_TITLE_LENGTH] for name in shown)), "")
+
+
+def _storable(value: Any) -> str:
+    """Return the text of an invalid line in a form that every database can store."""
+    text = value if isinstance(value, str) else ""
+    return text[:LONGEST].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def _kind(text: str, name: str) -> str:
+    suffix = name.lower().rpartition(".")[2]
+    if suffix in ("csv", "tsv"):
+        return "csv"
+    if suffix in ("jsonl", "ndjson"):
+        return "jsonl"
+    if suffix == "txt":
+        return "txt"
+    if text.lstrip().startswith("{"):
+        return "jsonl"
+    return "csv" if "claim" in _columns(_header(text)) else "txt"
+
+
+def _header(text: str) -> str:
+    return text.lstrip().partition("\n")[0]
+
+
+def _delimiter(header: str) -> str:
+    """Return the column separator: spreadsheets write semicolons in locales with decimal commas, or tabs."""
+    return max(",;\t", key=header.count)
+
+
+def _columns(header: str) -> list[str]:
+    try:
+        names = next(csv.reader([header], delimiter=_delimiter(header)), [])
+    except csv.Error:
+        return []
+    return [name.strip().lower() for name in names]
+
+
+def _from_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the number of each record's first line, from 1, and its fields."""
+    text = text.lstrip()
+    header = _header(text)
+    columns = _columns(header)
+    if "claim" not in columns:
+        raise InvalidInput(NO_HEADER, "claims")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(header))
+    next(reader)
+    before = reader.line_num
+    try:
+        for record in reader:
+            if any(value.strip() for value in record):
+                yield before + 1, dict(zip(columns, record, strict=False))
+            before = reader.line_num
+    except csv.Error:
+        raise InvalidInput(f"Line {before + 1} cannot be read as CSV.", "claims") from None
+
+
+def _from_jsonl(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            fields = None
+        yield number, fields if isinstance(fields, dict) else "It is no JSON object."
+
+
+def _from_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield number, {"claim": line}
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet executes text that begins with one of these as a formula (CSV injection)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """A claim of a batch and its result; what there is none of is None."""
+
+    number: Annotated[int, Field(ge=0)]
+    claim: str
+    speaker: str | None
+    date: str | None
+    """A day, like 2020-10-31."""
+    label: Label | None
+    confidence: Annotated[float, Field(ge=0, le=1)] | None
+    state: str
+    """That of its run, or waiting, deleted or bad input."""
+    problem: str | None
+    """Why there is no verdict."""
+    permalink: str | None
+    """Where its report is read."""
+
+
+COLUMNS = tuple(each.name for each in fields(BatchResult))
+
+Address = Callable[[str], str]
+"""Returns the address of a run's report, given its id."""
+
+
+def result(claim: BatchClaim, address: Address) -> BatchResult:
+    """Return the claim and its result."""
+    return BatchResult(
+        number=claim.number,
+        claim=claim.claim.text,
+        speaker=claim.claim.speaker,
+        date=claim.claim.date,
+        label=claim.label,
+        confidence=claim.confidence,
+        state=claim.state,
+        problem=claim.problem or None,
+        permalink=address(claim.run_id) if claim.run_id else None,
+    )
+
+
+def as_jsonl(claims: Iterable[BatchClaim], address: Address) -> Iterator[str]:
+    """Yield one JSON object per line."""
+    for claim in claims:
+        yield json.dumps(as_json(result(claim, address)), ensure_ascii=False) + "\n"
+
+
+def as_csv(claims: Iterable[BatchClaim], address: Address) -> Iterator[str]:
+    """Yield a header and one record per claim (RFC 4180). An apostrophe is put before text like a formula."""
+    yield _record(COLUMNS)
+    for claim in claims:
+        yield _record(map(_escape_formula, as_json(result(claim, address)).values()))
+
+
+def _escape_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+
+
+def _record(values: Iterable[Any]) -> str:
+    written = io.StringIO()
+    csv.writer(written).writerow(values)
+    return written.getvalue()

@@ -1,0 +1,345 @@
+"""Batches: many claims with the same options, each checked by a run of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.domain.events import RunStarted
+from app.domain.model import Claim, Label, RunOptions
+from app.runs.db import database_now
+from app.runs.deletion import UNDO_SECONDS
+from app.runs.event_store import encode_options
+from app.runs.idempotency import id_for_form, is_invalid_id, new_id
+from app.runs.models import RUNNING, BatchClaimRow, BatchRow, EventRow, RunRow, is_visible
+
+BAD_INPUT, WAITING, DELETED = "bad input", "waiting", "deleted"
+"""States of a claim without a run: not a valid claim, not started yet, run deleted. Any other has its run's state."""
+
+FAILED_STATES = ("failed", "interrupted")
+"""States of a run that ended without a verdict; these can be retried."""
+
+CLAIMS_PER_READ = 500
+
+
+class BatchState(StrEnum):
+    """The state of a batch. CANCELLED is final; a retry sets DONE back to GOING."""
+
+    GOING = "going"
+    PAUSED = "paused"
+    CANCELLED = "cancelled"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLine:
+    """A claim read from a file or a request."""
+
+    claim: Claim
+    problem: str = ""
+    """Why the line is not a valid claim; `claim` then has its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch in a list."""
+
+    id: str
+    owner: str
+    title: str
+    state: BatchState
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BatchClaim:
+    """A claim of a batch and its state."""
+
+    number: int
+    claim: Claim
+    state: str
+    run_id: str | None = None
+    label: Label | None = None
+    confidence: float | None = None
+    problem: str = ""
+    """Why there is no verdict, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many claims of a batch are in which state."""
+
+    counts: dict[str, int]
+    """By label, or by the claim's state where it has none."""
+
+    @property
+    def total(self) -> int:
+        """Return the number of claims."""
+        return sum(self.counts.values())
+
+    @property
+    def done(self) -> int:
+        """Return the number of claims whose work has ended; only a retry changes them."""
+        return self.total - self.counts.get(WAITING, 0) - self.counts.get(RUNNING, 0)
+
+    @property
+    def with_verdict(self) -> int:
+        """Return the number of claims with a verdict."""
+        return sum(self.counts.get(label, 0) for label in Label)
+
+    @property
+    def failed(self) -> int:
+        """Return the number of claims that can be retried."""
+        return sum(self.counts.get(state, 0) for state in FAILED_STATES)
+
+
+class Batches:
+    """Store and read the batches of one database, except deleted ones."""
+
+    def __init__(self, sessions: sessionmaker[Session]) -> None:
+        self._sessions = sessions
+
+    def create(self, lines: Sequence[BatchLine], options: RunOptions, owner: str, title: str, form: str = "") -> str:
+        """Store a new batch in state GOING and return its id, which has 128 random bits.
+
+        `form` is the random name of the form that was sent, if any; the same form sent twice makes one batch.
+        """
+        begins = [RunStarted(line.claim, options) for line in lines]
+        batch_id = id_for_form(owner, form, begins) if form else new_id()
+        batch = {"id": batch_id, "owner": owner, "title": title, "state": BatchState.GOING.value}
+        rows = [
+            {
+                "batch_id": batch_id,
+                "number": number,
+                "claim": line.claim.text,
+                "speaker": line.claim.speaker,
+                "date": line.claim.date,
+                "problem": line.problem or None,
+            }
+            for number, line in enumerate(lines, 1)
+        ]
+        try:
+            with self._sessions.begin() as session:
+                made = {**batch, "options": encode_options(options), "created_at": database_now()}
+                session.execute(insert(BatchRow).values(**made))
+                session.execute(insert(BatchClaimRow), rows)
+        except IntegrityError:  # the form was sent before
+            return batch_id if self.get(batch_id) else self.create(lines, options, owner, title)
+        return batch_id
+
+    def get(self, batch_id: str) -> Batch | None:
+        """Return the batch, or None."""
+        if is_invalid_id(batch_id):
+            return None
+        with self._sessions() as session:
+            row = session.scalar(select(BatchRow).where(BatchRow.id == batch_id, BatchRow.deleted_at.is_(None)))
+            return batch_from_row(row) if row else None
+
+    def of_owner(self, owner: str, limit: int = 50) -> tuple[Batch, ...]:
+        """Return the owner's batches, newest first."""
+        chosen = select(BatchRow).where(BatchRow.owner == owner, BatchRow.deleted_at.is_(None))
+        newest_first = chosen.order_by(BatchRow.created_at.desc(), BatchRow.id)
+        with self._sessions() as session:
+            return tuple(map(batch_from_row, session.scalars(newest_first.limit(limit))))
+
+    def progress(self, batch_id: str) -> Progress:
+        """Count the batch's claims by state."""
+        status = func.coalesce(case((_state() == "verdict", RunRow.label)), _state()).label("status")
+        counted = select(status, func.count()).select_from(BatchClaimRow).outerjoin(RunRow, _is_own_run())
+        with self._sessions() as session:
+            found = session.execute(counted.where(BatchClaimRow.batch_id == batch_id).group_by(status))
+            return Progress(dict(found.all()))
+
+    def claims(self, batch_id: str, after: int = 0, limit: int = 100) -> tuple[BatchClaim, ...]:
+        """Return up to `limit` claims numbered above `after`, in order."""
+        last_event = and_(EventRow.run_id == RunRow.id, EventRow.seq == RunRow.last_seq, RunRow.state != RUNNING)
+        chosen = (
+            select(BatchClaimRow, _state().label("state"), RunRow.label, EventRow.body)
+            .outerjoin(RunRow, _is_own_run())
+            .outerjoin(EventRow, last_event)
+            .where(BatchClaimRow.batch_id == batch_id, BatchClaimRow.number > after)
+            .order_by(BatchClaimRow.number)
+        )
+        with self._sessions() as session:
+            return tuple(_claim(*row) for row in session.execute(chosen.limit(limit)))
+
+    def all_claims(self, batch_id: str) -> Iterator[BatchClaim]:
+        """Yield every claim, in order. No session is held between the reads."""
+        after = 0
+        while claims := self.claims(batch_id, after, CLAIMS_PER_READ):
+            yield from claims
+            after = claims[-1].number
+
+
+def _is_own_run() -> ColumnElement[bool]:
+    return RunRow.id == BatchClaimRow.run_id
+
+
+def _state() -> ColumnElement[str]:
+    return case(
+        (BatchClaimRow.problem.is_not(None), BAD_INPUT),
+        (BatchClaimRow.run_id.is_(None), WAITING),
+        (or_(RunRow.id.is_(None), RunRow.deleted_at.is_not(None)), DELETED),
+        else_=RunRow.state,
+    )
+
+
+def batch_from_row(row: BatchRow) -> Batch:
+    """Return the batch in a row."""
+    return Batch(row.id, row.owner, row.title, BatchState(row.state), row.created_at)
+
+
+def _claim(row: BatchClaimRow, state: str, label: str | None, last: dict[str, Any] | None) -> BatchClaim:
+    claim = Claim(row.claim, row.speaker, row.date)
+    if state in (BAD_INPUT, WAITING, DELETED):
+        return BatchClaim(row.number, claim, state, problem=row.problem or "")
+    last = last or {}
+    confidence = last.get("verdict", {}).get("confidence")
+    return BatchClaim(
+        row.number, claim, state, row.run_id, Label(label) if label else None, confidence, last.get("message", "")
+    )
+
+
+BATCH_CANCELLED = "Its batch was cancelled."
+
+
+class BatchCommands:
+    """Pause, resume, cancel and retry batches. `stop` ends an unfinished run, given its id and the reason."""
+
+    def __init__(self, sessions: sessionmaker[Session], stop: Callable[[str, str], bool]) -> None:
+        self._sessions = sessions
+        self._stop = stop
+
+    def unfinished(self, batch_id: str) -> tuple[str, ...]:
+        """Return the batch's runs that have not ended."""
+        begun = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state == RUNNING)
+        with self._sessions() as session:
+            return tuple(session.scalars(begun))
+
+    def pause(self, batch_id: str) -> bool:
+        """Start no more of its runs; started ones continue. False unless it was going."""
+        return self._change(batch_id, BatchState.PAUSED, BatchState.GOING)
+
+    def resume(self, batch_id: str) -> bool:
+        """Resume a paused batch. False unless it was paused."""
+        return self._change(batch_id, BatchState.GOING, BatchState.PAUSED)
+
+    def cancel(self, batch_id: str) -> bool:
+        """Start no more of its runs, and end the unfinished ones. False for a batch that has ended."""
+        if not self._change(batch_id, BatchState.CANCELLED, BatchState.GOING, BatchState.PAUSED):
+            return False
+        self.stop_all(batch_id, BATCH_CANCELLED)
+        return True
+
+    def stop_all(self, batch_id: str, reason: str) -> None:
+        """End the batch's unfinished runs."""
+        for run_id in self.unfinished(batch_id):
+            self._stop(run_id, reason)
+
+    def retry(self, batch_id: str) -> int:
+        """Have every claim whose run failed or was interrupted run again; return how many.
+
+        Returns 0 for a cancelled or deleted batch; a paused one stays paused. The earlier runs keep their links.
+        """
+        again = select(RunRow.id).where(RunRow.batch == batch_id, RunRow.state.in_(FAILED_STATES), is_visible())
+        reset = update(BatchClaimRow).where(BatchClaimRow.batch_id == batch_id, BatchClaimRow.run_id.in_(again))
+        can_continue = (BatchRow.state != BatchState.CANCELLED.value, BatchRow.deleted_at.is_(None))
+        reopened = update(BatchRow).where(BatchRow.id == batch_id, *can_continue)
+        state = case((BatchRow.state == BatchState.PAUSED.value, BatchRow.state), else_=BatchState.GOING.value)
+        with self._sessions.begin() as session:
+            if session.execute(reopened.values(state=state).returning(BatchRow.id)).one_or_none() is None:
+                return 0
+            return len(session.execute(reset.values(run_id=None).returning(BatchClaimRow.number)).all())
+
+    def _change(self, batch_id: str, state: BatchState, *before: BatchState) -> bool:
+        """Change the batch's state; False unless it is one of `before`."""
+        changed = update(BatchRow).where(BatchRow.id == batch_id, BatchRow.state.in_([each.value for each in before]))
+        with self._sessions.begin() as session:
+            done = session.execute(changed.values(state=state.value).returning(BatchRow.id))
+            return done.one_or_none() is not None
+
+
+BATCH_DELETED = "Its batch was deleted."
+
+ENDED_STATES = (BatchState.DONE.value, BatchState.CANCELLED.value)
+
+
+class BatchDeletion:
+    """Delete batches together with their runs. The owner can undo it until they are purged (runs/deletion.py).
+
+    Runs that were deleted before their batch are not restored with it. Branches of deleted runs stay.
+    """
+
+    def __init__(
+        self, sessions: sessionmaker[Session], stop_all: Callable[[str, str], None], undo_seconds: float = UNDO_SECONDS
+    ) -> None:
+        """`stop_all` ends the unfinished runs of a batch, given its id and the reason."""
+        self._sessions = sessions
+        self._stop_all = stop_all
+        self._undo_seconds = undo_seconds
+
+    def delete(self, batch_id: str) -> bool:
+        """Hide the batch and all its runs, and cancel it if it has not ended. False for an unknown batch.
+
+        Writing the batch's row first blocks the feeder from starting another of its runs.
+        """
+        ended = case((BatchRow.state.in_(ENDED_STATES), BatchRow.state), else_=BatchState.CANCELLED.value)
+        hidden = update(BatchRow).where(BatchRow.id == batch_id, BatchRow.deleted_at.is_(None))
+        with self._sessions.begin() as session:
+            hiding = hidden.values(state=ended, deleted_at=database_now()).returning(BatchRow.id)
+            if session.execute(hiding).one_or_none() is None:
+                return False
+            deleted_at = select(BatchRow.deleted_at).where(BatchRow.id == batch_id).scalar_subquery()
+            session.execute(update(RunRow).where(RunRow.batch == batch_id, is_visible()).values(deleted_at=deleted_at))
+        self._stop_all(batch_id, BATCH_DELETED)
+        return True
+
+    def restore(self, batch_id: str, owner: str) -> bool:
+        """Restore a deleted batch; a cancelled one stays cancelled. False if it is too late or unknown."""
+        if is_invalid_id(batch_id):
+            return False
+        conditions = (BatchRow.id == batch_id, BatchRow.owner == owner, self._is_restorable())
+        deleted_at = select(BatchRow.deleted_at).where(*conditions).scalar_subquery()
+        with self._sessions.begin() as session:
+            back = update(RunRow).where(RunRow.batch == batch_id, RunRow.deleted_at == deleted_at)
+            session.execute(back.values(deleted_at=None))
+            shown = update(BatchRow).where(*conditions).values(deleted_at=None).returning(BatchRow.id)
+            if session.execute(shown).one_or_none() is None:
+                session.rollback()
+                return False
+        return True
+
+    def undoable(self, owner: str) -> tuple[Batch, ...]:
+        """Return the owner's deleted batches that can still be restored, last deleted first."""
+        chosen = select(BatchRow).where(BatchRow.owner == owner, self._is_restorable())
+        with self._sessions() as session:
+            return tuple(map(batch_from_row, session.scalars(chosen.order_by(BatchRow.deleted_at.desc(), BatchRow.id))))
+
+    def purge(self) -> None:
+        """Delete for good the batches that can no longer be restored, but not their runs.
+
+        Looks for one first, because a purge without work should not take the write lock.
+        """
+        too_late = BatchRow.deleted_at <= database_now(-self._undo_seconds)
+        with self._sessions() as session:
+            found = session.scalar(select(BatchRow.id).where(too_late).limit(1))
+        if found is not None:
+            with self._sessions.begin() as session:
+                session.execute(delete(BatchRow).where(too_late))
+
+    def forget(self, days: int) -> None:
+        """Delete ended batches older than `days` whose runs were all deleted."""
+        has_runs = select(RunRow.id).where(RunRow.batch == BatchRow.id).exists()
+        old = BatchRow.created_at < database_now(-days * 86_400)
+        with self._sessions.begin() as session:
+            session.execute(delete(BatchRow).where(BatchRow.state.in_(ENDED_STATES), old, ~has_runs))
+
+    def _is_restorable(self) -> ColumnElement[bool]:
+        return BatchRow.deleted_at > database_now(-self._undo_seconds)

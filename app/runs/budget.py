@@ -1,0 +1,178 @@
+"""Limits of a run and of the site's spending in a day, and the owner's command to conclude early.
+
+A run that reaches a limit does not fail: its strategy concludes from what it has and may make the calls that this
+takes. The command is stored with the run, so it reaches any process that resumes the run.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.domain.model import Usage
+from app.domain.ports import RunCommand
+from app.runs.db import database_now
+from app.runs.models import SpendingRow
+
+COMMAND_POLL_SECONDS = 0.2
+"""Each append returns the owner's command; after this long without an append it is read from the database."""
+
+ASKED_BY_OWNER = "Its owner asked for a conclusion from what was there."
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of one run and, as `day_*`, of the whole site in a UTC day; None for no limit.
+
+    Money is in the currency of the operator's prices.
+    """
+
+    seconds: float | None = None
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    day_calls: int | None = None
+    day_tokens: int | None = None
+    day_cost: float | None = None
+
+    def reached_by_run(self, usage: Usage) -> str:
+        """Return the limit of one run that this usage reaches, in words, or ""."""
+        return _reached(usage, self.calls, self.tokens, self.cost)
+
+    def reached_by_day(self, today: Callable[[], Usage]) -> str:
+        """Return the daily limit that the site has reached, in words, or ""; calls `today` only if there is a limit."""
+        if (self.day_calls, self.day_tokens, self.day_cost) == (None, None, None):
+            return ""
+        return _reached(today(), self.day_calls, self.day_tokens, self.day_cost)
+
+
+class RunBudget:
+    """Implements `Control` for one run. A resumed run continues from its earlier usage and working time."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        today: Callable[[], Usage],
+        used: Usage = Usage(),  # noqa: B008 - it is frozen
+        worked: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+        read_command: Callable[[], RunCommand] = lambda: RunCommand.CONTINUE,
+    ) -> None:
+        """`read_command` queries the database; `receive` gets the command without a query."""
+        self._limits = limits
+        self._today = today
+        self._used = used
+        self._lock = threading.Lock()
+        self._clock = clock
+        self._began = clock() - worked
+        self._reason = ""
+        self._read_command = read_command
+        self._is_finish_requested = False
+        self._received_at = float("-inf")
+
+    def count(self, usage: Usage) -> None:
+        """Add the cost of a call. Thread-safe."""
+        with self._lock:
+            self._used += usage
+
+    def receive(self, command: RunCommand) -> None:
+        """Note the owner's present command. A request to finish cannot be withdrawn."""
+        self._is_finish_requested = self._is_finish_requested or command is RunCommand.FINISH_NOW
+        self._received_at = self._clock()
+
+    def command(self) -> RunCommand:
+        """Return FINISH_NOW once the owner asked for it, else FINISH_AFTER_HOP once a limit is reached."""
+        if not self._is_finish_requested and self._clock() - self._received_at >= COMMAND_POLL_SECONDS:
+            self.receive(self._read_command())
+        if self._is_finish_requested:
+            self._reason = self._reason or ASKED_BY_OWNER
+            return RunCommand.FINISH_NOW
+        self._reason = self._reason or self._reached()
+        return RunCommand.FINISH_AFTER_HOP if self._reason else RunCommand.CONTINUE
+
+    def reason(self) -> str:
+        """Return why the command is not CONTINUE, in a sentence."""
+        return self._reason
+
+    def _reached(self) -> str:
+        seconds = self._limits.seconds
+        if seconds is not None and self._clock() - self._began >= seconds:
+            return f"The limit of {seconds:g} second{'s' * (seconds != 1)} for one check was reached."
+        if reached := self._limits.reached_by_run(self._used):
+            return f"The limit of {reached} for one check was reached."
+        if reached := self._limits.reached_by_day(self._today):
+            return f"This site's limit of {reached} a day was reached."
+        return ""
+
+
+def _reached(usage: Usage, calls: int | None, tokens: int | None, cost: float | None) -> str:
+    if calls is not None and usage.calls >= calls:
+        return f"{calls:,} call{'s' * (calls != 1)}"
+    if tokens is not None and usage.tokens >= tokens:
+        return f"{tokens:,} token{'s' * (tokens != 1)}"
+    if cost is not None and usage.cost and usage.cost >= cost:  # calls without a price never reach a limit of 0
+        return f"{cost:g} in cost"
+    return ""
+
+
+def _addition(insert: Any) -> Any:
+    """Return the statement that inserts a day's sum or adds to it, with the dialect's own `insert`."""
+    statement = insert(SpendingRow.__table__)
+    columns = SpendingRow.__table__.c
+    sums = {each.name: each + statement.excluded[each.name] for each in columns if not each.primary_key}
+    return statement.on_conflict_do_update(index_elements=[columns.day], set_=sums)
+
+
+_ADDITIONS = {"sqlite": _addition(sqlite.insert), "postgresql": _addition(postgresql.insert)}
+"""SQLAlchemy has ON CONFLICT per dialect only. Built once, because every model call executes one."""
+
+
+class Spending:
+    """The cost of all runs by UTC day, in the database so that every server sees the same sum."""
+
+    def __init__(self, sessions: sessionmaker[Session]) -> None:
+        self._sessions = sessions
+
+    def today(self) -> Usage:
+        """Return the usage since midnight."""
+        with self._sessions() as session:
+            row = session.get(SpendingRow, _now(session).date())
+            return Usage(row.calls, row.prompt_tokens, row.completion_tokens, cost=row.cost) if row else Usage()
+
+    def seconds_to_midnight(self) -> float:
+        """Return the seconds until the next day."""
+        with self._sessions() as session:
+            now = _now(session)
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        return (midnight - now).total_seconds()
+
+    def add(self, usage: Usage) -> None:
+        """Add to today's sum in a separate transaction."""
+        with self._sessions.begin() as session:
+            add_to_day(session.connection(), _now(session).date(), usage)
+
+
+def add_to_day(connection: Connection, day: date, usage: Usage) -> None:
+    """Add to a day's sum in the connection's transaction. Empty usage writes nothing."""
+    if not (usage.calls or usage.tokens or usage.cost):
+        return
+    spent = {
+        "day": day,
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost": usage.cost or 0.0,
+    }
+    connection.execute(_ADDITIONS[connection.dialect.name], spent)
+
+
+def _now(session: Session) -> datetime:
+    return session.execute(select(database_now())).scalar_one()

@@ -1,0 +1,180 @@
+"""The control: it says go on until a limit is reached, and then which."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.events import PhaseEntered, RunResumed, RunStarted
+from app.domain.model import Claim, RunOptions, Usage
+from app.domain.ports import RunCommand
+from app.runs.budget import ASKED_BY_OWNER, COMMAND_POLL_SECONDS, Limits, RunBudget, Spending, add_to_day
+from app.runs.event_store import WAITING, StoredEvent
+from app.runs.models import SpendingRow
+from app.runs.runner import worked_seconds
+
+PHASE = PhaseEntered("reading")
+
+
+def control(limits: Limits, today: Usage = Usage(), **fields) -> RunBudget:  # noqa: B008 - it is frozen
+    return RunBudget(limits, lambda: today, **fields)
+
+
+def test_without_limits_a_run_goes_on_for_ever():
+    free = control(Limits(), Usage(10**9, 10**9, cost=1e9), used=Usage(10**9, 10**9, cost=1e9), worked=1e9)
+    assert (free.command(), free.reason()) == (RunCommand.CONTINUE, "")
+
+
+@pytest.mark.parametrize(
+    "limits, used, today, reason",
+    [
+        (Limits(calls=100), Usage(100), Usage(), "The limit of 100 calls for one check was reached."),
+        (Limits(calls=1), Usage(1), Usage(), "The limit of 1 call for one check was reached."),
+        (Limits(tokens=2000), Usage(1, 1500, 500), Usage(), "The limit of 2,000 tokens for one check was reached."),
+        (Limits(cost=0.5), Usage(cost=0.5), Usage(), "The limit of 0.5 in cost for one check was reached."),
+        (Limits(day_calls=1000), Usage(), Usage(1000), "This site's limit of 1,000 calls a day was reached."),
+        (Limits(day_tokens=9), Usage(), Usage(1, 4, 6), "This site's limit of 9 tokens a day was reached."),
+        (Limits(day_cost=2), Usage(), Usage(cost=2.5), "This site's limit of 2 in cost a day was reached."),
+    ],
+)
+def test_a_reached_limit_concludes_the_run_and_is_named_with_its_number(limits, used, today, reason):
+    bounded = control(limits, today, used=used)
+    assert (bounded.command(), bounded.reason()) == (RunCommand.FINISH_AFTER_HOP, reason)
+
+
+@pytest.mark.parametrize(
+    "limits, used",
+    [
+        (Limits(calls=100, tokens=2000, cost=0.5), Usage(99, 1000, 999, cached=500, cost=0.49)),
+        (Limits(cost=0), Usage(50, 1000, 1000)),
+        (Limits(cost=0), Usage(50, 1000, 1000, cost=0.0)),
+    ],
+)
+def test_below_every_limit_it_goes_on_and_what_is_free_reaches_no_limit_of_money(limits, used):
+    assert control(limits, used=used).command() is RunCommand.CONTINUE
+
+
+def test_calls_that_are_made_meanwhile_count():
+    bounded = control(Limits(calls=3), used=Usage(1))
+    bounded.count(Usage(1))
+    assert bounded.command() is RunCommand.CONTINUE
+    bounded.count(Usage(1))
+    assert bounded.command() is RunCommand.FINISH_AFTER_HOP
+
+
+class Owner:
+    """What a run's owner wants, and how often that was looked up."""
+
+    def __init__(self) -> None:
+        self.wanted, self.looks, self.time = RunCommand.CONTINUE, 0, 1000.0
+
+    def command(self) -> RunCommand:
+        self.looks += 1
+        return self.wanted
+
+    def control(self, limits: Limits = Limits(), **fields) -> RunBudget:  # noqa: B008 - it is frozen
+        return control(limits, read_command=self.command, clock=lambda: self.time, **fields)
+
+
+def test_an_owner_who_asks_is_heard_at_the_next_look_and_named():
+    owner = Owner()
+    budget = owner.control()
+    assert budget.command() is RunCommand.CONTINUE
+    owner.wanted = RunCommand.FINISH_NOW
+    owner.time += COMMAND_POLL_SECONDS
+    assert (budget.command(), budget.reason()) == (RunCommand.FINISH_NOW, ASKED_BY_OWNER)
+
+
+def test_what_the_owner_wants_is_looked_up_now_and_then_and_not_where_an_event_has_just_told_it():
+    owner = Owner()
+    budget = owner.control()
+    for seconds in (0, 0.5, 0.4, 0.4):
+        owner.time += seconds * COMMAND_POLL_SECONDS
+        assert budget.command() is RunCommand.CONTINUE
+    assert owner.looks == 2
+    owner.time += 9 * COMMAND_POLL_SECONDS
+    budget.receive(RunCommand.CONTINUE)
+    assert (budget.command(), owner.looks) == (RunCommand.CONTINUE, 2)
+    budget.receive(RunCommand.FINISH_NOW)
+    budget.receive(RunCommand.CONTINUE)  # read earlier, received later from another thread
+    assert (budget.command(), owner.looks) == (RunCommand.FINISH_NOW, 2)
+
+
+def test_an_owner_may_hurry_a_run_that_a_limit_concludes_and_the_limit_stays_the_reason():
+    budget = Owner().control(Limits(calls=1), used=Usage(1))
+    assert budget.command() is RunCommand.FINISH_AFTER_HOP
+    budget.receive(RunCommand.FINISH_NOW)
+    assert (budget.command(), "1 call" in budget.reason()) == (RunCommand.FINISH_NOW, True)
+
+
+def test_the_time_before_a_take_over_counts():
+    now = [1000.0]
+    bounded = control(Limits(seconds=300), worked=200, clock=lambda: now[0])
+    now[0] += 99
+    assert bounded.command() is RunCommand.CONTINUE
+    now[0] += 1
+    assert bounded.command() is RunCommand.FINISH_AFTER_HOP
+    assert bounded.reason() == "The limit of 300 seconds for one check was reached."
+
+
+def test_a_reason_once_given_stands():
+    spent = [Usage(5)]
+    bounded = RunBudget(Limits(day_calls=5), lambda: spent[0])
+    assert bounded.command() is RunCommand.FINISH_AFTER_HOP
+    spent[0] = Usage()  # midnight
+    assert (bounded.command(), "5 calls a day" in bounded.reason()) == (RunCommand.FINISH_AFTER_HOP, True)
+
+
+def test_the_days_sum_is_not_asked_for_when_the_day_has_no_limit():
+    def today() -> Usage:
+        raise AssertionError("nobody needs it")
+
+    assert RunBudget(Limits(calls=5), today).command() is RunCommand.CONTINUE
+
+
+def test_waiting_and_the_gap_before_a_take_over_are_no_work():
+    told = [
+        (0, RunStarted(Claim("Hamlet is a play."), RunOptions())),
+        (0, WAITING),
+        (100, PHASE),
+        (103, PHASE),
+        (110, PHASE),
+        (5000, RunResumed("The check was cut off.")),
+        (5002, PHASE),
+    ]
+    assert worked_seconds(StoredEvent(n, at, event) for n, (at, event) in enumerate(told, 1)) == 12
+
+
+# The day's sum: everybody adds to one, and a new day begins with nothing.
+
+
+def test_nothing_has_been_spent_on_a_day_without_calls(sessions):
+    assert Spending(sessions).today() == Usage()
+
+
+def test_many_who_add_at_once_lose_nothing(sessions):
+    spending = Spending(sessions)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: spending.add(Usage(1, 10, 2, cached=4, cost=0.25)), range(40)))
+    assert Spending(sessions).today() == Usage(40, 400, 80, cost=10.0)
+
+
+def test_what_costs_nothing_is_not_written(sessions):
+    Spending(sessions).add(Usage(cached=1))
+    with sessions() as session:
+        assert session.scalar(select(func.count()).select_from(SpendingRow)) == 0
+
+
+def test_each_day_has_its_own_sum(sessions):
+    with sessions.begin() as session:
+        add_to_day(session.connection(), date(2020, 2, 29), Usage(7))
+    assert Spending(sessions).today() == Usage()
+
+
+def test_it_is_never_more_than_a_day_to_midnight(sessions):
+    now = datetime.now(UTC)
+    expected = 86_400 - (now.hour * 3600 + now.minute * 60 + now.second)
+    assert Spending(sessions).seconds_to_midnight() % 86_400 == pytest.approx(expected % 86_400, abs=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import LlamaConfig, LlamaForSequenceClassification
 
-from app.backends.local.judge import packed
+from app.backends.local.judge import pack_batch
 
 ONE, TWO, LONG = [5], [7, 8], [3 + at % 90 for at in range(400)]
 
@@ -35,4 +35,4 @@ def padded_logits(model, texts):
 def packed_logits(model, texts):
     ends = torch.tensor([len(text) for text in texts]).cumsum(0) - 1
     with torch.inference_mode():
-        return model.score(model.model(**packed(texts)).last_hidden_state[0, ends])
+        return model.score(model.model(**pack_batch(texts)).last_hidden_state[0, ends])

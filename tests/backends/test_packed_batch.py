@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertForQuestionAnswering
 
-from app.backends.local.judge import packed, take_packed
+from app.backends.local.judge import pack_batch, use_packed_attention
 from tests.backends.llamas import LONG, ONE, TWO, packed_logits, padded_logits, small_llama
 
 
@@ -18,12 +18,12 @@ def llama():
 @pytest.mark.parametrize("texts", [[ONE], [LONG], [TWO, LONG, ONE], [LONG, LONG[:399], TWO, TWO]])
 def test_packed_texts_are_judged_as_padded_ones_are(llama, texts):
     plain = copy.deepcopy(llama)
-    take_packed(llama)
+    use_packed_attention(llama)
     torch.testing.assert_close(packed_logits(llama, texts), padded_logits(plain, texts), atol=1e-4, rtol=0)
 
 
 def test_a_text_sees_nothing_of_the_texts_beside_it(llama):
-    take_packed(llama)
+    use_packed_attention(llama)
     one, other = packed_logits(llama, [LONG, TWO]), packed_logits(llama, [ONE, TWO])
     torch.testing.assert_close(one[1], other[1], atol=1e-5, rtol=0)
     assert not torch.allclose(one[0], other[0], atol=1e-2)
@@ -35,13 +35,13 @@ def test_a_model_that_reads_both_ways_is_packed_as_well():
     model = BertForQuestionAnswering(BertConfig(**sizes, vocab_size=100)).eval()
     with torch.inference_mode():
         alone = [model(input_ids=torch.tensor([text])).start_logits[0] for text in (TWO, LONG)]
-        take_packed(model)
-        together = model(**packed([TWO, LONG])).start_logits[0]
+        use_packed_attention(model)
+        together = model(**pack_batch([TWO, LONG])).start_logits[0]
     torch.testing.assert_close(together, torch.cat(alone), atol=1e-4, rtol=0)
 
 
 def test_weights_that_are_not_numbers_stay_visible(llama):
-    take_packed(llama)
+    use_packed_attention(llama)
     with torch.no_grad():
         llama.model.layers[0].mlp.up_proj.weight[0, 0] = float("nan")
     assert packed_logits(llama, [ONE, TWO]).isnan().all()

@@ -1,7 +1,6 @@
-"""The judge: claim and evidence -> probabilities of supports, refutes, not enough.
+"""Entailment judge: claim and evidence -> probabilities of supports, refutes, not enough.
 
-A small adapter and head over SmolLM2-135M (research/training/judge.py makes them; the card is beside the weights).
-Loaded once, on first use, off the request path.
+An adapter and a classification head over SmolLM2-135M, trained by research/training/judge.py.
 """
 
 from __future__ import annotations
@@ -27,25 +26,22 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
-# Several texts of different lengths in one forward pass, without padding: their tokens stand one after the other.
-#
-# Every layer but attention looks at one token at a time, so only attention has to know where a text ends. What comes
-# out is what a padded batch gives, but for rounding, in less time by the share of the padding
-# (research/notes/2026-11-22-judge.md, "How fast").
+# Padding-free batches: texts of different lengths are concatenated into one row. Only attention mixes tokens, so only
+# attention needs the boundaries. The output equals a padded batch's, except for rounding.
 
 ATTENTION = "text by text"
 
 
-def take_packed(model: PreTrainedModel) -> None:
-    """Make a model of transformers take what `packed` gives. It takes no padded batch any more."""
+def use_packed_attention(model: PreTrainedModel) -> None:
+    """Make a transformers model accept packed batches (`pack_batch`), and no longer padded ones."""
     from transformers import AttentionInterface
 
-    AttentionInterface.register(ATTENTION, attend)
+    AttentionInterface.register(ATTENTION, packed_attention)
     model.set_attn_implementation(ATTENTION)
 
 
-def packed(texts: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """The model's arguments for texts given as token ids, none empty: a batch of one row [1, tokens of all texts]."""
+def pack_batch(texts: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Return the model's arguments for non-empty texts of token ids, as one row [1, tokens of all texts]."""
     import torch
 
     return {
@@ -55,7 +51,7 @@ def packed(texts: Sequence[Sequence[int]]) -> dict[str, Any]:
     }
 
 
-def attend(
+def packed_attention(
     module: Any,
     query: Tensor,
     key: Tensor,
@@ -66,15 +62,14 @@ def attend(
     lengths: Sequence[int],
     **_: Any,
 ) -> tuple[Tensor, None]:
-    """Each text's attention by itself, in the form transformers asks for.
+    """Compute the attention of each text separately, with the signature that transformers requires.
 
-    `query`, `key` and `value` are [1, heads, tokens, head size]; the first of what is returned is [1, tokens, heads,
-    head size].
+    `query`, `key` and `value` are [1, heads, tokens, head size]; the output is [1, tokens, heads, head size].
     """
     import torch
 
-    shared = query.shape[1] // key.shape[1]
-    key, value = (part.repeat_interleave(shared, dim=1) if shared > 1 else part for part in (key, value))
+    group_size = query.shape[1] // key.shape[1]  # query heads per key head (grouped-query attention)
+    key, value = (part.repeat_interleave(group_size, dim=1) if group_size > 1 else part for part in (key, value))
     texts = zip(*(part.split(list(lengths), dim=2) for part in (query, key, value)), strict=True)
     attended = [
         torch.nn.functional.scaled_dot_product_attention(*text, scale=scaling, is_causal=module.is_causal)
@@ -86,39 +81,35 @@ def attend(
 CLASSES = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")
 MAX_TOKENS = 512
 LIBRARIES = ("torch", "transformers.models.llama.modeling_llama", "peft")
-UNPACK, RESTORE = "make setup", "git checkout app/models"
-"""What mends the base model and what mends the weights that ship."""
+BASE_FIX, ADAPTER_FIX = "make setup", "git checkout app/models"
+"""Commands that restore the base model and the adapter."""
 
 Probabilities = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What is fitted on held-out pairs after training and lives beside the weights.
-
-    Logits are divided by `temperature`; `sufficient` is the probability of a decided class (supports or refutes) from
-    which the evidence counts as enough.
-    """
+    """Values fitted on held-out pairs after training (temperature scaling: Guo et al., 2017)."""
 
     temperature: float = 1.0
+    """Divisor of the logits."""
     sufficient: float = 0.6
+    """Probability of supports or refutes from which the evidence counts as enough."""
 
     @classmethod
     def read(cls, folder: Path) -> Calibration:
-        """From `folder`/calibration.json. Raises ModelUnavailable when it is missing or damaged."""
+        """Read `folder`/calibration.json. Raises ModelUnavailable when it is missing or damaged."""
         try:
             return cls(**json.loads((folder / "calibration.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as error:
-            raise ModelUnavailable(
-                "The judge's calibration is missing or damaged", "git checkout app/models"
-            ) from error
+            raise ModelUnavailable("The judge's calibration is missing or damaged", ADAPTER_FIX) from error
 
 
 class EntailmentJudge:
-    """Implements EntailmentModel over a base model folder and an adapter folder."""
+    """Implements EntailmentModel over a base model folder and an adapter folder. Loaded once, at the first use."""
 
     def __init__(self, base: Path, adapter: Path, threads: int = 2, inference: Inference | None = None) -> None:
-        """`threads` bounds PyTorch; `inference` is the process's queue, left out the judge has one for itself."""
+        """`threads` limits PyTorch; without `inference`, the process's queue, the judge creates its own."""
         self.base, self.adapter, self.threads = base, adapter, threads
         self.calibration = Calibration()
         self._inference = inference or Inference()
@@ -126,17 +117,14 @@ class EntailmentJudge:
         self._tokenizing = threading.Lock()
 
     def load(self) -> tuple[Any, Any, str]:
-        """Tokenizer, model, and the name of this very model, loaded once.
-
-        Raises ModelUnavailable when its files are missing or damaged.
-        """
+        """Return the tokenizer, the model and its version name. Raises ModelUnavailable."""
         return self._weights()
 
     def classify(self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[Probabilities]:
-        """Probabilities for each (claim, (title, text) passages) pair, in one batch. No pairs, no call.
+        """Return probabilities in the order of CLASSES for each (claim, (title, text) passages) pair, in one batch.
 
-        Evidence past the window is selected by sentence (evidence_text). Raises CallFailed when a probability is not
-        a number or the call takes too long.
+        Evidence longer than the window is shortened by sentence selection. Raises CallFailed when a probability is
+        not a number or the call times out.
         """
         if not pairs:
             return []
@@ -146,7 +134,6 @@ class EntailmentJudge:
         return [tuple(row) for row in rows]
 
     def _judged(self, tokenizer: Any, model: Any, prompts: list[str]) -> list[list[float]]:
-        """Rows of probabilities, in the order of CLASSES."""
         rows, tokens = self._inference.run(lambda: self._forward(tokenizer, model, prompts), alone=False)
         used(Usage(len(prompts), tokens))
         if not all(math.isfinite(value) for row in rows for value in row):
@@ -154,21 +141,21 @@ class EntailmentJudge:
         return rows
 
     def _forward(self, tokenizer: Any, model: Any, prompts: list[str]) -> tuple[list[list[float]], int]:
-        """Return a row of probabilities for each prompt, and how many tokens were read."""
+        """Return a row of probabilities for each prompt, and the number of tokens read."""
         import torch
 
-        with self._tokenizing:  # it refuses two threads at once
+        with self._tokenizing:  # the tokenizer raises when two threads use it at once
             texts = tokenizer(prompts, truncation=True, max_length=MAX_TOKENS)["input_ids"]
         ends = torch.tensor([len(text) for text in texts]).cumsum(0) - 1
         with torch.inference_mode():
-            logits = model.score(model.model(**packed(texts)).last_hidden_state[0, ends])
+            logits = model.score(model.model(**pack_batch(texts)).last_hidden_state[0, ends])
         rows: list[list[float]] = torch.softmax(logits.float() / self.calibration.temperature, dim=-1).tolist()
         return rows, sum(len(text) for text in texts)
 
     def _read(self) -> tuple[Any, Any, str]:
         files = (
-            (self.base / "model.safetensors", UNPACK),
-            (self.adapter / "adapter_model.safetensors", RESTORE),
+            (self.base / "model.safetensors", BASE_FIX),
+            (self.adapter / "adapter_model.safetensors", ADAPTER_FIX),
         )
         for needed, fix in files:
             if not needed.is_file():
@@ -178,25 +165,24 @@ class EntailmentJudge:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
         from transformers.utils import logging as transformers_log
 
-        # It would report the head as missing from the base, which it is: the adapter brings it.
+        # Otherwise it warns that the base has no classification head; the adapter adds it.
         transformers_log.set_verbosity_error()
         transformers_log.disable_progress_bar()
         try:
             torch.set_num_threads(self.threads)
             self.calibration = Calibration.read(self.adapter)
-            # A "word" of thousands of tokens must not push the claim, which stands last, out of the window.
-            # A special token's name in a text is text.
+            # Truncate on the left, since the claim comes last. Special tokens' names in a text are ordinary text.
             tokenizer = AutoTokenizer.from_pretrained(self.base, truncation_side="left", split_special_tokens=True)
             bare = AutoModelForSequenceClassification.from_pretrained(
                 self.base, num_labels=len(CLASSES), dtype=torch.float32, pad_token_id=tokenizer.pad_token_id
             )
-            # Merged, the adapter costs nothing at inference.
+            # Merged into the base weights, the adapter adds no cost at inference.
             model = PeftModel.from_pretrained(bare, self.adapter).merge_and_unload().eval()
-            take_packed(model)
+            use_packed_attention(model)
             name = f"judge {fingerprint(*(file for file, _ in files), self.adapter / 'calibration.json')}"
         except ModelUnavailable:
             raise
-        except Exception as error:  # damaged files raise whatever the readers of json, safetensors and peft raise
-            told = f"The judge could not be loaded ({type(error).__name__}: {error})"
-            raise ModelUnavailable(told, f"{UNPACK}, or {RESTORE}") from error
+        except Exception as error:  # json, safetensors and peft raise many types for damaged files
+            problem = f"The judge could not be loaded ({type(error).__name__}: {error})"
+            raise ModelUnavailable(problem, f"{BASE_FIX}, or {ADAPTER_FIX}") from error
         return tokenizer, model, name

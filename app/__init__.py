@@ -27,7 +27,7 @@ CONNECTIONS_FOR_PAGES = 8
 """To the database, besides one for each run under way: runs that all wait to write keep no page from reading."""
 
 
-def create_app(settings: Settings | None = None, wiring: Any = None, commands: bool = True) -> Flask:
+def create_app(settings: Settings | None = None, container: Any = None, commands: bool = True) -> Flask:
     """The application. `settings` come from the environment and `.env` when left out, `wiring` from the settings.
 
     Nothing heavy is imported or started: models load when `wiring.warm()` is called, off the request path. A server
@@ -62,7 +62,7 @@ def create_app(settings: Settings | None = None, wiring: Any = None, commands: b
     cache_static_files(app)
     compress(app)
     add_routes(app)
-    _connect(app, settings, wiring)
+    _connect(app, settings, container)
     if commands:
         _add_commands(app)
     return app
@@ -79,30 +79,30 @@ def _signing_key(settings: Settings) -> str:
         return secrets.token_urlsafe(32)
 
 
-def _wiring(settings: Settings) -> Any:
+def _container(settings: Settings) -> Any:
     """The parts that runs are made of. A MODELS_FILE that cannot be used ends the process with one line."""
-    from app.container.container import Wiring
+    from app.container.container import Container
     from app.domain.errors import SettingsError
 
     try:
-        return Wiring(settings)
+        return Container(settings)
     except SettingsError as error:
         raise SystemExit(f"Hopcheck cannot start: {str(error).rstrip('.')}.") from None
 
 
-def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
+def _connect(app: Flask, settings: Settings, container: Any) -> None:
     """The runs and whatever they stand on; kept on the application as `extensions["hopcheck"]`."""
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
     from app.web.services import AppServices
     from app.web.sse import Followers
 
-    wiring = wiring or _wiring(settings)
+    container = container or _container(settings)
     sessions = _database(app, settings)
     calls = CallLog(sessions, settings.cache_mb)
     runs = Runs(
         sessions,
-        wiring.strategy_for,
+        container.strategy_for,
         workers=settings.workers,
         max_waiting=settings.max_waiting,
         limits=_limits(settings),
@@ -111,7 +111,7 @@ def _connect(app: Flask, settings: Settings, wiring: Any) -> None:
         **_distributed(settings),
     )
     followers = Followers(settings.threads)
-    app.extensions["hopcheck"] = AppServices(settings, wiring, runs, followers, calls)
+    app.extensions["hopcheck"] = AppServices(settings, container, runs, followers, calls)
     if settings.metrics_token:
         from app.runs.metrics import Metrics
 

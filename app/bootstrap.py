@@ -23,7 +23,7 @@ from app.config.settings import Settings, load_settings
 
 BASE_MODEL = "smollm2-135m"
 
-Say = Callable[[str], None]
+Writer = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Step:
 
     title: str
     is_done: Callable[[], bool]
-    make: Callable[[Say], object]
+    make: Callable[[Writer], object]
 
 
 def steps(settings: Settings) -> tuple[Step, ...]:
@@ -70,7 +70,7 @@ def index_folder(settings: Settings, corpus: str) -> Path:
     return folder_of(settings.instance, corpus)
 
 
-def prepare(todo: Iterable[Step], say: Say, anew: bool = False) -> None:
+def prepare(todo: Iterable[Step], say: Writer, anew: bool = False) -> None:
     """Carry out the steps that are not done, or all of them `anew`. Raises ModelUnavailable when one cannot be."""
     todo = list(todo)
     for number, step in enumerate(todo, 1):

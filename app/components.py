@@ -20,22 +20,22 @@ Loader = tuple[str, Callable[[], object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One heavy part and how it stands; `mend` is the command that makes a failed one right."""
+class Component:
+    """One heavy part and how it stands; `fix` is the command that makes a failed one right."""
 
     name: str
     state: Literal["waiting", "loading", "ready", "failed"]
     message: str = ""
-    mend: str = ""
+    fix: str = ""
 
 
-class Parts:
+class Components:
     """Parts by name with what loads each. A part that cannot load takes neither the others nor the page with it."""
 
     def __init__(self, loaders: Sequence[Loader]) -> None:
         """Each part is loaded in a thread of its own; they start in this order."""
         self._loaders = loaders
-        self._parts = {name: Part(name, "waiting") for name, _ in loaders}
+        self._components = {name: Component(name, "waiting") for name, _ in loaders}
         self._warming = threading.Lock()
 
     def warm(self) -> None:
@@ -44,20 +44,20 @@ class Parts:
         The same failure is logged once, however often it is met.
         """
         with self._warming:
-            self._load_beside([(name, load) for name, load in self._loaders if self._parts[name].state != "ready"])
+            self._load_beside([(name, load) for name, load in self._loaders if self._components[name].state != "ready"])
 
-    def all(self) -> tuple[Part, ...]:
+    def all(self) -> tuple[Component, ...]:
         """How each part stands now, in the order in which they are named."""
-        return tuple(self._parts.values())
+        return tuple(self._components.values())
 
     @property
     def ready(self) -> bool:
         """Whether every part is loaded."""
         return all(part.state == "ready" for part in self.all())
 
-    def why_broken(self, *names: str) -> Part | None:
+    def first_failed(self, *names: str) -> Component | None:
         """The first of the named parts that failed to load, or None."""
-        return next((self._parts[name] for name in names if self._parts[name].state == "failed"), None)
+        return next((self._components[name] for name in names if self._components[name].state == "failed"), None)
 
     def _load_beside(self, loaders: Sequence[Loader]) -> None:
         """Load them all at once; a process that ends waits for none of them."""
@@ -68,21 +68,23 @@ class Parts:
             thread.join()
 
     def _load(self, name: str, load: Callable[[], object]) -> None:
-        started, before = time.monotonic(), self._parts[name]
+        started, before = time.monotonic(), self._components[name]
         if before.state != "failed":  # one that failed stays so in everybody's eyes until it has loaded
-            self._parts[name] = Part(name, "loading")
+            self._components[name] = Component(name, "loading")
         try:
             load()
         except ModelUnavailable as error:
-            self._parts[name] = Part(name, "failed", error.problem, error.fix)
-            if self._parts[name] != before:
+            self._components[name] = Component(name, "failed", error.problem, error.fix)
+            if self._components[name] != before:
                 log.error("%s: %s", name, error)
         except Exception as error:
-            self._parts[name] = Part(name, "failed", f"It could not be loaded ({type(error).__name__}).", "make setup")
-            if self._parts[name] != before:
+            self._components[name] = Component(
+                name, "failed", f"It could not be loaded ({type(error).__name__}).", "make setup"
+            )
+            if self._components[name] != before:
                 log.exception("%s could not be loaded", name)
         else:
-            self._parts[name] = Part(name, "ready")
+            self._components[name] = Component(name, "ready")
             log.info("%s ready in %.1f s", name, time.monotonic() - started)
 
 

@@ -14,7 +14,7 @@ _S, _R, _N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class Example:
     """A claim, the label that the corpus gives it, how many hops it takes, and its twin's number (0: no twin)."""
 
     claim: str
@@ -23,17 +23,17 @@ class Sample:
     pair: int = 0
 
 
-SAMPLES = (
-    Sample("Mount Everest lies in the Himalayas.", _S, 1, 1),
-    Sample("Mount Everest lies in the Andes.", _R, 1, 1),
-    Sample("The author of The Metamorphosis was born in Prague.", _S, 2, 2),
-    Sample("The author of The Metamorphosis was born in Vienna.", _R, 2, 2),
-    Sample("The composer of Swan Lake died in 1893.", _S, 2, 3),
-    Sample("The composer of Swan Lake died in 1921.", _R, 2, 3),
-    Sample("Charles Darwin was born before Albert Einstein.", _S, 2, 4),
-    Sample("Albert Einstein was born before Charles Darwin.", _R, 2, 4),
-    Sample("The director of Seven Samurai made 30 feature films.", _S, 2),
-    Sample("The Starry Night was painted by a Norwegian artist.", _R, 1),
-    Sample("Leo Tolstoy kept a white parrot in his study.", _N, 1),
-    Sample("The author of Moby-Dick was left-handed.", _N, 2),
+EXAMPLES = (
+    Example("Mount Everest lies in the Himalayas.", _S, 1, 1),
+    Example("Mount Everest lies in the Andes.", _R, 1, 1),
+    Example("The author of The Metamorphosis was born in Prague.", _S, 2, 2),
+    Example("The author of The Metamorphosis was born in Vienna.", _R, 2, 2),
+    Example("The composer of Swan Lake died in 1893.", _S, 2, 3),
+    Example("The composer of Swan Lake died in 1921.", _R, 2, 3),
+    Example("Charles Darwin was born before Albert Einstein.", _S, 2, 4),
+    Example("Albert Einstein was born before Charles Darwin.", _R, 2, 4),
+    Example("The director of Seven Samurai made 30 feature films.", _S, 2),
+    Example("The Starry Night was painted by a Norwegian artist.", _R, 1),
+    Example("Leo Tolstoy kept a white parrot in his study.", _N, 1),
+    Example("The author of Moby-Dick was left-handed.", _N, 2),
 )

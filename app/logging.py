@@ -15,7 +15,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """What ends a line or steers a terminal."""
 
 
-class OneLine(logging.Formatter):
+class OneLineFormatter(logging.Formatter):
     """Writes a record's message on one line. A trace, which is ours, keeps its lines below it."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
@@ -23,13 +23,13 @@ class OneLine(logging.Formatter):
         return super().formatMessage(record)
 
 
-def set_up(level: str) -> None:
+def configure_logging(level: str) -> None:
     """Write everything from `level` up to standard error. A second call changes the level and nothing else."""
     root = logging.getLogger()
     root.setLevel(level)
-    if not any(isinstance(handler.formatter, OneLine) for handler in root.handlers):
+    if not any(isinstance(handler.formatter, OneLineFormatter) for handler in root.handlers):
         handler = logging.StreamHandler()
-        handler.setFormatter(OneLine(FORMAT))
+        handler.setFormatter(OneLineFormatter(FORMAT))
         root.addHandler(handler)
     logging.getLogger("flask-limiter").setLevel(logging.WARNING)  # it would write the address of who was turned away
 

@@ -143,7 +143,7 @@ PURSUIT_PRESETS = {row.name: row for row in _ROWS}
 """By name, in the order in which people see them."""
 
 
-def usual_labels(strategy: str, preset: str) -> LabelSet:
+def default_labels(strategy: str, preset: str) -> LabelSet:
     """The labels of a run when nobody chooses: three, but for presets of a pursuit that have others."""
     row = PURSUIT_PRESETS.get(preset) if strategy == "evidence-pursuit" else None
     return row.labels if row else LabelSet.THREE

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from app.capabilities.options import Capabilities
-from app.config.settings import MOST_HOPS
+from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, LabelSet, RunOptions
-from app.presets import usual_labels
-from app.text.claims import whole_claim
+from app.presets import default_labels
+from app.text.claims import parse_claim
 
 CLAIM_FIELDS = ("claim", "speaker", "date")
-MAX_HOPS_REQUIRED = f"The number of hops must be a whole number from 1 to {MOST_HOPS}."
+MAX_HOPS_REQUIRED = f"The number of hops must be a whole number from 1 to {MAX_HOPS}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class RunRequest:
 
         Raises InvalidInput, which names the field, for what is wrong or cannot run here.
         """
-        claim = whole_claim(*(raw.get(name) or "" for name in CLAIM_FIELDS))
+        claim = parse_claim(*(raw.get(name) or "" for name in CLAIM_FIELDS))
         return cls(claim, resolve_options(raw, capabilities))
 
 
@@ -44,9 +44,9 @@ def resolve_options(raw: Mapping[str, Any], capabilities: Capabilities) -> RunOp
     if "corpora" in given:
         given["corpora"] = tuple(dict.fromkeys(given["corpora"]))
     options = replace(capabilities.defaults(given.get("strategy")), **given)
-    if type(options.max_hops) is not int or not 1 <= options.max_hops <= MOST_HOPS:  # True is an int as well
+    if type(options.max_hops) is not int or not 1 <= options.max_hops <= MAX_HOPS:  # True is an int as well
         raise InvalidInput(MAX_HOPS_REQUIRED, "max_hops")
-    usual = usual_labels(options.strategy, options.preset)
+    usual = default_labels(options.strategy, options.preset)
     options = replace(options, labels=usual if labels is None else label_set(labels))
     options = capabilities.effective(options)
     capabilities.check(options)

@@ -48,9 +48,9 @@ def critical_paths() -> Iterator[Line]:
     critical_path.ran(warm, critical_path.question_guided(warm, critical_path.ReciterReader(warm), True))
     for title, (calls, make) in critical_path.ANSWERERS.items():
         runs = []
-        for head_starts in (False, True):
+        for speculative in (False, True):
             model = critical_path.Scripted(0.3, KEPT_HOPS)
-            runs.append(critical_path.ran(model, critical_path.question_guided(model, make(model), head_starts)))
+            runs.append(critical_path.ran(model, critical_path.question_guided(model, make(model), speculative)))
         off, on = runs
         most = calls * KEPT_HOPS + 2
         faster = f"{off.seconds / on.seconds:.2f} times faster"

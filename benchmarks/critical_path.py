@@ -36,7 +36,7 @@ from app.text.options import option_in
 CLAIM = Claim("The tower, the bridge and the tunnel of the old harbour were all built before the war.")
 CHARACTERS_A_TOKEN = 4
 PASSAGE = "It was built by the harbour's own yard. " * 12
-PAGES = 3
+MAX_PREFETCHED_PAGES = 3
 
 
 @dataclass
@@ -151,7 +151,7 @@ RUNS: tuple[tuple[int, tuple[int, ...]], ...] = ((1, ()), (2, ()), (3, ()), (5, 
 """How many hops are kept, and which are set aside."""
 
 
-def question_guided(model: Scripted, answerer: QuestionAnswerer, head_starts: bool) -> Strategy:
+def question_guided(model: Scripted, answerer: QuestionAnswerer, speculative: bool) -> Strategy:
     """QACheck's loop with every module prompted."""
     return QuestionGuided(
         PromptedClaimVerifier(model),
@@ -159,22 +159,22 @@ def question_guided(model: Scripted, answerer: QuestionAnswerer, head_starts: bo
         answerer,
         PromptedValidator(model),
         PromptedReasoner(model),
-        head_starts,
+        speculative,
     )
 
 
-def evidence_pursuit(model: Scripted, head_starts: bool) -> Strategy:
+def evidence_pursuit(model: Scripted, speculative: bool) -> Strategy:
     """Papelo's algorithm with every module prompted, over the web."""
     web = Web(model)
     answerer = WebSearchAnswerer(
-        web, web, PromptedChooser(model), PromptedReader(model), opened_ahead=PAGES if head_starts else 0
+        web, web, PromptedChooser(model), PromptedReader(model), opened_ahead=MAX_PREFETCHED_PAGES if speculative else 0
     )
     return EvidencePursuit(
         PromptedPursuer(model),
         PromptedParaphraser(model),
         answerer,
         PromptedReasoner(model),
-        head_starts=head_starts,
+        speculative=speculative,
     )
 
 
@@ -226,16 +226,16 @@ def main() -> None:
     for title, (calls, make) in ANSWERERS.items():
         for kept, aside in RUNS:
             runs = []
-            for head_starts in (False, True):
+            for speculative in (False, True):
                 model = Scripted(seconds, kept + len(aside), frozenset(aside))
-                runs.append(ran(model, question_guided(model, make(model), head_starts)))
+                runs.append(ran(model, question_guided(model, make(model), speculative)))
             bound = calls * (kept + len(aside)) + 2 + len(aside)
             told = f"{title}: {kept} kept" + (f", {len(aside)} set aside" if aside else "")
             print(row(told, str(bound), runs), flush=True)
     runs = []
-    for head_starts in (False, True):
+    for speculative in (False, True):
         model = Scripted(seconds, 2)
-        runs.append(ran(model, evidence_pursuit(model, head_starts)))
+        runs.append(ran(model, evidence_pursuit(model, speculative)))
     print(row("evidence pursuit, web-search: five pairs", "", runs))
 
 

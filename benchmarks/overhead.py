@@ -24,7 +24,7 @@ from flask import Flask
 
 from app import create_app
 from app.config.settings import Settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.events import VerdictReached
 from app.domain.model import Claim, RunOptions
 from app.domain.ports import Strategy
@@ -35,7 +35,7 @@ MOST_TIMES = 2.0
 OWNER = "somebody"
 
 
-class ScriptedWiring(Wiring):
+class ScriptedContainer(Container):
     """Runs of `hops` kept hops with a model of its own each, whose every call takes `seconds`."""
 
     def __init__(self, settings: Settings, hops: int, seconds: float) -> None:
@@ -43,7 +43,7 @@ class ScriptedWiring(Wiring):
         self.hops, self.seconds = hops, seconds
 
     def strategy_for(self, options: RunOptions) -> Strategy:
-        return question_guided(Scripted(self.seconds, self.hops), AtOnce(), head_starts=True)
+        return question_guided(Scripted(self.seconds, self.hops), AtOnce(), speculative=True)
 
 
 class Timed(NamedTuple):
@@ -65,7 +65,7 @@ def application(hops: int, seconds: float, workers: int) -> Iterator[Flask]:
             workers=workers,
             threads=workers + 8,
         )
-        app = create_app(settings, ScriptedWiring(settings, hops, seconds), commands=False)
+        app = create_app(settings, ScriptedContainer(settings, hops, seconds), commands=False)
         with app.app_context():
             db.create_all()
         try:

@@ -14,18 +14,18 @@ import time
 from collections.abc import Iterator
 
 from app.config.settings import load_settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.events import Event, QuestionAsked, RunStarted
 from app.domain.model import Claim, HopStatus, RunOptions
-from app.domain.report import Report, fold
-from app.examples import SAMPLES, Sample
+from app.domain.report import Report, reduce_events
+from app.examples import EXAMPLES, Example
 
 
-def timed(wiring: Wiring, sample: Sample) -> Iterator[tuple[Event, float]]:
+def timed(container: Container, sample: Example) -> Iterator[tuple[Event, float]]:
     """The run's events with the seconds at which each came."""
     claim, options, started = Claim(sample.claim), RunOptions(), time.monotonic()
     yield RunStarted(claim, options), 0.0
-    for event in wiring.strategy_for(options).run(claim, options):
+    for event in container.strategy_for(options).run(claim, options):
         yield event, time.monotonic() - started
 
 
@@ -51,12 +51,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--trails", action="store_true", help="print every hop")
     options = arguments.parse_args()
-    wiring = Wiring(load_settings())
-    wiring.warm()
+    container = Container(load_settings())
+    container.warm()
     right, seconds, firsts, hops = {}, [], [], []
-    for sample in SAMPLES:
-        events = list(timed(wiring, sample))
-        report = fold(events)
+    for sample in EXAMPLES:
+        events = list(timed(container, sample))
+        report = reduce_events(events)
         label = report.verdict.label if report.verdict else None
         right[sample.claim] = label == sample.label
         question, hop = first_question_and_hop(report, events)
@@ -66,9 +66,9 @@ def main() -> None:
         print(f"{mark}  {report.seconds:5.1f} s  {kept} of {len(report.hops)} hops kept  {label!s:20} {sample.claim}")
         if options.trails:
             show(report)
-    pairs = {sample.pair for sample in SAMPLES if sample.pair}
-    whole = [pair for pair in pairs if all(right[s.claim] for s in SAMPLES if s.pair == pair)]
-    print(f"\n{sum(right.values())} of {len(SAMPLES)} right; {len(whole)} of {len(pairs)} pairs whole")
+    pairs = {sample.pair for sample in EXAMPLES if sample.pair}
+    whole = [pair for pair in pairs if all(right[s.claim] for s in EXAMPLES if s.pair == pair)]
+    print(f"\n{sum(right.values())} of {len(EXAMPLES)} right; {len(whole)} of {len(pairs)} pairs whole")
     print(f"median {statistics.median(seconds):.1f} s; first question {statistics.median(firsts):.1f} s", end="; ")
     print(f"first whole hop {statistics.median(hops):.1f} s (medians)")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from app.backends.corpus.registry import vital_articles
 from app.config.settings import load_settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
 from app.modules.reasoner.local import JudgeReasoner
 from research.training.pairs import is_held_out
@@ -37,8 +37,8 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--errors", action="store_true", help="print every claim that went wrong")
     options = arguments.parse_args()
-    wiring = Wiring(load_settings())
-    reasoner = JudgeReasoner(wiring.weigher(), wiring.sufficient)
+    container = Container(load_settings())
+    reasoner = JudgeReasoner(container.weigher(), container.sufficient)
     texts = {article.title: article.text for article in vital_articles()}
     twins = [json.loads(line) for line in TWINS.read_text(encoding="utf-8").splitlines()]
     for labels in (LabelSet.TWO, LabelSet.THREE):

@@ -15,9 +15,9 @@ import time
 from typing import NamedTuple
 
 from app.config.settings import load_settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.model import Claim, RunOptions
-from app.examples import SAMPLES
+from app.examples import EXAMPLES
 
 MOST_TIMES = 1.6
 
@@ -34,21 +34,21 @@ class Both(NamedTuple):
         return sum(self.at_once) / sum(self.alone)
 
 
-def seconds(wiring: Wiring, claim: str) -> float:
+def seconds(container: Container, claim: str) -> float:
     """What a whole run takes."""
     began = time.perf_counter()
-    for _ in wiring.strategy_for(RunOptions()).run(Claim(claim), RunOptions()):
+    for _ in container.strategy_for(RunOptions()).run(Claim(claim), RunOptions()):
         pass
     return time.perf_counter() - began
 
 
-def both(wiring: Wiring, one: str, other: str) -> Both:
+def both(container: Container, one: str, other: str) -> Both:
     """Two claims checked alone, then at once."""
-    alone = seconds(wiring, one), seconds(wiring, other)
+    alone = seconds(container, one), seconds(container, other)
     took: dict[str, float] = {}
 
     def check(claim: str) -> None:
-        took[claim] = seconds(wiring, claim)
+        took[claim] = seconds(container, claim)
 
     threads = [threading.Thread(target=check, args=(claim,)) for claim in (one, other)]
     for thread in threads:
@@ -60,11 +60,11 @@ def both(wiring: Wiring, one: str, other: str) -> Both:
 
 def measured(pairs: int) -> list[Both]:
     """So many pairs of samples, the first ones."""
-    wiring = Wiring(load_settings())
-    wiring.warm()
-    claims = [sample.claim for sample in SAMPLES]
-    seconds(wiring, claims[-1])  # what is left to load or to compile
-    return [both(wiring, claims[2 * at], claims[2 * at + 1]) for at in range(pairs)]
+    container = Container(load_settings())
+    container.warm()
+    claims = [sample.claim for sample in EXAMPLES]
+    seconds(container, claims[-1])  # what is left to load or to compile
+    return [both(container, claims[2 * at], claims[2 * at + 1]) for at in range(pairs)]
 
 
 def overall(pairs: list[Both]) -> float:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.config.settings import load_settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question, RunOptions
 from research.evaluation.datasets import Row, read_rows
 
@@ -57,7 +57,7 @@ def claims_of_run(rows: list[Row], run: int) -> list[Row]:
 class Asker:
     """The generator, the answerer and the validator of a usual run."""
 
-    wiring: Wiring
+    container: Container
     corpus: str
     answers: dict[str, str]
 
@@ -68,7 +68,7 @@ class Asker:
         is what a run asks after a question in vain.
         """
         claim = Claim(row.claim)
-        first = self.wiring.generator.next_question(claim, (), ())
+        first = self.container.generator.next_question(claim, (), ())
         told = {"id": row.id, "claim": row.claim, "label": row.label, "question_1": first and first.text}
         if first is None:
             return told
@@ -76,13 +76,13 @@ class Asker:
         kept = hop.status is HopStatus.KEPT
         told |= {"found": found.text, "in": found.cited.passage.title if found.cited else None, "set_aside": hop.reason}
         told["answer_1"] = hop.answer.text if kept and hop.answer else None
-        second = self.wiring.generator.next_question(claim, (hop,) if kept else (), () if kept else (hop,))
+        second = self.container.generator.next_question(claim, (hop,) if kept else (), () if kept else (hop,))
         told["question_2"] = second and second.text
         return told
 
     def _first_hop(self, claim: Claim, question: Question, read: str | None) -> tuple[Hop, Answer]:
         """The closed first hop, and the answer that was found; the hop holds `read` in its place where it is given."""
-        strategy = self.wiring.strategy_for(RunOptions(corpora=(self.corpus,)))
+        strategy = self.container.strategy_for(RunOptions(corpora=(self.corpus,)))
         found = strategy.answerer.answer(question, claim)  # type: ignore[attr-defined]
         if read:
             return Hop(1, question, Answer(read), HopStatus.KEPT), found
@@ -109,7 +109,7 @@ def main() -> None:
     answers = json.loads(options.answers.read_text(encoding="utf-8")) if options.answers else {}
     known = options.not_in.read_text(encoding="utf-8").splitlines() if options.not_in else []
     read_before = frozenset(json.loads(line)["id"] for line in known)
-    asker = Asker(Wiring(load_settings()), options.corpus, answers)
+    asker = Asker(Container(load_settings()), options.corpus, answers)
     with options.out.open("w", encoding="utf-8") as out:
         rows = read_rows(options.hover, "hover")
         if options.again is not None:

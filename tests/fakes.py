@@ -1,9 +1,9 @@
-"""Scripted modules and a wiring made of them: runs that go exactly as a test wrote them, with no model.
+"""Scripted modules and a container made of them: runs that go exactly as a test wrote them, with no model.
 
-    wiring = scripted_wiring()                        # every run: two kept hops, then SUPPORTED
-    wiring = scripted_wiring(FAILING, TWO_HOPS)       # the first run fails, every later one has two hops
+    container = scripted_container()                        # every run: two kept hops, then SUPPORTED
+    container = scripted_container(FAILING, TWO_HOPS)       # the first run fails, every later one has two hops
     gate = Gate("answer 2")                           # the run waits before its second answer ...
-    wiring = scripted_wiring(gate=gate)
+    container = scripted_container(gate=gate)
     gate.reached.wait(5); ...; gate.open()            # ... until the test lets it go on
 
 Steps are named "question N", "answer N", "validation N", "sufficiency N" (N counts the calls of that module in the
@@ -223,13 +223,13 @@ def scripted_strategy(script: Script = TWO_HOPS, before_step: BeforeStep = lambd
     )
 
 
-class Part(NamedTuple):
-    """The fields of app.container.container.Part; state is waiting, loading, ready or failed."""
+class Component(NamedTuple):
+    """The fields of app.components.Component; state is waiting, loading, ready or failed."""
 
     name: str
     state: str
     message: str = ""
-    mend: str = ""
+    fix: str = ""
 
 
 CHOICES = (
@@ -243,8 +243,8 @@ AWAY = Choice("big", "A big model", destination="api.example.org")
 
 
 @dataclass
-class FakeWiring:
-    """What Wiring offers, over scripts. `refusal` is raised by strategy_for; `warmed` counts warm().
+class FakeContainer:
+    """What Container offers, over scripts. `refusal` is raised by strategy_for; `warmed` counts warm().
 
     `choices` are the answerers, `ways` the strategies, `mixes` the presets, `shelves` the corpora, `pursuits` the
     presets of an evidence pursuit and `engines` what is searched; `usual` is what runs are made of when nobody chooses.
@@ -254,7 +254,7 @@ class FakeWiring:
     before_step: BeforeStep = lambda step: None
     refusal: Exception | None = None
     choices: tuple[Choice, ...] = CHOICES
-    loaded: tuple[Part, ...] = (Part("corpus index", "ready"), Part("judge", "ready"))
+    loaded: tuple[Component, ...] = (Component("corpus index", "ready"), Component("judge", "ready"))
     ways: tuple[Choice, ...] = (
         Choice("question-guided", "One question at a time"),
         Choice("evidence-pursuit", "Evidence pursued"),
@@ -309,7 +309,7 @@ class FakeWiring:
     def warm(self) -> None:
         self.warmed += 1
 
-    def parts(self) -> tuple[Part, ...]:
+    def components(self) -> tuple[Component, ...]:
         return self.loaded
 
     @property
@@ -317,7 +317,7 @@ class FakeWiring:
         return all(part.state == "ready" for part in self.loaded)
 
 
-def scripted_wiring(*scripts: Script, gate: Gate | None = None, delay: float = 0.0, **fields) -> FakeWiring:
+def scripted_container(*scripts: Script, gate: Gate | None = None, delay: float = 0.0, **fields) -> FakeContainer:
     """A FakeWiring playing `scripts` (TWO_HOPS when none), held at `gate`, each step taking `delay` seconds."""
 
     def before_step(step: str) -> None:
@@ -325,4 +325,4 @@ def scripted_wiring(*scripts: Script, gate: Gate | None = None, delay: float = 0
         if gate:
             gate(step)
 
-    return FakeWiring(scripts or (TWO_HOPS,), before_step, **fields)
+    return FakeContainer(scripts or (TWO_HOPS,), before_step, **fields)

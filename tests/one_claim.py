@@ -1,4 +1,4 @@
-"""The one claim that is checked through every kind of model, each put together by the application's own wiring.
+"""The one claim that is checked through every kind of model, each put together by the application's own container.
 
 Embedded (test_embedded.py), a tiny FLAN-T5 and a scripted server over HTTP (test_wiring.py), SmolLM2 behind llama.cpp's
 server (backends/test_openai_real_server.py).
@@ -6,19 +6,19 @@ server (backends/test_openai_real_server.py).
 
 from __future__ import annotations
 
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.events import Event, RunStarted
 from app.domain.model import Claim, RunOptions
 from app.domain.ports import Strategy
 from app.domain.progress import listening
-from app.domain.report import Report, fold
+from app.domain.report import Report, reduce_events
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
 
-def checked(wiring: Wiring, options: RunOptions) -> Report:
-    """The report of a run of what the wiring makes of these options."""
-    return followed(wiring.strategy_for(options), options)[0]
+def checked(container: Container, options: RunOptions) -> Report:
+    """The report of a run of what the container makes of these options."""
+    return followed(container.strategy_for(options), options)[0]
 
 
 def followed(strategy: Strategy, options: RunOptions) -> tuple[Report, list[Event]]:
@@ -27,4 +27,4 @@ def followed(strategy: Strategy, options: RunOptions) -> tuple[Report, list[Even
     with listening(events.append):
         for event in strategy.run(CLAIM, options):
             events.append(event)
-    return fold((event, float(at)) for at, event in enumerate(events)), events
+    return reduce_events((event, float(at)) for at, event in enumerate(events)), events

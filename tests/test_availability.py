@@ -6,7 +6,7 @@ from app.backends.llm.registry import ModelSettings
 from app.capabilities.availability import GUIDED, Availability
 from app.capabilities.options import OWN, PURSUIT
 from app.capabilities.pursuit import CORPUS, GENERATOR, JUDGE, READER, RERANKER
-from app.components import Parts
+from app.components import Components
 from app.config.settings import Settings
 from app.container.sources import configured_engines
 from app.domain.errors import ModelUnavailable
@@ -25,7 +25,7 @@ def availability(tmp_path):
         def load():
             raise ModelUnavailable("It is cut off", fix="make setup")
 
-        parts = Parts([(name, load if name == broken else lambda: None) for name in PARTS])
+        parts = Components([(name, load if name == broken else lambda: None) for name in PARTS])
         parts.warm()
         nothing = {"FLAN_T5": str(tmp_path / "nothing"), "INSTANCE": str(tmp_path)}
         return Availability(Settings.from_env(nothing | settings), parts, models)
@@ -68,7 +68,7 @@ def test_of_a_search_engine_every_host_is_named_that_may_get_a_query_when_it_fai
 
     def hosts(**settings: str) -> dict[str, str | None]:
         known = Settings.from_env(own | settings)
-        parts = Parts([(name, lambda: None) for name in PARTS])
+        parts = Components([(name, lambda: None) for name in PARTS])
         capabilities = Availability(known, parts, (), configured_engines(known)).capabilities()
         return {choice.name: choice.destination for choice in capabilities.searches if choice.destination}
 

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.errors import InvalidInput
-from app.text.claims import LONGEST, LONGEST_SPEAKER, SHORTEST, clean_claim, clean_date, clean_speaker
+from app.text.claims import (
+    MAX_CLAIM_LENGTH,
+    MAX_SPEAKER_LENGTH,
+    MIN_CLAIM_LENGTH,
+    clean_claim,
+    clean_date,
+    clean_speaker,
+)
 
 TODAY = date(2026, 11, 22)
 
@@ -20,7 +27,7 @@ TODAY = date(2026, 11, 22)
         ("  Hamlet was written by Shakespeare. \n", "Hamlet was written by Shakespeare."),
         ("two\r\nlines\tand a tab", "two lines and a tab"),
         ("separated\u2028lines", "separated lines"),
-        ("x" * LONGEST, "x" * LONGEST),
+        ("x" * MAX_CLAIM_LENGTH, "x" * MAX_CLAIM_LENGTH),
         ("abc", "abc"),
         ("Der Öresund ist schmal", "Der Öresund ist schmal"),
         ("地球は丸い", "地球は丸い"),
@@ -40,7 +47,7 @@ def test_any_script_is_kept_as_typed_but_for_the_white_space_around_it(raw, kept
         (" \n\t ", "Please write a claim."),
         ("\u200b\u200b\u200b", "Please write a claim."),
         ("ab", "at least 3"),
-        ("x" * (LONGEST + 1), "501 characters"),
+        ("x" * (MAX_CLAIM_LENGTH + 1), "501 characters"),
         ("null\x00byte", "control characters"),
         ("an \x1b[31mescape", "control characters"),
         ("bytes \udcff that were no text", "not valid UTF-8"),
@@ -53,13 +60,13 @@ def test_a_bad_claim_is_refused_with_one_sentence_that_says_why(raw, sentence):
     assert "\n" not in str(refusal.value)
 
 
-@given(st.text(max_size=LONGEST + 20))
+@given(st.text(max_size=MAX_CLAIM_LENGTH + 20))
 def test_whatever_is_typed_is_either_refused_or_a_clean_claim_that_stays_itself(raw):
     try:
         text = clean_claim(raw).text
     except InvalidInput:
         return
-    assert SHORTEST <= len(text) <= LONGEST
+    assert MIN_CLAIM_LENGTH <= len(text) <= MAX_CLAIM_LENGTH
     assert text == text.strip() and text.encode()
     assert clean_claim(text).text == text
 
@@ -75,7 +82,7 @@ def test_whatever_is_typed_is_either_refused_or_a_clean_claim_that_stays_itself(
         ("習近平", "習近平"),
         ("X", "X"),
         ("two\r\nlines", "two lines"),
-        ("x" * LONGEST_SPEAKER, "x" * LONGEST_SPEAKER),
+        ("x" * MAX_SPEAKER_LENGTH, "x" * MAX_SPEAKER_LENGTH),
     ],
 )
 def test_a_speaker_is_kept_as_typed_and_none_when_nobody_is_named(raw, kept):

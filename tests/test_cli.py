@@ -29,12 +29,12 @@ from tests.fakes import (
     ONE_SET_ASIDE,
     SUPPORTED,
     TWO_HOPS,
-    FakeWiring,
+    FakeContainer,
     Gate,
     Script,
     ScriptedHop,
     answer,
-    scripted_wiring,
+    scripted_container,
 )
 
 CLAIM = "The author of Hamlet was born in England."
@@ -45,7 +45,7 @@ class Terminal:
     """An application with nothing but runs and the command line."""
 
     runs: Runs
-    wiring: FakeWiring
+    container: FakeContainer
     app: Flask
 
     def check(self, *arguments: str):
@@ -57,14 +57,14 @@ def terminal(sessions, tmp_path):
     made = []
 
     def make(*scripts, settings: Settings | None = None, workers: int = 2, max_waiting: int = 20, **fields) -> Terminal:
-        wiring = scripted_wiring(*scripts, **fields)
-        runs = Runs(sessions, wiring.strategy_for, workers=workers, max_waiting=max_waiting)
+        container = scripted_container(*scripts, **fields)
+        runs = Runs(sessions, container.strategy_for, workers=workers, max_waiting=max_waiting)
         app = Flask("app")
-        here = SimpleNamespace(runs=runs, wiring=wiring, settings=settings or Settings(instance=tmp_path))
+        here = SimpleNamespace(runs=runs, container=container, settings=settings or Settings(instance=tmp_path))
         app.extensions["hopcheck"] = here
         cli.register(app)
         made.append(runs)
-        return Terminal(runs, wiring, app)
+        return Terminal(runs, container, app)
 
     yield make
     for runs in made:
@@ -120,7 +120,7 @@ def test_options_reach_the_run_and_settings_fill_up_the_rest(terminal, tmp_path)
     )
     desk.check(CLAIM, "--labels", "two", "--answerer", "reciter-reader", "--model", "big", "--fresh")
     desk.check(CLAIM, "--max-hops", "1", "--corpora", "vital", "--preset", "local", "--strategy", "question-guided")
-    first, second = desk.wiring.asked_for
+    first, second = desk.container.asked_for
     assert (first.labels, first.answerer, first.model, first.max_hops, first.fresh) == (
         LabelSet.TWO,
         "reciter-reader",
@@ -145,7 +145,7 @@ def test_speaker_date_and_what_is_left_out_of_a_search_reach_the_run_and_its_hos
     assert (told["options"]["undated"], told["options"]["fact_checks"]) == (False, False)
     assert "searched for at search.example.org" in result.stderr
     desk.check(CLAIM)
-    assert (desk.wiring.asked_for[1].undated, desk.wiring.asked_for[1].fact_checks) == (True, True)
+    assert (desk.container.asked_for[1].undated, desk.container.asked_for[1].fact_checks) == (True, True)
 
 
 def test_who_gets_the_claim_is_told_before_it_is_sent_and_only_then(terminal):
@@ -157,7 +157,7 @@ def test_who_gets_the_claim_is_told_before_it_is_sent_and_only_then(terminal):
 def test_a_model_that_is_not_asked_is_not_named_in_the_run(terminal):
     desk = terminal()
     desk.check(CLAIM, "--model", "big")
-    (asked_for,) = desk.wiring.asked_for
+    (asked_for,) = desk.container.asked_for
     assert asked_for.model is None
 
 
@@ -236,10 +236,10 @@ def test_a_missing_model_exits_1_with_what_mends_it(terminal):
 
 
 def test_a_database_that_was_never_migrated_is_told_in_one_sentence_with_what_mends_it(tmp_path):
-    wiring = scripted_wiring()
-    runs = Runs(sessionmaker(create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")), wiring.strategy_for)
+    container = scripted_container()
+    runs = Runs(sessionmaker(create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")), container.strategy_for)
     app = Flask("app")
-    app.extensions["hopcheck"] = SimpleNamespace(runs=runs, wiring=wiring, settings=Settings(instance=tmp_path))
+    app.extensions["hopcheck"] = SimpleNamespace(runs=runs, container=container, settings=Settings(instance=tmp_path))
     cli.register(app)
     result = app.test_cli_runner().invoke(args=["check", CLAIM])
     assert result.exit_code == 1

@@ -14,7 +14,7 @@ from app import cli
 from app.batches.service import BatchState
 from app.config.settings import Settings
 from app.runs.service import Limits, Runs
-from tests.fakes import FAILING, TWO_HOPS, scripted_wiring
+from tests.fakes import FAILING, TWO_HOPS, scripted_container
 
 CLAIMS = "claim,speaker\nThe author of Hamlet was born in England.,Somebody\nThe moon is made of rock.,\n"
 
@@ -26,10 +26,10 @@ def terminal(sessions, tmp_path):
     (tmp_path / "claims.csv").write_text(CLAIMS)
 
     def make(*scripts, **options):
-        wiring = scripted_wiring(*scripts)
-        made.append(Runs(sessions, wiring.strategy_for, **options))
+        container = scripted_container(*scripts)
+        made.append(Runs(sessions, container.strategy_for, **options))
         app = Flask("app")
-        here = SimpleNamespace(runs=made[-1], wiring=wiring, settings=Settings(instance=tmp_path))
+        here = SimpleNamespace(runs=made[-1], container=container, settings=Settings(instance=tmp_path))
         app.extensions["hopcheck"] = here
         cli.register(app)
 

@@ -14,7 +14,7 @@ from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import LabelSet
 from research.training.pairs import row_is_held_out
 from tests.evaluation.rows import averitec, hover, written
-from tests.fakes import AWAY, TWO_HOPS, Script, scripted_wiring
+from tests.fakes import AWAY, TWO_HOPS, Script, scripted_container
 
 
 class FakeJudge:
@@ -41,10 +41,10 @@ class FakeJudge:
 def command(tmp_path):
     """Carries out `evaluate` with this judge, on FILE as HoVer's unless told otherwise."""
 
-    def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold", wiring=None, env=None):
-        wiring, scripted = wiring or scripted_wiring(), judge or FakeJudge()
-        wiring.weigher, wiring.judge_name, wiring.sufficient = lambda: scripted, scripted.told_name, 0.6
-        app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")} | (env or {})), wiring)
+    def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold", container=None, env=None):
+        container, scripted = container or scripted_container(), judge or FakeJudge()
+        container.weigher, container.judge_name, container.sufficient = lambda: scripted, scripted.told_name, 0.6
+        app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")} | (env or {})), container)
         measured = ["--evidence", evidence] if evidence else []
         options = ["--format", form, *measured, "--out", str(tmp_path / "out"), *more]
         return app.test_cli_runner().invoke(args=["evaluate", str(file), *options])
@@ -113,7 +113,7 @@ def test_a_failed_call_is_counted_and_told(command, hover_file, tmp_path):
 
 def test_a_judge_that_is_missing_is_one_sentence_with_what_mends_it(command, hover_file, tmp_path):
     done = command(hover_file, judge=FakeJudge(_1=ModelUnavailable("The judge is missing", "make setup")))
-    assert done.exit_code == 1 and "Error: The judge is missing. Mend it with: make setup" in done.stderr
+    assert done.exit_code == 1 and "Error: The judge is missing. Fix it with: make setup" in done.stderr
     assert not (tmp_path / "out" / "metrics.json").exists()
 
 
@@ -219,8 +219,8 @@ def test_a_strategy_that_searches_nothing_cannot_be_given_sentences(command, tmp
 
 def test_a_second_start_of_the_same_runs_is_free(command, hover_file, tmp_path):
     command(hover_file, "--workers", "3", evidence="run")
-    wiring = scripted_wiring(Script((), RuntimeError("nothing may be asked again")))
-    again = command(hover_file, "--workers", "2", evidence="run", wiring=wiring)
+    container = scripted_container(Script((), RuntimeError("nothing may be asked again")))
+    again = command(hover_file, "--workers", "2", evidence="run", container=container)
     assert again.exit_code == 0 and metrics(tmp_path)["failed"] == 0
     assert len((tmp_path / "out" / "predictions.jsonl").read_text().splitlines()) == 12
 
@@ -240,8 +240,8 @@ def test_what_a_run_rests_on_and_took_is_kept_with_its_prediction(command, hover
 
 
 def test_runs_that_end_without_a_verdict_are_failed_and_named_and_counted(command, hover_file, tmp_path):
-    wiring = scripted_wiring(Script((), CallFailed("The model is away.")), language_models=(AWAY,))
-    done = command(hover_file, "--strategy", "direct", "--model", "big", evidence="run", wiring=wiring)
+    container = scripted_container(Script((), CallFailed("The model is away.")), language_models=(AWAY,))
+    done = command(hover_file, "--strategy", "direct", "--model", "big", evidence="run", container=container)
     assert done.exit_code == 0 and "failed 12 times: " in done.stdout and "The model is away." in done.stdout
     assert (metrics(tmp_path)["failed"], metrics(tmp_path)["accuracy"]) == (12, 0)
     assert "| all | 12 | 12 | 0.000" in (tmp_path / "out" / "table.md").read_text()
@@ -301,7 +301,7 @@ def test_a_table_of_another_format_is_refused(command, hover_file):
 def test_evaluations_are_told_side_by_side_by_their_folders(command, hover_file, tmp_path):
     command(hover_file, "--out", str(tmp_path / "runs"), evidence="run")
     command(hover_file, "--baseline", "majority", "--out", str(tmp_path / "majority"), evidence="")
-    runner = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "i")}), scripted_wiring()).test_cli_runner()
+    runner = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "i")}), scripted_container()).test_cli_runner()
     done = runner.invoke(args=["results", str(tmp_path / "runs"), str(tmp_path / "majority")])
     head, _, runs, majority = done.stdout.splitlines()
     assert "2-hop: macro-F1 | 2-hop: gold pages found | 3-hop: n" in head

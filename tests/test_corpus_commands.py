@@ -95,7 +95,7 @@ def test_removing_asks_first(command, settings):
 def test_an_unfinished_build_is_listed_with_how_to_end_it(command, settings):
     unfinished(settings)
     listed = command("list").output
-    assert "facts\tfacts\tThe corpus facts was not built to its end. Mend it with: the same command again" in listed
+    assert "facts\tfacts\tThe corpus facts was not built to its end. Fix it with: the same command again" in listed
 
 
 def test_the_default_corpora_are_marked(command):

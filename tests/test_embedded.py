@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from app.config.settings import load_settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.events import RunStarted
 from app.domain.model import Claim, HopStatus, Label, LabelSet, RunOptions
-from app.domain.report import Report, fold
-from app.examples import SAMPLES
+from app.domain.report import Report, reduce_events
+from app.examples import EXAMPLES
 from app.modules.claim_verifier.local import JudgeClaimVerifier
 from app.modules.reasoner.local import JudgeReasoner
 from tests.one_claim import checked
@@ -20,30 +20,30 @@ pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
-def wiring() -> Wiring:
-    made = Wiring(replace(load_settings(), call_seconds=600))  # a call may take long where much else goes on
+def container() -> Container:
+    made = Container(replace(load_settings(), call_seconds=600))  # a call may take long where much else goes on
     made.warm()
     return made
 
 
 @pytest.fixture(scope="module")
-def reports(wiring) -> dict[str, Report]:
+def reports(container) -> dict[str, Report]:
     """Every sample's report."""
-    return {sample.claim: check(wiring, sample.claim) for sample in SAMPLES}
+    return {sample.claim: check(container, sample.claim) for sample in EXAMPLES}
 
 
-def check(wiring: Wiring, text: str) -> Report:
+def check(container: Container, text: str) -> Report:
     claim, options = Claim(text), RunOptions()
-    events = [RunStarted(claim, options), *wiring.strategy_for(options).run(claim, options)]
-    return fold((event, float(at)) for at, event in enumerate(events))
+    events = [RunStarted(claim, options), *container.strategy_for(options).run(claim, options)]
+    return reduce_events((event, float(at)) for at, event in enumerate(events))
 
 
 def label_of(report: Report) -> Label | None:
     return report.verdict.label if report.verdict else None
 
 
-def test_every_part_is_ready_once_warm(wiring):
-    assert wiring.ready, wiring.parts()
+def test_every_part_is_ready_once_warm(container):
+    assert container.ready, container.components()
 
 
 def test_no_sample_fails_and_no_hop_of_one_fails(reports):
@@ -53,13 +53,13 @@ def test_no_sample_fails_and_no_hop_of_one_fails(reports):
 
 
 def test_at_least_eight_of_ten_samples_come_out_right(reports):
-    right = [sample for sample in SAMPLES if label_of(reports[sample.claim]) == sample.label]
-    assert len(right) >= 0.8 * len(SAMPLES), [s.claim for s in SAMPLES if s not in right]
+    right = [sample for sample in EXAMPLES if label_of(reports[sample.claim]) == sample.label]
+    assert len(right) >= 0.8 * len(EXAMPLES), [s.claim for s in EXAMPLES if s not in right]
 
 
 def test_both_twins_of_at_least_two_pairs_come_out_right(reports):
-    pairs = {sample.pair for sample in SAMPLES if sample.pair}
-    whole = [p for p in pairs if all(label_of(reports[s.claim]) == s.label for s in SAMPLES if s.pair == p)]
+    pairs = {sample.pair for sample in EXAMPLES if sample.pair}
+    whole = [p for p in pairs if all(label_of(reports[s.claim]) == s.label for s in EXAMPLES if s.pair == p)]
     assert len(whole) >= 2
 
 
@@ -72,18 +72,18 @@ def test_a_verdict_cites_kept_hops_only_and_every_citation_was_retrieved(reports
             assert hop.answer.cited.text == hop.answer.text
 
 
-def test_the_one_claim_of_every_kind_of_model_is_checked_over_two_hops(wiring):
-    report = checked(wiring, RunOptions())
+def test_the_one_claim_of_every_kind_of_model_is_checked_over_two_hops(container):
+    report = checked(container, RunOptions())
     assert report.ended == "verdict" and report.usage.calls
     assert "Shakespeare" in report.context[0].answer.text
     assert "Shakespeare" in report.hops[1].question.text
     assert not any(hop.from_memory for hop in report.hops)
 
 
-def test_another_claims_evidence_is_not_enough(wiring, reports):
+def test_another_claims_evidence_is_not_enough(container, reports):
     """Every decided sample, judged over what was found for a sample of another pair."""
-    decided = [s for s in SAMPLES if s.label is not Label.NOT_ENOUGH_EVIDENCE and reports[s.claim].context]
-    judge, bound = wiring.weigher(), wiring.sufficient
+    decided = [s for s in EXAMPLES if s.label is not Label.NOT_ENOUGH_EVIDENCE and reports[s.claim].context]
+    judge, bound = container.weigher(), container.sufficient
     swapped = 0
     for sample, other in zip(decided, decided[3:] + decided[:3], strict=True):
         context = reports[other.claim].context
@@ -94,17 +94,17 @@ def test_another_claims_evidence_is_not_enough(wiring, reports):
     assert swapped >= 8
 
 
-def test_the_second_question_of_a_two_hop_sample_names_what_only_the_first_answer_brought(wiring, reports):
+def test_the_second_question_of_a_two_hop_sample_names_what_only_the_first_answer_brought(container, reports):
     report = reports["The author of The Metamorphosis was born in Prague."]
     first, second, *_ = report.hops
     assert "Kafka" in first.answer.text and "Kafka" not in report.claim.text
     assert "Kafka" in second.question.text
 
 
-def test_without_the_first_answer_the_second_question_is_another(wiring, reports):
+def test_without_the_first_answer_the_second_question_is_another(container, reports):
     report = reports["The author of The Metamorphosis was born in Prague."]
     first, second, *_ = report.hops
     lost = replace(first, answer=replace(first.answer, text=None), status=HopStatus.SET_ASIDE)
-    question = wiring.generator.next_question(report.claim, (), (lost,))
+    question = container.generator.next_question(report.claim, (), (lost,))
     assert question is None or "Kafka" not in question.text
     assert question != second.question

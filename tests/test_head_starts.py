@@ -10,8 +10,8 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities.options import MIXES
 from app.config.settings import Settings
-from app.container.container import Wiring
-from app.container.strategies import PAGES, HeadStarts
+from app.container.container import Container
+from app.container.strategies import MAX_PREFETCHED_PAGES, SpeculationPolicy
 from app.domain.model import RunOptions
 
 PURSUIT = RunOptions(strategy="evidence-pursuit")
@@ -41,17 +41,17 @@ REMOTE, HERE = Model("api.example.org"), Model(None)
     ],
 )
 def test_prompted_modules_go_ahead_where_their_model_is(overlap, model, begins):
-    assert HeadStarts(overlap).among_modules(MIXES["prompted"], model) is begins
+    assert SpeculationPolicy(overlap).for_modules(MIXES["prompted"], model) is begins
 
 
 @pytest.mark.parametrize("overlap", ["remote", "all"])
 def test_local_models_never_do(overlap):
     in_process = Seq2Seq("some/flan-t5", Inference(), 1)
-    head_starts = HeadStarts(overlap)
-    assert not head_starts.among_modules(MIXES["prompted"], in_process)
-    assert not head_starts.among_modules(MIXES["local"], REMOTE)
-    assert not head_starts.among_modules(MIXES["local"], None)
-    assert not head_starts.among_answers(PURSUIT, REMOTE), "the local reader answers"
+    speculative = SpeculationPolicy(overlap)
+    assert not speculative.for_modules(MIXES["prompted"], in_process)
+    assert not speculative.for_modules(MIXES["local"], REMOTE)
+    assert not speculative.for_modules(MIXES["local"], None)
+    assert not speculative.for_answers(PURSUIT, REMOTE), "the local reader answers"
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ def test_questions_of_a_pursuit_are_answered_side_by_side_where_the_answers_come
     overlap, answerer, search, model, begins
 ):
     options = RunOptions(strategy="evidence-pursuit", answerer=answerer, search=search)
-    assert HeadStarts(overlap).among_answers(options, model) is begins
+    assert SpeculationPolicy(overlap).for_answers(options, model) is begins
 
 
 @pytest.mark.parametrize(
-    "overlap, search, pages", [("remote", "brave", PAGES), ("remote", "corpus", 0), ("off", "brave", 0)]
+    "overlap, search, pages", [("remote", "brave", MAX_PREFETCHED_PAGES), ("remote", "corpus", 0), ("off", "brave", 0)]
 )
 def test_pages_of_the_web_are_opened_ahead_and_those_of_a_corpus_are_at_hand(overlap, search, pages):
-    assert HeadStarts(overlap).pages(RunOptions(answerer="web-search", search=search)) == pages
+    assert SpeculationPolicy(overlap).pages(RunOptions(answerer="web-search", search=search)) == pages
 
 
 @pytest.mark.parametrize(
@@ -93,16 +93,16 @@ def test_pages_of_the_web_are_opened_ahead_and_those_of_a_corpus_are_at_hand(ove
 )
 def test_the_wiring_tells_the_strategy(tmp_path, settings, preset, begins):
     model = {"openai_api_key": "k", "openai_model": "big", "openai_base_url": "https://api.example.org/v1"}
-    wiring = Wiring(Settings(instance=tmp_path, **model | settings))
+    container = Container(Settings(instance=tmp_path, **model | settings))
     options = RunOptions(preset=preset, answerer="reciter-reader", model="big")
-    assert wiring.strategy_for(options).head_starts is begins
+    assert container.strategy_for(options).speculative is begins
     pursuit = RunOptions(strategy="evidence-pursuit", preset="llm+llm", answerer="reciter-reader", model="big")
-    among_answers = settings.get("overlap") != "off" and ("openai_base_url" not in settings or "overlap" in settings)
-    assert wiring.strategy_for(pursuit).head_starts is among_answers
+    for_answers = settings.get("overlap") != "off" and ("openai_base_url" not in settings or "overlap" in settings)
+    assert container.strategy_for(pursuit).speculative is for_answers
 
 
 def test_pages_are_opened_ahead_of_the_choice_where_the_wiring_searches_the_web(tmp_path):
-    for overlap, pages in (("remote", PAGES), ("off", 0)):
-        wiring = Wiring(Settings(instance=tmp_path, brave_api_key="k", overlap=overlap))
+    for overlap, pages in (("remote", MAX_PREFETCHED_PAGES), ("off", 0)):
+        container = Container(Settings(instance=tmp_path, brave_api_key="k", overlap=overlap))
         options = RunOptions(strategy="evidence-pursuit", preset="local", answerer="web-search", search="brave")
-        assert wiring.strategy_for(options).answerer.opened_ahead == pages
+        assert container.strategy_for(options).answerer.opened_ahead == pages

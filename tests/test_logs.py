@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from app.logging import FORMAT, OneLine
+from app.logging import FORMAT, OneLineFormatter
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def written():
     """A logger, and what it has written so far."""
     logger, stream = logging.getLogger("tests.logs"), io.StringIO()
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(OneLine(FORMAT))
+    handler.setFormatter(OneLineFormatter(FORMAT))
     logger.addHandler(handler)
     yield logger, stream
     logger.removeHandler(handler)

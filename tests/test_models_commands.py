@@ -26,8 +26,8 @@ def test_every_place_is_listed_with_its_setting_and_every_no_with_what_mends_it(
     for setting in ("PRESET", "CLAIM_VERIFIER", "QUESTION_GENERATOR", "QA_VALIDATOR", "REASONER", "ANSWERER", "READER"):
         assert f"({setting})" in told
     reason = " ".join(told.split("no  reciter-reader", 1)[1].splitlines()[1].split())
-    assert reason == "No language model is set up. Mend it with: OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
-    assert "Mend it with: flask --app app models fetch flan-t5" in told
+    assert reason == "No language model is set up. Fix it with: OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
+    assert "Fix it with: flask --app app models fetch flan-t5" in told
 
 
 def test_a_language_model_is_listed_with_who_gets_the_claims(command):

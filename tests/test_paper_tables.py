@@ -11,7 +11,7 @@ from app.domain.model import LabelSet
 from research.evaluation.evaluate import Order
 from research.evaluation.paper_tables import TABLES, Outcome, order_of, run_table, told
 from research.evaluation.reported import REPORTED, reported_for
-from tests.fakes import scripted_wiring
+from tests.fakes import scripted_container
 
 HOVER = {"n": 3, "failed": 1, "by_hops": {"2": {"macro_f1": 0.5, "intervals": {"macro_f1": (0.4, 0.6)}}}}
 AVERITEC = {
@@ -61,15 +61,15 @@ def test_a_model_that_goes_missing_on_the_way_ends_its_row_and_not_the_table():
     def run(order: Order) -> dict:
         raise ModelUnavailable("The reader is missing", "make setup")
 
-    outcomes = run_table(TABLES["qacheck-1"], order(), scripted_wiring(), run)
+    outcomes = run_table(TABLES["qacheck-1"], order(), scripted_container(), run)
     reasons = {each.row.name: each.reason for each in outcomes}
-    assert reasons["local"] == "not run: The reader is missing. Mend it with: make setup"
+    assert reasons["local"] == "not run: The reader is missing. Fix it with: make setup"
     assert reasons["codex"] == "the paper's alone" and "FLAN-T5 is not installed." in reasons["flan-t5"]
 
 
 def test_another_format_than_the_tables_is_refused():
     with pytest.raises(InvalidInput, match="for the formats hover and feverous"):
-        run_table(TABLES["qacheck-1"], order("averitec"), scripted_wiring(), lambda order: {})
+        run_table(TABLES["qacheck-1"], order("averitec"), scripted_container(), lambda order: {})
 
 
 def test_our_figures_stand_beside_the_papers_with_their_intervals():

@@ -1,4 +1,4 @@
-"""Evidence pursuit as the wiring puts it together: every preset, over real HTTP, and the answers of a real search."""
+"""Evidence pursuit as the container puts it together, every preset over real HTTP, with a real search."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 
 from app import create_app
 from app.config.settings import Settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import RunStarted
 from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
-from app.domain.report import fold
+from app.domain.report import reduce_events
 from app.modules.answerers.document_choice import PromptedReader
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.answerers.yes_no import YesOrNoReader
-from app.presets import PURSUIT_PRESETS, usual_labels
+from app.presets import PURSUIT_PRESETS, default_labels
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
 from research.evaluation.labels import Gold
@@ -65,7 +65,7 @@ def home(tmp_path_factory):
 
 @pytest.fixture
 def net(home):
-    """A language model, a SearXNG, and the wiring that has both."""
+    """A language model, a SearXNG, and the container that has both."""
     with OpenAIServer(player) as model, SearchServer([Found(searxng_reply(WROTE, BORN))]) as search:
         env = {
             "INSTANCE": str(home),
@@ -75,12 +75,12 @@ def net(home):
             "QUESTION_SEQ2SEQ": str(tiny_t5(home / "first", "Who wrote Hamlet?")),
             "NEXT_QUESTION_SEQ2SEQ": str(tiny_t5(home / "next", "Where was he born?")),
         }
-        yield Wiring(Settings.from_env(env)), model, search
+        yield Container(Settings.from_env(env)), model, search
 
 
 def test_a_pursuit_asks_searches_decides_and_pads_to_five_pairs_each_with_its_own_page(net):
-    wiring, _, search = net
-    report = checked(wiring, OPTIONS)
+    container, _, search = net
+    report = checked(container, OPTIONS)
     assert report.verdict.label is Label.SUPPORTED
     assert len(report.context) == 5
     assert [hop.question.text for hop in report.hops[:3]] == [
@@ -96,22 +96,22 @@ def test_a_pursuit_asks_searches_decides_and_pads_to_five_pairs_each_with_its_ow
 
 
 def test_a_page_that_cannot_be_had_leaves_its_snippet(net):
-    wiring, _, _ = net
-    (first, *_) = checked(wiring, OPTIONS).context
+    container, _, _ = net
+    (first, *_) = checked(container, OPTIONS).context
     assert first.answer.cited.passage.text == WROTE.snippet
 
 
 @pytest.mark.parametrize("name", PURSUIT_PRESETS)
 def test_every_preset_is_put_together_and_its_run_ends(net, name):
-    wiring, _, _ = net
-    preset, labels = PURSUIT_PRESETS[name], usual_labels("evidence-pursuit", name)
-    options = wiring.capabilities().effective(replace(OPTIONS, preset=name, labels=labels))
+    container, _, _ = net
+    preset, labels = PURSUIT_PRESETS[name], default_labels("evidence-pursuit", name)
+    options = container.capabilities().effective(replace(OPTIONS, preset=name, labels=labels))
     if preset.others == "local":
-        assert wiring.strategy_for(options).variant == preset.variant
+        assert container.strategy_for(options).variant == preset.variant
     elif preset.first == "seq":  # a T5 of a few thousand weights writes no question, and no question is made up for it
-        assert {hop.status for hop in checked(wiring, options).hops} == {HopStatus.FAILED}
+        assert {hop.status for hop in checked(container, options).hops} == {HopStatus.FAILED}
     else:
-        assert checked(wiring, options).verdict.label in labels.labels
+        assert checked(container, options).verdict.label in labels.labels
 
 
 @pytest.mark.parametrize(
@@ -124,80 +124,80 @@ def test_every_preset_is_put_together_and_its_run_ends(net, name):
     ],
 )
 def test_what_a_preset_does_with_documents_and_what_a_person_leaves_out_reach_the_answerer(net, name, differs):
-    wiring, _, _ = net
+    container, _, _ = net
     usual = DocumentSettings(long_document=True, multi_document=False, metadata=True, undated=True, fact_checks=True)
     options = replace(OPTIONS, preset=name)
-    assert wiring.strategy_for(options).answerer.settings == replace(usual, **differs)
-    assert wiring.strategy_for(replace(options, undated=False)).answerer.settings.undated is False
-    assert wiring.strategy_for(replace(options, fact_checks=False)).answerer.settings.fact_checks is False
+    assert container.strategy_for(options).answerer.settings == replace(usual, **differs)
+    assert container.strategy_for(replace(options, undated=False)).answerer.settings.undated is False
+    assert container.strategy_for(replace(options, fact_checks=False)).answerer.settings.fact_checks is False
 
 
 def test_without_a_language_model_the_judge_answers_what_asks_for_yes_or_no(net):
     """As in "Is it true that (the claim)?", the wording that every local pursuit can fall back on."""
-    wiring, _, _ = net
-    local = wiring.strategy_for(replace(OPTIONS, preset="local", model=None))
+    container, _, _ = net
+    local = container.strategy_for(replace(OPTIONS, preset="local", model=None))
     assert isinstance(local.answerer.reader, YesOrNoReader)
-    assert isinstance(wiring.strategy_for(OPTIONS).answerer.reader, PromptedReader)
+    assert isinstance(container.strategy_for(OPTIONS).answerer.reader, PromptedReader)
 
 
 def test_the_paper_is_two_class_and_four_class_has_four_labels():
-    assert usual_labels("evidence-pursuit", "paper") is LabelSet.TWO
-    assert usual_labels("evidence-pursuit", "four-class") is LabelSet.FOUR
-    assert usual_labels("question-guided", "local") is LabelSet.THREE
+    assert default_labels("evidence-pursuit", "paper") is LabelSet.TWO
+    assert default_labels("evidence-pursuit", "four-class") is LabelSet.FOUR
+    assert default_labels("question-guided", "local") is LabelSet.THREE
 
 
 def test_web_search_answers_the_questions_of_the_other_strategy_too(net):
-    wiring, _, _ = net
-    answerer = wiring.strategy_for(replace(OPTIONS, strategy="question-guided", preset="prompted")).answerer
+    container, _, _ = net
+    answerer = container.strategy_for(replace(OPTIONS, strategy="question-guided", preset="prompted")).answerer
     answer = answerer.answer(Question("Who wrote Hamlet?"), CLAIM)
     assert (answer.text, answer.cited.passage.url) == ("William Shakespeare.", WROTE.url)
 
 
 def test_an_engine_that_is_not_set_up_is_refused_by_the_setting_that_is_missing(net):
-    wiring, _, _ = net
+    container, _, _ = net
     with pytest.raises(InvalidInput, match="is not set up") as refused:
-        wiring.strategy_for(replace(OPTIONS, search="brave"))
+        container.strategy_for(replace(OPTIONS, search="brave"))
     assert refused.value.field == "search"
 
 
 def test_the_presets_of_one_strategy_are_not_those_of_the_other(net):
-    wiring, _, _ = net
+    container, _, _ = net
     with pytest.raises(InvalidInput, match="There is no preset 'prompted'"):
-        wiring.strategy_for(replace(OPTIONS, preset="prompted"))
+        container.strategy_for(replace(OPTIONS, preset="prompted"))
     with pytest.raises(InvalidInput, match="There is no preset 'seq\\+llm'"):
-        wiring.strategy_for(RunOptions(preset="seq+llm"))
+        container.strategy_for(RunOptions(preset="seq+llm"))
 
 
 def test_what_was_at_work_is_named_in_the_report(net):
-    wiring, _, _ = net
-    told = dict(wiring.capabilities().modules(OPTIONS))
+    container, _, _ = net
+    told = dict(container.capabilities().modules(OPTIONS))
     assert told["answerer"] == "web-search with searxng"
     assert (
         told["first question"] == told["next step"] == told["paraphraser"] == told["reasoner"] == "scripted, prompted"
     )
-    assert "paraphraser" not in dict(wiring.capabilities().modules(replace(OPTIONS, preset="repeat")))
+    assert "paraphraser" not in dict(container.capabilities().modules(replace(OPTIONS, preset="repeat")))
 
 
 def test_nobody_choosing_gets_a_pursuit_that_searches_what_is_set_up(net, home):
-    wiring, _, _ = net
-    usual = wiring.capabilities().defaults("evidence-pursuit")
+    container, _, _ = net
+    usual = container.capabilities().defaults("evidence-pursuit")
     assert (usual.answerer, usual.search, usual.preset) == ("web-search", "searxng", "local")
-    alone = Wiring(Settings.from_env({"INSTANCE": str(home)})).capabilities().defaults("evidence-pursuit")
+    alone = Container(Settings.from_env({"INSTANCE": str(home)})).capabilities().defaults("evidence-pursuit")
     assert (alone.answerer, alone.search, alone.preset) == ("web-search", "corpus", "local")
 
 
 def test_a_search_that_fails_is_a_failed_hop_and_no_answer(home):
     with OpenAIServer(player) as model, SearchServer([Found({}, status=404)]) as search:
         env = {"OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "scripted", "SEARXNG_URL": search.url[: -len("/search")]}
-        report = checked(Wiring(Settings.from_env({"INSTANCE": str(home), **env})), OPTIONS)
+        report = checked(Container(Settings.from_env({"INSTANCE": str(home), **env})), OPTIONS)
     assert report.ended == "failed"
     assert {hop.status for hop in report.hops} == {HopStatus.FAILED}
 
 
 def test_sentences_that_a_data_set_gives_are_what_its_searches_find(net):
-    wiring, model, search = net
+    container, model, search = net
     given = {"1": GivenSentences([(WROTE.snippet, WROTE.url), (BORN.snippet, BORN.url)])}
-    judge = run_judge(wiring.strategy_for(OPTIONS), OPTIONS, given)
+    judge = run_judge(container.strategy_for(OPTIONS), OPTIONS, given)
     row = Row("1", CLAIM.text, Gold.SUPPORTED, speaker="Ada Stone", date="31-10-2020")
     assert judge(row).label is Label.SUPPORTED
     assert "the following claim by Ada Stone on 2020-10-31." in model.asked[0].prompt
@@ -225,7 +225,7 @@ def test_a_measurement_on_given_sentences_says_what_was_searched_and_what_was_no
 
 
 def test_a_judge_of_the_operators_own_weighs_and_is_named(tmp_path):
-    own = Wiring(Settings.from_env({"INSTANCE": str(tmp_path), "JUDGE": str(tiny_nli(tmp_path / "judge"))}))
+    own = Container(Settings.from_env({"INSTANCE": str(tmp_path), "JUDGE": str(tiny_nli(tmp_path / "judge"))}))
     ((supports, refutes, neither),) = own.weigher().classify([("Paris is big.", [("Paris", "Paris is big.")])])
     assert supports + refutes + neither == pytest.approx(1)
     assert "judge" in own.judge_name() and dict(own.capabilities().modules(RunOptions()))["reasoner"].endswith("judge")
@@ -237,9 +237,9 @@ def test_speaker_and_date_reach_every_prompt_with_the_claim_and_nothing_later_is
     claim = replace(CLAIM, speaker="Ada Stone", date="2020-10-31")
     with OpenAIServer(player) as model, SearchServer([Found(searxng_reply(later, WROTE, BORN))]) as search:
         env = {"OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "scripted", "SEARXNG_URL": search.url[: -len("/search")]}
-        strategy = Wiring(Settings.from_env({"INSTANCE": str(tmp_path), **env})).strategy_for(OPTIONS)
+        strategy = Container(Settings.from_env({"INSTANCE": str(tmp_path), **env})).strategy_for(OPTIONS)
         events = [RunStarted(claim, OPTIONS), *strategy.run(claim, OPTIONS)]
-    report = fold((event, 0.0) for event in events)
+    report = reduce_events((event, 0.0) for event in events)
     assert report.verdict.label is Label.SUPPORTED
     prompts = [asked.prompt for asked in model.asked]
     told = [prompt for prompt in prompts if CLAIM.text in prompt]

@@ -8,14 +8,14 @@ from app.capabilities.options import Capabilities
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, LabelSet, RunOptions
 from app.run_request import RunRequest, raw_options, resolve_options
-from tests.fakes import AWAY, scripted_wiring
+from tests.fakes import AWAY, scripted_container
 
 CLAIM = "Hamlet was written by Shakespeare."
 
 
 @pytest.fixture
 def here() -> Capabilities:
-    return scripted_wiring(language_models=(AWAY,), usual=RunOptions(max_hops=7)).capabilities()
+    return scripted_container(language_models=(AWAY,), usual=RunOptions(max_hops=7)).capabilities()
 
 
 def test_fields_that_are_left_out_are_as_the_settings_have_them(here):

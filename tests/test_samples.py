@@ -3,32 +3,32 @@
 from collections import Counter
 
 from app.domain.model import Label
-from app.examples import SAMPLES
+from app.examples import EXAMPLES
 from app.modules.prompts import data
 from app.modules.wording import names
 from app.text.claims import clean_claim
 
 
 def test_there_are_enough_samples_of_every_kind():
-    assert len(SAMPLES) >= 10
-    assert sum(sample.hops == 2 for sample in SAMPLES) >= 5
-    assert {sample.label for sample in SAMPLES} == {Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE}
+    assert len(EXAMPLES) >= 10
+    assert sum(sample.hops == 2 for sample in EXAMPLES) >= 5
+    assert {sample.label for sample in EXAMPLES} == {Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE}
 
 
 def test_twins_are_one_supported_and_one_refuted_claim():
-    pairs = Counter(sample.pair for sample in SAMPLES if sample.pair)
+    pairs = Counter(sample.pair for sample in EXAMPLES if sample.pair)
     assert len(pairs) >= 3
     for pair in pairs:
-        labels = sorted(sample.label for sample in SAMPLES if sample.pair == pair)
+        labels = sorted(sample.label for sample in EXAMPLES if sample.pair == pair)
         assert labels == [Label.REFUTED, Label.SUPPORTED]
 
 
 def test_every_sample_is_a_claim_that_the_form_takes_as_it_stands():
-    assert all(clean_claim(sample.claim).text == sample.claim for sample in SAMPLES)
+    assert all(clean_claim(sample.claim).text == sample.claim for sample in EXAMPLES)
 
 
 def test_no_demonstration_shows_a_sample_or_what_one_is_about():
     shown = " ".join(str(each) for prompt in ("first_question", "follow_up_question") for each in data(prompt))
-    for sample in SAMPLES:
+    for sample in EXAMPLES:
         assert sample.claim not in shown
         assert not [name for name in names(sample.claim) if name in shown], sample.claim

@@ -23,7 +23,7 @@ from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.extensions import db
 from app.runs.schema_version import is_newest
-from tests.fakes import scripted_wiring
+from tests.fakes import scripted_container
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -128,7 +128,7 @@ def test_corpora_are_listed_with_licence_and_state(command):
     assert done.exit_code == 0
     assert "vital" in done.output
     assert "CC BY-SA 4.0" in done.output
-    assert "missing. Mend it with: make corpus" in done.output
+    assert "missing. Fix it with: make corpus" in done.output
 
 
 def test_an_unknown_corpus_is_bad_input(command):
@@ -142,7 +142,7 @@ def test_a_step_that_cannot_be_done_is_told_in_one_line(command, monkeypatch):
     monkeypatch.setattr(models, "steps", lambda settings: (Step("Index", lambda: False, unavailable),))
     done = command("prepare")
     assert done.exit_code == 1
-    assert done.output.splitlines()[-1] == "Error: There is no Java 21 or newer here. Mend it with: make setup"
+    assert done.output.splitlines()[-1] == "Error: There is no Java 21 or newer here. Fix it with: make setup"
 
 
 @pytest.mark.jvm
@@ -160,7 +160,7 @@ def test_the_corpus_that_ships_is_built_and_then_left_alone(command, settings):
 def migrated(settings):
     """The database of `settings` in its newest version."""
     settings.instance.mkdir()
-    with create_app(settings, scripted_wiring()).app_context():
+    with create_app(settings, scripted_container()).app_context():
         upgrade()
         db.engine.dispose()
     return settings

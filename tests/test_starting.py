@@ -7,9 +7,9 @@ import socket
 import pytest
 
 from app import create_app
-from app.config.preflight import port_problem, refusal
+from app.config.preflight import port_problem, startup_problem
 from app.config.settings import Settings
-from tests.fakes import scripted_wiring
+from tests.fakes import scripted_container
 
 
 @pytest.fixture
@@ -38,19 +38,19 @@ def test_a_host_that_is_not_this_machine_is_named(host):
 
 def test_a_broken_signing_key_is_a_reason_not_to_start(tmp_path):
     (tmp_path / "secret_key").write_text("")
-    assert "holds no signing key" in refusal(Settings(instance=tmp_path))
+    assert "holds no signing key" in startup_problem(Settings(instance=tmp_path))
 
 
 def test_a_socket_that_was_handed_over_needs_no_free_port(tmp_path, taken, monkeypatch):
     settings = Settings(instance=tmp_path, port=taken)
-    assert "is taken" in refusal(settings)
+    assert "is taken" in startup_problem(settings)
     monkeypatch.setenv("LISTEN_FDS", "1")
-    assert refusal(settings) is None
+    assert startup_problem(settings) is None
 
 
 def test_an_application_is_made_all_the_same_so_that_doctor_can_be_asked(tmp_path, caplog):
     (tmp_path / "secret_key").mkdir()
-    app = create_app(Settings(instance=tmp_path), scripted_wiring())
+    app = create_app(Settings(instance=tmp_path), scripted_container())
     assert app.secret_key and "neither read nor made" in caplog.text
     (tmp_path / "file").write_text("no folder")
-    assert create_app(Settings(instance=tmp_path / "file" / "instance"), scripted_wiring())
+    assert create_app(Settings(instance=tmp_path / "file" / "instance"), scripted_container())

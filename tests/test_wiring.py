@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.config.settings import Settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.errors import InvalidInput
 from app.domain.model import HopStatus, Label, Origin, RunOptions
 from tests.one_claim import checked
@@ -22,9 +22,9 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def wiring(server, tmp_path_factory):
+def container(server, tmp_path_factory):
     home = tmp_path_factory.mktemp("instance")
-    return Wiring(
+    return Container(
         Settings.from_env(
             {
                 "INSTANCE": str(home),
@@ -38,8 +38,8 @@ def wiring(server, tmp_path_factory):
     )
 
 
-def test_a_prompted_run_over_http_asks_recites_and_concludes(wiring):
-    report = checked(wiring, PROMPTED)
+def test_a_prompted_run_over_http_asks_recites_and_concludes(container):
+    report = checked(container, PROMPTED)
     assert [hop.question.text for hop in report.context] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
     assert report.verdict.label is Label.SUPPORTED
     assert {sentence.hops for sentence in report.verdict.rationale} >= {(1,), (2,)}
@@ -51,8 +51,8 @@ def test_calls_that_begin_ahead_change_nothing_but_their_number_and_each_is_paid
         with OpenAIServer(play()) as server:
             settings = {"INSTANCE": tmp_path, "OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted"}
             settings |= {"READ_WITH": "model", "OVERLAP": overlap}
-            wiring = Wiring(Settings.from_env({name: str(value) for name, value in settings.items()}))
-            reports.append(checked(wiring, PROMPTED))
+            container = Container(Settings.from_env({name: str(value) for name, value in settings.items()}))
+            reports.append(checked(container, PROMPTED))
             assert reports[-1].usage.calls == len(server.asked)
     in_turn, ahead = reports
     assert (ahead.hops, ahead.verdict) == (in_turn.hops, in_turn.verdict)
@@ -62,22 +62,22 @@ def test_a_reader_by_name_reads_what_is_recited_and_the_model_does_not(tmp_path)
     with OpenAIServer(play()) as server:
         settings = {"INSTANCE": tmp_path, "OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted"}
         settings |= {"READ_WITH": "local", "READER": tiny_qa(tmp_path / "reader", "hamlet william shakespeare")}
-        report = checked(Wiring(Settings.from_env({name: str(value) for name, value in settings.items()})), PROMPTED)
+        report = checked(Container(Settings.from_env({name: str(value) for name, value in settings.items()})), PROMPTED)
     roles = {role_of(asked.prompt) for asked in server.asked}
     assert "reciter" in roles and "reader" not in roles
     assert all(hop.status in (HopStatus.KEPT, HopStatus.SET_ASIDE) for hop in report.hops)
     assert all((hop.answer.text or "") in hop.answer.retrieved[0].text for hop in report.hops if hop.answer.retrieved)
 
 
-def test_what_a_model_recites_is_called_so_and_leads_nowhere(wiring):
-    recited = [passage for hop in checked(wiring, PROMPTED).hops for passage in hop.answer.retrieved]
+def test_what_a_model_recites_is_called_so_and_leads_nowhere(container):
+    recited = [passage for hop in checked(container, PROMPTED).hops for passage in hop.answer.retrieved]
     assert recited
     assert {(passage.origin, passage.url) for passage in recited} == {(Origin.RECITED, None)}
     assert {passage.source for passage in recited} == {"from the model's memory, not a source"}
 
 
-def test_a_flan_t5_answers_from_its_memory_and_concludes_by_its_own_chances(wiring):
-    report = checked(wiring, RunOptions(preset="prompted+flan-t5", answerer="flan-t5", model="scripted"))
+def test_a_flan_t5_answers_from_its_memory_and_concludes_by_its_own_chances(container):
+    report = checked(container, RunOptions(preset="prompted+flan-t5", answerer="flan-t5", model="scripted"))
     assert [hop.question.text for hop in report.hops] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
     assert report.context and all(hop.from_memory for hop in report.context)
     assert {hop.answer.answerer for hop in report.context} == {"flan-t5"}
@@ -95,8 +95,8 @@ def test_a_flan_t5_answers_from_its_memory_and_concludes_by_its_own_chances(wiri
         RunOptions(strategy="chain-of-thought", model="scripted"),
     ],
 )
-def test_any_mix_ends_with_a_label_of_the_enum_or_says_what_failed(wiring, options):
-    report = checked(wiring, options)
+def test_any_mix_ends_with_a_label_of_the_enum_or_says_what_failed(container, options):
+    report = checked(container, options)
     if report.ended == "verdict":
         assert report.verdict.label in options.labels.labels
     else:
@@ -104,8 +104,8 @@ def test_any_mix_ends_with_a_label_of_the_enum_or_says_what_failed(wiring, optio
     assert all(hop.status is not HopStatus.OPEN for hop in report.hops)
 
 
-def test_a_baseline_says_that_it_looked_at_no_evidence(wiring):
-    report = checked(wiring, RunOptions(strategy="direct", model="scripted"))
+def test_a_baseline_says_that_it_looked_at_no_evidence(container):
+    report = checked(container, RunOptions(strategy="direct", model="scripted"))
     assert report.ended == "verdict" and not report.hops
     said = report.verdict.rationale[0].text
     assert "from the model's memory, not a source" in said and "no evidence was looked at" in said
@@ -113,7 +113,7 @@ def test_a_baseline_says_that_it_looked_at_no_evidence(wiring):
 
 def test_a_server_that_turns_the_key_away_fails_hops_that_the_report_shows(tmp_path):
     with OpenAIServer([error(401, "Incorrect API key provided: planted-key")]) as server:
-        wiring = Wiring(
+        container = Container(
             Settings.from_env(
                 {
                     "INSTANCE": str(tmp_path),
@@ -124,7 +124,7 @@ def test_a_server_that_turns_the_key_away_fails_hops_that_the_report_shows(tmp_p
                 }
             )
         )
-        report = checked(wiring, PROMPTED)
+        report = checked(container, PROMPTED)
     assert report.ended == "failed"
     assert {hop.status for hop in report.hops} == {HopStatus.FAILED}
     assert "key" in report.hops[0].reason and "planted" not in repr(report)
@@ -139,7 +139,7 @@ def test_a_server_that_turns_the_key_away_fails_hops_that_the_report_shows(tmp_p
         (RunOptions(corpora=("no-such-corpus",)), "answerer"),
     ],
 )
-def test_what_is_not_offered_never_becomes_a_strategy(wiring, options, field):
+def test_what_is_not_offered_never_becomes_a_strategy(container, options, field):
     with pytest.raises(InvalidInput) as refused:
-        wiring.strategy_for(options)
+        container.strategy_for(options)
     assert refused.value.field == field

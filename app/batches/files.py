@@ -15,7 +15,7 @@ from app.batches.service import BatchClaim, BatchLine
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Label
 from app.runs.json_schema import as_json
-from app.text.claims import LONGEST, whole_claim
+from app.text.claims import MAX_CLAIM_LENGTH, parse_claim
 
 MAX_CLAIMS = 10_000
 """Upper limit of the setting for the claims of one batch."""
@@ -69,7 +69,7 @@ def _line(where: str, fields: Mapping[str, Any] | str) -> BatchLine:
         if not isinstance(value, str):
             return BatchLine(Claim(_storable(values["claim"])), f"{where}The {name} must be text.")
     try:
-        return BatchLine(whole_claim(values["claim"], values["speaker"], values["date"]))
+        return BatchLine(parse_claim(values["claim"], values["speaker"], values["date"]))
     except InvalidInput as error:
         return BatchLine(Claim(_storable(values["claim"])), where + str(error))
 
@@ -88,7 +88,7 @@ def title_of(*names: str) -> str:
 def _storable(value: Any) -> str:
     """Return the text of an invalid line in a form that every database can store."""
     text = value if isinstance(value, str) else ""
-    return text[:LONGEST].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    return text[:MAX_CLAIM_LENGTH].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
 def _kind(text: str, name: str) -> str:

@@ -38,7 +38,7 @@ from app.capabilities.pursuit import (
     pursuits,
     searches,
 )
-from app.components import Parts
+from app.components import Components
 from app.config.settings import Settings
 from app.domain.model import RunOptions
 from app.modules.answerers import flan_t5, reciter_reader, retriever_reader
@@ -57,7 +57,7 @@ class Availability:
     """What can be chosen, computed when asked."""
 
     settings: Settings
-    parts: Parts
+    parts: Components
     models: Sequence[ModelSettings]
     engines: Sequence[Searching] = ()
 
@@ -186,7 +186,7 @@ class Availability:
         for role, words in self._local_words().items():
             name = role.replace(" ", "_").lower()
             local = Choice("local", words[:1].upper() + words[1:])
-            if part := self.parts.why_broken(*_PART_OF.get(name, ())):
+            if part := self.parts.first_failed(*_PART_OF.get(name, ())):
                 local = broken(local, part)
             seq2seq = (self._needing_seq2seq(Choice(SEQ2SEQ, "FLAN-T5, end to end")),) if name == "reasoner" else ()
             yield Group(role[:1].upper() + role[1:], name.upper(), (local, prompted, *seq2seq))
@@ -198,7 +198,7 @@ class Availability:
     def _preset(self, name: str, mix: Mix, usable: bool) -> Choice:
         choice = Choice(name, TITLES[name], needs_model=mix.needs_model)
         local = [part for role, parts in _PART_OF.items() if getattr(mix, role) == "local" for part in parts]
-        if part := self.parts.why_broken(*local):
+        if part := self.parts.first_failed(*local):
             return broken(choice, part)
         if mix.needs_model and not usable:
             return choice.without(*NO_MODEL)
@@ -207,7 +207,7 @@ class Availability:
     def _answerers(self, usable: bool) -> tuple[Choice, ...]:
         local_reader = () if self.settings.reader else (READER,)
         retrieving = Choice(retriever_reader.NAME, "Retriever and reader: answers from passages of the corpora")
-        if part := self.parts.why_broken(CORPUS, RERANKER, *local_reader):
+        if part := self.parts.first_failed(CORPUS, RERANKER, *local_reader):
             retrieving = broken(retrieving, part)
         elif not any(corpus.available for corpus in self._corpora()):
             retrieving = retrieving.without("No corpus is indexed on this machine.", "make corpus")
@@ -231,7 +231,7 @@ class Availability:
         """Hopcheck's own reader or judge, and the one that a setting names in its place."""
         own = Choice("local", f"Hopcheck's own {role}, {own_words}")
         other = getattr(self.settings, role)
-        if not other and (lost := self.parts.why_broken(part)):
+        if not other and (lost := self.parts.first_failed(part)):
             own = broken(own, lost)
         if not other:
             return (own,)

@@ -8,7 +8,7 @@ from app.backends.local.loading import why_missing
 from app.backends.web_search.registry import PROVIDERS, each_first
 from app.backends.web_search.search import Searching
 from app.capabilities.options import CORPUS_SEARCH, Choice
-from app.components import Part, Parts
+from app.components import Component, Components
 from app.config.settings import Settings
 from app.domain.model import RunOptions
 from app.presets import PURSUIT_PRESETS, PursuitPreset
@@ -27,17 +27,17 @@ JUDGE, GENERATOR, CORPUS, RERANKER, READER = (
 """The heavy parts of the embedded default."""
 
 
-def broken(choice: Choice, part: Part) -> Choice:
+def broken(choice: Choice, part: Component) -> Choice:
     """The choice, not to be had for a part of it could not be loaded."""
-    return choice.without(f"The {part.name} could not be loaded: {part.message}", part.mend)
+    return choice.without(f"The {part.name} could not be loaded: {part.message}", part.fix)
 
 
-def pursuits(settings: Settings, parts: Parts, usable: bool) -> Iterator[Choice]:
+def pursuits(settings: Settings, parts: Components, usable: bool) -> Iterator[Choice]:
     """Every preset, with the reason why not where it cannot be had; `usable`: some language model can be had."""
     for preset in PURSUIT_PRESETS.values():
         choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
         local = (JUDGE, GENERATOR, READER) if preset.others == "local" else ()
-        if part := parts.why_broken(*local):
+        if part := parts.first_failed(*local):
             choice = broken(choice, part)
         elif preset.needs_model and not usable:
             choice = choice.without(*NO_MODEL)

@@ -15,19 +15,19 @@ from flask.cli import with_appcontext
 from app.batches.files import as_csv, as_jsonl, read_claims
 from app.batches.service import BatchState, Progress
 from app.capabilities.options import Capabilities
-from app.cli.output import Say, printable, tell, tell_verdict, told_in_one_line
-from app.config.settings import MOST_HOPS
+from app.cli.output import Writer, one_line_errors, print_event, print_verdict, strip_control_chars
+from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
 from app.domain.events import TERMINAL
 from app.domain.model import LabelSet, RunOptions
-from app.domain.report import Report, fold
+from app.domain.report import Report, reduce_events
 from app.run_request import RunRequest, resolve_options
 from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent
 
 # `check --file CLAIMS.csv`: a batch that is carried out right here, and what came of it as a file.
 
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 NO_SUCH_BATCH = "There is no batch of that id that could go on."
 
@@ -41,7 +41,7 @@ def check_file(runs: Runs, path: Path, options: RunOptions, owner: str, out: Pat
     return _see_through(runs, runs.start_batch(lines, options, owner, path.name), out)
 
 
-def go_on(runs: Runs, batch_id: str, out: Path | None) -> bool:
+def resume_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
     """The same for a batch that was left earlier, or one that stands done."""
     batch = runs.batches.get(batch_id)
     if batch is None or batch.state is BatchState.CANCELLED:
@@ -79,7 +79,7 @@ def _carry_out(runs: Runs, batch_id: str) -> None:
             return
         if reason := runs.feeder.held_up():
             raise click.ClickException(reason)
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 def _words(progress: Progress) -> str:
@@ -101,7 +101,7 @@ def _write(runs: Runs, batch_id: str, out: Path | None) -> None:
 
 
 def _say(line: str) -> None:
-    click.echo(printable(line), err=True)
+    click.echo(strip_control_chars(line), err=True)
 
 
 OWNER = "command line"
@@ -132,7 +132,7 @@ _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.option("--corpora", help="Corpora to search, with commas between; CORPORA when not given.")
 @click.option("--fresh", is_flag=True, help="Ask everything anew, also what the cache knows.")
 @click.option("--labels", type=click.Choice([each.value for each in LabelSet]), help="Labels; three, or the preset's.")
-@click.option("--max-hops", type=click.IntRange(1, MOST_HOPS), help="Questions asked at most; MAX_HOPS when not given.")
+@click.option("--max-hops", type=click.IntRange(1, MAX_HOPS), help="Questions asked at most; MAX_HOPS when not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
 @with_appcontext
 def check(
@@ -158,13 +158,13 @@ def check(
 
 def _check_batch(claims_file: Path | None, batch: str | None, out: Path | None, chosen: dict[str, Any]) -> None:
     runs = current_app.extensions["hopcheck"].runs
-    with told_in_one_line():
+    with one_line_errors():
         if claims_file is None:
-            whole = go_on(runs, batch or "", out)
+            whole = resume_batch(runs, batch or "", out)
         else:
-            here = current_app.extensions["hopcheck"].wiring.capabilities()
+            here = current_app.extensions["hopcheck"].container.capabilities()
             options = resolve_options(_raw(**chosen), here)
-            _tell_destination(options, here)
+            _print_destination(options, here)
             whole = check_file(runs, claims_file, options, OWNER, out)
     if not whole:
         raise click.ClickException("Not every claim came to a verdict.")
@@ -174,21 +174,21 @@ def _check_claim(claim: str, speaker: str, said_on: str, as_json: bool, chosen: 
     runs = current_app.extensions["hopcheck"].runs
 
     def say(line: str) -> None:
-        click.echo(printable(line), err=as_json)
+        click.echo(strip_control_chars(line), err=as_json)
 
-    with told_in_one_line():
-        here = current_app.extensions["hopcheck"].wiring.capabilities()
+    with one_line_errors():
+        here = current_app.extensions["hopcheck"].container.capabilities()
         sent = RunRequest.resolve({"claim": claim, "speaker": speaker, "date": said_on, **_raw(**chosen)}, here)
-        _tell_destination(sent.options, here)
+        _print_destination(sent.options, here)
         run_id = runs.start(sent.claim, sent.options, OWNER)
         report = _follow(runs, run_id, say)
         stored = runs.report(run_id) if as_json else None
     if stored:
         click.echo(json.dumps(run_as_dict(stored), ensure_ascii=False))
     elif report.verdict:
-        tell_verdict(report.verdict, report, say)
+        print_verdict(report.verdict, report, say)
     if not report.verdict:
-        raise click.ClickException(printable(report.problem))
+        raise click.ClickException(strip_control_chars(report.problem))
 
 
 def _raw(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _raw(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) 
     return {**given, "undated": not dated, "fact_checks": not no_fact_checks}
 
 
-def _tell_destination(options: RunOptions, capabilities: Capabilities) -> None:
+def _print_destination(options: RunOptions, capabilities: Capabilities) -> None:
     """Say who gets what was typed before it is sent anywhere."""
     if host := capabilities.destination(options):
         click.echo(f"The claim, questions and evidence are sent to {host}.", err=True)
@@ -207,7 +207,7 @@ def _tell_destination(options: RunOptions, capabilities: Capabilities) -> None:
         click.echo(f"The claim and questions are searched for at {host}, and the pages found are opened.", err=True)
 
 
-def _follow(runs: Runs, run_id: str, say: Say, wait: float = WAIT_SECONDS) -> Report:
+def _follow(runs: Runs, run_id: str, say: Writer, wait: float = WAIT_SECONDS) -> Report:
     """Say what happens until the run has ended, and return its report. Ctrl-C ends the run."""
     seen: list[StoredEvent] = []
     try:
@@ -215,10 +215,10 @@ def _follow(runs: Runs, run_id: str, say: Say, wait: float = WAIT_SECONDS) -> Re
             news = runs.follow(run_id, seen[-1].seq if seen else 0, wait)
             for stored in news:
                 seen.append(stored)
-                tell(stored.event, say)
+                print_event(stored.event, say)
             if not news:
                 runs.wake(run_id)  # if its database failed for a while, nobody else may be there to take it up
     except KeyboardInterrupt:
         runs.interrupt(run_id, "It was stopped at the keyboard.")
         raise
-    return fold((stored.event, stored.seconds) for stored in seen)
+    return reduce_events((stored.event, stored.seconds) for stored in seen)

@@ -47,7 +47,7 @@ def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: 
     """Build the corpus NAME from documents; without --from the one that ships. Killed, the same command goes on."""
     settings = _settings()
     name = name or VITAL.name
-    with _told():
+    with _exit_codes():
         if path and prebuilt:
             raise InvalidInput("Give --from or --prebuilt, not both.")
         if path:
@@ -95,7 +95,7 @@ def _row(info: CorpusInfo, default: bool) -> str:
     name = f"{info.name} (default)" if default else info.name
     title = f"{info.title} ({info.source})" if info.source else info.title
     if info.state != "ready":
-        return f"{name}\t{title}\t{info.message} Mend it with: {info.fix}"
+        return f"{name}\t{title}\t{info.message} Fix it with: {info.fix}"
     size = f"{info.passages:,} passages, {info.bytes / 1e6:,.1f} MB"
     return f"{name}\t{title}\t{info.kind}, {size}, {info.built_at}\t{info.state}"
 
@@ -108,7 +108,7 @@ def remove(name: str, yes: bool) -> None:
     settings = _settings()
     folder = folder_of(settings.instance, name)
     info = next((each for each in installed(settings.instance) if each.name == name), None)
-    with _told():
+    with _exit_codes():
         if info is None:
             raise InvalidInput(f"There is no corpus {name}.")
         if name in settings.corpora:
@@ -125,7 +125,7 @@ class _BadInput(click.ClickException):
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _exit_codes() -> Iterator[None]:
     """What goes wrong inside is told in one line; bad input exits with 2."""
     try:
         yield

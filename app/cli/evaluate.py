@@ -11,7 +11,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app.cli.output import told_in_one_line
+from app.cli.output import one_line_errors
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet
 from research.evaluation.baselines import BASELINES
@@ -20,7 +20,7 @@ from research.evaluation.harness import is_right
 from research.evaluation.predictions import Prediction, write_text
 
 TABLES = ("qacheck-1", "papelo-2", "papelo-3")
-TOLD_EVERY = 10
+PROGRESS_EVERY = 10
 """Rows between two lines of progress."""
 STOPPED = 130
 """What a shell expects of a command that Ctrl-C has ended."""
@@ -68,14 +68,14 @@ def evaluate(table: str | None, labels: str, evidence: str | None, **ordered: An
     """
     from research.evaluation.evaluate import Order  # scipy: no server that starts should wait for it
 
-    with told_in_one_line():
+    with one_line_errors():
         if sum(map(bool, (table, evidence, ordered["baseline"]))) != 1:
             raise InvalidInput("Say one of --evidence, --baseline and --table.", "evidence")
         order = Order(labels=LabelSet(labels), evidence=evidence or "run", **ordered)
         if table:
-            _tell_table(table, order)
+            _print_table(table, order)
         else:
-            _tell(_measured(order), order.out)
+            _print_figures(_measured(order), order.out)
 
 
 @click.command()
@@ -84,7 +84,7 @@ def results(folders: tuple[Path, ...]) -> None:
     """Print the evaluations in FOLDERS side by side as a Markdown table, by the names of their folders."""
     from research.evaluation.report import side_by_side
 
-    with told_in_one_line():
+    with one_line_errors():
         click.echo(side_by_side({folder.name: _figures_in(folder) for folder in folders}), nl=False)
 
 
@@ -107,14 +107,14 @@ def _measured(order: Any) -> dict[str, Any]:
     def follow(made: Iterable[Prediction], rows: Sequence[Row]) -> list[Prediction]:
         return _followed(made, rows, order.labels, order.out, order.workers)
 
-    return measure(order, hopcheck.wiring, hopcheck.settings, _say, follow).figures
+    return measure(order, hopcheck.container, hopcheck.settings, _say, follow).figures
 
 
-def _tell_table(name: str, order: Any) -> None:
+def _print_table(name: str, order: Any) -> None:
     from research.evaluation.paper_tables import TABLES as papers
     from research.evaluation.paper_tables import run_table, told
 
-    outcomes = run_table(papers[name], order, current_app.extensions["hopcheck"].wiring, _measured)
+    outcomes = run_table(papers[name], order, current_app.extensions["hopcheck"].container, _measured)
     written = told(papers[name], outcomes, order.format)
     order.out.mkdir(parents=True, exist_ok=True)
     write_text(order.out / "table.md", written)
@@ -132,7 +132,7 @@ def _followed(
             found.append(prediction)
             right += is_right(row, prediction, labels)
             failed += prediction.label is None
-            if len(found) % TOLD_EVERY == 0 or len(found) == len(rows):
+            if len(found) % PROGRESS_EVERY == 0 or len(found) == len(rows):
                 score = f"accuracy {right / len(found):.3f}, {failed} failed"
                 _say(f"{len(found)} of {len(rows)}: {score}, {_pace(found, len(rows), workers)}")
     except KeyboardInterrupt:
@@ -153,7 +153,7 @@ def _say(line: str) -> None:
     click.echo(line, err=True)
 
 
-def _tell(figures: dict[str, Any], out: Path) -> None:
+def _print_figures(figures: dict[str, Any], out: Path) -> None:
     def line(name: str, row: dict[str, Any]) -> str:
         auc = "none" if row["auc"] is None else f"{row['auc']:.3f}"
         told = f"accuracy {row['accuracy']:.3f}  macro-F1 {row['macro_f1']:.3f}  AUC {auc}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 import click
 from flask import Flask, current_app
@@ -16,7 +15,7 @@ from app.bootstrap import prepare as carry_out
 from app.capabilities.options import Choice
 from app.config.settings import Settings
 from app.doctor.checks import CHECKS, ONLINE
-from app.doctor.findings import State, examine, lines
+from app.doctor.findings import State, lines, run_checks
 from app.domain.errors import ModelUnavailable
 from app.runs.schema_version import is_newest
 
@@ -41,7 +40,7 @@ def register(app: Flask) -> None:
 @with_appcontext
 def listing() -> None:
     """Every module's options: what is available, why not, and the command or setting that makes it so."""
-    for group in current_app.extensions["hopcheck"].wiring.catalogue():
+    for group in current_app.extensions["hopcheck"].container.catalogue():
         click.echo(f"{group.title}{f'  ({group.setting})' if group.setting else ''}")
         for choice in group.choices:
             click.echo(_line(choice))
@@ -70,10 +69,10 @@ def _line(choice: Choice) -> str:
 
 def _details(choice: Choice) -> list[str]:
     """Who gets what people write, and why a choice cannot be had."""
-    told = [f"sends claims to {choice.destination}"] if choice.destination else []
+    text = [f"sends claims to {choice.destination}"] if choice.destination else []
     if not choice.available:
-        told.append(f"{choice.reason} Mend it with: {choice.mend}" if choice.mend else choice.reason)
-    return told
+        text.append(f"{choice.reason} Fix it with: {choice.mend}" if choice.mend else choice.reason)
+    return text
 
 
 # `flask --app app prepare`: making once what the first claim needs. One command does all of it, the database too.
@@ -114,9 +113,9 @@ def register_doctor(app: Flask) -> None:
 @with_appcontext
 def doctor(as_json: bool, online: bool) -> None:
     """Look at everything that Hopcheck needs. Exits 0 when there is no problem, 1 when there is one."""
-    found = list(examine(current_app.extensions["hopcheck"].settings, CHECKS + ONLINE if online else CHECKS))
+    found = list(run_checks(current_app.extensions["hopcheck"].settings, CHECKS + ONLINE if online else CHECKS))
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in found], ensure_ascii=False))
+        click.echo(json.dumps([finding.as_json() for finding in found], ensure_ascii=False))
     else:
         for line in lines(found):
             click.echo(line)

@@ -25,16 +25,16 @@ from app.domain.report import Report
 from app.modules.answerers.recitation import SOURCE
 from app.text.fact_checkers import is_fact_check
 
-Say = Callable[[str], None]
+Writer = Callable[[str], None]
 
 
-def tell(event: Event, say: Say) -> None:
+def print_event(event: Event, say: Writer) -> None:
     """What a reader of the terminal wants to know of an event; phases and costs go by unsaid."""
     match event:
         case QuestionAsked(number, question):
             say(f"{number}. {question.text}")
         case AnswerFound(_, answer):
-            _tell_answer(answer, say)
+            _print_answer(answer, say)
         case HopKept(_, reason):
             say(f"   kept: {reason}")
         case HopSetAside(_, reason):
@@ -49,7 +49,7 @@ def tell(event: Event, say: Say) -> None:
             say(reason)
 
 
-def _tell_answer(answer: Answer, say: Say) -> None:
+def _print_answer(answer: Answer, say: Writer) -> None:
     say(f"   {answer.text or 'no answer'}")
     if answer.cited and answer.cited.passage.origin is Origin.RECITED:
         say(f"   {answer.cited.passage.source} ({answer.cited.passage.title})")
@@ -66,7 +66,7 @@ def _source(passage: Passage) -> str:
     return f"{', '.join(filter(None, told))} {passage.url or ''}".strip()
 
 
-def tell_verdict(verdict: Verdict, report: Report, say: Say) -> None:
+def print_verdict(verdict: Verdict, report: Report, say: Writer) -> None:
     recited = {hop.number for hop in report.hops if hop.from_memory}
     sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})"
     say(f"{verdict.label}{sure}")
@@ -77,7 +77,7 @@ def tell_verdict(verdict: Verdict, report: Report, say: Say) -> None:
         say(f"   missing: {verdict.missing}")
 
 
-def printable(line: str) -> str:
+def strip_control_chars(line: str) -> str:
     """Retrieved text is data: control characters, which steer a terminal, become replacement characters."""
     return "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)
 
@@ -86,7 +86,7 @@ def printable(line: str) -> str:
 
 
 @contextmanager
-def told_in_one_line() -> Iterator[None]:
+def one_line_errors() -> Iterator[None]:
     """Inside the block bad input exits 2, and everything else that Hopcheck or the disk refuses exits 1."""
     try:
         yield

@@ -9,7 +9,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import AppGroup
 
-from app.cli.output import printable, tell, tell_verdict, told_in_one_line
+from app.cli.output import one_line_errors, print_event, print_verdict, strip_control_chars
 from app.runs.call_log import MEGABYTE, CallLog
 from app.runs.export import run_as_dict
 from app.runs.projections import RunFilter
@@ -19,7 +19,7 @@ from app.web.services import services
 
 runs = AppGroup("runs", help="Everybody's runs, and reports that their owners have published (PUBLISHING=on).")
 
-MOST_SHOWN = 1000
+MAX_LISTED = 1000
 ID_WITH_A_DASH = {"ignore_unknown_options": True}
 """Settings of a command that is given an id: one in 64 begins with a dash, as options do."""
 
@@ -32,10 +32,10 @@ def register(app: Flask) -> None:
 @runs.command("list")
 @click.option("--outcome", default="", help="A label like REFUTED, or running, failed or interrupted.")
 @click.option("--words", default="", help="Words that the claim has in it.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, MOST_SHOWN), help="Lines at most.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, MAX_LISTED), help="Lines at most.")
 def listing(outcome: str, words: str, limit: int) -> None:
     """List the newest runs, newest first: when, id, how it came out, claim. Deleted ones are not among them."""
-    with told_in_one_line():
+    with one_line_errors():
         found = services().runs.overview.newest(RunFilter(words, outcome), limit)
     for each in found:
         _say_run(f"{each.created_at:%Y-%m-%d %H:%M}  {each.id}  {each.label or each.state}", each.claim)
@@ -46,7 +46,7 @@ def listing(outcome: str, words: str, limit: int) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object.")
 def show(run_id: str, as_json: bool) -> None:
     """Show the run RUN_ID as `check` would have."""
-    with told_in_one_line():
+    with one_line_errors():
         run = services().runs.report(run_id)
         events = services().runs.follow(run_id, 0, 0)
     if run is None:
@@ -55,9 +55,9 @@ def show(run_id: str, as_json: bool) -> None:
         return click.echo(json.dumps(run_as_dict(run), ensure_ascii=False))
     _say_run(f"{run.created_at:%Y-%m-%d %H:%M}  {run.report.ended or 'running'}", run.report.claim.text)
     for stored in events:
-        tell(stored.event, _say)
+        print_event(stored.event, _say)
     if run.report.verdict:
-        return tell_verdict(run.report.verdict, run.report, _say)
+        return print_verdict(run.report.verdict, run.report, _say)
     _say(run.report.problem)
 
 
@@ -69,7 +69,7 @@ def purge(age: str, yes: bool) -> None:
     if not re.fullmatch(r"[0-9]{1,5}d", age):
         raise click.UsageError("--older-than takes days, like 90d.")
     days, retention = int(age[:-1]), services().runs.retention
-    with told_in_one_line():
+    with one_line_errors():
         number = retention.count(days)
         if number and not yes:
             click.confirm(f"Runs to be deleted for good: {number}. Go on?", abort=True)
@@ -80,11 +80,11 @@ def purge(age: str, yes: bool) -> None:
 @runs.command("published")
 def published() -> None:
     """List what is published, the last first: when, its id, its label and its claim."""
-    with told_in_one_line():
-        found = _publishing().listed(limit=MOST_SHOWN)
+    with one_line_errors():
+        found = _publishing().listed(limit=MAX_LISTED)
     for each in found:
         _say_run(f"{each.published_at:%Y-%m-%d %H:%M}  {each.id}  {each.label}", each.claim)
-    if len(found) == MOST_SHOWN:
+    if len(found) == MAX_LISTED:
         click.echo("There may be more.", err=True)
 
 
@@ -92,7 +92,7 @@ def published() -> None:
 @click.argument("run_id")
 def take_down(run_id: str) -> None:
     """Take the report RUN_ID out of the gallery for good. Its owner cannot publish it again and is told why."""
-    with told_in_one_line():
+    with one_line_errors():
         taken = _publishing().take_down(run_id)
     if not taken:
         raise click.ClickException("There is no such report, or it was taken down already.")
@@ -103,7 +103,7 @@ def take_down(run_id: str) -> None:
 @click.argument("run_id")
 def allow(run_id: str) -> None:
     """Let the owner publish the report RUN_ID again, which was taken down."""
-    with told_in_one_line():
+    with one_line_errors():
         allowed = _publishing().allow(run_id)
     if not allowed:
         raise click.ClickException("There is no such report that was taken down.")
@@ -119,7 +119,7 @@ def _say_run(about: str, claim: str) -> None:
 
 
 def _say(line: str) -> None:
-    click.echo(printable(line))
+    click.echo(strip_control_chars(line))
 
 
 # `flask --app app tokens ...`: tokens for the JSON API.
@@ -140,7 +140,7 @@ def new(name: str) -> None:
     The token goes to standard output, the rest to standard error. Nothing is written: adding the line is up to you.
     """
     token = new_token()
-    with told_in_one_line():
+    with one_line_errors():
         line = line_of(name, token)
     path = current_app.extensions["hopcheck"].settings.api_tokens
     where = f"to {path}" if path else "to a file, and name that file in API_TOKENS"
@@ -162,7 +162,7 @@ def register_cache(app: Flask) -> None:
 @cache.command("show")
 def show_cache() -> None:
     """How many replies are kept, and what they take of CACHE_MB."""
-    with told_in_one_line():
+    with one_line_errors():
         count, size = _calls().size()
     limit = current_app.extensions["hopcheck"].settings.cache_mb
     click.echo(f"{count:,} {'reply' if count == 1 else 'replies'}, {size / MEGABYTE:.1f} of {limit:,} MB (CACHE_MB)")
@@ -172,7 +172,7 @@ def show_cache() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge_cache(yes: bool) -> None:
     """Forget every reply. The next calls are made, and paid for, again."""
-    with told_in_one_line():
+    with one_line_errors():
         count, _ = _calls().size()
         if not yes:
             click.confirm(f"Forget {count:,} {'reply' if count == 1 else 'replies'}?", abort=True)

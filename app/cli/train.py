@@ -19,7 +19,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.backends.local.loading import fetch, is_path, why_missing
-from app.cli.output import told_in_one_line
+from app.cli.output import one_line_errors
 
 train = AppGroup("train", help="Train the judge, the reader, or models that ask questions.")
 
@@ -65,7 +65,7 @@ def entailment(
     data: Path, base: str | None, out: Path, seed: int, minutes: float, epochs: int, rank: int, resume_from: Path | None
 ) -> None:
     """Train the judge on the sets in the folder DATA, then measure and calibrate it on held-out pairs."""
-    with _told(out):
+    with _exit_codes(out):
         from app.backends.corpus.registry import vital_articles
         from research.training.article_pairs import pairs_from_articles
         from research.training.calibration import calibrate
@@ -108,7 +108,7 @@ def question_generator(
 
     OUT/first-question and OUT/next-question get one each, for QUESTION_SEQ2SEQ and NEXT_QUESTION_SEQ2SEQ.
     """
-    with _told(out):
+    with _exit_codes(out):
         from research.training.fine_tuning import Tuning
         from research.training.question_generator import FIRST, NEXT
         from research.training.question_generator import train as train_questioner
@@ -147,7 +147,7 @@ def reader(
     """
     if base and continue_from:
         raise click.UsageError("--base and --continue-from are two places to start from; give one of them.")
-    with _told(out):
+    with _exit_codes(out):
         from research.training.files import demand_squad
 
         demand_squad(data)
@@ -175,11 +175,11 @@ def _train_base_reader(data: Path, base: str, out: Path, seed: int, epochs: int)
 
 
 @contextmanager
-def _told(out: Path) -> Iterator[None]:
+def _exit_codes(out: Path) -> Iterator[None]:
     """Progress on standard error; what cannot be is one sentence, and Ctrl-C says what is kept and how to go on."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        with told_in_one_line():
+        with one_line_errors():
             yield
     except KeyboardInterrupt:
         kept = sorted(out.glob("checkpoint.pt")) + sorted(out.glob("*/checkpoint.pt"))

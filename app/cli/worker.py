@@ -15,7 +15,7 @@ from flask import Flask, current_app
 from flask.cli import with_appcontext
 
 from app.components import keep_warm
-from app.logging import set_up
+from app.logging import configure_logging
 from app.web.services import AppServices, services
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from celery import Celery
 
-LEAVE_SECONDS = 8.0
+SHUTDOWN_SECONDS = 8.0
 """A worker that was told to leave waits so long for a call at work, as a web process does."""
 
 
@@ -41,7 +41,7 @@ def worker(queues: str, metrics_port: int | None) -> None:
     here = services()
     if not here.settings.redis_url:
         raise click.UsageError("REDIS_URL is not set, so web processes carry out their runs themselves.")
-    set_up(here.settings.log_level)
+    configure_logging(here.settings.log_level)
     if metrics_port:
         measure(here, metrics_port)
     app = celery_worker(current_app._get_current_object(), here)  # type: ignore[attr-defined] # a proxy
@@ -64,7 +64,7 @@ def celery_worker(flask_app: Flask, here: AppServices) -> Celery:
     @worker_ready.connect(weak=False)
     def up(**_: object) -> None:
         here.runs.serve()
-        threading.Thread(target=keep_warm, args=(here.wiring,), name="warm", daemon=True).start()
+        threading.Thread(target=keep_warm, args=(here.container,), name="warm", daemon=True).start()
 
     @worker_shutting_down.connect(weak=False)
     def leave(**_: object) -> None:
@@ -91,5 +91,5 @@ def measure(here: AppServices, port: int) -> WSGIServer:
 def _leave(here: AppServices) -> None:
     """Let go of the runs, so that another worker takes them up at once; wait for no call that takes minutes."""
     here.runs.stop()
-    threading.Event().wait(LEAVE_SECONDS)
+    threading.Event().wait(SHUTDOWN_SECONDS)
     os._exit(0)

@@ -13,7 +13,7 @@ _HANDED_OVER = ("GUNICORN_PID", "LISTEN_FDS")
 """Set where the socket is open already: by a server that is replaced by its successor, and by systemd."""
 
 
-def refusal(settings: Settings) -> str | None:
+def startup_problem(settings: Settings) -> str | None:
     """The first reason not to start, a sentence with what mends it; None when there is none."""
     try:
         settings.signing_key()

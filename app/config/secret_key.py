@@ -8,11 +8,11 @@ from pathlib import Path
 
 from app.domain.errors import SettingsError
 
-SHORTEST_SECRET = 16
+MIN_SECRET_LENGTH = 16
 """Characters. A kept secret has 43; one that was cut off must not sign anything."""
 
 
-def kept_secret(path: Path) -> str:
+def load_or_create_secret(path: Path) -> str:
     """The secret that `path` holds; made there when it is missing. SettingsError says what is wrong with its file."""
     try:
         if not path.exists():
@@ -22,7 +22,7 @@ def kept_secret(path: Path) -> str:
         raise SettingsError(f"the signing key {path} can be neither read nor made ({error.strerror})") from None
     except UnicodeDecodeError:
         secret = ""
-    if len(secret) < SHORTEST_SECRET:
+    if len(secret) < MIN_SECRET_LENGTH:
         raise SettingsError(f"{path} holds no signing key. Delete it, and a new one is made at the next start")
     return secret
 

@@ -17,7 +17,7 @@ from typing import Any
 from dotenv import dotenv_values
 
 from app.config.kinds import database, like, names, number, one_of, setting, switch, whole
-from app.config.secret_key import kept_secret
+from app.config.secret_key import load_or_create_secret
 from app.domain.errors import SettingsError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
-MOST_HOPS = 10
+MAX_HOPS = 10
 """No run may ask more, whatever is set or wished for."""
 
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
@@ -70,7 +70,7 @@ class Settings:
     answerer: str = setting(
         "ANSWERER", "retriever-reader", "Answerer that is chosen when nobody chooses", **one_of(*ANSWERERS)
     )
-    max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **whole(1, MOST_HOPS))
+    max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **whole(1, MAX_HOPS))
     workers: int = setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **whole(1, 64))
     max_waiting: int = setting(
         "MAX_WAITING", 20, "Runs that may wait for their turn; one more is turned away", **whole(0, 10_000)
@@ -253,7 +253,7 @@ class Settings:
 
     def signing_key(self) -> str:
         """SECRET_KEY, or a random one made once in the instance folder, readable by its owner alone."""
-        return self.secret_key or kept_secret(self.instance / "secret_key")
+        return self.secret_key or load_or_create_secret(self.instance / "secret_key")
 
 
 def settings_fields() -> tuple[Field, ...]:

@@ -25,10 +25,10 @@ from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities.availability import SEQ2SEQ, Availability
 from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group
 from app.capabilities.pursuit import CORPUS, GENERATOR, JUDGE, READER, RERANKER
-from app.components import Part, Parts
+from app.components import Component, Components
 from app.config.settings import Settings
 from app.container.sources import SearchEngines, configured_engines
-from app.container.strategies import HeadStarts, PursuitParts, fine_tuned, pursuit
+from app.container.strategies import PursuitParts, SpeculationPolicy, fine_tuned, pursuit
 from app.domain.model import RunOptions
 from app.domain.ports import (
     ClaimVerifier,
@@ -68,14 +68,14 @@ ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
 }
 
 
-class Wiring:
+class Container:
     """Every object that runs are made of, from `settings`."""
 
     def __init__(self, settings: Settings) -> None:
         """Raises SettingsError for a MODELS_FILE that cannot be used."""
         threads = settings.torch_threads
         inference = Inference(settings.call_seconds, cores=threads)
-        self._head_starts = HeadStarts(settings.overlap)
+        self._speculation = SpeculationPolicy(settings.overlap)
         base = settings.instance / "models" / "smollm2-135m"
         self._settings = settings
         self._shelf = Shelf(settings.instance, Java(settings.java_home, settings.java_memory))
@@ -96,14 +96,14 @@ class Wiring:
         models = _language_models(settings)
         self._models: dict[str, TextGenerator] = {SEQ2SEQ: self._seq2seq}
         self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
-        self._parts = self._heavy(inference)
+        self._components = self._heavy(inference)
         engines = configured_engines(settings)
         self._engines = SearchEngines(engines, self._shelf, settings.fetch_robots)
-        self._availability = Availability(settings, self._parts, models, engines)
+        self._availability = Availability(settings, self._components, models, engines)
 
-    def _heavy(self, inference: Inference) -> Parts:
+    def _heavy(self, inference: Inference) -> Components:
         """What takes time to load: the generator computes in the queue while Java starts and libraries are imported."""
-        return Parts(
+        return Components(
             [
                 (GENERATOR, partial(inference.load, self.generator.warm)),
                 (CORPUS, self._open_corpora),
@@ -115,16 +115,16 @@ class Wiring:
 
     def warm(self) -> None:
         """Load every part. Blocks; call it off the request path. A second call loads nothing."""
-        self._parts.warm()
+        self._components.warm()
 
-    def parts(self) -> tuple[Part, ...]:
+    def components(self) -> tuple[Component, ...]:
         """How each heavy part stands now."""
-        return self._parts.all()
+        return self._components.all()
 
     @property
     def ready(self) -> bool:
         """Whether every part is loaded."""
-        return self._parts.ready
+        return self._components.ready
 
     def weigher(self) -> EntailmentModel:
         """What evidence is weighed by: the judge joined with the signals, or the operator's alone.
@@ -162,7 +162,7 @@ class Wiring:
         if options.strategy == PURSUIT:
             preset = PURSUIT_PRESETS[options.preset]
             reasoner = self._reasoner("prompted" if preset.others == "llm" else "local", options)
-            side_by_side = self._head_starts.among_answers(options, self._model_at_work(options))
+            side_by_side = self._speculation.for_answers(options, self._model_at_work(options))
             return pursuit(preset, self._pursuit_parts(options), self._answerer(options), reasoner, side_by_side)
         mix = self._availability.mixes()[options.preset]
         return QuestionGuided(
@@ -171,7 +171,7 @@ class Wiring:
             answerer=self._answerer(options),
             validator=self._validator(mix.qa_validator, options),
             reasoner=self._reasoner(mix.reasoner, options),
-            head_starts=self._head_starts.among_modules(mix, self._model_at_work(options)),
+            speculative=self._speculation.for_modules(mix, self._model_at_work(options)),
         )
 
     def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
@@ -230,7 +230,7 @@ class Wiring:
         how = web_search.DocumentSettings(
             preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
         )
-        opened_ahead = self._head_starts.pages(options)
+        opened_ahead = self._speculation.pages(options)
         return web_search.WebSearchAnswerer(search, pages, chooser, reader, how, origin, opened_ahead)
 
     def _reader_with_a_judge(self) -> Reader:

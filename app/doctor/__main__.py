@@ -6,12 +6,12 @@ import sys
 
 from app.config.settings import load_settings
 from app.doctor.checks import CHECKS
-from app.doctor.findings import State, examine, lines
+from app.doctor.findings import State, lines, run_checks
 
 
 def main() -> int:
     """Print what was found; 1 when there is a problem, else 0."""
-    found = list(examine(load_settings(), CHECKS))
+    found = list(run_checks(load_settings(), CHECKS))
     print("\n".join(lines(found)))
     return int(any(finding.state is State.PROBLEM for finding in found))
 

@@ -45,8 +45,8 @@ def question_model(settings: Settings) -> Iterator[Finding]:
     from app.backends.local.weight_files import demand_gguf
 
     name, own = "question model", settings.question_model
-    mend = "QUESTION_MODEL, the path of a GGUF file"
-    if broken := _broken(name, lambda: demand_gguf(own, mend) if own else packaged_gguf()):
+    fix = "QUESTION_MODEL, the path of a GGUF file"
+    if broken := _broken(name, lambda: demand_gguf(own, fix) if own else packaged_gguf()):
         yield broken
     elif own:
         yield ok(name, f"{own} is no shorter than it says (its bytes can be compared with nothing)")
@@ -78,8 +78,8 @@ def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Find
         if broken or (broken := _bad_json(name, folder / name)):
             yield broken
         elif other := _not_as_committed(folder / name):
-            said = f"{other} is not as committed: trained anew here, or damaged"
-            yield warning(name, said, f"{RESTORE}, unless it was trained here")
+            message = f"{other} is not as committed: trained anew here, or damaged"
+            yield warning(name, message, f"{RESTORE}, unless it was trained here")
         else:
             yield ok(name, "Its files are whole")
 
@@ -104,8 +104,8 @@ def language_models(settings: Settings) -> Iterator[Finding]:
     name = "language models"
     models = _models(settings)
     if not models and settings.preset.startswith("prompted"):
-        said = f"PRESET={settings.preset} needs one and none is set up"
-        yield problem(name, said, "Set OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
+        message = f"PRESET={settings.preset} needs one and none is set up"
+        yield problem(name, message, "Set OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE")
     elif not models:
         yield ok(name, "None is set up; the local modules need none")
     for model in models:

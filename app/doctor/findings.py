@@ -19,41 +19,46 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line for people. `mend` is a command, a setting or an advice; empty where all is well."""
+    """The result of one check, for people."""
 
     name: str
     state: State
-    said: str
-    mend: str = ""
+    message: str
+    fix: str = ""
+    """A command, a setting or advice; empty for OK."""
+
+    def as_json(self) -> dict[str, str]:
+        """Return the finding under the field names of `doctor --json`."""
+        return {"name": self.name, "state": self.state, "said": self.message, "mend": self.fix}
 
 
 Check = Callable[[Settings], Iterable[Finding]]
 
 
-def ok(name: str, said: str) -> Finding:
+def ok(name: str, message: str) -> Finding:
     """All is well with `name`."""
-    return Finding(name, State.OK, said)
+    return Finding(name, State.OK, message)
 
 
-def warning(name: str, said: str, mend: str) -> Finding:
+def warning(name: str, message: str, fix: str) -> Finding:
     """It works, but not as it should."""
-    return Finding(name, State.WARNING, said, mend)
+    return Finding(name, State.WARNING, message, fix)
 
 
-def problem(name: str, said: str, mend: str) -> Finding:
+def problem(name: str, message: str, fix: str) -> Finding:
     """Something cannot work."""
-    return Finding(name, State.PROBLEM, said, mend)
+    return Finding(name, State.PROBLEM, message, fix)
 
 
-def examine(settings: Settings, checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
+def run_checks(settings: Settings, checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
     """What each of the named checks finds, in their order. One that breaks is a problem of its own and no more."""
     for name, check in checks:
         try:
             yield from check(settings)
         except Exception as error:
-            told = str(error).splitlines()[0] if str(error) else "no reason given"
+            text = str(error).splitlines()[0] if str(error) else "no reason given"
             yield problem(
-                name, f"It could not be looked at: {type(error).__name__}, {told}", "LOG_LEVEL=DEBUG says more"
+                name, f"It could not be looked at: {type(error).__name__}, {text}", "LOG_LEVEL=DEBUG says more"
             )
 
 
@@ -62,7 +67,7 @@ def lines(findings: Iterable[Finding]) -> Iterator[str]:
     counted = dict.fromkeys(State, 0)
     for finding in findings:
         counted[finding.state] += 1
-        yield f"{finding.state:8} {finding.name:18} {finding.said}"
-        if finding.mend:
-            yield f"{'':8} {'':18} Mend it: {finding.mend}"
+        yield f"{finding.state:8} {finding.name:18} {finding.message}"
+        if finding.fix:
+            yield f"{'':8} {'':18} Fix: {finding.fix}"
     yield f"Problems: {counted[State.PROBLEM]}. Warnings: {counted[State.WARNING]}."

@@ -19,9 +19,9 @@ from app.config.settings import ROOT, Settings
 from app.doctor.findings import Finding, ok, problem, warning
 from app.domain.errors import HopcheckError, ModelUnavailable
 
-OLDEST_PYTHON = (3, 11)
+MIN_PYTHON = (3, 11)
 GIB = 1024**3
-LEAST_MEMORY, ENOUGH_MEMORY = 2 * GIB, 4 * GIB
+MIN_MEMORY, RECOMMENDED_MEMORY = 2 * GIB, 4 * GIB
 """Bytes in all. The models and the JVM take about two; the README asks for four."""
 _MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
 """How much a container may have; the machine's own memory says nothing there."""
@@ -30,7 +30,7 @@ _MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
 def python(_settings: Settings) -> Iterator[Finding]:
     """New enough?"""
     now = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info < OLDEST_PYTHON:
+    if sys.version_info < MIN_PYTHON:
         yield problem("Python", f"Version {now} is too old", "Install Python 3.11 or newer, then make clean setup")
     else:
         yield ok("Python", f"Version {now}")
@@ -38,7 +38,7 @@ def python(_settings: Settings) -> Iterator[Finding]:
 
 def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
     """Is what is pinned installed, in that very version?"""
-    for name, mend in (
+    for name, fix in (
         ("requirements.txt", "make install"),
         ("requirements-models.txt", "make models"),
     ):
@@ -52,9 +52,9 @@ def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
             if (has := found[package]) and has.partition("+")[0] != pin
         ]
         if missing:
-            yield problem("packages", f"Of {name} these are missing: {', '.join(missing)}", mend)
+            yield problem("packages", f"Of {name} these are missing: {', '.join(missing)}", fix)
         if other:
-            yield warning("packages", f"{'; '.join(other)} ({name})", mend)
+            yield warning("packages", f"{'; '.join(other)} ({name})", fix)
         if not missing and not other:
             yield ok("packages", f"All {len(pins)} of {name} are installed as pinned")
 
@@ -69,13 +69,13 @@ def _installed(package: str) -> str | None:
 def memory(_settings: Settings) -> Iterator[Finding]:
     """Enough for the models?"""
     total = _memory()
-    told = f"{total / GIB:.1f} GiB in all"
-    if total < LEAST_MEMORY:
-        yield problem("memory", f"{told}; the models and the search engine need about 2", "Give it 4 GiB")
-    elif total < ENOUGH_MEMORY:
-        yield warning("memory", f"{told}; 4 are comfortable", "Give it 4 GiB, or set WORKERS=1 and JAVA_MEMORY=256m")
+    text = f"{total / GIB:.1f} GiB in all"
+    if total < MIN_MEMORY:
+        yield problem("memory", f"{text}; the models and the search engine need about 2", "Give it 4 GiB")
+    elif total < RECOMMENDED_MEMORY:
+        yield warning("memory", f"{text}; 4 are comfortable", "Give it 4 GiB, or set WORKERS=1 and JAVA_MEMORY=256m")
     else:
-        yield ok("memory", told)
+        yield ok("memory", text)
 
 
 def _memory() -> int:
@@ -105,11 +105,11 @@ def cores(settings: Settings) -> Iterator[Finding]:
 def clock(_settings: Settings) -> Iterator[Finding]:
     """No earlier than Hopcheck's own files? A clock that starts at 1970 breaks cookies, leases and https."""
     now, made = time.time(), Path(__file__).stat().st_mtime
-    told = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M} UTC"
+    text = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M} UTC"
     if now < made:
-        yield problem("clock", f"It says {told}, which is before these files were made", "Set the clock (NTP)")
+        yield problem("clock", f"It says {text}, which is before these files were made", "Set the clock (NTP)")
     else:
-        yield ok("clock", told)
+        yield ok("clock", text)
 
 
 def port(settings: Settings) -> Iterator[Finding]:
@@ -150,14 +150,14 @@ def java(settings: Settings) -> Iterator[Finding]:
     except ModelUnavailable:
         yield problem("Java", f"There is no Java {OLDEST_JAVA} or newer", "make install")
         return
-    told = f"Version {java_version(home)} in {home}"
+    text = f"Version {java_version(home)} in {home}"
     if (program := home / "bin" / "java").is_file() and (error := _fails(program)):
-        yield problem("Java", f"{told} does not start: {error}", "Install it anew, or set JAVA_HOME to another")
+        yield problem("Java", f"{text} does not start: {error}", "Install it anew, or set JAVA_HOME to another")
     elif settings.java_home and home != settings.java_home:
-        said = f"JAVA_HOME={settings.java_home} holds no Java {OLDEST_JAVA} or newer; the packaged one is used"
-        yield warning("Java", said, "Set JAVA_HOME to a newer Java, or leave it out")
+        message = f"JAVA_HOME={settings.java_home} holds no Java {OLDEST_JAVA} or newer; the packaged one is used"
+        yield warning("Java", message, "Set JAVA_HOME to a newer Java, or leave it out")
     else:
-        yield ok("Java", told)
+        yield ok("Java", text)
 
 
 def _fails(program: Path) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dotenv import dotenv_values
 
-from app.config.secret_key import SHORTEST_SECRET
+from app.config.secret_key import MIN_SECRET_LENGTH
 from app.config.settings import ROOT, Settings, settings_fields
 from app.doctor.findings import Finding, ok, problem, warning
 from app.domain.errors import SettingsError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from app.runs.db_health import Condition
 
 MIB = 1024**2
-LEAST_ROOM, ENOUGH_ROOM = 50 * MIB, 1024 * MIB
+MIN_FREE, RECOMMENDED_FREE = 50 * MIB, 1024 * MIB
 """Bytes free. The unpacked model and an index take 300 MB; a run some 100 KB."""
 DEFAULTS = Settings()
 
@@ -30,11 +30,11 @@ DEFAULTS = Settings()
 def settings_found(settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
     """What is set otherwise than by default, without what may be secret; and names in .env that nobody reads."""
     changed = [each for each in settings_fields() if getattr(settings, each.name) != getattr(DEFAULTS, each.name)]
-    told = [
+    text = [
         f"{each.metadata['env']}={getattr(settings, each.name)}" if each.repr else f"{each.metadata['env']} (not shown)"
         for each in changed
     ]
-    yield ok("settings", f"All valid; not as by default: {', '.join(told)}" if told else "All valid, all as by default")
+    yield ok("settings", f"All valid; not as by default: {', '.join(text)}" if text else "All valid, all as by default")
     yield from _env_file(root / ".env")
 
 
@@ -63,28 +63,28 @@ def instance(settings: Settings) -> Iterator[Finding]:
             file.write(b"1")
             file.flush()
     except OSError as error:
-        said = f"{folder} cannot be written ({error.strerror})"
-        yield problem("instance folder", said, f"Make room or make it writable for user {os.getuid()}")
+        message = f"{folder} cannot be written ({error.strerror})"
+        yield problem("instance folder", message, f"Make room or make it writable for user {os.getuid()}")
         return
     yield ok("instance folder", f"{folder} is there and can be written")
-    yield room(folder)
+    yield free_space(folder)
 
 
-def room(folder: Path) -> Finding:
+def free_space(folder: Path) -> Finding:
     """Enough free space on the disk of `folder`?"""
     free = shutil.disk_usage(folder).free
-    told = f"{free / MIB:,.0f} MiB free for {folder}"
-    if free < LEAST_ROOM:
-        return problem("disk", told, "Make room; runs cannot be stored on a full disk")
-    return warning("disk", told, "Make room") if free < ENOUGH_ROOM else ok("disk", told)
+    text = f"{free / MIB:,.0f} MiB free for {folder}"
+    if free < MIN_FREE:
+        return problem("disk", text, "Make room; runs cannot be stored on a full disk")
+    return warning("disk", text, "Make room") if free < RECOMMENDED_FREE else ok("disk", text)
 
 
 def signing_key(settings: Settings) -> Iterator[Finding]:
     """There, whole, and readable by its owner alone?"""
     if settings.secret_key:
-        if len(settings.secret_key) < SHORTEST_SECRET:
-            mend = "Leave SECRET_KEY out, and one is made"
-            yield warning("signing key", f"SECRET_KEY is shorter than {SHORTEST_SECRET} characters", mend)
+        if len(settings.secret_key) < MIN_SECRET_LENGTH:
+            fix = "Leave SECRET_KEY out, and one is made"
+            yield warning("signing key", f"SECRET_KEY is shorter than {MIN_SECRET_LENGTH} characters", fix)
         else:
             yield ok("signing key", "SECRET_KEY is set")
         return
@@ -124,10 +124,10 @@ def _usable(seen: Condition) -> Iterator[Finding]:
     if seen.damage:
         yield problem("database", f"{seen.where} is damaged: {seen.damage}", "Put a backup in its place")
     if seen.is_locked:
-        said = "Another program holds it locked, so no run can be stored"
-        yield problem("database", said, f"Find and stop that program: fuser {seen.where}")
+        message = "Another program holds it locked, so no run can be stored"
+        yield problem("database", message, f"Find and stop that program: fuser {seen.where}")
     if seen.journal not in (None, "wal"):
-        said = f"Its journal mode is {seen.journal} and not WAL, so pages wait for runs"
-        yield warning("database", said, "Keep it on a disk of this machine, not on a network share")
+        message = f"Its journal mode is {seen.journal} and not WAL, so pages wait for runs"
+        yield warning("database", message, "Keep it on a disk of this machine, not on a network share")
     if seen.revision == seen.newest and not seen.damage and not seen.is_locked:
         yield ok("database", f"{seen.where}, version {seen.revision}, whole")

@@ -60,7 +60,7 @@ class MemoryStore:
         self._replies[call.key] = reply
 
 
-class NotWanted(BaseException):
+class CallCancelled(BaseException):
     """A call was not begun, for nobody wants its reply any more. It is no failure, so whoever handles those lets it by.
 
     Only work that is ahead of its turn meets it (ahead.py).
@@ -85,7 +85,7 @@ def use_stores(*stores: ResponseStore) -> Iterator[None]:
 
 
 @contextmanager
-def only_while(wanted: Wanted) -> Iterator[None]:
+def cancellable(wanted: Wanted) -> Iterator[None]:
     """Inside the block, begin calls only while `wanted` says so, and whoever began the block is wanted, too."""
     outside = _wanted.get()
     token = _wanted.set(lambda call: outside(call) and wanted(call))
@@ -95,10 +95,10 @@ def only_while(wanted: Wanted) -> Iterator[None]:
         _wanted.reset(token)
 
 
-def insist_wanted(call: Call | None = None) -> None:
+def check_cancelled(call: Call | None = None) -> None:
     """Raise NotWanted where nobody wants what would be computed now."""
     if not _wanted.get()(call):
-        raise NotWanted
+        raise CallCancelled
 
 
 def cached_call(call: Call, compute: Callable[[], Any]) -> Any:
@@ -115,7 +115,7 @@ def cached_call(call: Call, compute: Callable[[], Any]) -> Any:
                 nearer.put(call, reply)
             used(Usage(cached=1))
             return reply
-    insist_wanted(call)
+    check_cancelled(call)
     reply = compute()
     for store in stores:
         store.put(call, reply)

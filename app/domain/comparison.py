@@ -16,7 +16,7 @@ from urllib.parse import urldefrag
 from app.domain.model import Hop, Origin, Passage
 from app.domain.report import Report
 
-LIKE = 2 / 3
+MIN_WORD_OVERLAP = 2 / 3
 """So much of the longer question's words the shorter one has to make up."""
 
 _WORD = re.compile(r"\w+")
@@ -126,7 +126,7 @@ def _same(one: str, other: str) -> bool:
 
 def _like(one: str, other: str) -> bool:
     few, many = sorted((set(_words(one)), set(_words(other))), key=len)
-    return bool(few) and few <= many and len(few) >= LIKE * len(many)
+    return bool(few) and few <= many and len(few) >= MIN_WORD_OVERLAP * len(many)
 
 
 def _joins(hop: Hop, column: int, drafts: Iterable[_Draft], alike: Callable[[str, str], bool]) -> bool:

@@ -43,7 +43,7 @@ class ModelUnavailable(CallFailed):
     """
 
     def __init__(self, message: str, fix: str) -> None:
-        super().__init__(f"{message}. Mend it with: {fix}")
+        super().__init__(f"{message}. Fix it with: {fix}")
         self.problem = f"{message}."
         self.fix = fix
 

@@ -164,7 +164,7 @@ class Branch:
     question: Question | None = None
 
     @property
-    def stood(self) -> int:
+    def inherited_hops(self) -> int:
         """So many hops stood before this run asked one of its own."""
         return self.hop if self.question is None else self.hop - 1
 

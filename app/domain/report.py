@@ -95,7 +95,7 @@ class Report:
         return self.hops[-1] if self.hops and self.hops[-1].status is HopStatus.OPEN else None
 
 
-def fold(events: Iterable[tuple[Event, float]]) -> Report:
+def reduce_events(events: Iterable[tuple[Event, float]]) -> Report:
     """Fold (event, seconds since the run's start) pairs, RunStarted first, into a Report.
 
     Raises ValueError when the first event is not RunStarted: such a log is no run.
@@ -107,13 +107,13 @@ def fold(events: Iterable[tuple[Event, float]]) -> Report:
         elif report is None:
             raise ValueError(f"a run begins with run_started, not {event.kind}")
         else:
-            report = apply(report, event, seconds)
+            report = apply_event(report, event, seconds)
     if report is None:
         raise ValueError("a run without events")
     return report
 
 
-def apply(report: Report, event: Event, seconds: float) -> Report:
+def apply_event(report: Report, event: Event, seconds: float) -> Report:
     """The report after one more event, which happened `seconds` after the run's start."""
     report = replace(report, seconds=seconds)
     match event:

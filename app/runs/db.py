@@ -69,7 +69,7 @@ _BY_SQLITE_CODE = {
 }
 _MISSING_IN_SQLITE = ("no such table", "no such column", "has no column named")
 _MISSING_IN_POSTGRESQL = ("42P01", "42703")  # undefined table, undefined column
-_OLD_SCHEMA = f"The database has not the tables of this version of Hopcheck. Mend it with: {UPGRADE}"
+_OLD_SCHEMA = f"The database has not the tables of this version of Hopcheck. Fix it with: {UPGRADE}"
 _NO_ANSWER = "The database does not answer. See that it runs and that DATABASE_URL is right."
 
 

@@ -48,7 +48,7 @@ from app.domain.model import (
     Verdict,
 )
 from app.runs.report_schema import REPORT, VERSION, Evidence, RunHop, RunReport, RunUsage
-from app.text.claims import whole_claim
+from app.text.claims import parse_claim
 
 MAX_BYTES = 2 * 1024 * 1024
 """Bytes of a file that is read; ten hops with ten pages of 2,000 words each are 1.7 MB."""
@@ -118,7 +118,7 @@ def _check(exported: RunReport) -> None:
 def _claim(exported: RunReport) -> Claim:
     """The claim, to which everything applies that applies to a typed one."""
     try:
-        return whole_claim(exported.claim, exported.speaker or "", exported.date or "")
+        return parse_claim(exported.claim, exported.speaker or "", exported.date or "")
     except InvalidInput as error:
         raise InvalidInput(str(error), "report") from None
 

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.model import Label
 from app.domain.ports import RunCommand
-from app.domain.report import Report, apply, fold
+from app.domain.report import Report, reduce_events
 from app.runs.event_store import EventStore
 from app.runs.idempotency import is_invalid_id
 from app.runs.jobs import BATCHES, PEOPLE
@@ -112,10 +112,10 @@ class ReportCache:
         if not events:
             return cached
         if cached is None:
-            return Projection(events[-1].seq, fold((each.event, each.seconds) for each in events))
+            return Projection(events[-1].seq, reduce_events((each.event, each.seconds) for each in events))
         report = cached.report
         for each in events:
-            report = apply(report, each.event, each.seconds)
+            report = apply_event(report, each.event, each.seconds)
         return Projection(events[-1].seq, report)
 
     def _put(self, key: tuple[str, datetime], projection: Projection) -> None:

@@ -34,7 +34,7 @@ from app.domain.events import (
 )
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand, Strategy
-from app.domain.report import Report, apply, fold
+from app.domain.report import Report, reduce_events
 from app.runs.budget import Limits, RunBudget, Spending
 from app.runs.call_log import CallLog
 from app.runs.db import DatabaseUnavailable
@@ -158,7 +158,7 @@ class Runner:
         """From the beginning, or from the last whole hop. Raises Unreadable for what this version cannot read."""
         stored = self._events.read(lease.run_id)
         try:
-            report = fold((each.event, each.seconds) for each in stored)
+            report = reduce_events((each.event, each.seconds) for each in stored)
         except ValueError as error:  # events that it knows, in an order that it does not
             raise Unreadable from error
         if stored[-1].event == WAITING:
@@ -173,7 +173,7 @@ class Runner:
             return self._end(lease, RunInterrupted(f"The check was cut off and cannot go on. {error}"))
         resumed = RunResumed("The check was cut off.")
         self._append(lease, resumed)
-        self._run(lease, strategy, apply(report, resumed, report.seconds), stored)
+        self._run(lease, strategy, apply_event(report, resumed, report.seconds), stored)
 
     def _run(self, lease: Lease, strategy: Strategy, report: Report, stored: Sequence[StoredEvent]) -> None:
         control = RunBudget(

@@ -16,7 +16,7 @@ from app.domain.errors import InvalidInput
 from app.domain.events import Event, RunInterrupted, RunStarted
 from app.domain.model import Claim, Question, RunOptions
 from app.domain.ports import RunCommand, Strategy
-from app.domain.report import fold
+from app.domain.report import reduce_events
 from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, Rejected
 from app.runs.branching import inherited_events
 from app.runs.budget import Limits
@@ -113,7 +113,7 @@ class Runs:
         stored = self._events.read(parent)
         if not stored:  # it was deleted a moment ago
             raise InvalidInput("The check to go on from is not there any more.", "hop")
-        report = fold((each.event, each.seconds) for each in stored)
+        report = reduce_events((each.event, each.seconds) for each in stored)
         inherited = inherited_events((each.event for each in stored), report, parent, hop, question)
         return self._begin(RunStarted(report.claim, options), owner, inherited, form, client)
 

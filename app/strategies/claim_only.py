@@ -15,7 +15,7 @@ from app.domain.report import Report
 NO_QUESTION = "This strategy asks no question and looks at no evidence."
 
 
-class ClaimAsker(Protocol):
+class ClaimOnlyClassifier(Protocol):
     """Gives a verdict from the claim alone. May raise `CallFailed`."""
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict: ...
@@ -25,17 +25,17 @@ class ClaimAsker(Protocol):
 class ClaimOnly:
     """One call of the asker, and a verdict with no hops. Holds no state of any run."""
 
-    asker: ClaimAsker
+    asker: ClaimOnlyClassifier
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield what happens; the last event is terminal. There is nothing that a report so far could bring."""
-        command = control.command() if control else RunCommand.CONTINUE
-        if control and command is RunCommand.STOP:
+        wish = control.command() if control else RunCommand.CONTINUE
+        if control and wish is RunCommand.STOP:
             yield RunInterrupted(control.reason())
             return
-        if control and command is RunCommand.FINISH_AFTER_HOP:
+        if control and wish is RunCommand.FINISH_AFTER_HOP:
             yield QuestioningEnded(control.reason())
             yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="The model was not asked."))
             return

@@ -23,8 +23,16 @@ from app.domain.events import Event, QuestioningEnded, RunInterrupted, StepFaile
 from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Label, Question, RunOptions, Sentence, Verdict
 from app.domain.ports import Ask, Control, Decide, Paraphraser, Pursuer, QuestionAnswerer, Reasoner, RunCommand
 from app.domain.report import Report
-from app.strategies.hop_loop import NOTHING_LEFT, Trail, brought_nothing, conclude, failed, limit_reached, wish_to_end
-from app.strategies.paraphrasing import Pairs, Rewordings, answer_text
+from app.strategies.hop_loop import (
+    NOTHING_TO_ASK,
+    HopHistory,
+    conclude,
+    failed,
+    limit_reached,
+    reason_stalled,
+    reason_to_stop,
+)
+from app.strategies.paraphrasing import Pairs, Paraphrases, answer_text
 from app.strategies.speculation import Ahead
 
 # In what ways a pursuit of evidence may differ from the published one: the rows of the paper's Table 2.
@@ -47,7 +55,7 @@ class Variant:
     inflate_to: int = 0
 
 
-SIDE_BY_SIDE = 4
+MAX_PARALLEL_ANSWERS = 4
 """So many questions are answered at the same time."""
 
 DECIDED = {
@@ -68,15 +76,15 @@ class EvidencePursuit:
     answerer: QuestionAnswerer
     reasoner: Reasoner
     variant: Variant = Variant()
-    head_starts: bool = False
+    speculative: bool = False
     """Whether questions are answered side by side: worth it where answers wait for another machine."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield what happens; the last event is terminal. Of `so_far` stands every hop but one that was cut off."""
-        with Ahead(self.head_starts, control) as ahead:
-            words = Rewordings(self.paraphraser, claim, ahead)
+        with Ahead(self.speculative, control) as ahead:
+            words = Paraphrases(self.paraphraser, claim, ahead)
             pursuit = _Pursuit(self, claim, options, Pairs.of(so_far), ahead, words, control)
             if so_far:
                 pursuit.recall(so_far)
@@ -87,7 +95,7 @@ class EvidencePursuit:
                     yield RunInterrupted(control.reason())
                     return
                 yield QuestioningEnded(reason)
-            yield from ahead.settled(pursuit.conclude())
+            yield from ahead.drained(pursuit.conclude())
 
 
 @dataclass
@@ -99,7 +107,7 @@ class _Pursuit:
     options: RunOptions
     trail: Pairs
     ahead: Ahead
-    words: Rewordings
+    words: Paraphrases
     control: Control | None = None
     ended: str = ""
     own: int = 0
@@ -117,7 +125,7 @@ class _Pursuit:
 
     def question(self) -> Generator[Event, None, str]:
         """Hop after hop until nothing brings another; returns why the pursuer asked no more, or control's reason."""
-        while not (reason := wish_to_end(self.control)):
+        while not (reason := reason_to_stop(self.control)):
             hop = yield from self._next_hop()
             if hop is None:
                 return self.ended
@@ -152,7 +160,7 @@ class _Pursuit:
         if full := self._full():
             yield from self._last_decision(full)
             return None
-        if tired := brought_nothing(self._leading_on()):
+        if tired := reason_stalled(self._leading_on()):
             yield from self._judged(Judgement(False, tired))
             return None
         try:
@@ -166,7 +174,7 @@ class _Pursuit:
 
     def _step(self) -> Ask | Decide | None:
         """The first question while none was asked, then the next step; or the next of the questions made at once."""
-        pursuer, asked = self.parts.pursuer, Trail(self.trail.asked)
+        pursuer, asked = self.parts.pursuer, HopHistory(self.trail.asked)
         if self.variant.all_at_once:
             if self.opening is None:
                 self.opening = pursuer.first_questions(self.claim, self.variant.pairs)[: self.variant.pairs]
@@ -182,7 +190,7 @@ class _Pursuit:
         if isinstance(step, Ask):
             return Judgement(False, REPEATED)
         if step is None:
-            return Judgement(False, NOTHING_LEFT)
+            return Judgement(False, NOTHING_TO_ASK)
         return Judgement(True, DECIDED[step.holds]) if self.trail.answered else Judgement(False, UNFOUNDED)
 
     def _judged(self, judgement: Judgement) -> Iterator[Event]:
@@ -227,7 +235,7 @@ class _Pursuit:
         broken = len(done) > 1 and all(hop.status is HopStatus.FAILED for hop in done[-2:])
         if self._full() or broken:
             return None
-        self._begin(partial(self.words.foreseen, base, len(done), self.trail))
+        self._begin(partial(self.words.upcoming, base, len(done), self.trail))
         try:
             found = self.words.next(base, len(done), self.trail)
         except CallFailed as error:
@@ -241,7 +249,7 @@ class _Pursuit:
         """Answer so many as are asked in any case, unless the run is told to end or can get no answers at all."""
         if self.ahead.on:
             asked, answered = len(self.trail.asked), len(self.trail.answered)
-            room = min(self.variant.pairs - answered, self.options.max_hops - asked, SIDE_BY_SIDE)
+            room = min(self.variant.pairs - answered, self.options.max_hops - asked, MAX_PARALLEL_ANSWERS)
             for question in next_ones(room):
                 self.ahead.begin(("answer", question), partial(self._answer, question))
 
@@ -254,7 +262,7 @@ class _Pursuit:
 
     def _decided(self, holds: bool) -> Verdict:
         """The decision as a verdict; it rests on the pairs that were there when it was made."""
-        pairs = Trail(self.trail.hops[: self.own]).context
+        pairs = HopHistory(self.trail.hops[: self.own]).context
         told = (Sentence(f"{hop.question.text} {answer_text(hop)}", (hop.number,)) for hop in pairs)
         closing = Sentence(DECIDED[holds], tuple(hop.number for hop in pairs))
         return Verdict(Label.SUPPORTED if holds else Label.REFUTED, (*told, closing))

@@ -12,14 +12,14 @@ from app.domain.model import Answer, Branch, Claim, Context, Hop, HopStatus, Lab
 from app.domain.ports import Control, Reasoner, RunCommand
 from app.domain.report import Report
 
-FRUITLESS_HOPS = 2
+MAX_FRUITLESS_HOPS = 2
 """So many hops in a row without a kept one, and no further question follows from them."""
-NOTHING_LEFT = "There was nothing left to ask."
-LEFT = "The check was to conclude before this hop was done."
+NOTHING_TO_ASK = "There was nothing left to ask."
+HOP_INTERRUPTED = "The check was to conclude before this hop was done."
 
 
 @dataclass
-class Trail:
+class HopHistory:
     """The hops of one run so far; grows as the loop goes, and is never shared between runs.
 
     `branch` says where the run left another one, if it did.
@@ -49,7 +49,7 @@ class Trail:
     @property
     def own(self) -> list[Hop]:
         """The hops that this run has asked itself."""
-        return self.hops[self.branch.stood if self.branch else 0 :]
+        return self.hops[self.branch.inherited_hops if self.branch else 0 :]
 
     @property
     def context(self) -> Context:
@@ -62,7 +62,7 @@ class Trail:
         return tuple(hop for hop in self.hops if hop.status is not HopStatus.KEPT)
 
 
-def wish_to_end(control: Control | None) -> str:
+def reason_to_stop(control: Control | None) -> str:
     """Why whoever controls the run wants no further question, or nothing."""
     return control.reason() if control and control.command() is not RunCommand.CONTINUE else ""
 
@@ -72,14 +72,14 @@ def limit_reached(hops: Sequence[Hop], options: RunOptions) -> str:
     return f"The limit of {options.max_hops} hops was reached." if len(hops) >= options.max_hops else ""
 
 
-def brought_nothing(hops: Sequence[Hop]) -> str:
+def reason_stalled(hops: Sequence[Hop]) -> str:
     """What is said when the last hops were all fruitless, or nothing."""
-    last = hops[-FRUITLESS_HOPS:]
-    fruitless = len(last) == FRUITLESS_HOPS and all(hop.status is not HopStatus.KEPT for hop in last)
-    return f"{FRUITLESS_HOPS} hops in a row brought nothing." if fruitless else ""
+    last = hops[-MAX_FRUITLESS_HOPS:]
+    fruitless = len(last) == MAX_FRUITLESS_HOPS and all(hop.status is not HopStatus.KEPT for hop in last)
+    return f"{MAX_FRUITLESS_HOPS} hops in a row brought nothing." if fruitless else ""
 
 
-def hurried(control: Control | None) -> bool:
+def must_finish_now(control: Control | None) -> bool:
     """Whether the run is to conclude without even the hop that is under way."""
     return control is not None and control.command() is RunCommand.FINISH_NOW
 
@@ -92,7 +92,7 @@ def answered(
     Raises what `find`, which is to bring the answer, raises.
     """
     yield QuestionAsked(number, question)
-    if hurried(control):
+    if must_finish_now(control):
         return (yield from interrupted(Hop(number, question)))
     answer = find()
     yield AnswerFound(number, answer)
@@ -101,8 +101,8 @@ def answered(
 
 def interrupted(hop: Hop) -> Generator[Event, None, Hop]:
     """Leave the hop where it is; returns it closed."""
-    yield HopInterrupted(hop.number, LEFT)
-    return hop.closed(HopStatus.INTERRUPTED, LEFT)
+    yield HopInterrupted(hop.number, HOP_INTERRUPTED)
+    return hop.closed(HopStatus.INTERRUPTED, HOP_INTERRUPTED)
 
 
 def failed(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, Hop]:
@@ -111,7 +111,9 @@ def failed(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, H
     return hop.closed(HopStatus.FAILED, str(error))
 
 
-def conclude(reasoner: Reasoner, claim: Claim, trail: Trail, context: Context, options: RunOptions) -> Iterator[Event]:
+def conclude(
+    reasoner: Reasoner, claim: Claim, trail: HopHistory, context: Context, options: RunOptions
+) -> Iterator[Event]:
     """R over `context`, kept hops of `trail`. Without any there is nothing to reason from, whatever the labels.
 
     Where every hop failed nothing was looked at, so there is no verdict either: the run failed.
@@ -130,7 +132,7 @@ def conclude(reasoner: Reasoner, claim: Claim, trail: Trail, context: Context, o
     yield VerdictReached(verdict)
 
 
-def _nothing_found(trail: Trail) -> str:
+def _nothing_found(trail: HopHistory) -> str:
     if not trail.hops:
         return "No question about this claim could be asked."
     return "No question led to an answer that could be kept."

@@ -14,7 +14,7 @@ from app.domain.errors import CallFailed
 from app.domain.events import AnswerFound, Event, HopKept, HopSetAside, QuestionAsked
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Question
 from app.domain.ports import Control, Paraphraser
-from app.strategies.hop_loop import Trail, answered, failed
+from app.strategies.hop_loop import HopHistory, answered, failed
 from app.strategies.speculation import Ahead
 
 # The pairs of an evidence pursuit: questions with their answers, asked once, or repeated as they are.
@@ -25,7 +25,7 @@ NO_ANSWER = "No answer was found."
 
 
 @dataclass
-class Pairs(Trail):
+class Pairs(HopHistory):
     """The hops of one run, and which of them were really asked."""
 
     @property
@@ -36,7 +36,7 @@ class Pairs(Trail):
     @property
     def answered(self) -> Context:
         """The kept hops among the asked ones."""
-        return Trail(self.asked).context
+        return HopHistory(self.asked).context
 
     def is_new(self, question: Question) -> bool:
         """Whether it has words, and not those of a question that was asked."""
@@ -88,12 +88,12 @@ def _folded(question: Question) -> str:
     return " ".join(question.text.casefold().split())
 
 
-PARAPHRASES = 4
+MAX_PARAPHRASES = 4
 """So many other wordings of a question are asked for at once (section 3.1)."""
 
 
 @dataclass
-class Rewordings:
+class Paraphrases:
     """The other wordings of one run. A call that failed stands until the turn in which it is told."""
 
     paraphraser: Paraphraser
@@ -112,13 +112,13 @@ class Rewordings:
             self._words = {hop: words for hop, words in self._words.items() if not isinstance(words, CallFailed)}
             raise
 
-    def foreseen(self, base: Sequence[Hop], turn: int, trail: Pairs, count: int) -> tuple[Question, ...]:
+    def upcoming(self, base: Sequence[Hop], turn: int, trail: Pairs, count: int) -> tuple[Question, ...]:
         """The next `count` of these questions, up to one that cannot be had; their wordings are asked side by side."""
         if not base:
             return ()
         for hop in (base[at % len(base)] for at in range(turn, turn + count)):
             if hop.number not in self._words:
-                self.ahead.begin(("wordings", hop.number), partial(self._reworded, hop))
+                self.ahead.begin(("wordings", hop.number), partial(self._paraphrased, hop))
         hops = list(trail.hops)
         for at in range(turn, turn + count):
             try:
@@ -140,7 +140,7 @@ class Rewordings:
     def _wordings(self, hop: Hop) -> tuple[Question, ...]:
         if hop.number not in self._words:
             try:
-                self._words[hop.number] = self.ahead.take(("wordings", hop.number), partial(self._reworded, hop))
+                self._words[hop.number] = self.ahead.take(("wordings", hop.number), partial(self._paraphrased, hop))
             except CallFailed as error:
                 self._words[hop.number] = error
         words = self._words[hop.number]
@@ -148,5 +148,5 @@ class Rewordings:
             raise words
         return words
 
-    def _reworded(self, hop: Hop) -> tuple[Question, ...]:
-        return self.paraphraser.paraphrase(self.claim, hop.question, PARAPHRASES)
+    def _paraphrased(self, hop: Hop) -> tuple[Question, ...]:
+        return self.paraphraser.paraphrase(self.claim, hop.question, MAX_PARAPHRASES)

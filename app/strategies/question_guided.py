@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.domain.calls import NotWanted
+from app.domain.calls import CallCancelled
 from app.domain.errors import CallFailed
 from app.domain.events import (
     Event,
@@ -40,16 +40,16 @@ from app.domain.ports import (
 )
 from app.domain.report import Report
 from app.strategies.hop_loop import (
-    NOTHING_LEFT,
-    Trail,
+    NOTHING_TO_ASK,
+    HopHistory,
     answered,
-    brought_nothing,
     conclude,
     failed,
-    hurried,
     interrupted,
     limit_reached,
-    wish_to_end,
+    must_finish_now,
+    reason_stalled,
+    reason_to_stop,
 )
 from app.strategies.speculation import Ahead
 
@@ -63,15 +63,15 @@ class QuestionGuided:
     answerer: QuestionAnswerer
     validator: QAValidator
     reasoner: Reasoner
-    head_starts: bool = False
+    speculative: bool = False
     """Whether calls begin before it is sure that they are needed: worth it where D, Q or V wait for another machine."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield what happens; the last event is terminal. Of `so_far` stands every hop but one that was cut off."""
-        with Ahead(self.head_starts, control) as ahead:
-            trail = Trail.of(so_far)
+        with Ahead(self.speculative, control) as ahead:
+            trail = HopHistory.of(so_far)
             if not (so_far and so_far.stopped_because):
                 reason = yield from _Questioning(self, claim, options, trail, control, ahead).whole(so_far)
                 ahead.drop()
@@ -79,7 +79,7 @@ class QuestionGuided:
                     yield RunInterrupted(control.reason())
                     return
                 yield QuestioningEnded(reason)
-            yield from ahead.settled(conclude(self.reasoner, claim, trail, trail.context, options))
+            yield from ahead.drained(conclude(self.reasoner, claim, trail, trail.context, options))
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class _Questioning:
     parts: QuestionGuided
     claim: Claim
     options: RunOptions
-    trail: Trail
+    trail: HopHistory
     control: Control | None
     ahead: Ahead
 
@@ -104,16 +104,16 @@ class _Questioning:
                 return reason
             hop = yield from self._ask()
             if hop is None:
-                return NOTHING_LEFT
+                return NOTHING_TO_ASK
             self.trail.hops.append(hop)
             if hop.status is not HopStatus.KEPT:
                 self.ahead.drop()
             enough = yield from self._is_enough()
         return "The claim verifier was satisfied."
 
-    def _reason_to_end(self, trail: Trail) -> str:
+    def _reason_to_end(self, trail: HopHistory) -> str:
         """Why no further question may be asked, or nothing."""
-        return wish_to_end(self.control) or limit_reached(trail.hops, self.options) or brought_nothing(trail.own)
+        return reason_to_stop(self.control) or limit_reached(trail.hops, self.options) or reason_stalled(trail.own)
 
     def _ask(self) -> Generator[Event, None, Hop | None]:
         """One hop from question to keeping; returns it closed, or None when there is no question left."""
@@ -127,7 +127,7 @@ class _Questioning:
             hop = yield from answered(partial(self._answer, number, question), number, question, self.control)
             if hop.status is not HopStatus.OPEN:
                 return hop
-            if hurried(self.control):
+            if must_finish_now(self.control):
                 return (yield from interrupted(hop))
             module = "QA validator"
             self._look_ahead(hop)
@@ -174,7 +174,7 @@ class _Questioning:
         yield SufficiencyJudged(judgement)
         return judgement.holds
 
-    def _next_question(self, trail: Trail) -> Question | None:
+    def _next_question(self, trail: HopHistory) -> Question | None:
         return trail.given or self.parts.generator.next_question(self.claim, trail.context, trail.set_aside)
 
     def _sufficiency(self, context: Context) -> Judgement:
@@ -186,5 +186,5 @@ class _Questioning:
     def _found(self, question: Question | None) -> Answer:
         """The answer; there is none to begin with where no question is left."""
         if question is None:
-            raise NotWanted
+            raise CallCancelled
         return self.parts.answerer.answer(question, self.claim)

@@ -19,16 +19,16 @@ from contextvars import copy_context
 from typing import Any, Generic, Self, TypeVar
 
 from app.domain import progress
-from app.domain.calls import Call, NotWanted, insist_wanted, only_while
+from app.domain.calls import Call, CallCancelled, cancellable, check_cancelled
 from app.domain.events import Event, PhaseEntered, TokensUsed, TroubleMet
 from app.domain.ports import Control, RunCommand
 
 T = TypeVar("T")
 
-SETTLE_SECONDS = 2.0
+DRAIN_SECONDS = 2.0
 """So long at most are calls waited for that nobody wants, so that the run's own sum has what they cost."""
 
-MOMENT = 0.05
+GRACE_SECONDS = 0.05
 """Seconds. What was asked together mostly comes back together, and then it is known whether more is needed."""
 
 
@@ -42,8 +42,8 @@ class Ahead:
         self.on = on
         self._control = control
         self._home = copy_context()
-        self._begun: dict[Hashable, HeadStart[Any]] = {}
-        self._dropped: list[HeadStart[Any]] = []
+        self._begun: dict[Hashable, SpeculativeTask[Any]] = {}
+        self._cancelled: list[SpeculativeTask[Any]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -51,18 +51,18 @@ class Ahead:
     def __exit__(self, *raised: object) -> None:
         self.drop()
 
-    def begin(self, key: Hashable, work: Callable[[], T], costly: int | None = None) -> HeadStart[T]:
+    def begin(self, key: Hashable, work: Callable[[], T], costly: int | None = None) -> SpeculativeTask[T]:
         """Do `work` now, for whoever takes `key`. What was begun under this key before stands.
 
         With a bound of so many `costly` calls it thinks twice before it spends: each waits a moment, in which it may be
         dropped, and one too many until the work is taken. None sets no bound.
         """
         if key not in self._begun:
-            self._begun[key] = HeadStart(work, self._may_go_on, costly)
+            self._begun[key] = SpeculativeTask(work, self._may_start, costly)
             # No pool: the threads of the standard library's are joined when the interpreter ends, and a model call
             # that takes minutes must not hold a shutdown up.
             run = self._home.copy().run
-            threading.Thread(target=run, args=(self._begun[key].carry_out,), name="ahead", daemon=True).start()
+            threading.Thread(target=run, args=(self._begun[key].run,), name="ahead", daemon=True).start()
         return self._begun[key]
 
     def take(self, key: Hashable, work: Callable[[], T]) -> T:
@@ -70,54 +70,54 @@ class Ahead:
         begun = self._begun.pop(key, None)
         if begun is not None:
             try:
-                return begun.adopt()
-            except NotWanted:
+                return begun.commit()
+            except CallCancelled:
                 pass
         return work()
 
     def drop(self) -> None:
         """Nothing that was begun is wanted any more. Waits for nothing."""
-        self._dropped += self._begun.values()
+        self._cancelled += self._begun.values()
         for each in self._begun.values():
             each.drop()
         self._begun.clear()
 
-    def settle(self, seconds: float = SETTLE_SECONDS) -> None:
+    def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Wait, not for long, until what was dropped has told what it cost; not at all where the run is in a hurry."""
         if self._control is None or self._control.command() not in (RunCommand.STOP, RunCommand.FINISH_NOW):
-            wait([each.outcome for each in self._dropped], seconds)
+            wait([each.outcome for each in self._cancelled], seconds)
 
-    def settled(self, events: Iterator[Event]) -> Iterator[Event]:
+    def drained(self, events: Iterator[Event]) -> Iterator[Event]:
         """The same events, each once it has settled."""
         for event in events:
-            self.settle()
+            self.drain()
             yield event
 
-    def _may_go_on(self) -> bool:
+    def _may_start(self) -> bool:
         return self._control is None or self._control.command() is RunCommand.CONTINUE
 
 
-class HeadStart(Generic[T]):
+class SpeculativeTask(Generic[T]):
     """One piece of work that is ahead of its turn, until it is adopted or dropped."""
 
     def __init__(self, work: Callable[[], T], may_go_on: Callable[[], bool], costly: int | None = None) -> None:
         self.outcome: Future[T] = Future()
         self._work: Callable[[], T] | None = work
-        self._may_go_on = may_go_on
-        self._costly_left = costly
+        self._may_start = may_go_on
+        self._costly_budget = costly
         self._hears = progress.listener()
         self._changed = threading.Condition()
-        self._adopted = self._dropped = False
+        self._committed = self._cancelled = False
         self._phase: PhaseEntered | None = None
         self._troubles: list[TroubleMet] = []
 
-    def carry_out(self) -> None:
+    def run(self) -> None:
         """Do the work, in the thread that is to do it; what it raises is for whoever adopts it."""
         work, self._work = self._work, None
         assert work is not None, "a head start is carried out once"
         try:
-            with progress.listening(self._listen), only_while(self._is_wanted):
-                insist_wanted()
+            with progress.listening(self._listen), cancellable(self._is_wanted):
+                check_cancelled()
                 value = work()
         except BaseException as error:
             self.outcome.set_exception(error)
@@ -127,50 +127,50 @@ class HeadStart(Generic[T]):
     def value(self) -> T:
         """The value, for another head start that goes on from it. Raises NotWanted where either leads nowhere."""
         if self.outcome.exception() is not None:
-            raise NotWanted
-        insist_wanted()
+            raise CallCancelled
+        check_cancelled()
         return self.outcome.result()
 
-    def adopt(self) -> T:
+    def commit(self) -> T:
         """The value or the error, waited for, and whatever it has to say; NotWanted where it did not go on."""
         with self._changed:
-            self._adopted = True
+            self._committed = True
             self._changed.notify_all()
             for trouble in self._troubles:
-                self._tell(trouble)
+                self._notify(trouble)
             if self._phase and not self.outcome.done():
-                self._tell(self._phase)
+                self._notify(self._phase)
         return self.outcome.result()
 
     def drop(self) -> None:
         """Begin no further call."""
         with self._changed:
-            self._dropped = True
+            self._cancelled = True
             self._changed.notify_all()
 
     def _is_wanted(self, call: Call | None) -> bool:
         """Whether to go on with this call; waits where it is one of few that may be made ahead, or one too many."""
         with self._changed:
-            if call and call.costly and self._costly_left is not None:
-                moment = MOMENT if self._costly_left else None
-                self._changed.wait_for(lambda: self._adopted or self._dropped, moment)
-                self._costly_left = max(0, self._costly_left - 1)
-            if self._adopted or self._dropped:
-                return self._adopted
-        return self._may_go_on()
+            if call and call.costly and self._costly_budget is not None:
+                moment = GRACE_SECONDS if self._costly_budget else None
+                self._changed.wait_for(lambda: self._committed or self._cancelled, moment)
+                self._costly_budget = max(0, self._costly_budget - 1)
+            if self._committed or self._cancelled:
+                return self._committed
+        return self._may_start()
 
     def _listen(self, event: PhaseEntered | TokensUsed | TroubleMet) -> None:
         """Costs are told at once; the rest when the work's turn has come."""
         if isinstance(event, TokensUsed):
-            return self._tell(event)
+            return self._notify(event)
         with self._changed:
-            if self._adopted:
-                self._tell(event)
+            if self._committed:
+                self._notify(event)
             elif isinstance(event, PhaseEntered):
                 self._phase = event
             else:
                 self._troubles.append(event)
 
-    def _tell(self, event: PhaseEntered | TokensUsed | TroubleMet) -> None:
+    def _notify(self, event: PhaseEntered | TokensUsed | TroubleMet) -> None:
         if self._hears is not None:
             self._hears(event)

@@ -10,10 +10,10 @@ from datetime import UTC, date, datetime, timedelta
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim
 
-SHORTEST = 3
-LONGEST = 500
-LONGEST_SPEAKER = 200
-LONGEST_DATE = 50
+MIN_CLAIM_LENGTH = 3
+MAX_CLAIM_LENGTH = 500
+MAX_SPEAKER_LENGTH = 200
+MAX_DATE_LENGTH = 50
 """Characters; no date that is read has more, spaces around it included."""
 
 _LINE_BREAK = re.compile("\r\n|[\r\n\t\u2028\u2029]")
@@ -37,10 +37,10 @@ def clean_claim(raw: str) -> Claim:
     text = _one_line(raw, "claim")
     if not text:
         raise InvalidInput("Please write a claim.")
-    if len(text) < SHORTEST:
-        raise InvalidInput(f"The claim is too short: it needs at least {SHORTEST} characters.")
-    if len(text) > LONGEST:
-        raise InvalidInput(f"The claim has {len(text)} characters; at most {LONGEST} are allowed.")
+    if len(text) < MIN_CLAIM_LENGTH:
+        raise InvalidInput(f"The claim is too short: it needs at least {MIN_CLAIM_LENGTH} characters.")
+    if len(text) > MAX_CLAIM_LENGTH:
+        raise InvalidInput(f"The claim has {len(text)} characters; at most {MAX_CLAIM_LENGTH} are allowed.")
     return Claim(text)
 
 
@@ -52,8 +52,10 @@ def clean_question(raw: str) -> str:
     text = _one_line(raw, "question")
     if not text:
         raise InvalidInput("Please write a question.", "question")
-    if len(text) > LONGEST:
-        raise InvalidInput(f"The question has {len(text)} characters; at most {LONGEST} are allowed.", "question")
+    if len(text) > MAX_CLAIM_LENGTH:
+        raise InvalidInput(
+            f"The question has {len(text)} characters; at most {MAX_CLAIM_LENGTH} are allowed.", "question"
+        )
     return text
 
 
@@ -63,8 +65,10 @@ def clean_speaker(raw: str) -> str | None:
     Raises InvalidInput for the field "speaker".
     """
     text = _one_line(raw, "speaker")
-    if len(text) > LONGEST_SPEAKER:
-        raise InvalidInput(f"The speaker has {len(text)} characters; at most {LONGEST_SPEAKER} are allowed.", "speaker")
+    if len(text) > MAX_SPEAKER_LENGTH:
+        raise InvalidInput(
+            f"The speaker has {len(text)} characters; at most {MAX_SPEAKER_LENGTH} are allowed.", "speaker"
+        )
     return text or None
 
 
@@ -78,7 +82,7 @@ def clean_date(raw: str, today: date) -> str | None:
     if not text:
         return None
     written = None
-    if len(text) <= LONGEST_DATE:
+    if len(text) <= MAX_DATE_LENGTH:
         written = _YEAR_FIRST.fullmatch(text) or _DAY_FIRST.fullmatch(text) or _WRITTEN.fullmatch(text)
     if not written:
         raise InvalidInput(
@@ -98,7 +102,7 @@ def today() -> date:
     return (datetime.now(UTC) + timedelta(hours=14)).date()
 
 
-def whole_claim(raw: str, speaker: str, said_on: str) -> Claim:
+def parse_claim(raw: str, speaker: str, said_on: str) -> Claim:
     """The claim with its speaker and date as people write them, both of which may be empty. Raises InvalidInput."""
     return replace(clean_claim(raw), speaker=clean_speaker(speaker), date=clean_date(said_on, today()))
 

@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 
-REMEMBERED = 512
+CACHE_SIZE = 512
 """A passage is taken apart by whoever reads, weighs or quotes it, hop after hop; so many are taken apart once."""
-LONGEST = 4_000
+MAX_CACHED_LENGTH = 4_000
 """Characters of a text that is remembered: what is longer is a document, which is taken apart once."""
 ABBREVIATED = tuple(
     "Mr Mrs Ms Mme Mlle Messrs Dr Fr St Ft Mt Prof Rev Hon Gen Col Maj Capt Cmdr Adm Lt Sgt Gov Sen vs v Jr Sr".split()
 )
 """What stands with a full stop inside a name. Only the last two end one, and so may end a sentence."""
 _PRONOUNS = "He|She|It|They|We|His|Her|Its|Their|The|This|That|These|An?|In|On|At|After|Before"
-_UNENDED = (
+_FALSE_ENDS = (
     (re.compile(rf"\b(?:{'|'.join(ABBREVIATED[:-2])})\.$"), re.compile(r"[^\W_]")),
     (re.compile(r"\b(?:Nos?|Op|Vol|Ch|Pt|Art|Fig)\.$"), re.compile(r"[\dIVX]")),
     (re.compile(r"\b(?!U\.[SK]|[A-D]\.[CDM]|P\.M)(?:[A-Z]\. ?)+[A-Z]\.$"), re.compile(rf"(?!(?:{_PRONOUNS})\b)\w")),
     (re.compile(r"\w[!?]$"), re.compile(r"[a-z]")),
 )
 """What a sentence does not end after, and what must follow for that: a title, a number, initials, a name's own mark."""
-TOLD_BY = 40
+TAIL_LENGTH = 40
 """Characters at its end that tell it: with all of it, a page of one endless sentence would take minutes."""
 
 
@@ -56,24 +56,24 @@ def _tokenizer() -> PunktSentenceTokenizer:
 
 def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Character offsets [start, end) of the sentences of `text`, in order, without the white space between them."""
-    return _of_a_passage(text) if len(text) <= LONGEST else _taken_apart(text)
+    return _cached_spans(text) if len(text) <= MAX_CACHED_LENGTH else _spans(text)
 
 
-def _taken_apart(text: str) -> tuple[tuple[int, int], ...]:
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
     spans: list[tuple[int, int]] = []
     for start, end in _tokenizer().span_tokenize(text):
-        if spans and _goes_on(text[max(spans[-1][0], spans[-1][1] - TOLD_BY) : spans[-1][1]], text[start:end]):
+        if spans and _continues(text[max(spans[-1][0], spans[-1][1] - TAIL_LENGTH) : spans[-1][1]], text[start:end]):
             start, _ = spans.pop()
         spans.append((start, end))
     return tuple(spans)
 
 
-def _goes_on(before: str, after: str) -> bool:
+def _continues(before: str, after: str) -> bool:
     """Whether what Punkt took for two sentences is one."""
-    return any(ending.search(before) and beginning.match(after) for ending, beginning in _UNENDED)
+    return any(ending.search(before) and beginning.match(after) for ending, beginning in _FALSE_ENDS)
 
 
-_of_a_passage = lru_cache(maxsize=REMEMBERED)(_taken_apart)
+_cached_spans = lru_cache(maxsize=CACHE_SIZE)(_spans)
 
 
 def sentences(text: str) -> list[str]:

@@ -120,7 +120,10 @@ def readyz() -> tuple[Response, int]:
     `parts` lists the components: state is "ready", "waiting", "loading" or "failed"; a failed one has a message and,
     in `mend`, the command that fixes it.
     """
-    parts = [_database(), *(_component(part.name, part.state, part.message, part.mend) for part in services().parts())]
+    parts = [
+        _database(),
+        *(_component(part.name, part.state, part.message, part.fix) for part in services().components()),
+    ]
     ready = all(part["state"] == "ready" for part in parts)
     answer = jsonify(ready=ready, parts=parts)
     answer.headers["Cache-Control"] = "no-store"

@@ -9,7 +9,7 @@ from flask import current_app, g
 
 if TYPE_CHECKING:
     from app.capabilities.options import Capabilities
-    from app.components import Part
+    from app.components import Component
     from app.config.settings import Settings
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AppServices:
-    """Kept as `app.extensions["hopcheck"]`. `wiring` is a Wiring or, in tests, something of its shape."""
+    """Kept as `app.extensions["hopcheck"]`. `container` is a Container or, in tests, something of its shape."""
 
     settings: Settings
-    wiring: Any
+    container: Any
     runs: Runs
     followers: Followers
     calls: CallLog
 
-    def parts(self) -> tuple[Part, ...]:
+    def components(self) -> tuple[Component, ...]:
         """How the heavy parts of this process stand; none where workers carry the runs out."""
-        return () if self.settings.redis_url else self.wiring.parts()
+        return () if self.settings.redis_url else self.container.components()
 
 
 def services() -> AppServices:
@@ -39,5 +39,5 @@ def services() -> AppServices:
 def capabilities() -> Capabilities:
     """What can be chosen for a run, read once a request."""
     if "capabilities" not in g:
-        g.capabilities = services().wiring.capabilities()
+        g.capabilities = services().container.capabilities()
     return g.capabilities

@@ -22,7 +22,7 @@ from flask import Blueprint, Response, abort, render_template, request, stream_w
 from app.domain.errors import HopcheckError
 from app.domain.events import TERMINAL, AnswerFound, HopKept, RunResumed
 from app.domain.model import Hop
-from app.domain.report import apply
+from app.domain.report import apply_event
 from app.runs.service import Place, StoredEvent, StoredRun
 from app.web.services import services
 from app.web.views import at_work
@@ -115,7 +115,7 @@ def advanced(run: StoredRun, events: Sequence[StoredEvent]) -> StoredRun:
     """Return the run after these events; those that it contains already change nothing."""
     for stored in events:
         if stored.seq > run.last_seq:
-            run = replace(run, report=apply(run.report, stored.event, stored.seconds), last_seq=stored.seq)
+            run = replace(run, report=apply_event(run.report, stored.event, stored.seconds), last_seq=stored.seq)
     return run
 
 

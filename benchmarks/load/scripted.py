@@ -14,7 +14,7 @@ from app.domain.model import RunOptions
 from app.domain.ports import Strategy
 from app.modules.answerers.reciter_reader import ReciterReader
 from benchmarks.critical_path import Scripted, question_guided
-from tests.fakes import FakeWiring
+from tests.fakes import FakeContainer
 
 APP = "benchmarks.load.scripted:load_app"
 HOPS = "LOAD_HOPS"
@@ -23,15 +23,15 @@ HOPS = "LOAD_HOPS"
 CALL_SECONDS = 0.3
 
 
-class ScriptedModel(FakeWiring):
+class ScriptedModel(FakeContainer):
     """QACheck's loop with its real prompts: the model asks, recites, reads and judges, with head starts as usual."""
 
     def strategy_for(self, options: RunOptions) -> Strategy:
         """A model of its own for each run, which counts its calls. Nothing is kept of a run that is over."""
         model = Scripted(CALL_SECONDS, int(os.environ.get(HOPS, "5")))
-        return question_guided(model, ReciterReader(model), head_starts=True)
+        return question_guided(model, ReciterReader(model), speculative=True)
 
 
 def load_app(commands: bool = False) -> Flask:
     """What gunicorn serves; with `commands`, what `flask worker` is a command of."""
-    return create_app(wiring=ScriptedModel(), commands=commands)
+    return create_app(container=ScriptedModel(), commands=commands)

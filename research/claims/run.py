@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from app.config.settings import Settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Hop, RunOptions
 from app.domain.report import Report
@@ -45,12 +45,12 @@ class Pipeline:
     def __init__(self) -> None:
         """Load every part. Exits with a message when one cannot be loaded; InvalidInput as `defaults_of`."""
         environment = {name: os.environ[name] for name in OF_THE_MACHINE if name in os.environ}
-        wiring = Wiring(Settings.from_env(environment))
-        wiring.warm()
-        if failed := [f"{part.name}: {part.message}" for part in wiring.parts() if part.state != "ready"]:
+        container = Container(Settings.from_env(environment))
+        container.warm()
+        if failed := [f"{part.name}: {part.message}" for part in container.parts() if part.state != "ready"]:
             raise SystemExit("\n".join(failed))
-        self.judge = wiring.judge_name()
-        self._strategy, self._options = defaults_of(wiring)
+        self.judge = container.judge_name()
+        self._strategy, self._options = defaults_of(container)
 
     def run(self, claim: str, row: VitalClaim | None = None, gold: Collection[str] = ()) -> dict[str, Any]:
         """Check one claim; with `gold` the recorded parts of `row` are used."""
@@ -60,10 +60,10 @@ class Pipeline:
         return {"claim": claim, **_of_report(report), "seconds": round(time.monotonic() - started, 2)}
 
 
-def defaults_of(wiring: Wiring) -> tuple[QuestionGuided, RunOptions]:
+def defaults_of(container: Container) -> tuple[QuestionGuided, RunOptions]:
     """Return the default strategy with its options. Raises InvalidInput when it cannot run here."""
-    options = resolve_options({}, wiring.capabilities())
-    strategy = wiring.strategy_for(options)
+    options = resolve_options({}, container.capabilities())
+    strategy = container.strategy_for(options)
     if not isinstance(strategy, QuestionGuided):
         raise InvalidInput("The default strategy has no parts that could be replaced by recorded ones.", "strategy")
     return strategy, options

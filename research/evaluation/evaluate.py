@@ -70,14 +70,14 @@ Follow = Callable[[Iterable[Prediction], Sequence[Row]], list[Prediction]]
 """Takes the predictions as they come, tells of them, and hands them back."""
 
 
-def measure(order: Order, wiring: Any, settings: Settings, say: Callable[[str], None], follow: Follow) -> Evaluation:
+def measure(order: Order, container: Any, settings: Settings, say: Callable[[str], None], follow: Follow) -> Evaluation:
     """Carry the order out, from where it stopped if it did, and write its files.
 
     Raises InvalidInput for what cannot be read or cannot be measured so, ModelUnavailable for a model that is missing,
     and OSError for a folder that cannot be written.
     """
     rows, left_out = _rows(order, say)
-    judge, judged_by = _judge(order, wiring, settings.instance, rows)
+    judge, judged_by = _judge(order, container, settings.instance, rows)
     evidence = order.baseline or order.evidence
     about = {"data": _hash(order.file), "format": order.format, "labels": order.labels.value, "evidence": evidence}
     with Predictions(order.out, about | judged_by) as predictions:
@@ -102,7 +102,7 @@ def _rows(order: Order, say: Callable[[str], None]) -> tuple[list[Row], dict[str
     return kept, left_out
 
 
-def _judge(order: Order, wiring: Any, instance: Path, rows: Sequence[Row]) -> tuple[Judge, dict[str, Any]]:
+def _judge(order: Order, container: Any, instance: Path, rows: Sequence[Row]) -> tuple[Judge, dict[str, Any]]:
     """Who says a label for each row, and what its predictions depend on.
 
     Raises InvalidInput for what cannot run here, and for a file of given sentences without any.
@@ -110,38 +110,38 @@ def _judge(order: Order, wiring: Any, instance: Path, rows: Sequence[Row]) -> tu
     if order.baseline == MAJORITY:
         judge = majority_judge(rows, order.labels)
         return judge, {"always": judge(rows[0]).label}
-    judged_by: dict[str, Any] = {"judge": wiring.judge_name()}
-    gold = gold_judge(wiring.weigher(), wiring.sufficient, order.labels)
+    judged_by: dict[str, Any] = {"judge": container.judge_name()}
+    gold = gold_judge(container.weigher(), container.sufficient, order.labels)
     if order.baseline == CLAIM_ONLY:
         return claim_only_judge(gold), judged_by
     if order.baseline == EVIDENCE_ONLY:
         return evidence_only_judge(gold), judged_by
     if order.evidence == "gold" and not order.baseline:
         return gold, judged_by
-    options = options_of(order, wiring)
+    options = options_of(order, container)
     given = given_sentences(order.file) if order.given_sentences else None
     used = replace(options, search=GIVEN, corpora=()) if order.given_sentences else options
-    used = replace(used, modules=wiring.capabilities().modules(used))
+    used = replace(used, modules=container.capabilities().modules(used))
     judged_by |= {"options": encode_options(used), "given_sentences": order.given_sentences}
     judged_by["corpora"] = {name: _checksum(instance, name) for name in used.corpora}
-    return _run_judge(order, wiring, options, used, given, gold), judged_by
+    return _run_judge(order, container, options, used, given, gold), judged_by
 
 
 def _run_judge(
     order: Order,
-    wiring: Any,
+    container: Any,
     options: RunOptions,
     used: RunOptions,
     given: dict[str, GivenSentences] | None,
     gold: Judge,
 ) -> Judge:
-    strategy = wiring.strategy_for(options)
+    strategy = container.strategy_for(options)
     if order.baseline:
         return single_retrieval_judge(answerer_for(strategy, given), gold)
     return run_judge(strategy, used, given)
 
 
-def options_of(order: Order, wiring: Any) -> RunOptions:
+def options_of(order: Order, container: Any) -> RunOptions:
     """The options of the order's runs: the settings', with what the order names in their place. Raises InvalidInput."""
     named = {
         "strategy": order.strategy,
@@ -151,7 +151,7 @@ def options_of(order: Order, wiring: Any) -> RunOptions:
         "corpora": order.corpora,
     }
     given = {name: value for name, value in named.items() if value}
-    return resolve_options({**given, "labels": order.labels}, wiring.capabilities())
+    return resolve_options({**given, "labels": order.labels}, container.capabilities())
 
 
 def _checksum(instance: Path, name: str) -> str | None:

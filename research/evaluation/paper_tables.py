@@ -113,18 +113,18 @@ def order_of(row: TableRow, whole: bool, order: Order) -> Order:
     )
 
 
-def run_table(paper: PaperTable, order: Order, wiring: Any, run: Callable[[Order], dict[str, Any]]) -> list[Outcome]:
+def run_table(paper: PaperTable, order: Order, container: Any, run: Callable[[Order], dict[str, Any]]) -> list[Outcome]:
     """Every row carried out by `run`, which hands back its figures, or the reason why it was not."""
     if order.format not in paper.formats:
         raise InvalidInput(f"This table is for the formats {' and '.join(paper.formats)}.", "format")
-    return [_outcome(row, order_of(row, paper.whole, order), wiring, run) for row in paper.rows]
+    return [_outcome(row, order_of(row, paper.whole, order), container, run) for row in paper.rows]
 
 
-def _outcome(row: TableRow, order: Order, wiring: Any, run: Callable[[Order], dict[str, Any]]) -> Outcome:
+def _outcome(row: TableRow, order: Order, container: Any, run: Callable[[Order], dict[str, Any]]) -> Outcome:
     if row.strategy is None:
         return Outcome(row, reason="the paper's alone")
     try:
-        options_of(order, wiring)
+        options_of(order, container)
     except InvalidInput as error:
         return Outcome(row, reason=f"not run: {error}")
     try:

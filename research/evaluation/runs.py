@@ -15,7 +15,7 @@ from app.domain.events import Event, RunStarted
 from app.domain.model import Claim, Hop, HopStatus, Origin, RunOptions
 from app.domain.ports import QuestionAnswerer, Strategy
 from app.domain.progress import listening
-from app.domain.report import Report, fold
+from app.domain.report import Report, reduce_events
 from app.modules.answerers import retriever_reader, web_search
 from app.modules.answerers.web_search import WebSearchAnswerer
 from app.modules.reasoner.rationale import quoted_sentence
@@ -108,7 +108,7 @@ def report_of(strategy: Strategy, claim: Claim, options: RunOptions) -> Report:
     with listening(events.append), use_stores(MemoryStore()):
         for event in strategy.run(claim, options):
             events.append(event)  # modules append to it in between
-    return fold((event, 0.0) for event in events)
+    return reduce_events((event, 0.0) for event in events)
 
 
 def _searching(strategy: Strategy, given: GivenSentences) -> EvidencePursuit | QuestionGuided:

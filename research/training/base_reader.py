@@ -24,7 +24,7 @@ from research.training.checkpoints import CHECKPOINT, replacing
 from research.training.fine_tuning import Batch, Tuning, fine_tune
 from research.training.squad import Example, data_hash
 
-MEND = "another --base: the name of an encoder like roberta-base on the hub, or a folder with one"
+FIX = "another --base: the name of an encoder like roberta-base on the hub, or a folder with one"
 HEAD = "qa_outputs"
 """The span heads' name in transformers' models for question answering: what a base may lack."""
 TUNING = Tuning(epochs=2, batch_size=16, learning_rate=3e-5)
@@ -47,7 +47,7 @@ def train(examples: Sequence[Example], base: str, out: Path, tuning: Tuning = TU
     if not seen:
         raise InvalidInput("The data holds no question for the reader to learn from.", "data")
     torch.manual_seed(tuning.seed)  # a head that the base lacks is drawn when the base is read
-    weights = read_files(base, threads, MEND, untrained=HEAD)
+    weights = read_files(base, threads, FIX, untrained=HEAD)
     about = {
         "model": "reader",
         "base": weights.version,

@@ -61,20 +61,20 @@ def resume(path: Path, model: nn.Module, parts: dict[str, Any], run: str = "") -
     """
     if not path.is_file():
         return {}
-    mend = "delete it to begin anew, or choose another folder"
+    fix = "delete it to begin anew, or choose another folder"
     try:
         state = torch.load(path, weights_only=True, map_location="cpu")
         theirs, progress = state.get("run", ""), state["progress"]
     except Exception as error:  # whatever the readers of zip files and pickles raise at damage
-        raise InvalidInput(f"The checkpoint {path} is damaged; {mend}.", "out") from error
+        raise InvalidInput(f"The checkpoint {path} is damaged; {fix}.", "out") from error
     if run and theirs != run:
-        raise InvalidInput(f"The checkpoint {path} is of other data, another base or other settings; {mend}.", "out")
+        raise InvalidInput(f"The checkpoint {path} is of other data, another base or other settings; {fix}.", "out")
     try:
         model.load_state_dict(state["weights"], strict=False)
         for name, part in parts.items():
             part.load_state_dict(state["parts"][name])
     except (RuntimeError, ValueError, KeyError) as error:
-        raise InvalidInput(f"The checkpoint {path} is of another model; {mend}.", "out") from error
+        raise InvalidInput(f"The checkpoint {path} is of another model; {fix}.", "out") from error
     log.info("going on from %s", progress)
     return progress
 

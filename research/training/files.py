@@ -44,7 +44,7 @@ def list_in(row: dict[str, Any], field: str) -> list[dict[str, Any]]:
 
 # What the judge is trained from, looked at before anything is computed: the data sets' rows, and the base model.
 
-MEND = "another --base: the name of a causal language model on the hub, or a folder with one"
+FIX = "another --base: the name of a causal language model on the hub, or a folder with one"
 
 
 def demand_judge_data(folder: Path) -> None:
@@ -72,15 +72,15 @@ def demand_judge_base(base: str) -> Path:
     from safetensors import safe_open
     from transformers import AutoTokenizer
 
-    folder = located(base, MEND)
-    demand_kind(folder, base, CAUSAL, MEND)
+    folder = located(base, FIX)
+    demand_kind(folder, base, CAUSAL, FIX)
     if not (folder / "model.safetensors").is_file():
-        raise ModelUnavailable(f"{base} has its weights in several files; the judge's base has them in one", MEND)
-    with safe_open(demand_safetensors(folder / "model.safetensors", MEND), "numpy") as weights:
+        raise ModelUnavailable(f"{base} has its weights in several files; the judge's base has them in one", FIX)
+    with safe_open(demand_safetensors(folder / "model.safetensors", FIX), "numpy") as weights:
         if not any(".q_proj." in name for name in weights.keys()):  # noqa: SIM118 - it is no mapping
-            raise ModelUnavailable(f"{base} is not built like SmolLM2: the judge's adapter knows Llama's layers", MEND)
+            raise ModelUnavailable(f"{base} is not built like SmolLM2: the judge's adapter knows Llama's layers", FIX)
     if AutoTokenizer.from_pretrained(folder, trust_remote_code=False).pad_token_id is None:
-        raise ModelUnavailable(f"The tokenizer of {base} has no token to fill short texts with", MEND)
+        raise ModelUnavailable(f"The tokenizer of {base} has no token to fill short texts with", FIX)
     return folder
 
 

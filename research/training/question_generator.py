@@ -24,7 +24,7 @@ from research.training.fine_tuning import Batch, Tuning, fine_tune, mean_loss
 from research.training.question_generator_data import Asked, Example, data_hash, first_examples, next_examples
 
 TARGET_TOKENS = 64
-MEND = "another --base: the name of a sequence-to-sequence model on the hub, or a folder with one"
+FIX = "another --base: the name of a sequence-to-sequence model on the hub, or a folder with one"
 NO_LOSS = -100
 """What PyTorch's cross-entropy leaves out: the filling of targets."""
 
@@ -54,7 +54,7 @@ def train(
     seen, unseen = (list(questioner.examples([a for a in asked if a.held_out is held])) for held in (False, True))
     if not seen:
         raise InvalidInput(f"The data holds nothing for the {questioner.name} model to learn from.", "data")
-    weights = load(base, SEQ2SEQ, threads, MEND)
+    weights = load(base, SEQ2SEQ, threads, FIX)
     torch.manual_seed(tuning.seed)
     model = _adapted(weights.model, tuning)
     about = {

@@ -16,7 +16,7 @@ import trustme
 
 from app.backends.fetch.addresses import is_public, system_resolve
 from app.backends.fetch.safe_http import Budget, GuardedHttp, Turns
-from app.domain.calls import NotWanted, only_while
+from app.domain.calls import CallCancelled, cancellable
 from app.domain.errors import CallFailed
 from tests.waiting import LONG, LONGER
 from tests.web_server import ELSEWHERE, HERE, Sent, WebServer, client, moved
@@ -350,7 +350,7 @@ class TestTurns:
 
     def test_a_page_that_nobody_wants_when_its_turn_has_come_is_left(self):
         turns = Turns()
-        with only_while(lambda call: False), pytest.raises(NotWanted), turns.taken("good.test"):
+        with cancellable(lambda call: False), pytest.raises(CallCancelled), turns.taken("good.test"):
             pytest.fail("it was fetched")
         with turns.taken("good.test"):
             pass

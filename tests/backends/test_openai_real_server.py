@@ -10,7 +10,7 @@ from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
 from app.backends.local.llama_cpp import packaged_gguf
 from app.config.settings import Settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.errors import CallFailed
 from app.domain.model import HopStatus, Origin, RunOptions
 from tests.backends.openai_asking import used_by
@@ -92,7 +92,7 @@ def test_a_whole_run_over_it_ends_and_says_what_came_of_every_step(url, tmp_path
         "CALL_SECONDS": "300",
     }
     options = RunOptions(preset="own", answerer=answerer, model="smollm2", max_hops=1)
-    report = checked(Wiring(Settings.from_env(settings)), options)
+    report = checked(Container(Settings.from_env(settings)), options)
     (hop,) = report.hops
     assert hop.question.text == "Who wrote Hamlet?"
     assert hop.status is not HopStatus.OPEN and hop.reason

@@ -14,7 +14,7 @@ from app.domain.model import Claim, Label, RunOptions
 from app.runs.jobs import BATCHES, PEOPLE, ThreadJobs
 from app.runs.models import RunRow
 from app.runs.service import Limits, Runs
-from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import LONG, until
 
 
@@ -51,7 +51,7 @@ def runs_of(sessions, batch_id: str) -> list[str]:
 
 
 def test_every_claim_comes_to_its_verdict_and_the_batch_is_done(runs_with, sessions):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     said = Claim("A claim that somebody made.", "Somebody", "2020-10-31")
     batch_id = runs.start_batch([BatchLine(said), *lines(11)], RunOptions(), "me", "Mine")
     fed_until(runs, batch_id)
@@ -65,7 +65,7 @@ def test_every_claim_comes_to_its_verdict_and_the_batch_is_done(runs_with, sessi
 
 
 def test_a_few_runs_wait_at_a_time_and_two_who_feed_begin_no_claim_twice(runs_with, sessions, gate):
-    one, other = (runs_with(scripted_wiring(gate=gate), workers=1) for _ in range(2))
+    one, other = (runs_with(scripted_container(gate=gate), workers=1) for _ in range(2))
     batch_id = begun(one, 20)
     feeders = [threading.Thread(target=runs.feeder.feed) for runs in (one, other) * 4]
     for each in feeders:
@@ -80,7 +80,7 @@ def test_a_few_runs_wait_at_a_time_and_two_who_feed_begin_no_claim_twice(runs_wi
 
 
 def test_small_batches_have_their_turn_beside_a_long_one(runs_with, gate):
-    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    runs = runs_with(scripted_container(gate=gate), workers=1)
     long = runs.batches.create(lines(100), RunOptions(), "me", "Long")
     short = runs.batches.create(lines(3), RunOptions(), "you", "Short")
     runs.feeder.feed()
@@ -89,7 +89,7 @@ def test_small_batches_have_their_turn_beside_a_long_one(runs_with, gate):
 
 
 def test_a_persons_run_is_next_though_a_batch_has_waited_longer_and_turns_nobody_away(runs_with, gate):
-    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=1)
+    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=1)
     batch_id = begun(runs, 5)
     assert gate.reached.wait(LONG)
     mine = runs.start(Claim("A claim of mine."), RunOptions(), "me")
@@ -110,7 +110,7 @@ def test_threads_take_peoples_runs_before_those_of_batches():
 
 
 def test_those_who_look_for_free_runs_find_each_queues_own(runs_with, leases_with):
-    runs = runs_with(scripted_wiring(), jobs=lambda carry_out, workers: Idle())
+    runs = runs_with(scripted_container(), jobs=lambda carry_out, workers: Idle())
     mine = runs.start(Claim("A claim of mine."), RunOptions(), "me")
     batch_id = begun(runs, 1)
     leases = leases_with()
@@ -132,7 +132,7 @@ class Idle:
 
 
 def test_a_paused_batch_begins_nothing_until_it_goes_on(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     batch_id = runs.batches.create(lines(3), RunOptions(), "me", "Mine")
     assert runs.batch_commands.pause(batch_id) and not runs.batch_commands.pause(batch_id)
     runs.feeder.feed()
@@ -142,7 +142,7 @@ def test_a_paused_batch_begins_nothing_until_it_goes_on(runs_with):
 
 
 def test_cancelling_ends_what_goes_on_and_begins_nothing_more(runs_with, gate):
-    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    runs = runs_with(scripted_container(gate=gate), workers=1)
     batch_id = begun(runs, 20)
     assert gate.reached.wait(LONG)
     assert runs.batch_commands.cancel(batch_id) and not runs.batch_commands.cancel(batch_id)
@@ -153,7 +153,7 @@ def test_cancelling_ends_what_goes_on_and_begins_nothing_more(runs_with, gate):
 
 
 def test_what_failed_is_tried_again_with_a_new_run_and_the_rest_stands(runs_with):
-    runs = runs_with(scripted_wiring(FAILING, TWO_HOPS), workers=1)
+    runs = runs_with(scripted_container(FAILING, TWO_HOPS), workers=1)
     batch_id = begun(runs, 3)
     fed_until(runs, batch_id)
     before = runs.batches.claims(batch_id)
@@ -167,7 +167,7 @@ def test_what_failed_is_tried_again_with_a_new_run_and_the_rest_stands(runs_with
 
 
 def test_a_line_that_was_no_claim_is_told_and_never_run(runs_with, sessions):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     bad = BatchLine(Claim("?"), "Line 2: The claim is too short.")
     batch_id = runs.start_batch([*lines(1), bad], RunOptions(), "me", "Mine")
     fed_until(runs, batch_id)
@@ -177,7 +177,7 @@ def test_a_line_that_was_no_claim_is_told_and_never_run(runs_with, sessions):
 
 
 def test_a_run_that_its_owner_deleted_is_told_as_deleted_and_not_tried_again(runs_with):
-    runs = runs_with(scripted_wiring(FAILING))
+    runs = runs_with(scripted_container(FAILING))
     batch_id = begun(runs, 1)
     fed_until(runs, batch_id)
     runs.deletion.delete(runs.batches.claims(batch_id)[0].run_id)
@@ -187,7 +187,7 @@ def test_a_run_that_its_owner_deleted_is_told_as_deleted_and_not_tried_again(run
 
 
 def test_on_a_day_that_is_spent_nothing_begins_and_the_reason_is_told(runs_with):
-    runs = runs_with(scripted_wiring(), limits=Limits(day_calls=1), workers=1)
+    runs = runs_with(scripted_container(), limits=Limits(day_calls=1), workers=1)
     batch_id = begun(runs, 60)
     until(lambda: runs.feeder.held_up() is not None)
     assert "limit of 1 call a day is reached" in runs.feeder.held_up()
@@ -200,38 +200,38 @@ def test_on_a_day_that_is_spent_nothing_begins_and_the_reason_is_told(runs_with)
 
 
 def test_a_form_that_is_sent_twice_makes_one_batch(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     assert begun(runs, 2, form="form") == begun(runs, 2, form="form") != begun(runs, 3, form="form")
     assert len(runs.batches.of_owner("me")) == 2 and runs.batches.of_owner("you") == ()
 
 
 def test_the_history_lists_no_runs_of_batches(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     fed_until(runs, begun(runs, 2))
     assert runs.recent("me") == ()
 
 
 def test_the_scheduler_feeds(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     batch_id = runs.batches.create(lines(2), RunOptions(), "me", "Mine")
     runs.serve()
     until(lambda: runs.batches.progress(batch_id).counts == {"SUPPORTED": 2})
 
 
 def test_there_is_no_batch_by_a_name_that_none_has(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     assert runs.batches.get("nothing") is None and runs.batches.get("\0") is None
     assert not runs.batch_commands.cancel("nothing") and runs.batch_commands.retry("nothing") == 0
 
 
 def test_of_a_long_batch_all_claims_come_in_order(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     batch_id = runs.batches.create(lines(1203), RunOptions(), "me", "Mine")
     assert [each.number for each in runs.batches.all_claims(batch_id)] == list(range(1, 1204))
 
 
 def test_an_old_batch_goes_when_the_last_of_its_runs_has_gone(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     kept, going = begun(runs, 1), runs.batches.create(lines(1), RunOptions(), "me", "Going")
     fed_until(runs, kept), runs.batch_commands.pause(going)
     runs.batch_deletion.forget(0)

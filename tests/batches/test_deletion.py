@@ -16,14 +16,14 @@ from app.runs.deletion import PURGE_LIMIT, UNDO_SECONDS
 from app.runs.models import BatchClaimRow, BatchRow, RunRow
 from app.runs.service import Runs
 from tests.batches.test_batches import begun, fed_until, lines, runs_of
-from tests.fakes import FAILING, Gate, scripted_wiring
+from tests.fakes import FAILING, Gate, scripted_container
 from tests.runs.conftest import ended
 from tests.waiting import LONG
 
 
 @pytest.fixture
 def runs(runs_with) -> Runs:
-    return runs_with(scripted_wiring())
+    return runs_with(scripted_container())
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_it_is_gone_with_its_runs_and_what_branched_off_one_stays(runs, done):
 
 def test_what_goes_on_is_cancelled_first_and_nothing_more_begins(runs_with, sessions):
     gate = Gate("question 1")
-    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    runs = runs_with(scripted_container(gate=gate), workers=1)
     batch_id = begun(runs, 30)
     assert gate.reached.wait(LONG)
     before = len(runs_of(sessions, batch_id))
@@ -112,7 +112,7 @@ def test_after_a_while_it_is_gone_for_good_with_its_claims_and_runs(runs, done, 
 
 
 def test_runs_that_were_tried_again_go_with_it(runs_with, sessions):
-    runs = runs_with(scripted_wiring(FAILING), workers=1)
+    runs = runs_with(scripted_container(FAILING), workers=1)
     batch_id = begun(runs, 1)
     fed_until(runs, batch_id)
     runs.batch_commands.retry(batch_id)

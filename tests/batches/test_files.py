@@ -22,7 +22,7 @@ from app.batches.files import (
 from app.batches.service import BatchClaim, BatchLine
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Label
-from app.text.claims import LONGEST
+from app.text.claims import MAX_CLAIM_LENGTH
 
 WHOLE = Claim("Hamlet, the play, is old.", "Somebody", "2020-10-31")
 BARE = Claim("The moon is made of rock.")
@@ -72,7 +72,7 @@ def test_lines_of_json_that_are_no_claims_are_told():
 
 def test_what_stands_in_a_bad_line_can_be_stored():
     *_, bad = read_claims(b'{"claim": "The moon is made of rock."}\n{"claim": "' + b"\\u0000\\ud800x" * 400 + b'"}')
-    assert len(bad.claim.text) == LONGEST and "\0" not in bad.claim.text and bad.claim.text.encode()
+    assert len(bad.claim.text) == MAX_CLAIM_LENGTH and "\0" not in bad.claim.text and bad.claim.text.encode()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ SOUND, WARNED, BROKEN = State.OK, State.WARNING, State.PROBLEM
 
 def found(check: Callable, *arguments) -> list[tuple[State, str]]:
     """State and words (the mend included) of all that a check finds."""
-    return [(each.state, f"{each.said} {each.mend}") for each in check(*arguments)]
+    return [(each.state, f"{each.message} {each.fix}") for each in check(*arguments)]
 
 
 def the_one(check: Callable, *arguments) -> tuple[State, str]:
@@ -21,4 +21,4 @@ def the_one(check: Callable, *arguments) -> tuple[State, str]:
 
 
 def has(findings: list[tuple[State, str]], state: State, words: str) -> bool:
-    return any(each == state and words in said for each, said in findings)
+    return any(each == state and words in message for each, message in findings)

@@ -12,7 +12,7 @@ import pytest
 
 from app.config.settings import ROOT, Settings
 from app.doctor.checks import CHECKS
-from app.doctor.findings import Finding, examine, lines, ok, problem, warning
+from app.doctor.findings import Finding, lines, ok, problem, run_checks, warning
 from tests.doctor.looking import BROKEN, SOUND
 from tests.waiting import LONG
 
@@ -21,15 +21,15 @@ def test_a_check_that_breaks_hides_no_other():
     def broken(settings):
         raise RuntimeError("out of order\nwith a second line")
 
-    findings = list(examine(Settings(), [("one", broken), ("two", lambda settings: [ok("two", "fine")])]))
+    findings = list(run_checks(Settings(), [("one", broken), ("two", lambda settings: [ok("two", "fine")])]))
     assert [finding.state for finding in findings] == [BROKEN, SOUND]
-    assert "RuntimeError, out of order" in findings[0].said and "second" not in findings[0].said
+    assert "RuntimeError, out of order" in findings[0].message and "second" not in findings[0].message
 
 
 def test_findings_are_lines_with_the_mend_below_and_the_sum_at_the_end():
-    said = list(lines([ok("one", "fine"), warning("two", "so so", "do this"), problem("three", "bad", "do that")]))
-    assert [line.split()[0] for line in said] == ["ok", "warning", "Mend", "problem", "Mend", "Problems:"]
-    assert said[-1] == "Problems: 1. Warnings: 1."
+    message = list(lines([ok("one", "fine"), warning("two", "so so", "do this"), problem("three", "bad", "do that")]))
+    assert [line.split()[0] for line in message] == ["ok", "warning", "Fix:", "problem", "Fix:", "Problems:"]
+    assert message[-1] == "Problems: 1. Warnings: 1."
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_where_nearly_everything_is_broken_doctor_still_names_it_all(doctor, set
         assert words in done.stdout, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     problems = [line for line in done.stdout.splitlines() if line.startswith("problem")]
-    assert len(problems) >= 6 and done.stdout.count("Mend it:") >= len(problems)
+    assert len(problems) >= 6 and done.stdout.count("Fix:") >= len(problems)
 
 
 def test_json_is_a_list_of_findings(doctor):

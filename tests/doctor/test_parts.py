@@ -41,8 +41,8 @@ def test_an_index_that_is_missing_or_damaged_names_the_command(settings, indexed
     assert the_one(components.corpora, settings) == (BROKEN, "The index of the corpus vital is missing make corpus")
     segment = indexed.instance / "corpora" / "made-up" / "index-1" / "segment"
     segment.write_bytes(b"1123456789" * 100)
-    state, said = the_one(components.corpora, indexed)
-    assert state is BROKEN and "damaged" in said
+    state, message = the_one(components.corpora, indexed)
+    assert state is BROKEN and "damaged" in message
 
 
 @pytest.mark.models
@@ -59,12 +59,12 @@ def test_a_question_model_that_is_cut_off_is_a_problem_and_a_whole_one_is_none(t
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    state, said = the_one(components.question_model, Settings(question_model=own))
-    assert state is SOUND and "its bytes can be compared with nothing" in said
+    state, message = the_one(components.question_model, Settings(question_model=own))
+    assert state is SOUND and "its bytes can be compared with nothing" in message
     for kept in (9000, 40, 0):
         own.write_bytes(own.read_bytes()[:kept])
-        state, said = the_one(components.question_model, Settings(question_model=own))
-        assert state is BROKEN and "cut off" in said and "QUESTION_MODEL" in said
+        state, message = the_one(components.question_model, Settings(question_model=own))
+        assert state is BROKEN and "cut off" in message and "QUESTION_MODEL" in message
     assert "missing" in the_one(components.question_model, Settings(question_model=tmp_path / "no.gguf"))[1]
 
 
@@ -82,8 +82,8 @@ def test_a_base_whose_bytes_a_disk_has_changed_is_a_problem_and_the_mend_takes_i
     (folder / SUMS).write_text(f"{'0' * 64}  model.safetensors\n")  # as if the bytes were others
     later = (folder / SUMS).stat().st_mtime + 60
     os.utime(folder / SUMS, (later, later))
-    state, said = the_one(components.base_model, settings)
-    assert state is BROKEN and f"rm -r {folder} && make setup" in said
+    state, message = the_one(components.base_model, settings)
+    assert state is BROKEN and f"rm -r {folder} && make setup" in message
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def test_the_models_that_ship_are_whole(copied):
 def test_weights_that_are_cut_off_or_gone_name_the_command(copied, name):
     content = (copied / name).read_bytes()
     (copied / name).write_bytes(content[: len(content) // 2])
-    said = found(components.shipped_models, Settings(), copied)
-    assert has(said, BROKEN, "cut off") and has(said, BROKEN, "git checkout -- app/models")
+    message = found(components.shipped_models, Settings(), copied)
+    assert has(message, BROKEN, "cut off") and has(message, BROKEN, "git checkout -- app/models")
     (copied / name).unlink()
     assert has(found(components.shipped_models, Settings(), copied), BROKEN, "is missing")
 

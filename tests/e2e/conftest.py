@@ -15,7 +15,7 @@ from werkzeug.serving import make_server
 
 from app import create_app
 from app.config.settings import Settings
-from tests.fakes import FakeWiring, scripted_wiring
+from tests.fakes import FakeContainer, scripted_container
 from tests.waiting import until
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -57,7 +57,7 @@ def serving(app: Flask, front: Callable | None = None) -> Iterator[str]:
 
 
 class Live:
-    """Serves an application over the given wiring on a free port; returns its address."""
+    """Serves an application over the given container on a free port; returns its address."""
 
     def __init__(self, folder: Path, database_url: str, compiled: BytecodeCache, stack: ExitStack) -> None:
         self._folder = folder
@@ -65,9 +65,9 @@ class Live:
         self._compiled = compiled
         self._stack = stack
 
-    def __call__(self, wiring: FakeWiring | None = None, **settings) -> str:
+    def __call__(self, container: FakeContainer | None = None, **settings) -> str:
         given = Settings(instance=self._folder, database_url=self._database_url, **settings)
-        self.app = create_app(given, wiring or scripted_wiring(delay=0.1))
+        self.app = create_app(given, container or scripted_container(delay=0.1))
         self.app.jinja_env.bytecode_cache = self._compiled
         return self._stack.enter_context(serving(self.app))
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.domain.model import Judgement, Label, Verdict
 from tests.e2e.test_browser import check, expect_verdict
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="run make setup").Axe
 
@@ -89,7 +89,7 @@ def test_the_pages_that_stand_still(live, page, faults):
 
 def test_a_batch_with_every_kind_of_claim_and_the_question_before_it_is_cancelled(live, page, faults):
     gate = Gate("question 1")
-    address = live(scripted_wiring(TWO_HOPS, FAILING, gate=gate), workers=1)
+    address = live(scripted_container(TWO_HOPS, FAILING, gate=gate), workers=1)
     page.goto(f"{address}/batches")
     page.get_by_label("Or the claims, one a line").fill(f"{LONG_CLAIM}\nWater is wet.\n?\n" + "Ice is cold.\n" * 120)
     page.get_by_role("button", name="Check them").click()
@@ -117,7 +117,7 @@ def test_a_form_that_comes_back(live, page, faults):
 
 def test_a_run_while_it_works(live, page, faults):
     gate = Gate("answer 2")
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     page.locator(".modules .answerer.lit").wait_for()
     page.locator("#hop-2").get_by_text("Where was William Shakespeare born?").wait_for()
     assert faults(page) == {}
@@ -126,7 +126,7 @@ def test_a_run_while_it_works(live, page, faults):
 
 
 def test_a_finished_run_folded_and_unfolded_and_where_it_leads(live, page, faults):
-    address = live(scripted_wiring(ONE_SET_ASIDE))
+    address = live(scripted_container(ONE_SET_ASIDE))
     run = finished(page, address, LONG_CLAIM)
     places = [f"{run}?cards=folded", f"{run}?cards=open", f"{run}/branch?hop=2", address, f"{address}/history"]
     assert wrong_with(page, faults, *places) == {}
@@ -134,11 +134,11 @@ def test_a_finished_run_folded_and_unfolded_and_where_it_leads(live, page, fault
 
 @pytest.mark.parametrize("script", [FAILING, UNDECIDED, CONFLICTING], ids=["failed", "undecided", "conflicting"])
 def test_runs_that_end_otherwise(live, page, faults, script):
-    assert wrong_with(page, faults, finished(page, live(scripted_wiring(script)))) == {}
+    assert wrong_with(page, faults, finished(page, live(scripted_container(script)))) == {}
 
 
 def test_a_file_that_is_refused_and_a_report_that_was_imported(live, page, faults):
-    run = finished(page, address := live(scripted_wiring(ONE_SET_ASIDE)))
+    run = finished(page, address := live(scripted_container(ONE_SET_ASIDE)))
     told = page.request.get(f"{run}/export.json").text()
     page.goto(f"{address}/import")
     for text, awaited in (("{}", "role=alert"), (told, "text=Imported, unverified:")):
@@ -152,7 +152,7 @@ def test_a_file_that_is_refused_and_a_report_that_was_imported(live, page, fault
 def test_checks_side_by_side_and_what_leads_there(live, page, faults):
     """Two that have ended and one that goes on; the run's page and the history offer them."""
     gate = Gate("answer 3")
-    address = live(scripted_wiring(TWO_HOPS, UNDECIDED, ONE_SET_ASIDE, gate=gate))
+    address = live(scripted_container(TWO_HOPS, UNDECIDED, ONE_SET_ASIDE, gate=gate))
     runs = [finished(page, address) for _ in range(2)]
     check(page, address, "Hamlet's author was born in England.")
     page.locator("#hop-3").wait_for()

@@ -10,8 +10,8 @@ import pytest
 
 from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
-from app.examples import SAMPLES
-from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
+from app.examples import EXAMPLES
+from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_container
 from tests.waiting import LONG
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
@@ -42,10 +42,10 @@ def expect_verdict(page, word: str = "Supported") -> None:
 def test_from_a_sample_to_its_verdict(live, visitor):
     """A sample's button starts its claim; hops come one after the other without a reload, then the verdict."""
     gate, page = Gate("question 2"), visitor()
-    address = live(scripted_wiring(gate=gate))
+    address = live(scripted_container(gate=gate))
     page.goto(address)
-    page.get_by_role("button", name=SAMPLES[0].claim).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(SAMPLES[0].claim)
+    page.get_by_role("button", name=EXAMPLES[0].claim).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(EXAMPLES[0].claim)
     expect(page.locator("#hop-1 .chip")).to_have_text("Kept")
     expect(page.locator("#hop-2 h3")).to_have_count(0)
     loads = len([each for each in page.addresses if re.search(r"/runs/[\w-]+$", each)])
@@ -85,7 +85,7 @@ def test_a_claim_that_is_too_long_comes_back(live, visitor):
 
 def test_a_reload_in_the_middle_shows_what_is_there_and_follows(live, visitor):
     gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 h3")).to_have_text("Where was William Shakespeare born?")
     page.reload()
     expect(page.locator("#hop-1 mark")).to_have_text("William Shakespeare")
@@ -98,7 +98,7 @@ def test_a_reload_in_the_middle_shows_what_is_there_and_follows(live, visitor):
 
 def test_closing_the_tab_does_not_stop_the_run(live, visitor):
     gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     assert gate.reached.wait(LONG)
     link = page.url
     page.close()
@@ -126,7 +126,7 @@ def test_two_visitors_at_once_do_not_affect_each_other(live, visitor):
     """Both runs go on at the same time; each page shows its own hops."""
     other_script = Script((ScriptedHop("Who painted Guernica?"),), SUPPORTED)
     gate = Gate("answer 1")
-    address = live(scripted_wiring(TWO_HOPS, other_script, gate=gate))
+    address = live(scripted_container(TWO_HOPS, other_script, gate=gate))
     page, other = visitor(), visitor()
     type_claim(page, address, CLAIM)
     type_claim(other, address, "Picasso painted Guernica.")
@@ -163,19 +163,19 @@ def test_no_request_leaves_the_site(live, visitor):
 
 def test_without_javascript_the_page_refreshes_itself_to_the_verdict(live, visitor):
     gate, page = Gate("answer 2"), visitor(java_script_enabled=False)
-    page.goto(live(scripted_wiring(gate=gate)))
-    page.get_by_role("button", name=SAMPLES[0].claim).click()
+    page.goto(live(scripted_container(gate=gate)))
+    page.get_by_role("button", name=EXAMPLES[0].claim).click()
     expect(page.locator("#hop-2 h3")).to_have_text("Where was William Shakespeare born?")
     gate.open()
     expect_verdict(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text(SAMPLES[0].claim)
+    expect(page.get_by_role("heading", level=1)).to_have_text(EXAMPLES[0].claim)
 
 
 def test_a_failed_hop_is_shown_as_failed(live, visitor):
     """The failure has its reason; the run goes on to its verdict."""
     script = Script((ScriptedHop("Who?", CallFailed("The reader took too long.")), *TWO_HOPS.hops), SUPPORTED)
     page = visitor()
-    check(page, live(scripted_wiring(script, delay=0.1)))
+    check(page, live(scripted_container(script, delay=0.1)))
     expect(page.locator("#hop-1 .chip")).to_have_text("Failed")
     expect(page.locator("#hop-1 .reason")).to_have_text("The answerer failed: The reader took too long.")
     expect_verdict(page)
@@ -185,7 +185,7 @@ def test_one_follower_too_many_still_arrives_at_the_verdict(live, visitor):
     """With a single seat the second page has no stream and refreshes itself."""
     gate = Gate("answer 2")
     first, second = visitor(), visitor()
-    check(first, live(scripted_wiring(gate=gate), threads=1))
+    check(first, live(scripted_container(gate=gate), threads=1))
     expect(first.locator("#hop-2 h3")).to_be_visible()
     live.is_followed()
     second.goto(first.url)
@@ -200,7 +200,7 @@ def test_a_page_that_refreshes_itself_keeps_the_readers_place(live, visitor):
     gate = Gate("answer 3")
     three = Script((*TWO_HOPS.hops[:1] * 2, TWO_HOPS.hops[1]), SUPPORTED)
     first, second = visitor(), visitor(viewport={"width": 400, "height": 400}, java_script_enabled=False)
-    check(first, live(scripted_wiring(three, gate=gate), threads=1))
+    check(first, live(scripted_container(three, gate=gate), threads=1))
     expect(first.locator("#hop-3")).to_be_visible()
     live.is_followed()
     second.goto(first.url)
@@ -216,7 +216,7 @@ def test_a_page_that_refreshes_itself_keeps_the_readers_place(live, visitor):
 def test_a_seat_is_free_soon_after_its_tab_was_closed(live, visitor):
     """There is one seat: it passes on within a few seconds, though nothing happens in the run."""
     gate, first, second = Gate("answer 2"), visitor(), visitor()
-    check(first, live(scripted_wiring(gate=gate), threads=1))
+    check(first, live(scripted_container(gate=gate), threads=1))
     expect(first.locator("#hop-2 h3")).to_be_visible()
     live.is_followed()
     second.goto(first.url)
@@ -229,10 +229,10 @@ def test_a_seat_is_free_soon_after_its_tab_was_closed(live, visitor):
 
 def test_those_who_wait_see_their_place_move_up(live, visitor):
     """One run at a time: the third waits behind the second, moves up, and gets its turn, all without a reload."""
-    turns, wiring = Semaphore(0), scripted_wiring()
-    wiring.before_step = lambda step: step != "answer 1" or turns.acquire(timeout=LONG)
+    turns, container = Semaphore(0), scripted_container()
+    container.before_step = lambda step: step != "answer 1" or turns.acquire(timeout=LONG)
     pages = [visitor() for _ in range(3)]
-    address = live(wiring, workers=1)
+    address = live(container, workers=1)
     for page in pages:
         check(page, address)
     expect(pages[1].get_by_role("status")).to_contain_text("Next in line")
@@ -246,7 +246,7 @@ def test_those_who_wait_see_their_place_move_up(live, visitor):
 
 def test_one_run_too_many_is_turned_away_and_can_be_sent_again(live, visitor):
     gate, first, second = Gate("answer 1"), visitor(), visitor()
-    address = live(scripted_wiring(gate=gate), workers=1, max_waiting=0)
+    address = live(scripted_container(gate=gate), workers=1, max_waiting=0)
     check(first, address)
     assert gate.reached.wait(LONG)
     type_claim(second, address, "Another claim.")
@@ -262,7 +262,7 @@ def test_one_run_too_many_is_turned_away_and_can_be_sent_again(live, visitor):
 def test_choices_are_folded_away_and_say_who_gets_the_claim(live, visitor):
     """Only a choice that asks a model elsewhere brings the line by the button; it names the host."""
     page, near = visitor(), Choice("near", "A model here")
-    page.goto(live(scripted_wiring(language_models=(near, AWAY))))
+    page.goto(live(scripted_container(language_models=(near, AWAY))))
     line = page.get_by_text("Your claim, questions and evidence will be sent to api.example.org.")
     expect(page.get_by_label("Prompted")).to_be_hidden()
     expect(line).to_be_hidden()
@@ -282,7 +282,7 @@ def test_choices_are_folded_away_and_say_who_gets_the_claim(live, visitor):
 
 def test_without_javascript_the_page_says_when_a_claim_would_leave(live, visitor):
     page = visitor(java_script_enabled=False)
-    page.goto(live(scripted_wiring(language_models=(AWAY,))))
+    page.goto(live(scripted_container(language_models=(AWAY,))))
     expect(page.get_by_text("When A big model is asked: Your claim, questions and evidence")).to_be_visible()
 
 

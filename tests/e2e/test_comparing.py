@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.model import Judgement
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
-from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -19,7 +19,7 @@ THREE_HOPS = Script(
 def test_two_running_checks_are_followed_side_by_side_over_one_connection(live, visitor):
     """Asked again, a check is offered the one before it; both go on in their columns, without a reload."""
     gate, page = Gate("answer 2"), visitor()
-    address = live(scripted_wiring(TWO_HOPS, THREE_HOPS, gate=gate), workers=2)
+    address = live(scripted_container(TWO_HOPS, THREE_HOPS, gate=gate), workers=2)
     check(page, address)
     check(page, address)
     expect(page.locator("#hop-2")).to_be_visible()
@@ -43,7 +43,7 @@ def test_two_running_checks_are_followed_side_by_side_over_one_connection(live, 
 def test_without_script_checks_are_ticked_in_the_history_and_stand_side_by_side(live, visitor, width):
     """On a phone the runs are stacked in each row, with their letters; nothing is wider than the window."""
     page = visitor(java_script_enabled=False, viewport={"width": width, "height": 800})
-    address = live(scripted_wiring(TWO_HOPS, THREE_HOPS))
+    address = live(scripted_container(TWO_HOPS, THREE_HOPS))
     for _ in range(2):
         page.goto(address)
         page.get_by_label("Your claim").fill(CLAIM)
@@ -62,7 +62,7 @@ def test_without_script_checks_are_ticked_in_the_history_and_stand_side_by_side(
 def test_a_note_is_written_in_its_card_and_what_cannot_be_kept_stays_in_the_box(live, visitor):
     """Notes come with the end, without a reload; one too long comes back as typed, and is kept once it is shorter."""
     gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2")).to_be_visible()
     expect(page.locator(".note")).to_have_count(0)
     gate.open()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.waiting import until
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
@@ -59,10 +59,10 @@ def test_a_page_comes_in_the_chosen_colours_without_script(live, visitor):
 def test_the_diagram_lights_the_module_at_work_and_gives_way_to_the_verdict(live, visitor):
     """Each module in its turn, in the drawing and in words, without a reload."""
     gates = {step: Gate(step) for step in ("question 1", "answer 1", "validation 1", "sufficiency 1", "conclusion 1")}
-    wiring = scripted_wiring()
-    wiring.before_step = lambda step: gates[step](step) if step in gates else None
+    container = scripted_container()
+    container.before_step = lambda step: gates[step](step) if step in gates else None
     page = visitor()
-    check(page, live(wiring))
+    check(page, live(container))
     names = ("Question generator", "Question answering", "QA validator", "Claim verifier", "Reasoner")
     for name, gate in zip(names, gates.values(), strict=True):
         expect(page.locator("#diagram figcaption b")).to_have_text(name)

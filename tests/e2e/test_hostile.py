@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fakes import Gate, scripted_wiring
-from tests.web.hostile import hostile_wiring, marked
+from tests.fakes import Gate, scripted_container
+from tests.web.hostile import hostile_container, marked
 from tests.web_server import Sent, WebServer
 
 
 def test_a_run_full_of_scripts_opens_no_dialog_and_loads_nothing(live, visitor):
-    site = live(hostile_wiring())
+    site = live(hostile_container())
     page = visitor()
     page.goto(site)
     page.fill("textarea[name=claim]", marked("claim"))
@@ -57,7 +57,7 @@ TRIES = """async (run) => {
 def test_a_page_of_another_origin_follows_reads_frames_and_stops_nothing_of_a_visitor(live, visitor, host):
     """Another port is another origin of the same site, which gets the cookie as well; another name is another site."""
     gate, page = Gate("answer 2"), visitor()
-    page.goto(live(scripted_wiring(gate=gate)))
+    page.goto(live(scripted_container(gate=gate)))
     page.fill("textarea[name=claim]", "A claim of mine alone.")
     page.locator(".claim-form button.primary").first.click()
     page.wait_for_url("**/runs/*")

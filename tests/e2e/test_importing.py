@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.model import Label, Verdict
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
-from tests.fakes import Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import Script, ScriptedHop, answer, scripted_container
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -48,7 +48,7 @@ def test_a_hostile_file_shows_what_it_holds_and_a_broken_one_what_is_wrong(live,
     hostile = Script(
         (ScriptedHop(HOSTILE, answer("Bacon", f"{HOSTILE} by Bacon", HOSTILE)),), Verdict(Label.REFUTED, ())
     )
-    address = live(scripted_wiring(hostile))
+    address = live(scripted_container(hostile))
     check(page, address, HOSTILE)
     expect_verdict(page, "Refuted")
     told = page.request.get(f"{page.url}/export.json").text()

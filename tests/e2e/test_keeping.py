@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.e2e.test_browser import check, expect_verdict, send
-from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, scripted_wiring
+from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, scripted_container
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -78,7 +78,7 @@ def test_a_check_is_deleted_after_a_question_and_had_back(live, visitor, script)
 def test_who_follows_a_check_that_is_deleted_is_told(live, visitor):
     """Deleted while somebody else reads along: their page says so."""
     gate, mine, other = Gate("answer 2"), visitor(), visitor()
-    address = live(scripted_wiring(gate=gate))
+    address = live(scripted_container(gate=gate))
     check(mine, address, HAMLET)
     other.goto(mine.url)
     expect(other.locator("#hop-1 .chip")).to_have_text("Kept")
@@ -93,7 +93,7 @@ def test_who_follows_a_check_that_is_deleted_is_told(live, visitor):
 def test_a_report_is_published_found_by_others_and_taken_back(live, visitor):
     """The button comes with the verdict, without a reload; the gallery shows the report to anybody."""
     page, other = visitor(), visitor()
-    address = live(scripted_wiring(TWO_HOPS, Script((), SUPPORTED), delay=0.05), publishing=True)
+    address = live(scripted_container(TWO_HOPS, Script((), SUPPORTED), delay=0.05), publishing=True)
     checked(page, address, HAMLET)
     page.get_by_role("button", name="Publish this report").click()
     expect(page.get_by_text("it stands in the gallery, and search engines may list it")).to_be_visible()

@@ -14,7 +14,7 @@ from tests import redis_server
 from tests.e2e.conftest import serving
 from tests.e2e.test_browser import check, expect_verdict
 from tests.e2e.test_trail import assert_as_loaded
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.faults.followers import Follower
 from tests.faults.front import front
 from tests.faults.servers import START_SECONDS, run_id
@@ -97,7 +97,7 @@ class Away:
 
 def test_a_browser_that_is_answered_503_for_a_while_comes_again_and_misses_no_card(tmp_path, database_url, visitor):
     gate = Gate("question 1")
-    app = create_app(Settings(instance=tmp_path, database_url=database_url), scripted_wiring(gate=gate, delay=0.5))
+    app = create_app(Settings(instance=tmp_path, database_url=database_url), scripted_container(gate=gate, delay=0.5))
     away = Away(app, refusals=2)
     with serving(app, away) as address:
         tab = visitor()

@@ -8,7 +8,7 @@ import pytest
 from pypdf import PdfReader
 
 from tests.e2e.test_browser import CLAIM, check, expect_verdict
-from tests.fakes import SUPPORTED, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import SUPPORTED, Script, ScriptedHop, answer, scripted_container
 
 HOPS = 5
 LONG = " ".join(f"Sentence {number} of a long passage says a little more about the play." for number in range(1, 13))
@@ -31,7 +31,7 @@ SCRIPT = Script((*LONG_HOPS, SHORT_HOP), SUPPORTED)
 def pages(live, visitor) -> list[str]:
     """The text of each printed page of a report whose cards are folded, in dark colours."""
     page = visitor(color_scheme="dark")
-    check(page, live(scripted_wiring(SCRIPT)))
+    check(page, live(scripted_container(SCRIPT)))
     expect_verdict(page)
     page.goto(page.url + "?cards=folded")
     page.get_by_role("button", name="Colours").click()  # light

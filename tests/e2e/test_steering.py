@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.e2e.test_browser import check, expect_verdict
-from tests.fakes import ONE_SET_ASIDE, Gate, scripted_wiring
+from tests.fakes import ONE_SET_ASIDE, Gate, scripted_container
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
@@ -18,7 +18,7 @@ def expect_no_verdict(page) -> None:
 
 def test_stop_by_keyboard_keeps_finished_hops_marks_the_other_and_leads_on_to_what_came_of_it(live, visitor):
     gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 h3")).to_be_visible()
     page.get_by_role("button", name="Stop").press("Enter")
     expect_no_verdict(page)
@@ -34,7 +34,7 @@ def test_stop_by_keyboard_keeps_finished_hops_marks_the_other_and_leads_on_to_wh
 
 def test_conclude_now_gives_a_verdict_from_what_was_kept(live, visitor):
     gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 h3")).to_be_visible()
     page.get_by_role("button", name="Conclude now with what there is").press("Enter")
     expect(page.get_by_text("Concluding once the call under way has ended.")).to_be_visible()
@@ -49,7 +49,7 @@ def test_conclude_now_gives_a_verdict_from_what_was_kept(live, visitor):
 def test_a_second_tab_that_stops_a_check_is_told_that_it_was(live, visitor):
     """It has not heard of the first: its stream is held back."""
     gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     other = page.context.new_page()
     other.route("**/events?*", lambda route: route.abort())
     other.goto(page.url)
@@ -64,7 +64,7 @@ def test_a_second_tab_that_stops_a_check_is_told_that_it_was(live, visitor):
 
 def test_from_a_hop_with_another_question_to_a_check_that_leads_back(live, visitor):
     page = visitor()
-    check(page, live(scripted_wiring(ONE_SET_ASIDE)))
+    check(page, live(scripted_container(ONE_SET_ASIDE)))
     expect_verdict(page)
     parent = page.url
     page.get_by_role("link", name=re.compile("^From hop 2")).press("Enter")

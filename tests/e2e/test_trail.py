@@ -14,7 +14,7 @@ from app.config.settings import Settings
 from app.domain.model import Answer, Judgement, Label, Origin, Passage, RunOptions, Sentence, Span, Verdict
 from tests.e2e.conftest import serving
 from tests.e2e.test_browser import check, expect_verdict
-from tests.fakes import ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Gate, Script, ScriptedHop, scripted_wiring
+from tests.fakes import ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Gate, Script, ScriptedHop, scripted_container
 from tests.waiting import until
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
@@ -36,7 +36,7 @@ def hop_about(text: str, cited: str, others: int = 1) -> ScriptedHop:
 
 def test_a_card_says_what_is_done_is_open_while_it_is_the_newest_and_folded_at_the_end(live, visitor):
     gate, page = Gate("question 2"), visitor(viewport={"width": 1440, "height": 900})
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 #at-work")).to_have_text("Question 2")
     expect(page.locator("#hop-2 h3")).to_have_count(0)
     fold = page.locator("#hop-1-fold")
@@ -58,7 +58,7 @@ def test_a_card_says_what_is_done_is_open_while_it_is_the_newest_and_folded_at_t
 def test_what_a_reader_opened_or_folded_stays_so_when_its_card_comes_anew(live, visitor):
     gate, page = Gate("answer 2"), visitor()
     script = Script((TWO_HOPS.hops[0], *TWO_HOPS.hops), TWO_HOPS.verdict)
-    check(page, live(scripted_wiring(script, gate=gate)))
+    check(page, live(scripted_container(script, gate=gate)))
     expect(page.locator("#hop-2 h3")).to_be_visible()
     other = page.locator("#hop-1-passage-2")
     other.locator("summary").first.click()
@@ -78,7 +78,7 @@ def test_what_a_reader_opened_or_folded_stays_so_when_its_card_comes_anew(live, 
 
 def test_all_cards_can_be_expanded_and_collapsed_and_those_that_come_later_are_too(live, visitor):
     gate, page = Gate("answer 2"), visitor()
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 h3")).to_be_visible()
     page.get_by_role("button", name="Expand all").click()
     gate.open()
@@ -118,7 +118,7 @@ def test_without_script_cards_unfold_one_by_one_and_all_together(live, visitor):
 
 def test_what_takes_over_three_seconds_is_named_with_its_seconds_outside_the_live_line(live, visitor):
     gate, page = Gate("answer 1"), visitor()
-    check(page, live(scripted_wiring(gate=gate)))
+    check(page, live(scripted_container(gate=gate)))
     expect(page.get_by_role("status")).to_contain_text("Hop 1 of at most 5")
     until(lambda: is_named(page), "seconds that are named")
     expect(page.locator(".waited")).to_have_text(re.compile("^still answer 1, .+ s$"))
@@ -145,7 +145,7 @@ SCRIPTS = (hop_about(ARABIC, "شكسبير"), hop_about(CHINESE, "莎士比亞")
 def test_no_content_is_wider_than_a_narrow_window_and_each_text_runs_its_own_way(live, visitor, hops):
     verdict = Verdict(Label.REFUTED, (Sentence(ARABIC, (1,)), Sentence(LONG_WORD, (1,))), confidence=0.7)
     page = visitor(viewport={"width": 360, "height": 800})
-    address = live(scripted_wiring(Script(hops, verdict), usual=RunOptions(max_hops=10)))
+    address = live(scripted_container(Script(hops, verdict), usual=RunOptions(max_hops=10)))
     claim = (ARABIC + CHINESE + LONG_WORD)[:500].ljust(500, "字")
     check(page, address, claim)
     expect_verdict(page, "Refuted" if hops else "Not enough evidence")
@@ -158,7 +158,7 @@ def test_no_content_is_wider_than_a_narrow_window_and_each_text_runs_its_own_way
 
 def test_the_headings_make_an_outline(live, visitor):
     page = visitor()
-    check(page, live(scripted_wiring(ONE_SET_ASIDE)))
+    check(page, live(scripted_container(ONE_SET_ASIDE)))
     expect_verdict(page)
     levels = page.evaluate("[...document.querySelectorAll('h1, h2, h3, h4')].map(each => Number(each.tagName[1]))")
     assert levels[0] == 1 and levels.count(1) == 1
@@ -184,10 +184,10 @@ HEARING = """() => {
 
 
 def test_a_screen_reader_hears_what_is_done_and_each_hop_once_and_the_verdict(live, visitor):
-    page, wiring = visitor(), scripted_wiring()
+    page, container = visitor(), scripted_container()
     gates = {step: Gate(step) for step in ("question 1", "answer 2", "conclusion 1")}
-    wiring.before_step = lambda step: gates[step](step) if step in gates else None
-    check(page, live(wiring))
+    container.before_step = lambda step: gates[step](step) if step in gates else None
+    check(page, live(container))
     page.evaluate(HEARING)
     gates["question 1"].open()
     expect(page.locator("#hop-2 h3")).to_be_visible()
@@ -256,8 +256,8 @@ class Cut:
 
 def test_a_stream_that_is_cut_at_every_event_still_makes_the_page_as_it_is_loaded(tmp_path, database_url, visitor):
     cut = Cut()
-    wiring = FakeWiring((ONE_SET_ASIDE,), cut.before_step)
-    cut.app = create_app(Settings(instance=tmp_path, database_url=database_url), wiring)
+    container = FakeWiring((ONE_SET_ASIDE,), cut.before_step)
+    cut.app = create_app(Settings(instance=tmp_path, database_url=database_url), container)
     with serving(cut.app, cut) as address:
         page = visitor()
         check(page, address)

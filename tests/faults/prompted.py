@@ -6,11 +6,11 @@ from flask import Flask
 
 from app import create_app
 from app.config.settings import load_settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.modules.wording import stems
 
 
-class Cold(Wiring):
+class Cold(Container):
     """The real one. Its own models are left on the disk: the runs of these tests ask none of them."""
 
     ready = True  # type: ignore[assignment] # a property there

@@ -13,12 +13,12 @@ from app.bootstrap import index_folder
 from app.config.settings import load_settings
 from app.domain.model import Answer, Claim, Question, RunOptions, Span
 from app.domain.ports import Retriever
-from tests.fakes import FakeWiring, scripted_strategy, scripted_wiring
+from tests.fakes import FakeContainer, scripted_container, scripted_strategy
 
 
 def scripted_app() -> Flask:
     """Two kept hops, then SUPPORTED. Each step of a run takes STEP_SECONDS; a run has eleven."""
-    return create_app(wiring=scripted_wiring(delay=float(os.environ.get("STEP_SECONDS", "0.1"))))
+    return create_app(container=scripted_container(delay=float(os.environ.get("STEP_SECONDS", "0.1"))))
 
 
 def searching_app() -> Flask:
@@ -27,7 +27,7 @@ def searching_app() -> Flask:
     return create_app(settings, Searching(Bm25Retriever(index_folder(settings, "vital"))), commands=False)
 
 
-class Searching(FakeWiring):
+class Searching(FakeContainer):
     """Scripted but for the answerer."""
 
     def __init__(self, retriever: Retriever) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from flask import Flask
 
 from app import create_app
-from tests.runs.steady import SteadyWiring
+from tests.runs.steady import SteadyContainer
 
 CALLS = 9
 """So many calls has a run that is left alone."""
@@ -27,7 +27,7 @@ def steady_app(commands: bool = False) -> Flask:
             _stick(os.environ.get("HELD_BY"))
         time.sleep(float(os.environ.get("STEP_SECONDS", "0.1")))
 
-    return create_app(wiring=SteadyWiring(before_step=before_step), commands=commands)
+    return create_app(container=SteadyContainer(before_step=before_step), commands=commands)
 
 
 def _stick(held_by: str | None) -> None:

@@ -13,7 +13,7 @@ from app import create_app
 from app.config.settings import Settings
 from app.domain.errors import CallFailed
 from app.domain.model import Judgement, RunOptions
-from tests.fakes import TWO_HOPS, FakeWiring, Script, ScriptedHop, answer
+from tests.fakes import TWO_HOPS, FakeContainer, Script, ScriptedHop, answer
 from tests.reasoning import pursuit
 
 CLAIM = {"claim": "The author of Hamlet was born in England.", "speaker": "A teacher", "date": "2020-10-31"}
@@ -34,7 +34,7 @@ PURSUED = {"steps": ("First?", "Second?", "Third?", True), "answers": {"Second?"
 
 
 @dataclass
-class BothStrategies(FakeWiring):
+class BothStrategies(FakeContainer):
     """Every question-guided run plays GUIDED, every evidence pursuit PURSUED."""
 
     scripts: tuple[Script, ...] = (GUIDED,)

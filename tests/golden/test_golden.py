@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from app import create_app
 from app.config.settings import Settings, settings_fields
-from tests.fakes import scripted_wiring
+from tests.fakes import scripted_container
 from tests.golden.conftest import CLAIM, EndedRun
 from tests.golden.golden_file import compare, normalised, without_prose
 
@@ -145,7 +145,7 @@ def constraints(inspector: sa.Inspector, table: str) -> list[str]:
 def migrated(tmp_path) -> Iterator[sa.Inspector]:
     """A database that the migrations made from nothing."""
     url = f"sqlite:///{tmp_path / 'migrated.sqlite3'}"
-    app = create_app(Settings(instance=tmp_path, database_url=url), scripted_wiring())
+    app = create_app(Settings(instance=tmp_path, database_url=url), scripted_container())
     result = app.test_cli_runner().invoke(args=["db", "upgrade"])
     assert result.exit_code == 0, result.output
     engine = sa.create_engine(url)

@@ -8,7 +8,7 @@ from app.domain.errors import CallFailed
 from app.domain.events import QuestioningEnded, RunFailed, RunInterrupted, VerdictReached
 from app.domain.model import Claim, Label, LabelSet, RunOptions
 from app.domain.ports import RunCommand
-from app.domain.report import fold
+from app.domain.report import reduce_events
 from app.modules.baselines import ChainOfThoughtAsker, DirectAsker
 from app.strategies.claim_only import ClaimOnly
 from tests.modules.prompted.cases import ESSAY, REFUSAL
@@ -119,5 +119,5 @@ def test_the_events_fold_into_a_report_without_hops() -> None:
     from app.domain.events import RunStarted
 
     events = [RunStarted(CLAIM, RunOptions(strategy="direct")), *run(DirectAsker(playing("true")))]
-    report = fold((event, float(at)) for at, event in enumerate(events))
+    report = reduce_events((event, float(at)) for at, event in enumerate(events))
     assert (report.hops, report.ended, report.verdict.label) == ((), "verdict", Label.SUPPORTED)

@@ -60,8 +60,8 @@ class Modules:
     before: object = staticmethod(lambda name: None)
     calls: list[str] = field(default_factory=list)
 
-    def strategy(self, head_starts: bool = True) -> QuestionGuided:
-        return QuestionGuided(self, self, self, self, self, head_starts)
+    def strategy(self, speculative: bool = True) -> QuestionGuided:
+        return QuestionGuided(self, self, self, self, self, speculative)
 
     def _call(self, name: str) -> None:
         progress.entered(name)

@@ -34,8 +34,8 @@ class Script:
     verdict: Any = LATE
     calls: list[tuple] = field(default_factory=list)
 
-    def strategy(self, variant: Variant = Variant(), head_starts: bool = False) -> EvidencePursuit:  # noqa: B008 - it is frozen
-        return EvidencePursuit(self, self, self, self, variant, head_starts)
+    def strategy(self, variant: Variant = Variant(), speculative: bool = False) -> EvidencePursuit:  # noqa: B008 - it is frozen
+        return EvidencePursuit(self, self, self, self, variant, speculative)
 
     def named(self, name: str) -> list[tuple]:
         """The calls of one module, without the name."""

@@ -152,7 +152,7 @@ def test_what_is_dropped_begins_no_further_call_and_tells_nothing_but_its_cost(s
         assert work.begun.wait(LONG)
         ahead.drop()
         work.go_on.set()
-        ahead.settle()
+        ahead.drain()
         assert begun.outcome.done()
     assert (work.made, said) == (["first"], [TokensUsed(Usage(1, 10, 2))])
 
@@ -162,7 +162,7 @@ def test_what_is_dropped_and_fails_is_nobodys_failure(said):
         begun = ahead.begin("key", lambda: played(CallFailed("no reply")))
         assert isinstance(begun.outcome.exception(30), CallFailed)
         ahead.drop()
-        ahead.settle()
+        ahead.drain()
         assert ahead.take("key", lambda: "in its turn") == "in its turn"
     assert said == []
 
@@ -282,5 +282,5 @@ def test_a_run_in_a_hurry_does_not_wait_for_the_cost_of_what_it_dropped(work, wi
         assert work.begun.wait(LONG)
         control.now = wish
         ahead.drop()
-        ahead.settle(250)
+        ahead.drain(250)
         assert not begun.outcome.done()

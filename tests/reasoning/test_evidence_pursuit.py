@@ -28,9 +28,9 @@ from app.domain.events import (
 )
 from app.domain.model import Answer, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from app.domain.ports import RunCommand
-from app.domain.report import Report, apply, fold
+from app.domain.report import Report, apply_event, reduce_events
 from app.strategies.evidence_pursuit import DECIDED, REPEATED, UNFOUNDED, Variant
-from app.strategies.paraphrasing import PARAPHRASES
+from app.strategies.paraphrasing import MAX_PARAPHRASES
 from tests.fakes import answer
 from tests.reasoning.pursuit import CLAIM, FAILED, LATE, Script
 from tests.reasoning.test_question_guided import Wishes
@@ -45,7 +45,7 @@ def run(script: Script, variant: Variant = Variant(), options: RunOptions = OPTI
 
 
 def report_of(events: list[Event]) -> Report:
-    return fold((event, 0.0) for event in (RunStarted(CLAIM, OPTIONS), *events))
+    return reduce_events((event, 0.0) for event in (RunStarted(CLAIM, OPTIONS), *events))
 
 
 def asked(events: list[Event]) -> list[str]:
@@ -193,8 +193,8 @@ class TestOtherWordings:
         script = Script()
         events = run(script)
         assert asked(events) == ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
-        assert script.named("paraphrase") == [("First?", PARAPHRASES), ("Second?", PARAPHRASES)]
-        assert PARAPHRASES == 4
+        assert script.named("paraphrase") == [("First?", MAX_PARAPHRASES), ("Second?", MAX_PARAPHRASES)]
+        assert MAX_PARAPHRASES == 4
 
     def test_each_gets_a_fresh_answer(self):
         script = Script(answers={"First, 1?": "another answer"})
@@ -485,15 +485,15 @@ def test_whatever_the_modules_say_a_run_keeps_its_promises(script, variant, most
 
 def taken_up_at(cuts: list[int], script: Script, variant: Variant, options: RunOptions) -> Report:
     """The report of a run that was cut off after so many of its events each time, and taken up again."""
-    report = fold([(RunStarted(CLAIM, options), 0.0)])
+    report = reduce_events([(RunStarted(CLAIM, options), 0.0)])
     for cut in [*cuts, None]:
         for at, event in enumerate(script.strategy(variant).run(CLAIM, options, report)):
             if at == cut:
                 break
-            report = apply(report, event, 0.0)
+            report = apply_event(report, event, 0.0)
         if report.ended:
             return report
-        report = apply(report, RunResumed("It was cut off."), 0.0)
+        report = apply_event(report, RunResumed("It was cut off."), 0.0)
     raise AssertionError("the last run was not cut off")
 
 

@@ -103,7 +103,7 @@ def test_after_no_answer_nothing_is_asked_in_vain_and_no_call_is_lost():
 
 def test_without_head_starts_one_call_is_made_at_a_time():
     modules = Modules(["kept"] * 3, 2, ("recite", "read"))
-    followed(modules.strategy(head_starts=False))
+    followed(modules.strategy(speculative=False))
     whole_hop = ["question {0}+0", "recite {0}+0", "read {0}+0", "validation {1}", "sufficiency {1}"]
     assert modules.calls == [call.format(n, n + 1) for n in range(2) for call in whole_hop] + ["conclusion"]
 
@@ -159,7 +159,7 @@ def test_whatever_the_modules_say_and_how_long_they_take_the_same_happens_as_wit
     script, options = scripted(names, enough, verdict), RunOptions(max_hops=most)
     slowly = Steady(script, lambda step: time.sleep(chance.choice([0, 0, 0.001, 0.003])))
     in_turn = followed(Steady(script).strategy_for(options), options)
-    assert told(followed(replace(slowly.strategy_for(options), head_starts=True), options)) == told(in_turn)
+    assert told(followed(replace(slowly.strategy_for(options), speculative=True), options)) == told(in_turn)
 
 
 class FailsOn(Modules):

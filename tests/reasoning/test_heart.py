@@ -77,7 +77,7 @@ def test_catching_the_root_catches_every_error(error):
 
 def test_a_missing_model_says_what_mends_it():
     error = ModelUnavailable("The judge is missing", fix="make setup")
-    assert (str(error), error.fix) == ("The judge is missing. Mend it with: make setup", "make setup")
+    assert (str(error), error.fix) == ("The judge is missing. Fix it with: make setup", "make setup")
     assert isinstance(error, CallFailed), "inside a run it is a failed call"
 
 

@@ -41,8 +41,8 @@ class Timed(Script):
         return super().paraphrase(claim, question, n)
 
 
-def whole(script: Script, variant: Variant = Variant(), head_starts: bool = True, **doors) -> list:  # noqa: B008 - it is frozen
-    return list(script.strategy(variant, head_starts).run(CLAIM, OPTIONS, **doors))
+def whole(script: Script, variant: Variant = Variant(), speculative: bool = True, **doors) -> list:  # noqa: B008 - it is frozen
+    return list(script.strategy(variant, speculative).run(CLAIM, OPTIONS, **doors))
 
 
 def test_other_wordings_are_asked_for_side_by_side_and_answered_side_by_side():
@@ -52,7 +52,7 @@ def test_other_wordings_are_asked_for_side_by_side_and_answered_side_by_side():
     script.before = plan = Lockstep([{"step 0"}, {"First?"}, {"step 1"}, {"Second?"}, {"step 2"}, rewordings, answers])
     events = whole(script)
     assert (plan.done, plan.others) == (7, [])
-    assert events == whole(Script(("First?", "Second?", True)), head_starts=False)
+    assert events == whole(Script(("First?", "Second?", True)), speculative=False)
 
 
 def test_questions_of_one_list_are_answered_side_by_side_four_at_a_time():
@@ -61,12 +61,12 @@ def test_questions_of_one_list_are_answered_side_by_side_four_at_a_time():
     script.before = plan = Lockstep([{"step 0"}, set(asked[:4])])
     events = whole(script, Variant(all_at_once=True))
     assert (plan.done, plan.others) == (2, asked[4:])
-    assert events == whole(Script(opening=asked), Variant(all_at_once=True), head_starts=False)
+    assert events == whole(Script(opening=asked), Variant(all_at_once=True), speculative=False)
 
 
 def test_where_every_question_has_an_answer_none_is_asked_in_vain():
     ahead, in_turn = Script(("First?", True)), Script(("First?", True))
-    assert whole(ahead) == whole(in_turn, head_starts=False)
+    assert whole(ahead) == whole(in_turn, speculative=False)
     assert sorted(ahead.calls, key=str) == sorted(in_turn.calls, key=str)
 
 
@@ -79,7 +79,7 @@ def test_one_without_an_answer_is_made_up_for_and_the_others_are_not_asked_again
 
 def test_a_wording_that_cannot_be_had_is_a_failed_hop_in_its_turn_and_its_call_is_not_repeated():
     made = [Script(("First?", "Second?", True), wordings={"Second?": FAILED}) for _ in range(2)]
-    assert whole(made[0]) == whole(made[1], head_starts=False)
+    assert whole(made[0]) == whole(made[1], speculative=False)
     assert sorted(made[0].named("paraphrase")) == sorted(made[1].named("paraphrase"))
 
 
@@ -114,9 +114,9 @@ def test_whoever_stops_a_pursuit_begins_no_further_answer():
 
 @pytest.mark.parametrize("error", [CallFailed("the search is down"), RuntimeError("a bug")])
 def test_what_goes_wrong_side_by_side_goes_wrong_as_it_would_in_turn(error):
-    def outcome(head_starts: bool) -> list | str:
+    def outcome(speculative: bool) -> list | str:
         try:
-            return whole(Script(("First?", True), answers={"First, 1?": error}), head_starts=head_starts)
+            return whole(Script(("First?", True), answers={"First, 1?": error}), speculative=speculative)
         except RuntimeError as bug:
             return str(bug)
 

@@ -26,8 +26,8 @@ from app.domain.events import (
 )
 from app.domain.model import Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from app.domain.ports import RunCommand
-from app.domain.report import Report, fold
-from app.strategies.hop_loop import LEFT
+from app.domain.report import Report, reduce_events
+from app.strategies.hop_loop import HOP_INTERRUPTED
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, TWO_HOPS, USEFUL, Script, ScriptedHop, answer, scripted_strategy
 
@@ -51,7 +51,7 @@ def run(strategy: QuestionGuided, options: RunOptions = RunOptions(), **doors) -
 
 
 def report_of(events: list) -> Report:
-    return fold((event, 0.0) for event in (RunStarted(CLAIM, RunOptions()), *events))
+    return reduce_events((event, 0.0) for event in (RunStarted(CLAIM, RunOptions()), *events))
 
 
 def questions_of(events: list) -> list[str]:
@@ -290,7 +290,7 @@ class TestControl:
         wishes = Wishes(*[RunCommand.CONTINUE] * (whole_hop_and_verifier + calls - 1), RunCommand.FINISH_NOW)
         events = run(strategy, control=wishes)
         first, second = report_of(events).hops
-        assert (first.status, second.status, second.reason) == (HopStatus.KEPT, HopStatus.INTERRUPTED, LEFT)
+        assert (first.status, second.status, second.reason) == (HopStatus.KEPT, HopStatus.INTERRUPTED, HOP_INTERRUPTED)
         assert (second.answer is not None, len(strategy.validator.calls)) == (calls == 2, 1)
         assert [hop.number for hop in strategy.reasoner.calls[0][1]] == [1]
         assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(SUPPORTED))

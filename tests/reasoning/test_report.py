@@ -26,7 +26,7 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Claim, HopStatus, Judgement, Question, RunOptions, Usage
-from app.domain.report import Report, apply, fold
+from app.domain.report import Report, apply_event, reduce_events
 from tests.fakes import SUPPORTED, answer
 
 STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(max_hops=3))
@@ -36,7 +36,7 @@ FOUND = AnswerFound(1, answer("Shakespeare"))
 
 def after(*events: Event) -> Report:
     """The report after RunStarted and `events`, each a second after the last."""
-    return fold((event, float(at)) for at, event in enumerate((STARTED, *events)))
+    return reduce_events((event, float(at)) for at, event in enumerate((STARTED, *events)))
 
 
 def test_a_started_run_has_its_claim_and_options_and_nothing_else():
@@ -231,19 +231,19 @@ def test_folding_is_applying_one_event_after_the_other():
     events = [ASKED, FOUND, HopKept(1, "tied"), VerdictReached(SUPPORTED)]
     report = after()
     for at, event in enumerate(events, 1):
-        report = apply(report, event, float(at))
+        report = apply_event(report, event, float(at))
     assert report == after(*events)
 
 
 def test_a_second_beginning_is_not_applied():
     report = after(ASKED)
-    assert apply(report, RunStarted(Claim("Another."), RunOptions()), report.seconds) == report
+    assert apply_event(report, RunStarted(Claim("Another."), RunOptions()), report.seconds) == report
 
 
 @pytest.mark.parametrize("events", [[], [(ASKED, 0.0)], [(ASKED, 0.0), (STARTED, 1.0)]])
 def test_a_log_that_does_not_begin_with_a_run_is_refused(events):
     with pytest.raises(ValueError, match="run"):
-        fold(events)
+        reduce_events(events)
 
 
 def test_every_kind_of_event_has_its_own_name():

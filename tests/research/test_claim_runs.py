@@ -9,7 +9,7 @@ import pytest
 
 from app.backends.corpus.index import Manifest, checksum, sizes, write_manifest
 from app.config.settings import Settings
-from app.container.container import Wiring
+from app.container.container import Container
 from app.domain.model import Claim, Hop, Question
 from research.claims import metrics
 from research.claims.data import Asked, VitalClaim, sample_claims
@@ -81,7 +81,7 @@ def index_without_text(folder: Path) -> None:
 
 def test_recorded_questions_replace_those_of_the_default_pipeline_in_their_order(tmp_path):
     index_without_text(tmp_path / "corpora" / "vital")
-    strategy, options = defaults_of(Wiring(Settings.from_env({"INSTANCE": str(tmp_path)})))
+    strategy, options = defaults_of(Container(Settings.from_env({"INSTANCE": str(tmp_path)})))
     asked = tuple(Asked(question, "an answer", "A title") for question in ("Who?", "Where?"))
     row = VitalClaim("", "", SUPPORTED, "", "", "plain", 1, (), asked, (), "", "dev")
     generator = with_gold(strategy, row, ["questions"]).generator

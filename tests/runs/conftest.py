@@ -34,11 +34,11 @@ only_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 @pytest.fixture
 def runs_with(sessions) -> Callable[..., Runs]:
-    """Make Runs over a wiring, as a process of its own would; all leave at the end, and no thread outlives its test."""
+    """Make Runs over a container, like a process of its own; stop them at the end and check that no thread is left."""
     made = []
 
-    def make(wiring, **options) -> Runs:
-        made.append(Runs(sessions, wiring.strategy_for, **options))
+    def make(container, **options) -> Runs:
+        made.append(Runs(sessions, container.strategy_for, **options))
         return made[-1]
 
     yield make

@@ -15,7 +15,7 @@ from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed
 from app.domain.model import Answer, Claim, Context, Hop, Judgement, Label, Question, RunOptions, Usage, Verdict
 from app.strategies.question_guided import QuestionGuided
-from tests.fakes import TWO_HOPS, BeforeStep, FakeWiring, Script, ScriptedHop, answer
+from tests.fakes import TWO_HOPS, BeforeStep, FakeContainer, Script, ScriptedHop, answer
 
 
 @dataclass
@@ -66,8 +66,8 @@ class Steady:
         return QuestionGuided(self, self, self, self, self)
 
 
-class SteadyWiring(FakeWiring):
-    """A wiring over one steady script."""
+class SteadyContainer(FakeContainer):
+    """A container over one steady script."""
 
     def __init__(
         self,

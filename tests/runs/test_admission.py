@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.model import Claim, RunOptions
 from app.runs.service import DailyLimitReached, Limits, Place, QueueFull
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.runs.conftest import ended, row_of
 from tests.waiting import LONG
 
@@ -34,7 +34,7 @@ def start(gate):
 
 
 def test_one_more_than_may_wait_is_turned_away_and_leaves_nothing_behind(runs_with, gate, start):
-    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=2)
+    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=2)
     started = [start(runs) for _ in range(3)]
     with pytest.raises(QueueFull, match="Too many checks wait for their turn already") as caught:
         start(runs)
@@ -46,7 +46,7 @@ def test_one_more_than_may_wait_is_turned_away_and_leaves_nothing_behind(runs_wi
 
 
 def test_where_none_may_wait_as_many_run_as_there_are_workers(runs_with, gate, start):
-    runs = runs_with(scripted_wiring(gate=gate), workers=2, max_waiting=0)
+    runs = runs_with(scripted_container(gate=gate), workers=2, max_waiting=0)
     start(runs), start(runs)
     with pytest.raises(QueueFull):
         start(runs)
@@ -66,7 +66,7 @@ def starts(runs, client: str, times: int) -> int:
 
 
 def test_one_client_may_have_half_of_the_queue_and_others_the_rest(runs_with, gate, start):
-    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=4)
+    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=4)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     assert [starts(runs, each, 3) for each in ("one", "two")] == [2, 2]
     with pytest.raises(QueueFull, match="Too many checks wait"):
@@ -74,7 +74,7 @@ def test_one_client_may_have_half_of_the_queue_and_others_the_rest(runs_with, ga
 
 
 def test_runs_that_no_longer_wait_free_their_clients_places(runs_with, gate, start):
-    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=2)
+    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=2)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     waiting = runs.start(CLAIM, RunOptions(), "me", client="one")
     assert starts(runs, "one", 1) == 0
@@ -83,20 +83,20 @@ def test_runs_that_no_longer_wait_free_their_clients_places(runs_with, gate, sta
 
 
 def test_of_one_clients_simultaneous_starts_half_the_queue_gets_in(runs_with, gate, start):
-    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=4)
+    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=4)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(lambda _: starts(runs, "one", 1), range(8))) == 2
 
 
 def test_a_queue_of_one_place_is_not_divided(runs_with, gate, start):
-    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=1)
+    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=1)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     assert starts(runs, "one", 1) == 1
 
 
 def test_servers_on_one_database_count_together(runs_with, gate, start):
-    one, other = (runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=1) for _ in range(2))
+    one, other = (runs_with(scripted_container(gate=gate), workers=1, max_waiting=1) for _ in range(2))
     start(one)
     assert gate.reached.wait(LONG)
     gate.reached.clear()
@@ -109,7 +109,7 @@ def test_servers_on_one_database_count_together(runs_with, gate, start):
 
 
 def test_of_those_who_start_in_the_same_instant_no_more_get_in_than_may_wait(runs_with, gate, start):
-    servers = [runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=3) for _ in range(2)]
+    servers = [runs_with(scripted_container(gate=gate), workers=1, max_waiting=3) for _ in range(2)]
     start(servers[0])
     assert gate.reached.wait(LONG), "one worker of each server counts, and this one is at work"
     ready = threading.Barrier(12)
@@ -127,7 +127,7 @@ def test_of_those_who_start_in_the_same_instant_no_more_get_in_than_may_wait(run
 
 
 def test_who_waits_is_told_the_place_in_the_line(runs_with, gate, start):
-    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    runs = runs_with(scripted_container(gate=gate), workers=1)
     running = start(runs)
     assert gate.reached.wait(LONG)
     second, third = start(runs), start(runs)
@@ -139,14 +139,14 @@ def test_who_waits_is_told_the_place_in_the_line(runs_with, gate, start):
 
 
 def test_the_wait_is_told_from_how_long_runs_took_lately(runs_with, gate, start, sessions):
-    runs = runs_with(scripted_wiring(gate=gate, delay=0.1), workers=1, max_waiting=2)
+    runs = runs_with(scripted_container(gate=gate, delay=0.1), workers=1, max_waiting=2)
     gate.open()
     first = start(runs)
     ended(runs, first)
     row = row_of(sessions, first)
     assert 0.9 <= (row.ended_at - row.began_at).total_seconds() < 20
     held = Gate("question 1")
-    runs = runs_with(scripted_wiring(gate=held), workers=1, max_waiting=2)
+    runs = runs_with(scripted_container(gate=held), workers=1, max_waiting=2)
     start(runs)
     assert held.reached.wait(LONG)
     waiting = [start(runs) for _ in range(2)]
@@ -161,7 +161,7 @@ def test_the_wait_is_told_from_how_long_runs_took_lately(runs_with, gate, start,
 
 
 def test_when_the_day_is_spent_a_new_run_is_turned_away_with_the_reason(runs_with):
-    runs = runs_with(scripted_wiring(), limits=Limits(day_calls=9))
+    runs = runs_with(scripted_container(), limits=Limits(day_calls=9))
     ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     with pytest.raises(
         DailyLimitReached, match=r"limit of 9 calls a day is reached\. It opens again at midnight"

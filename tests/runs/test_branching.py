@@ -11,7 +11,7 @@ from app.runs.branching import LEFT_OUT, inherited_events
 from app.runs.service import Runs
 from tests.fakes import SUPPORTED, Gate, Script, ScriptedHop, answer
 from tests.runs.conftest import ended, lapse
-from tests.runs.steady import FAILED, SteadyWiring
+from tests.runs.steady import FAILED, SteadyContainer
 from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")
@@ -32,7 +32,7 @@ def parent(runs_with):
     """Run a script to its end: the id of the run."""
 
     def run(script: Script = THREE) -> str:
-        runs = runs_with(SteadyWiring(script))
+        runs = runs_with(SteadyContainer(script))
         run_id = runs.start(CLAIM, RunOptions(), "me")
         ended(runs, run_id)
         return run_id
@@ -45,8 +45,8 @@ def branching(runs_with):
     """Runs whose modules play a script, and the calls that are made of them."""
 
     def make(script: Script) -> tuple[Runs, list[str]]:
-        wiring = SteadyWiring(script)
-        return runs_with(wiring), wiring.steady.calls
+        container = SteadyContainer(script)
+        return runs_with(container), container.steady.calls
 
     return make
 
@@ -117,11 +117,11 @@ def test_hops_of_every_end_stand_as_they_were(parent, branching):
 
 def test_a_hop_that_was_cut_off_and_asked_anew_stands_once(runs_with, sessions):
     gate = Gate("answer 2")
-    runs = runs_with(SteadyWiring(THREE, gate))
+    runs = runs_with(SteadyContainer(THREE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     lapse(sessions, run_id)
-    others = runs_with(SteadyWiring(THREE))
+    others = runs_with(SteadyContainer(THREE))
     others.wake(run_id)
     report = ended(others, run_id)
     gate.open()
@@ -133,7 +133,7 @@ def test_a_hop_that_was_cut_off_and_asked_anew_stands_once(runs_with, sessions):
 
 def test_the_hop_under_which_a_run_was_stopped_can_be_asked_again(runs_with, branching):
     gate = Gate("answer 2")
-    runs = runs_with(SteadyWiring(THREE, gate))
+    runs = runs_with(SteadyContainer(THREE, gate))
     first = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     runs.interrupt(first, "Its owner stopped it.")
@@ -153,7 +153,7 @@ def test_there_is_no_branch_from_a_hop_that_is_not_there(parent, branching, numb
 
 def test_a_run_that_goes_on_has_no_branches(runs_with):
     gate = Gate("answer 2")
-    runs = runs_with(SteadyWiring(THREE, gate))
+    runs = runs_with(SteadyContainer(THREE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     with pytest.raises(InvalidInput, match="still goes on"):

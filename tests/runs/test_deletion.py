@@ -17,7 +17,7 @@ from app.runs.deletion import UNDO_SECONDS
 from app.runs.models import EventRow, ModelCallRow, NoteRow, RunCallRow, RunRow
 from app.runs.scheduler import Scheduler
 from app.runs.service import Runs
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.runs.conftest import ended, row_of
 from tests.waiting import LONG, LONGER, until
 
@@ -26,7 +26,7 @@ CLAIM = Claim("The author of Hamlet was born in England.")
 
 @pytest.fixture
 def runs(runs_with) -> Runs:
-    return runs_with(scripted_wiring())
+    return runs_with(scripted_container())
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_nothing_branches_off_a_deleted_run(runs, run_id):
 
 def test_a_run_that_goes_on_is_stopped_and_its_followers_hear_of_it(runs_with):
     gate = Gate("answer 2")
-    runs = runs_with(scripted_wiring(gate=gate))
+    runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     last = runs.report(run_id).last_seq
@@ -173,7 +173,7 @@ class NoJobs:
         raise AssertionError(run_id)
 
 
-class AskingWiring:
+class AskingContainer:
     """Every run makes the calls of `prompts`, which cost money, before it goes as scripted."""
 
     def __init__(self, *prompts: str) -> None:
@@ -191,9 +191,9 @@ class AskingWiring:
 
 
 def scripted_wiring_before(before_step):
-    wiring = scripted_wiring()
-    wiring.before_step = before_step
-    return wiring
+    container = scripted_container()
+    container.before_step = before_step
+    return container
 
 
 def call(prompt: str) -> Call:
@@ -207,7 +207,7 @@ def calls(sessions) -> CallLog:
 
 def asked(runs_with, calls, *prompts: str, fresh: bool = False) -> tuple[Runs, str]:
     """A finished run that has made these calls."""
-    runs = runs_with(AskingWiring(*prompts), calls=calls)
+    runs = runs_with(AskingContainer(*prompts), calls=calls)
     run_id = runs.start(CLAIM, RunOptions(fresh=fresh), "me")
     ended(runs, run_id)
     return runs, run_id

@@ -37,7 +37,7 @@ from app.domain.model import (
     Usage,
     Verdict,
 )
-from app.domain.report import fold
+from app.domain.report import reduce_events
 from app.runs.export import run_as_dict
 from app.runs.service import StoredRun
 from tests.fakes import answer, passage
@@ -51,7 +51,7 @@ ASKED = QuestionAsked(1, Question("Who wrote Hamlet?"))
 
 def told(*events):
     """The exported run of these events, each a second after the last, by way of JSON text."""
-    report = fold((event, float(at)) for at, event in enumerate(events))
+    report = reduce_events((event, float(at)) for at, event in enumerate(events))
     return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), report))))
 
 

@@ -15,7 +15,7 @@ from app.runs.budget import Limits, Spending
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, TWO_HOPS, Gate
 from tests.runs.conftest import ended, events_until_end
-from tests.runs.steady import Steady, SteadyWiring, scripted
+from tests.runs.steady import Steady, SteadyContainer, scripted
 from tests.runs.test_taking_up import carried_out, numbers, one_database, outcomes, timeless
 from tests.waiting import LONG, until
 
@@ -28,11 +28,11 @@ class Ahead(Steady):
     """Steady modules whose runs make calls ahead."""
 
     def strategy_for(self, options: RunOptions) -> QuestionGuided:
-        return replace(super().strategy_for(options), head_starts=True)
+        return replace(super().strategy_for(options), speculative=True)
 
 
-class AheadWiring(SteadyWiring):
-    """A wiring over them."""
+class SpeculatingContainer(SteadyContainer):
+    """A container over them."""
 
     def __init__(self, script=TWO_HOPS, before_step: Callable[[str], None] = lambda step: None) -> None:
         super().__init__(script, before_step)
@@ -45,25 +45,29 @@ THREE = scripted(["kept", "kept", "kept"], 2, SUPPORTED)
 
 def test_a_run_stores_what_it_would_store_without(runs_with):
     reports = []
-    for wiring in (AheadWiring(THREE), SteadyWiring(THREE)):
-        runs = runs_with(wiring)
+    for container in (SpeculatingContainer(THREE), SteadyContainer(THREE)):
+        runs = runs_with(container)
         reports.append(timeless(ended(runs, runs.start(CLAIM, RunOptions(), "me"))))
     assert reports[0] == reports[1]
 
 
 def test_what_was_made_in_vain_is_in_the_runs_sum_and_the_days(runs_with, sessions):
     both = threading.Barrier(2, timeout=LONG)
-    wiring = AheadWiring(THREE, lambda step: both.wait() if step in ("question 3", "sufficiency 2") else None)
-    runs = runs_with(wiring)
+    container = SpeculatingContainer(
+        THREE, lambda step: both.wait() if step in ("question 3", "sufficiency 2") else None
+    )
+    runs = runs_with(container)
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
-    assert "question 3" in wiring.steady.calls
-    assert report.usage.calls == len(wiring.steady.calls) == Spending(sessions).today().calls
+    assert "question 3" in container.steady.calls
+    assert report.usage.calls == len(container.steady.calls) == Spending(sessions).today().calls
 
 
 def test_a_call_in_vain_that_comes_back_after_the_last_word_changes_nothing_but_the_days_sum(runs_with, sessions):
     gate = Gate("question 3")
-    wiring = AheadWiring(THREE, lambda step: gate(step) if step != "sufficiency 2" else until(gate.reached.is_set))
-    runs = runs_with(wiring)
+    container = SpeculatingContainer(
+        THREE, lambda step: gate(step) if step != "sufficiency 2" else until(gate.reached.is_set)
+    )
+    runs = runs_with(container)
     run_id = runs.start(CLAIM, RunOptions(), "me")
     events = events_until_end(runs, run_id)
     before = Spending(sessions).today()
@@ -75,7 +79,7 @@ def test_a_call_in_vain_that_comes_back_after_the_last_word_changes_nothing_but_
 
 def test_the_page_hears_of_a_hop_as_soon_as_it_is_kept_whatever_is_still_out(runs_with):
     gate = Gate("sufficiency 1")
-    runs = runs_with(AheadWiring(before_step=gate))
+    runs = runs_with(SpeculatingContainer(before_step=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     until(lambda: any(isinstance(each.event, HopKept) for each in runs.follow(run_id, 0, 0)))
     gate.open()
@@ -86,28 +90,28 @@ def test_the_limit_of_calls_binds_those_made_ahead(runs_with):
     """Three calls are allowed, and the third is under way with two others when the limit is reached."""
     together = threading.Barrier(3, timeout=LONG)
     at_once = ("validation 1", "sufficiency 1", "question 2")
-    wiring = AheadWiring(THREE, lambda step: together.wait() if step in at_once else None)
-    runs = runs_with(wiring, limits=Limits(calls=3))
+    container = SpeculatingContainer(THREE, lambda step: together.wait() if step in at_once else None)
+    runs = runs_with(container, limits=Limits(calls=3))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.stopped_because, len(report.hops)) == ("The limit of 3 calls for one check was reached.", 1)
-    assert sorted(wiring.steady.calls) == sorted(["question 1", "answer 1", *at_once, "conclusion 1"])
+    assert sorted(container.steady.calls) == sorted(["question 1", "answer 1", *at_once, "conclusion 1"])
 
 
 def test_a_run_that_is_taken_up_again_finds_what_was_made_ahead(runs_with):
     gate = Gate("validation 1")
-    wiring = AheadWiring(before_step=gate)
-    runs = runs_with(wiring)
+    container = SpeculatingContainer(before_step=gate)
+    runs = runs_with(container)
     run_id = runs.start(CLAIM, RunOptions(), "me")
-    until(lambda: {"sufficiency 1", "answer 2"} <= set(wiring.steady.calls))
+    until(lambda: {"sufficiency 1", "answer 2"} <= set(container.steady.calls))
     runs.stop()
     gate.open()
     runs.stop(wait=LONG)
-    made = set(wiring.steady.calls)
-    others_wiring = AheadWiring()
-    others = runs_with(others_wiring)
+    made = set(container.steady.calls)
+    others_container = SpeculatingContainer()
+    others = runs_with(others_container)
     others.wake(run_id)
     assert ended(others, run_id).verdict == TWO_HOPS.verdict
-    assert made.isdisjoint(others_wiring.steady.calls)
+    assert made.isdisjoint(others_container.steady.calls)
 
 
 @settings(max_examples=25, deadline=None)

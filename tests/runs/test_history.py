@@ -12,14 +12,14 @@ from app.domain.model import Claim, RunOptions
 from app.runs.event_store import encode_options
 from app.runs.models import RunRow
 from app.runs.service import RunFilter, Runs
-from tests.fakes import scripted_wiring
+from tests.fakes import scripted_container
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def runs(runs_with) -> Runs:
-    return runs_with(scripted_wiring())
+    return runs_with(scripted_container())
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.model import Claim, Question, RunOptions
 from app.runs.service import QueueFull, Runs
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.runs.conftest import ended
 from tests.waiting import LONG
 
@@ -19,7 +19,7 @@ FORM = "a-form's-random-name"
 
 @pytest.fixture
 def runs(runs_with) -> Runs:
-    return runs_with(scripted_wiring())
+    return runs_with(scripted_container())
 
 
 def ids(runs: Runs, owner: str = "me") -> list[str]:
@@ -84,7 +84,7 @@ def test_when_its_run_was_deleted_the_form_starts_another(runs):
 
 def test_a_form_whose_run_waits_leads_to_it_though_no_other_gets_in(runs_with):
     gate = Gate("answer 1")
-    runs = runs_with(scripted_wiring(gate=gate), workers=1, max_waiting=0)
+    runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=0)
     first = runs.start(CLAIM, RunOptions(), "me", FORM)
     assert gate.reached.wait(LONG)
     assert runs.start(CLAIM, RunOptions(), "me", FORM) == first

@@ -30,12 +30,12 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Answer, Branch, Claim, Label, Passage, Question, RunOptions, Sentence, Span, Usage, Verdict
-from app.domain.report import fold
+from app.domain.report import reduce_events
 from app.runs.budget import Spending
 from app.runs.export import run_as_dict
 from app.runs.importing import MAX_BYTES, read_export
 from app.runs.projections import StoredRun
-from tests.fakes import answer, scripted_wiring
+from tests.fakes import answer, scripted_container
 from tests.runs.conftest import row_of
 
 CREATED = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -45,7 +45,7 @@ OWN = ("id", "created_at", "imported")
 
 def exported(events) -> dict:
     """The export of a run of these (event, seconds), by way of JSON text."""
-    return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), fold(events)))))
+    return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), reduce_events(events)))))
 
 
 def again(told: dict) -> dict:
@@ -187,7 +187,7 @@ def test_the_file_is_said_to_be_the_source_and_when_its_check_was():
 def test_what_a_later_version_1_adds_is_passed_over_and_what_an_earlier_lacks_is_not_missed():
     told = changed(mood="good")
     del told["branch"], told["imported"], told["hops"][0]["usage"]
-    assert fold(read_export(json.dumps(told).encode())).ended == "verdict"
+    assert reduce_events(read_export(json.dumps(told).encode())).ended == "verdict"
 
 
 def test_a_byte_order_mark_does_no_harm():
@@ -306,7 +306,7 @@ def test_whatever_stands_in_the_place_of_a_part_it_is_taken_or_refused_in_a_sent
 
 
 def test_an_imported_run_has_ended_belongs_to_its_importer_and_is_nobodys_branch(runs_with, sessions):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     told = changed(branch={"parent": "some-parent", "hop": 1, "question": None})
     run_id = runs.import_report(json.dumps(told).encode(), "me")
     row = row_of(sessions, run_id)
@@ -320,13 +320,13 @@ def test_an_imported_run_has_ended_belongs_to_its_importer_and_is_nobodys_branch
 
 
 def test_an_imported_report_is_gone_on_from_by_nobody(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     run_id = runs.import_report(json.dumps(exported(RUN)).encode(), "me")
     with pytest.raises(InvalidInput, match="An imported report cannot be gone on from"):
         runs.branch(run_id, 1, None, RunOptions(), "me")
 
 
 def test_importing_costs_the_site_no_calls_and_waits_for_nobody(runs_with, sessions):
-    runs = runs_with(scripted_wiring(), workers=0, max_waiting=0)
+    runs = runs_with(scripted_container(), workers=0, max_waiting=0)
     runs.import_report(json.dumps(exported(RUN)).encode(), "me")
     assert Spending(sessions).today().calls == 0

@@ -12,7 +12,7 @@ from app.domain.model import Claim, RunOptions
 from app.runs.celery_jobs import CARRY_OUT, CeleryJobs, celery_app
 from app.runs.jobs import BATCHES, PEOPLE, JobRunner, ThreadJobs
 from tests.celery_worker import at_work
-from tests.fakes import TWO_HOPS, scripted_wiring
+from tests.fakes import TWO_HOPS, scripted_container
 from tests.redis_server import RedisServer, running
 from tests.runs.conftest import ended, only_sqlite
 from tests.waiting import LONG, until
@@ -139,6 +139,6 @@ def test_who_has_stopped_takes_nothing_more(hire):
 
 @only_sqlite
 def test_a_run_of_a_person_comes_to_its_verdict_over_either(hire, runs_with, database_url):
-    runs = runs_with(scripted_wiring(), jobs=lambda carry_out, workers: hire(carry_out))
+    runs = runs_with(scripted_container(), jobs=lambda carry_out, workers: hire(carry_out))
     run_id = runs.start(Claim("The author of Hamlet was born in England."), RunOptions(), "me")
     assert ended(runs, run_id).verdict == TWO_HOPS.verdict

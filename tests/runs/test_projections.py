@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.events import PhaseEntered, QuestionAsked, RunInterrupted, RunStarted
 from app.domain.model import Claim, Question, RunOptions
-from app.domain.report import fold
+from app.domain.report import reduce_events
 from app.runs.event_store import StoredEvent
 from app.runs.projections import ReportCache
 
@@ -39,7 +39,7 @@ def test_a_report_advanced_by_new_events_equals_one_computed_at_once(earlier):
     reports = ReportCache(log)
     reports.get("r", NOW, earlier)
     log.events = Log(4).events
-    assert reports.get("r", NOW, 4) == (4, fold((each.event, each.seconds) for each in log.events))
+    assert reports.get("r", NOW, 4) == (4, reduce_events((each.event, each.seconds) for each in log.events))
     assert log.read_from == ([0] if earlier == 4 else [0, earlier])
 
 

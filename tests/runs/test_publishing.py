@@ -14,7 +14,7 @@ from app.domain.model import Claim, Label, RunOptions
 from app.runs.event_store import encode_options
 from app.runs.models import RunRow
 from app.runs.service import Runs
-from tests.fakes import FAILING, Gate, scripted_wiring
+from tests.fakes import FAILING, Gate, scripted_container
 from tests.runs.conftest import ended
 from tests.waiting import LONG
 
@@ -24,7 +24,7 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 @pytest.fixture
 def runs(runs_with) -> Runs:
-    return runs_with(scripted_wiring())
+    return runs_with(scripted_container())
 
 
 @pytest.fixture
@@ -86,10 +86,10 @@ def test_only_verdicts_that_were_reached_here_are_published(runs, run_id, sessio
 
 def test_a_run_that_failed_or_goes_on_is_not_published(runs_with):
     gate = Gate("answer 2")
-    runs = runs_with(scripted_wiring(FAILING))
+    runs = runs_with(scripted_container(FAILING))
     failed = runs.start(CLAIM, RunOptions(), "me")
     ended(runs, failed)
-    running = runs_with(scripted_wiring(gate=gate)).start(CLAIM, RunOptions(), "me")
+    running = runs_with(scripted_container(gate=gate)).start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     for each in (failed, running):
         with pytest.raises(InvalidInput, match="verdict"):

@@ -13,7 +13,7 @@ from app.runs.deletion import PURGE_LIMIT
 from app.runs.models import EventRow, RunRow
 from app.runs.projections import RunFilter
 from app.runs.service import Runs
-from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.runs.conftest import ended
 from tests.waiting import LONG, until
 
@@ -47,7 +47,7 @@ def events(sessions) -> int:
 
 
 def test_what_ended_long_ago_is_taken_away_with_its_events_and_nothing_else_is(runs_with, age, sessions):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     old, published, young = made(runs), made(runs), made(runs)
     runs.publishing.publish(published)
     age(old, 91), age(published, 91), age(young, 89)
@@ -58,7 +58,7 @@ def test_what_ended_long_ago_is_taken_away_with_its_events_and_nothing_else_is(r
 
 def test_a_run_that_goes_on_is_kept_however_old_it_is(runs_with, age):
     gate = Gate("answer 1")
-    runs = runs_with(scripted_wiring(gate=gate))
+    runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     age(run_id, 1000)
@@ -67,7 +67,7 @@ def test_a_run_that_goes_on_is_kept_however_old_it_is(runs_with, age):
 
 
 def test_the_scheduler_keeps_to_the_days_that_are_set(runs_with, age):
-    runs = runs_with(scripted_wiring(), retention_days=30)
+    runs = runs_with(scripted_container(), retention_days=30)
     old, young = made(runs), made(runs)
     age(old, 31)
     runs.serve()
@@ -76,14 +76,14 @@ def test_the_scheduler_keeps_to_the_days_that_are_set(runs_with, age):
 
 
 def test_with_no_days_set_everything_is_kept(runs_with, age):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     run_id = made(runs)
     age(run_id, 10_000)
     assert runs.retention.apply() == () and runs.report(run_id)
 
 
 def test_one_sweep_takes_away_only_so_many(runs_with, sessions):
-    runs = runs_with(scripted_wiring(), retention_days=1)
+    runs = runs_with(scripted_container(), retention_days=1)
     then = datetime.now(UTC) - timedelta(days=2)
     rows = [
         RunRow(id=f"{n:022}", owner="me", claim="Old.", options={}, created_at=then, ended_at=then, state="failed")
@@ -95,7 +95,7 @@ def test_one_sweep_takes_away_only_so_many(runs_with, sessions):
 
 
 def test_the_operator_sees_how_many_runs_there_are_of_each_kind(runs_with):
-    runs = runs_with(scripted_wiring(TWO_HOPS, TWO_HOPS, FAILING))
+    runs = runs_with(scripted_container(TWO_HOPS, TWO_HOPS, FAILING))
     assert runs.overview.counts() == {} and runs.overview.waiting() == 0
     gone, _, _ = [made(runs) for _ in range(3)]
     runs.deletion.delete(gone)
@@ -105,7 +105,7 @@ def test_the_operator_sees_how_many_runs_there_are_of_each_kind(runs_with):
 
 def test_runs_that_wait_are_counted_and_those_under_way_are_not(runs_with):
     gate = Gate("answer 1")
-    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    runs = runs_with(scripted_container(gate=gate), workers=1)
     for _ in range(3):
         runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
@@ -116,7 +116,7 @@ def test_runs_that_wait_are_counted_and_those_under_way_are_not(runs_with):
 @pytest.fixture
 def terminal(runs_with):
     """What a command prints, and the runs it sees."""
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     app = Flask("test")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
     runs.register(app)

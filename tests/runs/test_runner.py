@@ -16,9 +16,9 @@ from app.runs.budget import Limits
 from app.runs.call_log import CallLog
 from app.runs.event_store import EventStore
 from app.runs.runner import INTERNAL_ERROR, Runner
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_wiring
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_container
 from tests.runs.conftest import ended, events_until_end, lapse
-from tests.runs.steady import SteadyWiring
+from tests.runs.steady import SteadyContainer
 from tests.waiting import LONG, until
 
 CLAIM = Claim("The author of Hamlet was born in England.")
@@ -38,7 +38,7 @@ class OneStrategy:
 
 
 def test_a_crash_ends_the_run_with_a_general_sentence_and_the_details_in_the_log(runs_with, caplog):
-    runs = runs_with(scripted_wiring(FAILING))
+    runs = runs_with(scripted_container(FAILING))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     report = ended(runs, run_id)
     assert (report.ended, report.problem) == ("failed", INTERNAL_ERROR)
@@ -48,32 +48,32 @@ def test_a_crash_ends_the_run_with_a_general_sentence_and_the_details_in_the_log
 
 
 def test_a_crash_in_one_run_leaves_the_worker_fit_for_the_next(runs_with):
-    runs = runs_with(scripted_wiring(FAILING, TWO_HOPS), workers=1)
+    runs = runs_with(scripted_container(FAILING, TWO_HOPS), workers=1)
     first, second = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
     assert [ended(runs, each).ended for each in (first, second)] == ["failed", "verdict"]
 
 
 def test_a_missing_model_ends_the_run_with_what_mends_it(runs_with):
-    runs = runs_with(scripted_wiring(refusal=ModelUnavailable("The judge is missing", fix="make setup")))
+    runs = runs_with(scripted_container(refusal=ModelUnavailable("The judge is missing", fix="make setup")))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.ended, report.problem) == ("failed", "The judge is missing. Mend it with: make setup")
 
 
 def test_a_bug_in_making_the_strategy_ends_the_run_too(runs_with):
-    runs = runs_with(scripted_wiring(refusal=KeyError("judge")))
+    runs = runs_with(scripted_container(refusal=KeyError("judge")))
     assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == INTERNAL_ERROR
 
 
 def test_a_strategy_that_ends_without_a_terminal_event_does_not_leave_the_run_open(runs_with, caplog):
-    for wiring in (OneStrategy(QuestioningEnded("enough")), OneStrategy()):
-        runs = runs_with(wiring)
+    for container in (OneStrategy(QuestioningEnded("enough")), OneStrategy()):
+        runs = runs_with(container)
         assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == INTERNAL_ERROR
     assert "without a terminal event" in caplog.text
 
 
 def test_phases_and_costs_are_stored_when_they_are_reported_before_the_steps_result(runs_with):
     gate = Gate("validation 1")
-    runs = runs_with(scripted_wiring(gate=gate))
+    runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     assert runs.follow(run_id, 0, 0)[-1].event == PhaseEntered("validation 1")
@@ -84,7 +84,7 @@ def test_phases_and_costs_are_stored_when_they_are_reported_before_the_steps_res
 
 def test_a_run_that_someone_else_ended_says_nothing_more(runs_with, caplog):
     gate = Gate("answer 2")
-    runs, others = runs_with(scripted_wiring(gate=gate)), runs_with(scripted_wiring())
+    runs, others = runs_with(scripted_container(gate=gate)), runs_with(scripted_container())
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     others.interrupt(run_id, "ended elsewhere")
@@ -96,7 +96,7 @@ def test_a_run_that_someone_else_ended_says_nothing_more(runs_with, caplog):
 
 def test_when_even_the_database_fails_the_worker_survives_and_the_log_has_it(runs_with, sessions, caplog):
     gate = Gate("answer 1")
-    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    runs = runs_with(scripted_container(gate=gate), workers=1)
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     with sessions.begin() as session:
@@ -111,7 +111,7 @@ def test_when_even_the_database_fails_the_worker_survives_and_the_log_has_it(run
 def test_while_no_lease_can_be_written_the_log_has_one_line_however_often_it_is_tried(sessions, leases_with, caplog):
     log = EventStore(sessions)
     log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))
-    runner = Runner(sessions, log, leases_with(), scripted_wiring().strategy_for)
+    runner = Runner(sessions, log, leases_with(), scripted_container().strategy_for)
     with sessions.begin() as session:
         session.execute(text("alter table runs rename to lost"))
     for _ in range(3):
@@ -126,8 +126,8 @@ def test_while_no_lease_can_be_written_the_log_has_one_line_however_often_it_is_
 
 def test_a_run_goes_on_when_the_database_works_again(runs_with, sessions, caplog):
     gate = Gate("answer 2")
-    wiring = SteadyWiring(before_step=gate)
-    runs = runs_with(wiring)
+    container = SteadyContainer(before_step=gate)
+    runs = runs_with(container)
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     with sessions.begin() as session:
@@ -154,7 +154,7 @@ def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, cap
         ),
         TWO_HOPS.verdict,
     )
-    runs = runs_with(scripted_wiring(script))
+    runs = runs_with(scripted_container(script))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     ended(runs, run_id)
     runs.stop(wait=LONG)
@@ -176,14 +176,14 @@ def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, cap
     ],
 )
 def test_a_run_that_reaches_a_limit_concludes_with_what_it_has_and_says_so(runs_with, limits, reason):
-    runs = runs_with(scripted_wiring(), limits=limits)
+    runs = runs_with(scripted_container(), limits=limits)
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.verdict, report.stopped_because) == (TWO_HOPS.verdict, reason)
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT], "the hop it was in is finished"
 
 
 def test_a_run_that_takes_too_long_concludes_with_what_it_has(runs_with):
-    runs = runs_with(scripted_wiring(delay=0.1), limits=Limits(seconds=0.2))
+    runs = runs_with(scripted_container(delay=0.1), limits=Limits(seconds=0.2))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.ended, len(report.hops)) == ("verdict", 1)
     assert report.stopped_because == "The limit of 0.2 seconds for one check was reached."
@@ -191,7 +191,7 @@ def test_a_run_that_takes_too_long_concludes_with_what_it_has(runs_with):
 
 def test_a_run_whose_turn_comes_after_the_days_last_call_fails_for_it_has_looked_at_nothing(runs_with):
     gate = Gate("question 1")
-    runs = runs_with(scripted_wiring(gate=gate), workers=1, limits=Limits(day_calls=3))
+    runs = runs_with(scripted_container(gate=gate), workers=1, limits=Limits(day_calls=3))
     first, second = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
     gate.open()
     assert ended(runs, first).ended == "verdict"
@@ -201,9 +201,9 @@ def test_a_run_whose_turn_comes_after_the_days_last_call_fails_for_it_has_looked
 
 
 def test_runs_share_the_call_log_that_they_are_given_unless_they_are_fresh(runs_with, sessions):
-    wiring = SteadyWiring()
-    wiring.steady.costly = True
-    runs = runs_with(wiring, calls=CallLog(sessions, 1))
+    container = SteadyContainer()
+    container.steady.costly = True
+    runs = runs_with(container, calls=CallLog(sessions, 1))
     calls = ["question 1", "answer 1", "validation 1", "sufficiency 1"]
     calls += ["question 2", "answer 2", "validation 2", "sufficiency 2", "conclusion 1"]
     made = []
@@ -211,4 +211,4 @@ def test_runs_share_the_call_log_that_they_are_given_unless_they_are_fresh(runs_
         report = ended(runs, runs.start(CLAIM, options, "me"))
         made.append((report.usage.calls, report.usage.cached))
     assert made == [(9, 0), (0, 9), (9, 0)]
-    assert wiring.steady.calls == calls * 2
+    assert container.steady.calls == calls * 2

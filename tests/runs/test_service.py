@@ -9,43 +9,43 @@ from datetime import UTC, datetime, timedelta
 
 from app.domain.events import RunStarted
 from app.domain.model import Claim, HopStatus, Label, LabelSet, RunOptions
-from app.domain.report import fold
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
+from app.domain.report import reduce_events
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_container
 from tests.runs.conftest import ended, events_until_end
-from tests.runs.steady import SteadyWiring
+from tests.runs.steady import SteadyContainer
 from tests.waiting import LONG, LONGER
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
 
 def test_a_run_goes_from_claim_to_verdict_by_itself(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.ended, report.verdict) == ("verdict", TWO_HOPS.verdict)
     assert [hop.answer.text for hop in report.hops] == ["William Shakespeare", "England"]
 
 
 def test_the_report_is_the_fold_of_what_a_follower_saw(runs_with):
-    runs = runs_with(scripted_wiring(ONE_SET_ASIDE))
+    runs = runs_with(scripted_container(ONE_SET_ASIDE))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     seen = events_until_end(runs, run_id)
     stored = runs.report(run_id)
-    assert stored.report == fold((each.event, each.seconds) for each in seen)
+    assert stored.report == reduce_events((each.event, each.seconds) for each in seen)
     assert (stored.id, stored.owner, stored.last_seq) == (run_id, "me", seen[-1].seq)
     assert abs(datetime.now(UTC) - stored.created_at) < timedelta(minutes=1)
 
 
 def test_claim_and_options_are_stored_whole_before_anything_else_happens(runs_with):
     options = RunOptions(labels=LabelSet.TWO, max_hops=3, modules=(("reasoner", "scripted"),))
-    wiring = scripted_wiring()
-    runs = runs_with(wiring)
+    container = scripted_container()
+    runs = runs_with(container)
     seen = events_until_end(runs, runs.start(CLAIM, options, "me"))
     assert seen[0].event == RunStarted(CLAIM, options)
-    assert wiring.asked_for == [options]
+    assert container.asked_for == [options]
 
 
 def test_run_ids_are_128_random_bits_that_fit_in_a_url(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     ids = {runs.start(CLAIM, RunOptions(), "me") for _ in range(5)}
     assert len(ids) == 5
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{22}", run_id) for run_id in ids)
@@ -53,7 +53,7 @@ def test_run_ids_are_128_random_bits_that_fit_in_a_url(runs_with):
 
 def test_a_run_held_midway_shows_what_it_has_and_what_it_is_doing(runs_with):
     gate = Gate("answer 2")
-    runs = runs_with(scripted_wiring(gate=gate))
+    runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     report = runs.report(run_id).report
@@ -65,7 +65,7 @@ def test_a_run_held_midway_shows_what_it_has_and_what_it_is_doing(runs_with):
 
 def test_two_runs_at_once_never_mix(runs_with):
     gate = Gate("question 2")
-    runs = runs_with(scripted_wiring(TWO_HOPS, FAILING, gate=gate))
+    runs = runs_with(scripted_container(TWO_HOPS, FAILING, gate=gate))
     first = runs.start(Claim("The first."), RunOptions(), "one")
     assert gate.reached.wait(LONG)
     gate.reached.clear()
@@ -78,7 +78,7 @@ def test_two_runs_at_once_never_mix(runs_with):
 
 def test_a_run_beyond_the_workers_waits_for_its_turn_and_says_so(runs_with):
     gate = Gate("question 1")
-    runs = runs_with(scripted_wiring(gate=gate), workers=1)
+    runs = runs_with(scripted_container(gate=gate), workers=1)
     first = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     second = runs.start(CLAIM, RunOptions(), "me")
@@ -89,7 +89,7 @@ def test_a_run_beyond_the_workers_waits_for_its_turn_and_says_so(runs_with):
 
 
 def test_recent_lists_an_owners_runs_newest_first(runs_with):
-    runs = runs_with(scripted_wiring(TWO_HOPS, FAILING), workers=1)
+    runs = runs_with(scripted_container(TWO_HOPS, FAILING), workers=1)
     older = runs.start(Claim("Older."), RunOptions(), "me")
     newer = runs.start(Claim("Newer."), RunOptions(), "me")
     runs.start(Claim("Another's."), RunOptions(), "you")
@@ -102,12 +102,12 @@ def test_recent_lists_an_owners_runs_newest_first(runs_with):
 
 
 def test_there_is_no_report_of_an_unknown_run(runs_with):
-    assert runs_with(scripted_wiring()).report("unknown") is None
+    assert runs_with(scripted_container()).report("unknown") is None
 
 
 def test_leaving_frees_running_and_waiting_runs_for_whoever_serves_next(runs_with):
     gate = Gate("answer 2")
-    runs = runs_with(SteadyWiring(before_step=gate), workers=1)
+    runs = runs_with(SteadyContainer(before_step=gate), workers=1)
     running, waiting = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
     assert gate.reached.wait(LONG)
     runs.stop()
@@ -115,7 +115,7 @@ def test_leaving_frees_running_and_waiting_runs_for_whoever_serves_next(runs_wit
     assert [runs.report(each).report.ended for each in (running, waiting, late)] == [None] * 3
     gate.open()
     runs.stop(wait=LONG)
-    next_runs = runs_with(SteadyWiring())
+    next_runs = runs_with(SteadyContainer())
     for run_id in (running, waiting, late):
         next_runs.wake(run_id)
         assert ended(next_runs, run_id).verdict == TWO_HOPS.verdict
@@ -123,7 +123,7 @@ def test_leaving_frees_running_and_waiting_runs_for_whoever_serves_next(runs_wit
 
 def test_leaving_waits_for_no_call_and_lets_followers_go(runs_with):
     gate = Gate("answer 1")
-    runs = runs_with(scripted_wiring(gate=gate))
+    runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     last = runs.report(run_id).last_seq
@@ -141,7 +141,7 @@ def test_leaving_waits_for_no_call_and_lets_followers_go(runs_with):
 
 def test_an_interrupted_run_ends_at_once_with_what_it_had(runs_with):
     gate = Gate("answer 2")
-    runs = runs_with(scripted_wiring(gate=gate))
+    runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     runs.interrupt(run_id, "It was stopped at the keyboard.")

@@ -10,9 +10,9 @@ from app.domain.model import Claim, HopStatus, RunOptions
 from app.domain.ports import RunCommand
 from app.runs.budget import ASKED_BY_OWNER
 from app.runs.service import Runs
-from tests.fakes import TWO_HOPS, Gate, scripted_wiring
+from tests.fakes import TWO_HOPS, Gate, scripted_container
 from tests.runs.conftest import ended, lapse
-from tests.runs.steady import SteadyWiring
+from tests.runs.steady import SteadyContainer
 from tests.waiting import LONG
 
 CLAIM = Claim("The author of Hamlet was born in England.")
@@ -24,10 +24,10 @@ def held(runs_with):
     """Start a run that waits before its second answer: the runs, its id and the gate."""
     gates = []
 
-    def start(wiring=scripted_wiring) -> tuple[Runs, str, Gate]:
+    def start(container=scripted_container) -> tuple[Runs, str, Gate]:
         gate = Gate("answer 2")
         gates.append(gate)
-        runs = runs_with(wiring(gate=gate) if wiring is scripted_wiring else wiring(before_step=gate))
+        runs = runs_with(container(gate=gate) if container is scripted_container else container(before_step=gate))
         run_id = runs.start(CLAIM, RunOptions(), "me")
         assert gate.reached.wait(LONG)
         return runs, run_id, gate
@@ -89,25 +89,25 @@ def test_told_to_conclude_a_run_finishes_no_hop_and_gives_the_verdict_that_the_k
 
 def test_the_wish_reaches_a_run_that_another_process_carries_out(held, runs_with):
     runs, run_id, gate = held()
-    assert runs_with(scripted_wiring()).conclude(run_id)
+    assert runs_with(scripted_container()).conclude(run_id)
     gate.open()
     assert ended(runs, run_id).stopped_because == ASKED_BY_OWNER
 
 
 def test_the_wish_reaches_who_takes_the_run_up_after_a_cut_off(held, runs_with, sessions):
-    runs, run_id, _ = held(SteadyWiring)
+    runs, run_id, _ = held(SteadyContainer)
     runs.conclude(run_id)
     lapse(sessions, run_id)
-    wiring = SteadyWiring()
-    others = runs_with(wiring)
+    container = SteadyContainer()
+    others = runs_with(container)
     others.wake(run_id)
     report = ended(others, run_id)
     assert (report.stopped_because, report.resumed) == (ASKED_BY_OWNER, 1)
-    assert wiring.steady.calls == ["conclusion 1"], "no further hop is asked"
+    assert container.steady.calls == ["conclusion 1"], "no further hop is asked"
 
 
 def test_a_run_that_has_ended_or_never_was_takes_no_wish(runs_with):
-    runs = runs_with(scripted_wiring())
+    runs = runs_with(scripted_container())
     run_id = runs.start(CLAIM, RunOptions(), "me")
     before = ended(runs, run_id)
     for one in (run_id, "never"):

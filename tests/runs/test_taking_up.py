@@ -18,7 +18,7 @@ from app.config.settings import ROOT
 from app.domain.errors import InvalidInput
 from app.domain.events import SCHEMA_VERSION, TERMINAL, Event, RunResumed, RunStarted
 from app.domain.model import Claim, HopStatus, RunOptions, Usage
-from app.domain.report import Report, fold
+from app.domain.report import Report, reduce_events
 from app.extensions import db
 from app.runs.branching import inherited_events
 from app.runs.budget import Spending
@@ -30,7 +30,7 @@ from app.runs.runner import MAX_LOST_LEASES, Runner
 from app.runs.scheduler import Scheduler
 from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate
 from tests.runs.conftest import ended, events_until_end, lapse, row_of
-from tests.runs.steady import FAILED, Steady, SteadyWiring, scripted
+from tests.runs.steady import FAILED, Steady, SteadyContainer, scripted
 from tests.waiting import LONG, until
 
 CLAIM = Claim("The author of Hamlet was born in England.")
@@ -68,14 +68,14 @@ def test_runs_of_a_killed_process_are_taken_up_and_nothing_is_asked_twice(runs_w
     process.send_signal(signal.SIGKILL)
     process.wait(LONG)
     lapse(sessions, running)
-    wiring = SteadyWiring()
-    runs = runs_with(wiring, workers=1)
+    container = SteadyContainer()
+    runs = runs_with(container, workers=1)
     runs.serve()
     runs.wake(running)
     events = [each.event for each in events_until_end(runs, running)]
     assert [isinstance(event, RunResumed) for event in events].count(True) == 1
     assert ended(runs, running).verdict == TWO_HOPS.verdict
-    assert wiring.steady.calls == ["answer 2", "validation 2", "sufficiency 2", "conclusion 1"]
+    assert container.steady.calls == ["answer 2", "validation 2", "sufficiency 2", "conclusion 1"]
     runs.wake(waiting)
     report = ended(runs, waiting)
     assert (report.verdict, report.usage.cached) == (TWO_HOPS.verdict, 0)
@@ -83,8 +83,8 @@ def test_runs_of_a_killed_process_are_taken_up_and_nothing_is_asked_twice(runs_w
 
 def test_runs_of_a_living_process_are_left_alone(runs_with, other):
     _, (running, waiting) = other
-    wiring = SteadyWiring()
-    runs = runs_with(wiring)
+    container = SteadyContainer()
+    runs = runs_with(container)
     runs.serve()
     runs.wake(running)
     runs.wake(waiting)
@@ -101,7 +101,7 @@ def test_a_server_takes_up_by_itself_what_it_finds(runs_with, sessions, leases_w
         session.execute(update(RunRow).values(created_at=text("'2026-01-01 00:00:00.000000'")))
     leases_with().acquire("cut off")
     lapse(sessions, "cut off")
-    runs = runs_with(SteadyWiring())
+    runs = runs_with(SteadyContainer())
     runs.serve()
     assert [ended(runs, each).ended for each in ("waiting", "cut off")] == ["verdict"] * 2
 
@@ -159,7 +159,7 @@ def cut_off(runs_with, sessions):
     gate = Gate("answer 2")
 
     def make(times: int = 1) -> str:
-        run_id = runs_with(SteadyWiring(before_step=gate)).start(CLAIM, RunOptions(), "me")
+        run_id = runs_with(SteadyContainer(before_step=gate)).start(CLAIM, RunOptions(), "me")
         assert gate.reached.wait(LONG)
         lapse(sessions, run_id)
         with sessions.begin() as session:
@@ -172,7 +172,7 @@ def cut_off(runs_with, sessions):
 
 def test_a_run_that_brings_every_process_down_is_given_up_with_what_it_has(runs_with, cut_off):
     run_id = cut_off(times=MAX_LOST_LEASES)
-    runs = runs_with(SteadyWiring())
+    runs = runs_with(SteadyContainer())
     runs.wake(run_id)
     report = ended(runs, run_id)
     assert (report.ended, report.problem) == ("interrupted", "The check was cut off 3 times and is not taken up again.")
@@ -181,7 +181,7 @@ def test_a_run_that_brings_every_process_down_is_given_up_with_what_it_has(runs_
 
 def test_a_run_whose_options_are_no_longer_offered_ends_as_interrupted_and_says_why(runs_with, cut_off):
     run_id = cut_off()
-    runs = runs_with(SteadyWiring(refusal=InvalidInput("There is no answerer 'web-search'.")))
+    runs = runs_with(SteadyContainer(refusal=InvalidInput("There is no answerer 'web-search'.")))
     runs.wake(run_id)
     report = ended(runs, run_id)
     assert report.ended == "interrupted"
@@ -194,7 +194,7 @@ def test_a_run_of_a_newer_version_is_left_to_a_process_that_can_read_it(runs_wit
     with sessions.begin() as session:
         session.execute(newer.values(version=99))
     before = row_of(sessions, run_id)
-    older = runs_with(SteadyWiring())
+    older = runs_with(SteadyContainer())
     for _ in range(3):
         older.carry_out(run_id)
     row = row_of(sessions, run_id)
@@ -203,24 +203,24 @@ def test_a_run_of_a_newer_version_is_left_to_a_process_that_can_read_it(runs_wit
     assert "schema version 99 cannot be read" in caplog.text
     with sessions.begin() as session:
         session.execute(newer.values(version=SCHEMA_VERSION))
-    runs = runs_with(SteadyWiring())
+    runs = runs_with(SteadyContainer())
     runs.wake(run_id)
     assert ended(runs, run_id).verdict == TWO_HOPS.verdict
 
 
 def test_a_call_that_comes_back_after_the_lease_was_let_go_of_is_paid_for_and_remembered(runs_with, sessions):
     gate = Gate("answer 1")
-    runs = runs_with(SteadyWiring(before_step=gate))
+    runs = runs_with(SteadyContainer(before_step=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     runs.stop()
     gate.open()
     runs.stop(wait=LONG)
-    wiring = SteadyWiring()
-    others = runs_with(wiring)
+    container = SteadyContainer()
+    others = runs_with(container)
     others.wake(run_id)
     assert ended(others, run_id).verdict == TWO_HOPS.verdict
-    assert wiring.steady.calls[0] == "validation 1"
+    assert container.steady.calls[0] == "validation 1"
     assert Spending(sessions).today() == Usage(9, 90, 18, cost=0.0)
 
 
@@ -283,7 +283,7 @@ def carried_out(
     events = EventStore(sessions).read(run_id)
     assert [each.seq for each in events] == list(range(1, len(events) + 1))
     assert [isinstance(each.event, TERMINAL) for each in events] == [False] * (len(events) - 1) + [True]
-    return fold((each.event, each.seconds) for each in events)
+    return reduce_events((each.event, each.seconds) for each in events)
 
 
 def timeless(report: Report) -> Report:
@@ -341,12 +341,12 @@ def test_a_branch_that_is_cut_off_is_taken_up_like_any_other(one_database, names
 
 def test_a_script_with_a_set_aside_hop_goes_on_behind_it(runs_with, sessions):
     gate = Gate("answer 2")
-    runs = runs_with(SteadyWiring(ONE_SET_ASIDE, gate))
+    runs = runs_with(SteadyContainer(ONE_SET_ASIDE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     assert gate.reached.wait(LONG)
     runs.stop()
     gate.open()
-    others = runs_with(SteadyWiring(ONE_SET_ASIDE))
+    others = runs_with(SteadyContainer(ONE_SET_ASIDE))
     others.wake(run_id)
     report = ended(others, run_id)
     assert [hop.status for hop in report.hops] == [HopStatus.SET_ASIDE, HopStatus.KEPT, HopStatus.KEPT]

@@ -11,18 +11,18 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from app.config.settings import Settings
-from tests.fakes import FakeWiring, scripted_wiring
+from tests.fakes import FakeContainer, scripted_container
 from tests.waiting import until
 
 
 @pytest.fixture
 def make_app(tmp_path, database_url, compiled) -> Iterator[Callable[..., Flask]]:
-    """create_app over a fresh database and a given wiring; its runs are stopped when the test ends."""
+    """create_app over a fresh database and a given container; its runs are stopped when the test ends."""
     made: list[Flask] = []
 
-    def make(wiring: FakeWiring | None = None, **settings) -> Flask:
+    def make(container: FakeContainer | None = None, **settings) -> Flask:
         app = create_app(
-            Settings(instance=tmp_path, database_url=database_url, **settings), wiring or scripted_wiring()
+            Settings(instance=tmp_path, database_url=database_url, **settings), container or scripted_container()
         )
         app.jinja_env.bytecode_cache = compiled
         made.append(app)

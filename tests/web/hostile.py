@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 from app.domain.errors import CallFailed
 from app.domain.model import Answer, Judgement, Label, Passage, Sentence, Span, Verdict
-from tests.fakes import FakeWiring, Script, ScriptedHop, scripted_wiring
+from tests.fakes import FakeContainer, Script, ScriptedHop, scripted_container
 
 SCRIPT = "\"'><script>alert(1)</script><img src=x onerror=alert(2)></textarea><svg onload=alert(3)>"
 CODE = "{{7*7}}{% raw %}${7*7}'; DROP TABLE runs; --"
@@ -32,7 +32,7 @@ def hostile_answer(link: str = LINK) -> Answer:
     return Answer(marked("answer"), Span(found, 0, len(marked("answer"))), (found, found), "retriever-reader", 0.5)
 
 
-def hostile_wiring() -> FakeWiring:
+def hostile_container() -> FakeContainer:
     """Every run has a kept hop, one set aside and one that fails, and a verdict; all of it hostile."""
     said, aside = (Judgement(holds, marked("reason")) for holds in (True, False))
     hops = (
@@ -42,7 +42,7 @@ def hostile_wiring() -> FakeWiring:
     )
     sentence = Sentence(marked("rationale"), (1,))
     verdict = Verdict(Label.NOT_ENOUGH_EVIDENCE, (sentence,), missing=marked("missing"), confidence=0.5)
-    return scripted_wiring(Script(hops, verdict))
+    return scripted_container(Script(hops, verdict))
 
 
 class Page(HTMLParser):

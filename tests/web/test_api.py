@@ -14,7 +14,7 @@ from app.runs.export import run_as_dict
 from app.web.api.openapi import document
 from app.web.api.tokens import line_of, new_token
 from app.web.pages.history import cursor_of
-from tests.fakes import AWAY, FAILING, Gate, scripted_wiring
+from tests.fakes import AWAY, FAILING, Gate, scripted_container
 from tests.waiting import LONG, until
 from tests.web.conftest import started
 
@@ -50,12 +50,12 @@ def problem(answer, code: int) -> dict:
     return held_to("Problem", answer.json)
 
 
-def with_tokens(make_app, tmp_path, *names: str, wiring=None, **settings):
+def with_tokens(make_app, tmp_path, *names: str, container=None, **settings):
     """An application that asks for tokens, and one token a name."""
     tokens = [new_token() for _ in names]
     file = tmp_path / "tokens"
     file.write_text("\n".join(line_of(name, token) for name, token in zip(names, tokens, strict=True)))
-    return make_app(wiring, api_tokens=file, **settings), *({"Authorization": f"Bearer {token}"} for token in tokens)
+    return make_app(container, api_tokens=file, **settings), *({"Authorization": f"Bearer {token}"} for token in tokens)
 
 
 class TestRuns:
@@ -68,7 +68,7 @@ class TestRuns:
         assert run == {**exported, "place": None, "concluding": False, "published_at": None, "taken_down": False}
 
     def test_every_choice_reaches_the_run_and_what_is_left_out_or_null_is_as_the_settings_have_it(self, make_app):
-        wiring = scripted_wiring(
+        container = scripted_container(
             language_models=(AWAY,), choices=(Choice("web-search", "Web"), Choice("retriever-reader", "Corpus"))
         )
         chosen = {
@@ -85,7 +85,7 @@ class TestRuns:
             "fact_checks": False,
             "corpora": None,
         }
-        client = make_app(wiring).test_client()
+        client = make_app(container).test_client()
         run = ended(client, start(client, **chosen))
         assert (run["speaker"], run["date"]) == ("A teacher", "2020-10-31")
         told = {name: value for name, value in run["options"].items() if name in chosen}
@@ -107,7 +107,7 @@ class TestRuns:
         assert ended(client, "/api/v1" + started(client))["claim"] == CLAIM
 
     def test_a_run_that_failed_says_why_and_nothing_of_its_insides(self, make_app):
-        client = make_app(scripted_wiring(FAILING)).test_client()
+        client = make_app(scripted_container(FAILING)).test_client()
         run = ended(client, start(client))
         assert run["state"] == "failed" and run["problem"] and "secret" not in json.dumps(run)
 
@@ -116,7 +116,7 @@ class TestRuns:
 
     def test_a_waiting_run_tells_its_place(self, make_app):
         gate = Gate("answer 1")
-        client = make_app(scripted_wiring(gate=gate), workers=1).test_client()
+        client = make_app(scripted_container(gate=gate), workers=1).test_client()
         start(client)
         assert gate.reached.wait(LONG)
         waiting = client.get(start(client)).json
@@ -125,7 +125,7 @@ class TestRuns:
 
     def test_choices_are_those_of_the_page(self, make_app):
         told = held_to(
-            "Choices", make_app(scripted_wiring(language_models=(AWAY,))).test_client().get("/api/v1/choices").json
+            "Choices", make_app(scripted_container(language_models=(AWAY,))).test_client().get("/api/v1/choices").json
         )
         assert [each["name"] for each in told["answerers"]] == ["retriever-reader", "flan-t5"]
         assert told["models"][0]["destination"] == "api.example.org" and told["defaults"]["max_hops"] == 5
@@ -271,7 +271,7 @@ class TestBadInput:
 class TestSteering:
     def test_its_owner_stops_a_run_and_finished_hops_stand(self, make_app):
         gate = Gate("answer 2")
-        client = make_app(scripted_wiring(gate=gate)).test_client()
+        client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
         assert gate.reached.wait(LONG)
         run = held_to("Run", client.post(f"{address}/stop", json={}).json)
@@ -281,7 +281,7 @@ class TestSteering:
 
     def test_its_owner_has_a_run_conclude_with_what_it_has(self, make_app):
         gate = Gate("answer 2")
-        client = make_app(scripted_wiring(gate=gate)).test_client()
+        client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
         assert gate.reached.wait(LONG)
         asked = client.post(f"{address}/conclude", json={})
@@ -292,7 +292,7 @@ class TestSteering:
 
     def test_nothing_kept_is_nothing_to_conclude_from(self, make_app):
         gate = Gate("answer 1")
-        client = make_app(scripted_wiring(gate=gate)).test_client()
+        client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
         assert gate.reached.wait(LONG)
         problem(client.post(f"{address}/conclude", json={}), 409)
@@ -301,7 +301,7 @@ class TestSteering:
     @pytest.mark.parametrize("wish", ["stop", "conclude"])
     def test_to_everybody_else_there_is_no_such_run(self, make_app, wish):
         gate = Gate("answer 2")
-        app = make_app(scripted_wiring(gate=gate))
+        app = make_app(scripted_container(gate=gate))
         address = start(app.test_client())
         problem(app.test_client().post(f"{address}/{wish}", json={}), 404)
         stranger = app.test_client()
@@ -332,7 +332,7 @@ class TestTokens:
 
     def test_a_run_belongs_to_the_tokens_name_and_is_read_by_whoever_has_its_id(self, make_app, tmp_path):
         gate = Gate("answer 2")
-        app, one, two = with_tokens(make_app, tmp_path, "one", "two", wiring=scripted_wiring(gate=gate))
+        app, one, two = with_tokens(make_app, tmp_path, "one", "two", container=scripted_container(gate=gate))
         client = app.test_client()
         answer = client.post(RUNS, json={"claim": CLAIM}, headers=one)
         address = answer.headers["Location"]

@@ -28,7 +28,7 @@ from app.config.settings import Settings
 from app.web.api.blueprint import API
 from app.web.api.openapi import document
 from tests.conftest import sqlite_file
-from tests.fakes import scripted_wiring
+from tests.fakes import scripted_container
 from tests.web.test_api import CLAIM, RUNS, ended, with_tokens
 
 REQUESTS_A_MODE = 8
@@ -61,11 +61,11 @@ def site(tmp_path_factory) -> Iterator[tuple[Flask, dict[str, str], list[str]]]:
     app.extensions["hopcheck"].runs.stop()
 
 
-def site_in(folder: Path, _wiring: None, **settings) -> Flask:
+def site_in(folder: Path, _container: None, **settings) -> Flask:
     """An application whose runs take no time, and which lets anybody start as many as they like."""
     url = sqlite_file(folder)
     plenty = {"rate_limit": "9999 per second", "max_waiting": 9999, "publishing": True}
-    return create_app(Settings(instance=folder, database_url=url, **plenty, **settings), scripted_wiring(), False)
+    return create_app(Settings(instance=folder, database_url=url, **plenty, **settings), scripted_container(), False)
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda part: part.removeprefix(API))

@@ -6,7 +6,7 @@ import pytest
 
 from app.web.api.blueprint import API
 from app.web.pages.batches import CLOSED, NOT_NOW
-from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import until
 
 BATCHES = f"{API}/batches"
@@ -39,7 +39,7 @@ def test_a_batch_is_started_listed_and_its_results_are_read_some_at_a_time(clien
 
 def test_it_is_paused_goes_on_and_is_cancelled_once(make_app):
     gate = Gate("question 1")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
 
     def press(button: str):
@@ -54,7 +54,7 @@ def test_it_is_paused_goes_on_and_is_cancelled_once(make_app):
 
 
 def test_what_failed_is_tried_again(make_app):
-    client = make_app(scripted_wiring(FAILING, TWO_HOPS), workers=1).test_client()
+    client = make_app(scripted_container(FAILING, TWO_HOPS), workers=1).test_client()
     path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
     assert done(client, path)["counts"] == {"failed": 1, "SUPPORTED": 1}
     assert client.post(f"{path}/retry", json={}).status_code == 200

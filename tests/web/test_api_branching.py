@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.capabilities.options import Choice
-from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import token
 from tests.web.test_api import ended, held_to, problem, start, with_tokens
@@ -18,14 +18,14 @@ ANSWERERS = (
 )
 
 
-def wiring():
+def container():
     """The first run has two kept hops; every later one finds one more."""
-    return scripted_wiring(TWO_HOPS, ONE_MORE, choices=ANSWERERS)
+    return scripted_container(TWO_HOPS, ONE_MORE, choices=ANSWERERS)
 
 
 @pytest.fixture
 def client(make_app):
-    return make_app(wiring()).test_client()
+    return make_app(container()).test_client()
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_the_field_that_is_wrong_is_named_and_nothing_is_started(client, address
 
 def test_a_run_that_still_goes_on_is_not_branched(make_app):
     gate = Gate("answer 2")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     address = start(client)
     assert gate.reached.wait(LONG)
     assert "still goes on" in problem(client.post(f"{address}/branch", json={"hop": 1}), 409)["detail"]
@@ -130,7 +130,7 @@ def test_to_everybody_else_there_is_no_such_run(client, address):
 
 
 def test_a_branch_belongs_to_the_token_that_made_it(make_app, tmp_path):
-    app, one, two = with_tokens(make_app, tmp_path, "one", "two", wiring=wiring())
+    app, one, two = with_tokens(make_app, tmp_path, "one", "two", container=container())
     client = app.test_client()
     address = client.post("/api/v1/runs", json={"claim": "Hamlet is a play."}, headers=one).headers["Location"]
     ended(client, address)

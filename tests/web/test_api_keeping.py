@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.test_api import RUNS, ended, held_to, problem, start, with_tokens
 
@@ -40,7 +40,7 @@ class TestDeleting:
 
     def test_a_run_that_goes_on_is_stopped_first(self, make_app):
         gate = Gate("answer 2")
-        client = make_app(scripted_wiring(gate=gate)).test_client()
+        client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
         assert gate.reached.wait(LONG)
         assert client.delete(address).status_code == 204
@@ -177,7 +177,7 @@ class TestNotes:
 
     def test_a_run_that_goes_on_has_no_notes_yet(self, make_app):
         gate = Gate("answer 2")
-        client = make_app(scripted_wiring(gate=gate)).test_client()
+        client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
         problem(client.put(f"{address}/notes/1", json={"agrees": True}), 409)
         gate.open()

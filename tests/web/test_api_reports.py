@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.web.test_api import ended, held_to, problem, start
 
 COMPARE = "/api/v1/compare"
@@ -41,13 +41,13 @@ class TestExports:
     @pytest.mark.parametrize("form", ["export.md", "claimreview.json"])
     def test_a_run_that_goes_on_is_not_whole_yet(self, make_app, form):
         gate = Gate("answer 2")
-        client = make_app(scripted_wiring(gate=gate)).test_client()
+        client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
         problem(client.get(f"{address}/{form}"), 409)
         gate.open()
 
     def test_a_run_without_a_verdict_has_no_claim_review(self, make_app):
-        client = make_app(scripted_wiring(FAILING)).test_client()
+        client = make_app(scripted_container(FAILING)).test_client()
         address = start(client)
         ended(client, address)
         problem(client.get(f"{address}/claimreview.json"), 409)
@@ -64,7 +64,7 @@ class TestComparing:
         assert cited and all(page["alike"] for page in cited)
 
     def test_a_question_that_one_run_asked_has_nothing_in_the_others_place(self, make_app):
-        client = make_app(scripted_wiring(TWO_HOPS, FAILING)).test_client()
+        client = make_app(scripted_container(TWO_HOPS, FAILING)).test_client()
         told = held_to("Comparison", client.get(f"{COMPARE}?run={'&run='.join(two_runs(client))}").json)
         assert None in [hop for row in told["rows"] for hop in row["hops"]]
         assert [run["label"] for run in told["runs"]] == ["SUPPORTED", None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 
-from app.domain.report import fold
+from app.domain.report import reduce_events
 from app.runs.event_store import decode
 from app.web import sse as streaming
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.test_api import ended, held_to, start
 
@@ -22,7 +22,7 @@ def events(stream: str) -> list[dict]:
 
 
 def test_it_tells_every_stored_event_and_then_the_end(make_app):
-    app = make_app(scripted_wiring(delay=0.02))
+    app = make_app(scripted_container(delay=0.02))
     client = app.test_client()
     address = start(client)
     answer = client.get(f"{address}/events")
@@ -31,7 +31,7 @@ def test_it_tells_every_stored_event_and_then_the_end(make_app):
     told = events(answer.text)
     assert [event["seq"] for event in told] == list(range(1, len(told) + 1))
     bare = [({**event}, event.pop("seconds"), event.pop("seq")) for event in map(dict, told)]
-    report = fold(
+    report = reduce_events(
         (decode({k: v for k, v in each.items() if k not in ("seq", "seconds")}, 1), at) for each, at, _ in bare
     )
     assert report.hops == app.extensions["hopcheck"].runs.report(address.rpartition("/")[2]).report.hops
@@ -50,7 +50,7 @@ def test_cut_at_every_event_and_taken_up_again_nothing_is_lost_and_nothing_comes
 
 def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
     gate = Gate("answer 2")
-    app = make_app(scripted_wiring(gate=gate), threads=1)
+    app = make_app(scripted_container(gate=gate), threads=1)
     client = app.test_client()
     address = start(client)
     assert gate.reached.wait(LONG)
@@ -62,7 +62,7 @@ def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
 
 def test_who_waits_is_told_the_place_without_an_id_and_then_by_comments_that_the_line_is_open(make_app):
     gate = Gate("answer 1")
-    app = make_app(scripted_wiring(gate=gate), workers=1)
+    app = make_app(scripted_container(gate=gate), workers=1)
     client = app.test_client()
     start(client)
     assert gate.reached.wait(LONG)

@@ -14,7 +14,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.domain.model import RunOptions
-from tests.fakes import FakeWiring
+from tests.fakes import FakeContainer
 from tests.redis_server import running
 from tests.waiting import LONG
 from tests.web.conftest import send, token
@@ -23,7 +23,7 @@ MANY = 24
 """Who come at once."""
 
 
-class Slow(FakeWiring):
+class Slow(FakeContainer):
     """Takes its time over each start, so that all who come at once are under way together."""
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:

@@ -19,10 +19,10 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Claim, Judgement, Question, RunOptions
-from app.domain.report import Report, apply, fold
+from app.domain.report import Report, apply_event, reduce_events
 from app.runs.event_store import WAITING
 from app.web.views import at_work
-from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_strategy, scripted_wiring
+from tests.fakes import FAILING, ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, answer, scripted_container, scripted_strategy
 from tests.waiting import LONG
 from tests.web.conftest import finished, started
 
@@ -42,7 +42,7 @@ BOXES = {
 
 
 def told(*events) -> Report:
-    return fold((event, 0.0) for event in events)
+    return reduce_events((event, 0.0) for event in events)
 
 
 def box(*events) -> str | None:
@@ -61,7 +61,7 @@ def test_whenever_a_module_is_called_it_is_the_one_that_is_lit(script):
 
     try:
         for event in scripted_strategy(script, before_step).run(CLAIM, report.options):
-            report = apply(report, event, 0.0)
+            report = apply_event(report, event, 0.0)
     except RuntimeError:
         assert script is FAILING
     assert lit == called and len(called) > 4
@@ -106,7 +106,7 @@ def test_a_run_that_is_taken_up_again_lights_what_it_goes_on_with():
 )
 def test_a_page_draws_the_modules_of_its_own_strategy(make_app, strategy, boxes, lit):
     gate = Gate("answer 1")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client, strategy=strategy)
     assert gate.reached.wait(LONG)
     drawn = re.findall(r'<g class="box (\w+)( lit)?">', client.get(path).text)

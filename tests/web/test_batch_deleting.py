@@ -10,7 +10,7 @@ import pytest
 from app.web.api.blueprint import API
 from app.web.pages.batches import TOO_LATE
 from app.web.security import STALE
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.web.test_batches import fed_until, press, started
 
 TITLE = "A <b>batch</b> of mine"
@@ -47,7 +47,7 @@ def test_after_a_question_it_is_gone_for_everybody_with_its_checks_and_can_be_ha
 
 def test_one_that_is_not_over_is_cancelled_first_and_says_so(make_app):
     gate = Gate("question 1")
-    client = make_app(scripted_wiring(gate=gate), workers=1).test_client()
+    client = make_app(scripted_container(gate=gate), workers=1).test_client()
     path = started(client, "Yes!\n" * 30)
     assert "It is not over, and is cancelled first." in client.get(f"{path}/delete").text
     press(client, path, "delete")

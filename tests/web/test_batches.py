@@ -13,7 +13,7 @@ import pytest
 from app.batches.files import MAX_BYTES, TOO_LARGE
 from app.web.pages.batches import CLOSED, NOTHING_FAILED, NOTHING_SENT
 from app.web.security import STALE
-from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_wiring
+from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
 from tests.waiting import until
 from tests.web.conftest import token
 
@@ -72,7 +72,7 @@ def test_what_is_chosen_is_what_its_runs_are_made_of(client):
 
 def test_while_something_moves_the_page_comes_again_with_script_and_without(make_app):
     gate = Gate("question 1")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
     page = client.get(path).text
     assert "Under way: 1 of 3 done" in page
@@ -84,7 +84,7 @@ def test_while_something_moves_the_page_comes_again_with_script_and_without(make
 
 def test_a_batch_is_paused_goes_on_and_is_cancelled_after_a_question(make_app):
     gate = Gate("question 1")
-    client = make_app(scripted_wiring(gate=gate), workers=1).test_client()
+    client = make_app(scripted_container(gate=gate), workers=1).test_client()
     path = started(client, "Yes!\n" * 30)
     assert press(client, path, "pause").location == path
     page = client.get(path).text
@@ -100,7 +100,7 @@ def test_a_batch_is_paused_goes_on_and_is_cancelled_after_a_question(make_app):
 
 
 def test_what_failed_can_be_tried_again(make_app):
-    client = make_app(scripted_wiring(FAILING, TWO_HOPS), workers=1).test_client()
+    client = make_app(scripted_container(FAILING, TWO_HOPS), workers=1).test_client()
     path = started(client)
     assert "Try the failed again" in fed_until(client, path, "Done: 3 of 3 done")
     assert press(client, path, "retry").location == path

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.capabilities.options import Choice
-from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
@@ -22,7 +22,7 @@ CHOICES = (
 @pytest.fixture
 def client(make_app):
     """A browser on an application whose first run has two kept hops; every later one finds one more."""
-    return make_app(scripted_wiring(TWO_HOPS, ONE_MORE, choices=CHOICES)).test_client()
+    return make_app(scripted_container(TWO_HOPS, ONE_MORE, choices=CHOICES)).test_client()
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_the_form_holds_the_hops_question_and_answerer(client, path):
 
 
 def test_the_form_says_how_many_hops_stand(make_app):
-    client = make_app(scripted_wiring(ONE_SET_ASIDE)).test_client()
+    client = make_app(scripted_container(ONE_SET_ASIDE)).test_client()
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
     told = [
@@ -118,7 +118,7 @@ def test_a_hop_that_is_not_there_is_told_on_the_runs_page(client, path, hop):
 
 def test_a_run_that_still_goes_on_is_not_branched(make_app):
     gate = Gate("answer 2")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
     assert gate.reached.wait(LONG)
     assert "/branch" not in client.get(path).text

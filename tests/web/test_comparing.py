@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.model import Judgement, Label, Sentence, Verdict
 from app.web.sse import THREADS_FOR_PAGES
-from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 from tests.web.test_sse import chunks_until, swapped
@@ -74,7 +74,7 @@ def compare(client, *ids: str):
 @pytest.fixture
 def two(make_app):
     """A browser, and the ids of two runs of one claim that went differently."""
-    client = make_app(scripted_wiring(TWO_HOPS, OTHERWISE)).test_client()
+    client = make_app(scripted_container(TWO_HOPS, OTHERWISE)).test_client()
     return client, ended(client), ended(client)
 
 
@@ -108,7 +108,7 @@ def test_sources_in_common_and_those_of_one_run_are_told_apart(two):
 
 
 def test_a_choice_in_which_the_runs_differ_is_marked(make_app):
-    client = make_app(scripted_wiring()).test_client()
+    client = make_app(scripted_container()).test_client()
     page = compare(client, ended(client), ended(client, labels="four")).text
     assert row(page, "Labels differs") == ["A three", "B four"]
     assert row(page, "Strategy")[0] == "A question-guided" and "Strategy differs" not in page
@@ -184,7 +184,7 @@ def running(make_app):
 
     def start(**settings):
         gates.append(Gate("answer 3"))
-        client = make_app(scripted_wiring(TWO_HOPS, OTHERWISE, gate=gates[-1]), **settings).test_client()
+        client = make_app(scripted_container(TWO_HOPS, OTHERWISE, gate=gates[-1]), **settings).test_client()
         one = ended(client)
         other = started(client).removeprefix("/runs/")
         assert gates[-1].reached.wait(LONG)
@@ -238,7 +238,7 @@ def test_a_reader_that_was_cut_off_anywhere_has_the_same_pieces_in_the_end(runni
 @pytest.mark.parametrize("seats", [1, 2])
 def test_a_comparison_takes_one_seat_however_many_runs_it_follows(make_app, seats):
     gate = Gate("answer 1")
-    app = make_app(scripted_wiring(gate=gate), threads=THREADS_FOR_PAGES + seats, workers=3)
+    app = make_app(scripted_container(gate=gate), threads=THREADS_FOR_PAGES + seats, workers=3)
     client, followers = app.test_client(), app.extensions["hopcheck"].followers
     ids = [started(client).removeprefix("/runs/") for _ in range(3)]
     following = stream(client, *ids)
@@ -311,7 +311,7 @@ def test_a_run_that_was_deleted_is_not_compared_any_more(two):
 
 
 def test_a_run_that_was_branched_says_from_which_of_them(make_app):
-    client = make_app(scripted_wiring()).test_client()
+    client = make_app(scripted_container()).test_client()
     parent = ended(client)
     fields = {"csrf_token": token(client), "hop": "2", "question": "Where was he born?"}
     child = client.post(f"/runs/{parent}/branch", data=fields).location.removeprefix("/runs/")

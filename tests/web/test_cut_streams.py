@@ -26,7 +26,7 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Claim, Judgement, Question, RunOptions, Usage
-from app.domain.report import fold
+from app.domain.report import reduce_events
 from app.runs.event_store import WAITING
 from app.runs.service import StoredEvent, StoredRun
 from app.web.pages.home import run_page
@@ -77,7 +77,7 @@ NUMBERS = range(2, len(STORED) + 1)
 
 
 def run_after(events: int) -> StoredRun:
-    report = fold((each.event, each.seconds) for each in STORED[:events])
+    report = reduce_events((each.event, each.seconds) for each in STORED[:events])
     return StoredRun("r", "somebody", datetime.now(UTC), events, report)
 
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import create_engine, update
 
 from app.runs.models import EventRow, RunRow
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
@@ -87,7 +87,7 @@ def test_a_branch_stays_and_its_parents_list_no_longer_has_a_deleted_one(client,
 
 def test_a_run_that_goes_on_is_stopped_first(make_app):
     gate = Gate("answer 2")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
     assert gate.reached.wait(LONG)
     assert "It still goes on, and is stopped first." in client.get(f"{path}/delete").text

@@ -20,7 +20,7 @@ from tests.fakes import (
     Script,
     ScriptedHop,
     answer,
-    scripted_wiring,
+    scripted_container,
 )
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
@@ -32,7 +32,7 @@ HOSTILE = '[click](https://evil.example) <script>alert(1)</script> "</script>"'
 @pytest.fixture
 def browse(make_app):
     """A browser on an application that plays these scripts."""
-    return lambda *scripts, **fields: make_app(scripted_wiring(*scripts, **fields)).test_client()
+    return lambda *scripts, **fields: make_app(scripted_container(*scripts, **fields)).test_client()
 
 
 def export(client, **fields) -> str:
@@ -227,7 +227,7 @@ def test_the_page_of_a_run_that_goes_on_gets_the_links_with_its_last_message(bro
 
 
 def test_the_page_of_a_published_report_holds_its_claim_review_and_no_other_page_does(make_app):
-    client = make_app(scripted_wiring(), publishing=True).test_client()
+    client = make_app(scripted_container(), publishing=True).test_client()
     path = export(client, claim=HOSTILE)
     assert "ld+json" not in client.get(path).text
     sent = {"csrf_token": token(client)}

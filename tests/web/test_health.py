@@ -10,7 +10,7 @@ import pytest
 
 from app import create_app
 from app.config.settings import Settings
-from tests.fakes import Part, scripted_wiring
+from tests.fakes import Component, scripted_container
 from tests.web.conftest import finished
 
 
@@ -43,8 +43,8 @@ def test_ready_means_that_every_part_is_named_and_ready(client):
 
 
 def test_what_is_not_ready_says_how_it_stands_and_what_mends_it(make_app):
-    parts = (Part("judge", "failed", "The weights are damaged.", "make models"), Part("reader", "loading"))
-    answer = make_app(scripted_wiring(loaded=parts)).test_client().get("/readyz")
+    parts = (Component("judge", "failed", "The weights are damaged.", "make models"), Component("reader", "loading"))
+    answer = make_app(scripted_container(loaded=parts)).test_client().get("/readyz")
     assert answer.status_code == 503 and answer.json["ready"] is False
     _, judge, reader = answer.json["parts"]
     assert judge == {"name": "judge", "state": "failed", "message": "The weights are damaged.", "mend": "make models"}
@@ -62,7 +62,7 @@ def test_a_database_without_tables_is_not_ready_and_says_what_mends_it(make_app,
 def test_a_database_that_can_be_read_and_not_written_is_not_ready(tmp_path, database_url):
     path = database_url.removeprefix("sqlite:///")
     app = create_app(
-        Settings(instance=tmp_path, database_url=f"sqlite:///file:{path}?mode=ro&uri=true"), scripted_wiring()
+        Settings(instance=tmp_path, database_url=f"sqlite:///file:{path}?mode=ro&uri=true"), scripted_container()
     )
     client = app.test_client()
     (database, *_) = client.get("/readyz").json["parts"]

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from app.runs.importing import MAX_BYTES, TOO_LARGE
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, scripted_wiring
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, scripted_container
 from tests.web.conftest import started, token, wait_for
 
 UNVERIFIED = "Imported, unverified"
@@ -46,7 +46,7 @@ def imported(client, told: dict) -> str:
 
 @pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING], ids=["verdict", "set-aside", "failed"])
 def test_a_file_becomes_a_page_that_shows_the_same_and_says_that_it_was_imported(make_app, script):
-    client = make_app(scripted_wiring(script)).test_client()
+    client = make_app(scripted_container(script)).test_client()
     told = export(client)
     path = imported(client, told)
     client = client.application.test_client()  # its owner's page has notes besides

@@ -9,16 +9,16 @@ import re
 import pytest
 
 from app.extensions import db
-from tests.fakes import scripted_wiring
+from tests.fakes import scripted_container
 from tests.web.conftest import finished, send, started, token, wait_for
-from tests.web.hostile import CODE, FIELDS, LINK, SCRIPT, Page, hostile_wiring, marked
+from tests.web.hostile import CODE, FIELDS, LINK, SCRIPT, Page, hostile_container, marked
 from tests.web.test_strangers import ROUTES
 
 
 @pytest.fixture
 def client(make_app):
     """A browser on a site where every run is hostile."""
-    return make_app(hostile_wiring(), publishing=True).test_client()
+    return make_app(hostile_container(), publishing=True).test_client()
 
 
 def hostile_run(client) -> str:
@@ -172,7 +172,7 @@ HEADERS += ("Last-Event-ID", "X-Forwarded-For", "X-Forwarded-Host", "HX-Request"
 
 
 def test_no_header_of_a_request_breaks_an_answer_or_comes_back_in_one(make_app):
-    client = make_app(scripted_wiring()).test_client()
+    client = make_app(scripted_container()).test_client()
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
     for name in HEADERS:

@@ -13,7 +13,7 @@ from app.cli.worker import measure
 from app.domain.calls import Call, cached_call, use_stores
 from app.extensions import db
 from app.runs.metrics import Metrics
-from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_wiring
+from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_container
 from tests.ports import free_port
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
@@ -34,7 +34,7 @@ def scrape():
 
 
 def test_runs_are_counted_by_state_and_label_as_the_database_has_them(make_app, scrape):
-    client = make_app(scripted_wiring(TWO_HOPS, TWO_HOPS, FAILING), metrics_token=TOKEN).test_client()
+    client = make_app(scripted_container(TWO_HOPS, TWO_HOPS, FAILING), metrics_token=TOKEN).test_client()
     finished(client), finished(client), wait_for(client, started(client), "No verdict")
     seen = scrape(client)
     assert seen["hopcheck_runs", ("label", "SUPPORTED"), ("state", "verdict")] == 2
@@ -44,7 +44,7 @@ def test_runs_are_counted_by_state_and_label_as_the_database_has_them(make_app, 
 
 def test_what_waits_is_the_depth_of_the_queue(make_app, scrape):
     gate = Gate("answer 1")
-    client = make_app(scripted_wiring(gate=gate), workers=1, metrics_token=TOKEN).test_client()
+    client = make_app(scripted_container(gate=gate), workers=1, metrics_token=TOKEN).test_client()
     for _ in range(3):
         started(client)
     assert gate.reached.wait(LONG)
@@ -53,7 +53,7 @@ def test_what_waits_is_the_depth_of_the_queue(make_app, scrape):
 
 
 def test_hops_are_timed_by_what_became_of_them_and_tokens_added_up(make_app, scrape):
-    client = make_app(scripted_wiring(ONE_SET_ASIDE, delay=0.03), metrics_token=TOKEN).test_client()
+    client = make_app(scripted_container(ONE_SET_ASIDE, delay=0.03), metrics_token=TOKEN).test_client()
     finished(client)
     seen = scrape(client)
     assert seen["hopcheck_hop_seconds_count", ("outcome", "kept")] == 2

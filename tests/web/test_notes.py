@@ -10,7 +10,7 @@ import pytest
 
 from app.runs.importing import read_export
 from app.runs.report_schema import export_schema
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
@@ -127,7 +127,7 @@ def test_a_hop_that_is_not_there_takes_no_note_and_the_page_says_so(client, path
 
 def test_notes_are_offered_once_the_run_has_ended(make_app):
     gate = Gate("answer 2")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
     assert gate.reached.wait(LONG)
     assert 'class="note"' not in client.get(path).text

@@ -18,7 +18,7 @@ from app.domain.events import (
     VerdictReached,
 )
 from app.domain.model import Claim, Question, RunOptions
-from app.domain.report import fold
+from app.domain.report import reduce_events
 from app.runs.service import Place, StoredEvent, StoredRun
 from app.web.sse import PageUpdates
 from tests.fakes import SUPPORTED, answer
@@ -44,7 +44,7 @@ def reader(make_app):
 
 
 def report(stored):
-    return fold((each.event, each.seconds) for each in stored)
+    return reduce_events((each.event, each.seconds) for each in stored)
 
 
 def after(stored: tuple[StoredEvent, ...], event) -> StoredEvent:

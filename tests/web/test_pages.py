@@ -11,7 +11,7 @@ from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
 from app.domain.model import Answer, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Sentence, Span, Verdict
 from app.domain.progress import troubled
-from app.examples import SAMPLES
+from app.examples import EXAMPLES
 from app.extensions import db
 from app.runs.models import EventRow
 from app.web.errors import STALE_FORM
@@ -21,11 +21,11 @@ from tests.fakes import (
     ONE_SET_ASIDE,
     SUPPORTED,
     TWO_HOPS,
+    Component,
     Gate,
-    Part,
     Script,
     ScriptedHop,
-    scripted_wiring,
+    scripted_container,
 )
 from tests.web.conftest import finished, send, started, token, wait_for
 
@@ -46,7 +46,7 @@ def web(url: str = "https://tower.example/", published: str | None = None) -> Pa
 def page_over(make_app, passage: Passage, **fields) -> str:
     """The page of a run whose one answer cites this passage."""
     script = hop_with(Answer("so", Span(passage, 6, 8), (passage,)))
-    return finished(make_app(scripted_wiring(script)).test_client(), **fields)
+    return finished(make_app(scripted_container(script)).test_client(), **fields)
 
 
 def unfolding(page: str) -> str:
@@ -57,7 +57,7 @@ def unfolding(page: str) -> str:
 class TestHome:
     def test_offers_every_sample(self, client):
         page = unescape(client.get("/").text)
-        assert all(sample.claim in page for sample in SAMPLES)
+        assert all(sample.claim in page for sample in EXAMPLES)
 
     def test_greys_an_unavailable_answerer_and_says_why(self, client):
         page = client.get("/").text
@@ -65,8 +65,11 @@ class TestHome:
         assert "FLAN-T5 is not installed." in page
 
     def test_names_a_missing_part_with_the_command_that_mends_it(self, make_app):
-        parts = (Part("judge", "failed", "The weights are damaged.", "make models"), Part("reader", "loading"))
-        page = make_app(scripted_wiring(loaded=parts)).test_client().get("/").text
+        parts = (
+            Component("judge", "failed", "The weights are damaged.", "make models"),
+            Component("reader", "loading"),
+        )
+        page = make_app(scripted_container(loaded=parts)).test_client().get("/").text
         assert "The weights are damaged." in page and "<code>make models</code>" in page
         assert 'hx-get="/parts"' in page
 
@@ -81,8 +84,10 @@ class TestHome:
         assert "This claim is mine." not in other.get("/").text
 
     def test_the_form_begins_with_the_settings(self, make_app):
-        wiring = scripted_wiring(usual=RunOptions(max_hops=3, preset="prompted", model="big"), language_models=(AWAY,))
-        page = make_app(wiring).test_client().get("/").text
+        container = scripted_container(
+            usual=RunOptions(max_hops=3, preset="prompted", model="big"), language_models=(AWAY,)
+        )
+        page = make_app(container).test_client().get("/").text
         assert 'name="max_hops" type="number" min="1" max="10" value="3"' in page
         assert 'value="prompted" checked' in page and 'value="big" checked' in page and 'value="vital" checked' in page
 
@@ -94,33 +99,33 @@ class TestHome:
 
     def test_says_who_would_get_the_claim_before_it_is_sent(self, make_app):
         near = Choice("near", "A model here")
-        page = make_app(scripted_wiring(language_models=(near, AWAY))).test_client().get("/").text
+        page = make_app(scripted_container(language_models=(near, AWAY))).test_client().get("/").text
         assert page.count("Your claim, questions and evidence will be sent to") == 1
         assert '<span class="when">When A big model is asked:</span>' in page
         assert "will be sent to api.example.org." in page and "Sends what it is asked to api.example.org." in page
 
     def test_says_it_plainly_where_the_settings_choose_such_a_model(self, make_app):
         usual = RunOptions(preset="prompted", model="big")
-        page = make_app(scripted_wiring(usual=usual, language_models=(AWAY,))).test_client().get("/").text
+        page = make_app(scripted_container(usual=usual, language_models=(AWAY,))).test_client().get("/").text
         assert '<span class="when" hidden>' in page and "will be sent to api.example.org." in page
 
     def test_says_who_would_get_what_a_web_search_asks(self, make_app):
         answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
-        page = make_app(scripted_wiring(choices=answerers)).test_client().get("/").text
+        page = make_app(scripted_container(choices=answerers)).test_client().get("/").text
         at_once = page.split("<summary>More choices")[0]
         assert "Your claim and questions will be sent to search.example.org." in at_once
-        here = scripted_wiring(choices=answerers, engines=(Choice("corpus", "The corpora"),))
+        here = scripted_container(choices=answerers, engines=(Choice("corpus", "The corpora"),))
         assert "will be sent to" not in make_app(here).test_client().get("/").text
 
     def test_says_nothing_of_sending_where_nothing_leaves_the_machine(self, make_app):
         gone = AWAY.without("No key is set.", "OPENAI_API_KEY")
         for models in ((), (Choice("near", "A model here"),), (gone,)):
-            page = make_app(scripted_wiring(language_models=models)).test_client().get("/").text
+            page = make_app(scripted_container(language_models=models)).test_client().get("/").text
             assert "will be sent to" not in page
 
     def test_lists_everything_that_can_be_chosen_with_what_makes_it_so(self, make_app):
         gone = AWAY.without("No key is set.", "OPENAI_API_KEY")
-        page = unescape(make_app(scripted_wiring(language_models=(gone,))).test_client().get("/choices").text)
+        page = unescape(make_app(scripted_container(language_models=(gone,))).test_client().get("/choices").text)
         assert "Retriever and reader" in page and "Answerers <code>ANSWERER</code>" in page
         assert 'No key is set. <span class="mend">Mend it with: <code>OPENAI_API_KEY</code>' in page
         assert page.count(">Not available</p>") == 2 and page.count(">Available</p>") == 1
@@ -133,18 +138,18 @@ class TestStart:
         assert answer.location.startswith("/runs/") and len(answer.location) == len("/runs/") + 22
 
     def test_hands_the_choices_to_the_run(self, make_app):
-        wiring = scripted_wiring()
-        finished(make_app(wiring).test_client(), labels="two", max_hops="7", answerer="retriever-reader")
-        (options,) = wiring.asked_for
+        container = scripted_container()
+        finished(make_app(container).test_client(), labels="two", max_hops="7", answerer="retriever-reader")
+        (options,) = container.asked_for
         assert (options.labels, options.max_hops) == (LabelSet.TWO, 7)
-        assert options.modules == wiring.modules(options)
+        assert options.modules == container.modules(options)
 
     def test_hands_every_choice_to_the_run(self, make_app):
         shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
-        wiring = scripted_wiring(language_models=(AWAY,), shelves=shelves)
+        container = scripted_container(language_models=(AWAY,), shelves=shelves)
         chosen = {"preset": "prompted", "model": "big", "corpora": ["", "vital", "mine"], "fresh": "yes"}
-        finished(make_app(wiring).test_client(), **chosen)
-        (options,) = wiring.asked_for
+        finished(make_app(container).test_client(), **chosen)
+        (options,) = container.asked_for
         assert (options.preset, options.model, options.corpora, options.fresh) == (
             "prompted",
             "big",
@@ -153,26 +158,26 @@ class TestStart:
         )
 
     def test_a_model_that_nothing_asks_is_left_out_of_the_run(self, make_app):
-        wiring = scripted_wiring(language_models=(AWAY,))
-        finished(make_app(wiring).test_client(), model="big")
-        assert wiring.asked_for[0].model is None
+        container = scripted_container(language_models=(AWAY,))
+        finished(make_app(container).test_client(), model="big")
+        assert container.asked_for[0].model is None
 
     def test_a_baseline_has_a_model_and_neither_answerer_nor_corpora(self, make_app):
-        wiring = scripted_wiring(language_models=(AWAY,))
-        finished(make_app(wiring).test_client(), strategy="direct", model="big")
-        (options,) = wiring.asked_for
+        container = scripted_container(language_models=(AWAY,))
+        finished(make_app(container).test_client(), strategy="direct", model="big")
+        (options,) = container.asked_for
         assert (options.strategy, options.model, options.answerer, options.corpora) == ("direct", "big", "", ())
 
     def test_choices_come_back_with_a_form_that_was_refused(self, make_app):
         shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
-        client = make_app(scripted_wiring(language_models=(AWAY,), shelves=shelves)).test_client()
+        client = make_app(scripted_container(language_models=(AWAY,), shelves=shelves)).test_client()
         page = send(client, "", preset="prompted", model="big", corpora=["", "mine"], fresh="yes").text
         assert 'value="prompted" checked' in page and 'value="big" checked' in page
         assert 'value="mine" checked' in page and 'value="vital" checked' not in page
         assert 'name="fresh" value="yes" checked' in page
 
     def test_a_samples_button_sends_its_own_claim(self, client):
-        assert '<h1 dir="auto">Mount Everest' in finished(client, "something typed before", sample=SAMPLES[0].claim)
+        assert '<h1 dir="auto">Mount Everest' in finished(client, "something typed before", sample=EXAMPLES[0].claim)
 
     @pytest.mark.parametrize(
         ("fields", "sentence"),
@@ -203,33 +208,33 @@ class TestStart:
         ],
     )
     def test_bad_input_gets_the_form_back_with_one_sentence_and_starts_nothing(self, make_app, fields, sentence):
-        wiring = scripted_wiring()
-        answer = send(make_app(wiring).test_client(), **{"claim": "A claim of some length.", **fields})
+        container = scripted_container()
+        answer = send(make_app(container).test_client(), **{"claim": "A claim of some length.", **fields})
         assert answer.status_code == 422
         assert answer.text.count('class="problem"') == 1
         assert sentence in unescape(answer.text)
-        assert not wiring.asked_for
+        assert not container.asked_for
 
     def test_speaker_and_date_go_with_the_claim_and_stand_on_its_page(self, client):
         page = finished(client, speaker="  A minister ", date="31 October 2020")
         assert '<bdi>A minister</bdi>, <time datetime="2020-10-31">2020-10-31</time>' in page
 
     def test_the_way_of_pursuing_evidence_is_the_preset_of_a_pursuit_and_of_nothing_else(self, make_app):
-        wiring = scripted_wiring(language_models=(AWAY,))
-        client = make_app(wiring).test_client()
+        container = scripted_container(language_models=(AWAY,))
+        client = make_app(container).test_client()
         finished(client, strategy="evidence-pursuit", preset="local", pursuit="paper", model="big")
         finished(client, strategy="question-guided", preset="local", pursuit="paper")
-        first, second = wiring.asked_for
+        first, second = container.asked_for
         assert (first.preset, first.labels) == ("paper", LabelSet.TWO)
         assert (second.preset, second.labels) == ("local", LabelSet.THREE)
 
     def test_boxes_that_are_ticked_at_first_can_be_cleared_and_left_alone(self, make_app):
         searching = Choice("web-search", "Web search")
-        wiring = scripted_wiring(choices=(searching,), usual=RunOptions(answerer="web-search", search="corpus"))
-        client = make_app(wiring).test_client()
+        container = scripted_container(choices=(searching,), usual=RunOptions(answerer="web-search", search="corpus"))
+        client = make_app(container).test_client()
         finished(client)
         finished(client, undated=["", "yes"], fact_checks="")
-        first, second = wiring.asked_for
+        first, second = container.asked_for
         assert (first.undated, first.fact_checks) == (True, True)
         assert (second.undated, second.fact_checks) == (True, False)
 
@@ -267,11 +272,11 @@ class TestStart:
         assert "must be text in UTF-8" in answer.text
 
     def test_a_form_without_a_token_starts_nothing_and_keeps_the_claim(self, make_app):
-        wiring = scripted_wiring()
-        answer = make_app(wiring).test_client().post("/runs", data={"claim": "A forged claim."})
+        container = scripted_container()
+        answer = make_app(container).test_client().post("/runs", data={"claim": "A forged claim."})
         assert answer.status_code == 400
         assert STALE_FORM in answer.text and "A forged claim.</textarea>" in answer.text
-        assert not wiring.asked_for
+        assert not container.asked_for
 
 
 SUPPORTED_BY_NOTHING = Verdict(Label.SUPPORTED, (Sentence("I remember it so."),))
@@ -294,7 +299,7 @@ class TestRun:
 
     def test_a_running_run_follows_and_refreshes_without_javascript(self, make_app):
         gate = Gate("answer 1")
-        client = make_app(scripted_wiring(gate=gate)).test_client()
+        client = make_app(scripted_container(gate=gate)).test_client()
         page = wait_for(client, started(client), "Who wrote Hamlet?")
         assert "sse-connect" in page and 'sse-close="end"' in page
         assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page
@@ -303,7 +308,7 @@ class TestRun:
 
     def test_without_a_free_seat_the_page_refreshes_itself(self, make_app):
         gate = Gate("answer 1")
-        app = make_app(scripted_wiring(gate=gate), threads=1)
+        app = make_app(scripted_container(gate=gate), threads=1)
         client = app.test_client()
         with app.extensions["hopcheck"].followers.slot():
             page = client.get(started(client)).text
@@ -311,29 +316,29 @@ class TestRun:
         gate.open()
 
     def test_a_hop_that_was_set_aside_stays_with_its_reason(self, make_app):
-        page = finished(make_app(scripted_wiring(ONE_SET_ASIDE)).test_client())
+        page = finished(make_app(scripted_container(ONE_SET_ASIDE)).test_client())
         assert "Set aside" in page and "There was no answer." in page
         assert "No answer was found in what was read." in page
 
     def test_a_failed_hop_is_shown_as_failed(self, make_app):
         script = Script((ScriptedHop("Who?", CallFailed("The reader took too long.")), *TWO_HOPS.hops), SUPPORTED)
-        page = finished(make_app(scripted_wiring(script)).test_client())
+        page = finished(make_app(scripted_container(script)).test_client())
         assert "The answerer failed: The reader took too long." in page and "Failed</span>" in page
 
     def test_a_failed_run_says_so_and_keeps_the_secret(self, make_app):
-        page = finished(make_app(scripted_wiring(FAILING)).test_client())
+        page = finished(make_app(scripted_container(FAILING)).test_client())
         assert "No verdict: the check failed" in page and "Who wrote Hamlet?" in page
         assert "secret" not in page
 
     def test_not_enough_evidence_says_what_was_missing(self, make_app):
         verdict = Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="Nothing says where he lived.")
-        page = finished(make_app(scripted_wiring(Script(TWO_HOPS.hops, verdict))).test_client())
+        page = finished(make_app(scripted_container(Script(TWO_HOPS.hops, verdict))).test_client())
         assert "Not enough evidence" in page and "Nothing says where he lived." in page
 
     def test_what_a_model_recites_is_labelled_and_never_linked(self, make_app):
         recited = Passage("It is so.", "Recited", "a model", "https://example.org/x", origin=Origin.RECITED)
         script = hop_with(Answer("so", Span(recited, 6, 8), (recited,)))
-        page = finished(make_app(scripted_wiring(script)).test_client())
+        page = finished(make_app(scripted_container(script)).test_client())
         card = page.split('id="hop-1"')[1].split("</li>\n</ul>")[0]
         assert card.count("From the model’s memory, not a source") == 3, "by outcome, evidence and passage"
         assert "hop 1, from the model’s memory, not a source</a>" in page
@@ -341,7 +346,7 @@ class TestRun:
 
     def test_a_recited_passage_that_was_only_read_is_labelled_before_it_is_unfolded(self, make_app):
         recited = Passage("It is so.", "A model's memory", "a model", "https://example.org/x", origin=Origin.RECITED)
-        page = finished(make_app(scripted_wiring(hop_with(Answer("yes", None, (recited,))))).test_client())
+        page = finished(make_app(scripted_container(hop_with(Answer("yes", None, (recited,))))).test_client())
         assert "1 passage recited" in unfolding(page) and "From the model’s memory, not a source" in unfolding(page)
         assert "https://example.org/x" not in page
 
@@ -375,18 +380,20 @@ class TestRun:
 
     def test_an_answer_that_cites_nothing_has_the_sites_beside_it(self, make_app):
         script = hop_with(Answer("so", None, (web(), web(published="2020-10-30"), replace(web(), source="Others"))))
-        page = finished(make_app(scripted_wiring(script)).test_client())
+        page = finished(make_app(scripted_container(script)).test_client())
         assert "Nothing is cited for this answer. What was shown for it is from Tower news, Others." in page
         assert '<bdi class="origin">Tower news, Others</bdi>' in unfolding(page)
 
     def test_what_did_not_work_on_the_way_stands_by_the_verdict(self, make_app):
-        wiring = scripted_wiring(gate=lambda step: troubled("Brave failed. Another search engine was asked instead."))
-        page = finished(make_app(wiring).test_client())
+        container = scripted_container(
+            gate=lambda step: troubled("Brave failed. Another search engine was asked instead.")
+        )
+        page = finished(make_app(container).test_client())
         verdict = page.split('id="verdict-heading"')[1].split("</section>")[0]
         assert verdict.count("Brave failed. Another search engine was asked instead.") == 1
 
     def test_a_pursuit_says_by_its_verdict_what_it_cannot_do(self, make_app):
-        client = make_app(scripted_wiring(language_models=(AWAY,))).test_client()
+        client = make_app(scripted_container(language_models=(AWAY,))).test_client()
         asked = finished(client, strategy="evidence-pursuit", pursuit="paper", model="big")
         assert "brand-new claim" in asked and "a language model may have used what it knows" in asked
         alone = finished(client, strategy="evidence-pursuit", pursuit="local")
@@ -395,20 +402,20 @@ class TestRun:
 
     def test_so_does_a_check_of_the_other_strategy_that_searches_the_web(self, make_app):
         searching = Choice("web-search", "Web search")
-        wiring = scripted_wiring(choices=(searching,), usual=RunOptions(answerer="web-search", search="corpus"))
-        assert "brand-new claim" in finished(make_app(wiring).test_client())
+        container = scripted_container(choices=(searching,), usual=RunOptions(answerer="web-search", search="corpus"))
+        assert "brand-new claim" in finished(make_app(container).test_client())
 
     def test_says_what_was_at_work_and_what_it_cost(self, make_app):
-        wiring = scripted_wiring(language_models=(AWAY,))
-        page = finished(make_app(wiring).test_client(), preset="prompted", model="big")
+        container = scripted_container(language_models=(AWAY,))
+        page = finished(make_app(container).test_client(), preset="prompted", model="big")
         work = page.split('id="work-heading"')[1]
         for words in ("question-guided", "retriever-reader", "vital", "big", "scripted", "9 calls, 108 tokens"):
             assert words in work
         assert "cost" not in work
 
     def test_a_baseline_shows_its_verdict_without_hops_and_says_that_no_evidence_was_seen(self, make_app):
-        wiring = scripted_wiring(Script((), SUPPORTED_BY_NOTHING), language_models=(AWAY,))
-        page = finished(make_app(wiring).test_client(), strategy="direct", model="big")
+        container = scripted_container(Script((), SUPPORTED_BY_NOTHING), language_models=(AWAY,))
+        page = finished(make_app(container).test_client(), strategy="direct", model="big")
         assert "from the claim alone" in page and "looked at no evidence" in page
         assert "The trail" not in page and "pips" not in page and "Answerer" not in page
         assert "From the model’s memory, not a source" in page
@@ -416,14 +423,14 @@ class TestRun:
     def test_only_web_addresses_become_links(self, make_app):
         passage = Passage("It is so.", "Odd", "somewhere", "javascript:alert(1)")
         page = finished(
-            make_app(scripted_wiring(hop_with(Answer("so", Span(passage, 6, 8), (passage,))))).test_client()
+            make_app(scripted_container(hop_with(Answer("so", Span(passage, 6, 8), (passage,))))).test_client()
         )
         assert "javascript:" not in page and "Odd" in page
 
     def test_markup_anywhere_is_shown_as_text(self, make_app):
         passage = Passage(MARKUP, MARKUP, MARKUP)
         hop = ScriptedHop(MARKUP, Answer(MARKUP, Span(passage, 0, 8), (passage,)), Judgement(True, MARKUP))
-        page = finished(make_app(scripted_wiring(Script((hop,), SUPPORTED))).test_client(), MARKUP)
+        page = finished(make_app(scripted_container(Script((hop,), SUPPORTED))).test_client(), MARKUP)
         assert "alert(1)</script>" not in page and "<b>bold" not in page
         assert page.count(ESCAPED) >= 6
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from app.domain.model import Label, Verdict
-from tests.fakes import FAILING, TWO_HOPS, Gate, Script, scripted_wiring
+from tests.fakes import FAILING, TWO_HOPS, Gate, Script, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, wait_for
 
@@ -44,7 +44,7 @@ def test_the_address_is_the_same_whatever_is_added_to_it(client):
 
 def test_a_run_that_goes_on_is_told_as_one(make_app):
     gate = Gate("answer 1")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client, CLAIM)
     assert gate.reached.wait(LONG)
     assert tags(client.get(path).text)["og:description"] == f"Being checked: {CLAIM}"
@@ -62,7 +62,7 @@ def test_a_run_that_goes_on_is_told_as_one(make_app):
     ],
 )
 def test_other_ends_are_told_in_words_as_well(make_app, script, begins):
-    client = make_app(scripted_wiring(script)).test_client()
+    client = make_app(scripted_container(script)).test_client()
     assert tags(finished(client, CLAIM))["og:description"].startswith(begins + CLAIM)
 
 

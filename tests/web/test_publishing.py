@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.fakes import FAILING, Gate, scripted_wiring
+from tests.fakes import FAILING, Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
@@ -107,12 +107,12 @@ def test_what_was_taken_down_is_told_to_its_owner_who_cannot_publish_it(client, 
     assert client.application.test_client().get(path).status_code == 200
 
 
-@pytest.mark.parametrize("wiring, text", [(scripted_wiring(FAILING), "the check failed"), (None, "Running")])
-def test_without_a_verdict_there_is_no_button_and_pressing_it_is_answered(make_app, wiring, text):
+@pytest.mark.parametrize("container, text", [(scripted_container(FAILING), "the check failed"), (None, "Running")])
+def test_without_a_verdict_there_is_no_button_and_pressing_it_is_answered(make_app, container, text):
     gate = Gate("answer 2")
-    client = make_app(wiring or scripted_wiring(gate=gate), publishing=True).test_client()
+    client = make_app(container or scripted_container(gate=gate), publishing=True).test_client()
     path = started(client)
-    page = wait_for(client, path, text) if wiring else client.get(path).text
+    page = wait_for(client, path, text) if container else client.get(path).text
     assert "/publish" not in page
     pressed = press(client, path, "publish")
     assert (pressed.status_code, "Only a check that has come to a verdict" in pressed.text) == (409, True)
@@ -121,7 +121,7 @@ def test_without_a_verdict_there_is_no_button_and_pressing_it_is_answered(make_a
 
 def test_the_stream_brings_the_owner_the_button_with_the_verdict_and_nobody_else(make_app):
     gate = Gate("conclusion 1")
-    client = make_app(scripted_wiring(gate=gate), publishing=True).test_client()
+    client = make_app(scripted_container(gate=gate), publishing=True).test_client()
     path = started(client)
     assert gate.reached.wait(LONG)
     gate.open()

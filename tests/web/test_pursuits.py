@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.domain.model import RunOptions
-from tests.fakes import FakeWiring
+from tests.fakes import FakeContainer
 from tests.reasoning.pursuit import Script
 from tests.web.conftest import started, token, wait_for
 
@@ -19,7 +19,7 @@ ASKED = ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
 
 
 @dataclass
-class Pursuing(FakeWiring):
+class Pursuing(FakeContainer):
     """Every pursuit goes by the script, which notes each call of a module."""
 
     script: Script = field(default_factory=Script)
@@ -31,21 +31,21 @@ class Pursuing(FakeWiring):
 
 
 @pytest.fixture
-def wiring() -> Pursuing:
+def container() -> Pursuing:
     return Pursuing()
 
 
 @pytest.fixture
-def client(make_app, wiring):
-    return make_app(wiring).test_client()
+def client(make_app, container):
+    return make_app(container).test_client()
 
 
 @pytest.fixture
-def path(client, wiring) -> str:
+def path(client, container) -> str:
     """The path of a pursuit that has ended; of what it called nothing is noted."""
     found = started(client, strategy="evidence-pursuit")
     assert questions(wait_for(client, found, ENDED)) == ASKED
-    wiring.script.calls.clear()
+    container.script.calls.clear()
     return found
 
 
@@ -60,18 +60,18 @@ def branched(client, path: str, hop: int, **fields) -> str:
     return wait_for(client, sent.location, ENDED)
 
 
-def test_a_question_of_the_questioners_own_is_changed_and_it_goes_on_from_the_answer(client, path, wiring):
+def test_a_question_of_the_questioners_own_is_changed_and_it_goes_on_from_the_answer(client, path, container):
     page = branched(client, path, 2)
     assert questions(page)[:2] == ["First?", "Mine?"] and len(questions(page)) == len(ASKED)
-    assert "First?" not in [asked for asked, _ in wiring.script.named("answer")], "its answer stands"
-    assert [hop.question.text for hop in wiring.script.named("step")[0][1]] == ["First?", "Mine?"]
+    assert "First?" not in [asked for asked, _ in container.script.named("answer")], "its answer stands"
+    assert [hop.question.text for hop in container.script.named("step")[0][1]] == ["First?", "Mine?"]
     assert page.count("From the earlier check") == 1
 
 
-def test_another_wording_is_changed_and_what_the_questioner_decided_before_it_stands(client, path, wiring):
+def test_another_wording_is_changed_and_what_the_questioner_decided_before_it_stands(client, path, container):
     page = branched(client, path, 4)
     assert questions(page)[:4] == ["First?", "Second?", "First, 1?", "Mine?"] and len(questions(page)) == len(ASKED)
-    assert wiring.script.named("step") == [], "it is not asked to decide once more"
+    assert container.script.named("step") == [], "it is not asked to decide once more"
     assert "The questioner holds that the answers show the claim to be true." in page
 
 
@@ -82,9 +82,9 @@ def test_another_wording_is_left_out_and_one_more_is_asked_in_its_place(client, 
     assert "Its owner left it out." in page
 
 
-def test_a_question_that_is_left_out_is_shown_to_the_questioner_as_set_aside(client, path, wiring):
+def test_a_question_that_is_left_out_is_shown_to_the_questioner_as_set_aside(client, path, container):
     branched(client, path, 1, leave_out="yes")
-    assert [hop.question.text for hop in wiring.script.named("step")[0][2]] == ["First?"]
+    assert [hop.question.text for hop in container.script.named("step")[0][2]] == ["First?"]
 
 
 def test_it_stands_beside_a_check_of_the_other_strategy(client, path):

@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.web.observability import client_address
 from app.web.views import about
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.redis_server import RedisServer, running
 from tests.waiting import LONG, until
 from tests.web.conftest import finished, send, token
@@ -28,7 +28,7 @@ def gate() -> Iterator[Gate]:
 
 
 def test_when_too_many_wait_one_more_is_turned_away_with_its_claim_kept(make_app, gate):
-    app = make_app(scripted_wiring(gate=gate), workers=1, max_waiting=1)
+    app = make_app(scripted_container(gate=gate), workers=1, max_waiting=1)
     client = app.test_client()
     assert send(client).status_code == 303 and gate.reached.wait(LONG)
     assert send(client).status_code == 303
@@ -41,7 +41,7 @@ def test_when_too_many_wait_one_more_is_turned_away_with_its_claim_kept(make_app
 
 
 def test_a_client_with_half_of_the_queue_is_turned_away_while_others_are_served(make_app, gate):
-    app = make_app(scripted_wiring(gate=gate), workers=1, max_waiting=4)
+    app = make_app(scripted_container(gate=gate), workers=1, max_waiting=4)
     greedy = from_address(app, "192.0.2.1")
     assert send(greedy).status_code == 303 and gate.reached.wait(LONG)
     assert [send(greedy).status_code for _ in range(2)] == [303, 303]
@@ -74,7 +74,7 @@ def test_when_the_day_is_spent_a_new_run_is_turned_away_with_its_claim_kept(make
     ],
 )
 def test_a_run_that_reaches_a_limit_of_the_settings_says_which_on_its_page(make_app, setting, limit):
-    page = finished(make_app(scripted_wiring(delay=0.5), **setting).test_client())
+    page = finished(make_app(scripted_container(delay=0.5), **setting).test_client())
     assert f"The limit of {limit} for one check was reached." in page and "Supported" in page
 
 
@@ -86,8 +86,8 @@ def from_address(app: Flask, address: str):
 
 
 def test_an_address_that_started_its_share_is_turned_away_with_its_claim_kept(make_app):
-    wiring = scripted_wiring()
-    client = make_app(wiring, rate_limit="2 per minute").test_client()
+    container = scripted_container()
+    client = make_app(container, rate_limit="2 per minute").test_client()
     assert [send(client).status_code for _ in range(2)] == [303, 303]
     answer = send(client, "A third claim.", labels="two")
     assert answer.status_code == 429

@@ -16,7 +16,7 @@ from app.extensions import db
 from app.runs.service import StoredEvent
 from app.web import sse as streaming
 from app.web.sse import THREADS_FOR_PAGES, Followers, message
-from tests.fakes import TWO_HOPS, Gate, scripted_wiring
+from tests.fakes import TWO_HOPS, Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, wait_for
 
@@ -50,7 +50,7 @@ def swapped(stream: str) -> list[str]:
 
 
 def test_follows_a_run_to_its_end_and_then_closes(make_app):
-    client = make_app(scripted_wiring(delay=0.02)).test_client()
+    client = make_app(scripted_container(delay=0.02)).test_client()
     answer = client.get(started(client) + "/events")
     assert answer.mimetype == "text/event-stream" and answer.headers["Cache-Control"] == "no-store"
     assert answer.text.endswith("event: end\ndata: end\n\n")
@@ -60,7 +60,7 @@ def test_follows_a_run_to_its_end_and_then_closes(make_app):
 
 def test_every_piece_has_its_place_on_the_page_as_it_was_first_rendered(make_app):
     gate = Gate("question 1")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
     page = wait_for(client, path, 'id="at-work"')
     gate.open()
@@ -90,7 +90,7 @@ def test_a_made_up_position_counts_as_the_beginning(client):
 
 def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
     gate = Gate("answer 2")
-    app = make_app(scripted_wiring(gate=gate), threads=1)
+    app = make_app(scripted_container(gate=gate), threads=1)
     client = app.test_client()
     path = started(client)
     assert gate.reached.wait(LONG)
@@ -102,7 +102,7 @@ def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
 
 def test_a_seat_is_given_back_when_the_reader_goes_away(make_app):
     gate = Gate("answer 1")
-    app = make_app(scripted_wiring(gate=gate), threads=1)
+    app = make_app(scripted_container(gate=gate), threads=1)
     client = app.test_client()
     followers = app.extensions["hopcheck"].followers
     answer = client.get(started(client) + "/events")
@@ -116,7 +116,7 @@ def test_a_seat_is_given_back_when_the_reader_goes_away(make_app):
 
 
 def test_two_readers_see_the_same_run(make_app):
-    app = make_app(scripted_wiring(delay=0.02))
+    app = make_app(scripted_container(delay=0.02))
     path = started(app.test_client())
     streams: list[str] = []
     readers = [threading.Thread(target=lambda: streams.append(read(app.test_client(), path))) for _ in range(2)]
@@ -170,7 +170,7 @@ def chunks_until(answer, *texts: str) -> list[str]:
 
 def test_those_who_wait_see_their_place_and_how_it_changes(make_app, follow):
     gate = Gate("answer 1")
-    app = make_app(scripted_wiring(TWO_HOPS, TWO_HOPS, gate=gate), workers=1)
+    app = make_app(scripted_container(TWO_HOPS, TWO_HOPS, gate=gate), workers=1)
     client = app.test_client()
     first, _second, third = started(client), started(client), started(client)
     assert gate.reached.wait(LONG)
@@ -184,7 +184,7 @@ def test_those_who_wait_see_their_place_and_how_it_changes(make_app, follow):
 
 def test_a_waiting_reader_holds_no_connection_to_the_database(make_app, follow):
     gate = Gate("answer 1")
-    app = make_app(scripted_wiring(gate=gate), workers=1)
+    app = make_app(scripted_container(gate=gate), workers=1)
     client = app.test_client()
     started(client)
     waiting = started(client)
@@ -198,7 +198,7 @@ def test_a_waiting_reader_holds_no_connection_to_the_database(make_app, follow):
 
 def test_a_quiet_stream_writes_often_so_that_a_closed_tab_is_noticed_soon(make_app, follow):
     gate = Gate("answer 1")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     answer = follow(client, started(client))
     chunks_until(answer, "Who wrote Hamlet?")
 
@@ -213,7 +213,7 @@ def test_a_quiet_stream_writes_often_so_that_a_closed_tab_is_noticed_soon(make_a
 
 def test_a_reader_is_let_go_when_the_server_leaves_and_told_no_end(make_app, follow):
     gate = Gate("answer 1")
-    app = make_app(scripted_wiring(gate=gate))
+    app = make_app(scripted_container(gate=gate))
     answer = follow(app.test_client(), started(app.test_client()))
     chunks_until(answer, "Who wrote Hamlet?")
     threading.Timer(0.2, app.extensions["hopcheck"].runs.stop).start()
@@ -223,7 +223,7 @@ def test_a_reader_is_let_go_when_the_server_leaves_and_told_no_end(make_app, fol
 
 def test_when_the_database_fails_a_reader_is_let_go_with_a_line_in_the_log(make_app, follow, caplog):
     gate = Gate("answer 1")
-    app = make_app(scripted_wiring(gate=gate))
+    app = make_app(scripted_container(gate=gate))
     answer = follow(app.test_client(), started(app.test_client()))
     chunks_until(answer, "Who wrote Hamlet?")
     with app.app_context():

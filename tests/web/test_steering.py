@@ -11,7 +11,7 @@ from flask import session
 from app.domain.events import RunInterrupted
 from app.runs.service import StoredRun
 from app.web.sse import PageUpdates
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import finished, started, token, wait_for
 from tests.web.test_page_updates import STORED, after, report
@@ -27,7 +27,7 @@ def held(make_app):
 
     def start(step: str = "answer 2"):
         gates.append(Gate(step))
-        client = make_app(scripted_wiring(gate=gates[-1])).test_client()
+        client = make_app(scripted_container(gate=gates[-1])).test_client()
         path = started(client)
         assert gates[-1].reached.wait(LONG)
         return client, path, gates[-1]

@@ -20,7 +20,7 @@ from app.domain.model import Claim, RunOptions
 from app.extensions import db
 from app.runs.models import BatchClaimRow, RunRow
 from app.web.api.blueprint import API
-from tests.fakes import Gate, scripted_wiring
+from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG, until
 from tests.web.conftest import token
 from tests.web.test_api import CLAIM, RUNS, with_tokens
@@ -194,11 +194,11 @@ def site(make_app, tmp_path, request) -> Callable[..., Site]:
     def make(state: str, with_a_token: bool = False, batch: str = "going") -> Site:
         gate = Gate("answer 2")
         request.addfinalizer(gate.open)
-        wiring = scripted_wiring(gate=gate)
+        container = scripted_container(gate=gate)
         if with_a_token:
-            app, *tokens = with_tokens(make_app, tmp_path, "one", "two", wiring=wiring, publishing=True)
+            app, *tokens = with_tokens(make_app, tmp_path, "one", "two", container=container, publishing=True)
         else:
-            app, tokens = make_app(wiring, publishing=True), []
+            app, tokens = make_app(container, publishing=True), []
         owner, runs = app.test_client(), app.extensions["hopcheck"].runs
         number, mine = (1 if state == "running" else 2), next(iter(tokens), None)
         made = [owner.post(RUNS, json={"claim": CLAIM}, headers=mine) for _ in range(number)]

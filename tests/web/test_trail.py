@@ -22,10 +22,10 @@ from app.domain.events import (
     SufficiencyJudged,
 )
 from app.domain.model import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
-from app.domain.report import Report, fold
+from app.domain.report import Report, reduce_events
 from app.runs.event_store import WAITING
 from app.web.views import asking, cost_words, doing, looked_at, opening, scored, unfolded
-from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_wiring
+from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.web.conftest import finished, started, wait_for
 
 STARTING = PhaseEntered("starting")
@@ -38,7 +38,7 @@ JUDGED = SufficiencyJudged(Judgement(False, "more"))
 def after(*events) -> Report:
     """The report of a run of at most two hops, each event a second after the last."""
     started_with = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(max_hops=2))
-    return fold((event, float(at)) for at, event in enumerate((started_with, WAITING, *events)))
+    return reduce_events((event, float(at)) for at, event in enumerate((started_with, WAITING, *events)))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def card(page: str, number: int = 1) -> str:
 
 def page_of(make_app, answer: Answer, query: str = "") -> str:
     """The finished page of a run with this one answer."""
-    app = make_app(scripted_wiring(Script((ScriptedHop("What is it?", answer),), TWO_HOPS.verdict)))
+    app = make_app(scripted_container(Script((ScriptedHop("What is it?", answer),), TWO_HOPS.verdict)))
     client = app.test_client()
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
@@ -197,7 +197,7 @@ def test_cards_are_folded_once_the_run_has_ended_and_open_where_the_address_asks
 
 def test_a_page_that_is_asked_to_keep_its_cards_folded_follows_a_stream_that_does(make_app):
     gate = Gate("question 2")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
     page = wait_for(client, path, 'class="fold" open')
     assert 'class="fold" open' not in client.get(f"{path}?cards=folded").text
@@ -209,7 +209,7 @@ def test_a_page_that_is_asked_to_keep_its_cards_folded_follows_a_stream_that_doe
 
 def test_the_hop_that_is_being_asked_has_a_card_before_it_has_a_question(make_app):
     gate = Gate("question 2")
-    client = make_app(scripted_wiring(gate=gate)).test_client()
+    client = make_app(scripted_container(gate=gate)).test_client()
     words = card(wait_for(client, started(client), "Question 2"), 2).split("</li>")[0]
     assert "Hop 2</p>" in words and "Question 2</span>" in words and "<h3" not in words
     gate.open()
@@ -217,7 +217,7 @@ def test_the_hop_that_is_being_asked_has_a_card_before_it_has_a_question(make_ap
 
 def test_not_enough_evidence_always_has_a_word_on_what_was_missing(make_app):
     verdict = Verdict(Label.NOT_ENOUGH_EVIDENCE, ())
-    page = finished(make_app(scripted_wiring(Script(TWO_HOPS.hops, verdict))).test_client())
+    page = finished(make_app(scripted_container(Script(TWO_HOPS.hops, verdict))).test_client())
     assert "What was missing.</b> That was not said" in page
 
 
@@ -234,7 +234,7 @@ def test_what_a_screen_reader_hears_at_the_end_begins_with_the_verdict(client):
 def test_every_text_of_people_and_sources_has_its_own_direction(make_app):
     arabic = Passage("هو كذلك", "عنوان", "موقع")
     hop = ScriptedHop("ما هو؟", Answer("كذلك", Span(arabic, 3, 7), (arabic,)), Judgement(True, "سبب"))
-    page = finished(make_app(scripted_wiring(Script((hop,), TWO_HOPS.verdict))).test_client(), "هذا ادعاء.")
+    page = finished(make_app(scripted_container(Script((hop,), TWO_HOPS.verdict))).test_client(), "هذا ادعاء.")
     for words in (
         '<h1 dir="auto">هذا',
         '<h3 dir="auto">ما',

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.corpus import jvm
-from app.backends.corpus.index import MANIFEST, Manifest, checked, mend_of
+from app.backends.corpus.index import MANIFEST, Manifest, checked, fix_of
 from app.backends.corpus.passages import passages_of, title_and_text
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Origin, Passage
@@ -233,7 +233,7 @@ class Bm25Retriever:
             searcher.search("warm", k=1)
         except Exception as error:
             name = self._folder.name
-            raise ModelUnavailable(f"The index of the corpus {name} is damaged", mend_of(name)) from error
+            raise ModelUnavailable(f"The index of the corpus {name} is damaged", fix_of(name)) from error
         return searcher
 
 

@@ -66,7 +66,7 @@ class Manifest:
     @classmethod
     def read(cls, folder: Path) -> Manifest:
         """The manifest of the corpus in `folder`. Raises ModelUnavailable when it is missing, old or damaged."""
-        fix = mend_of(folder.name)
+        fix = fix_of(folder.name)
         try:
             row = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             if row["layout"] != LAYOUT:
@@ -88,7 +88,7 @@ class Manifest:
         return f"{self.title} ({self.source})" if self.source else self.title
 
 
-def mend_of(name: str) -> str:
+def fix_of(name: str) -> str:
     """The command that makes the index of the corpus NAME right."""
     return "make corpus" if name in BUILT_IN else f"flask --app app corpus build {name} --from PATH --replace"
 
@@ -101,7 +101,7 @@ def whole(folder: Path) -> Manifest:
     except OSError:
         found = {}
     if found != manifest.files:
-        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", mend_of(folder.name))
+        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix_of(folder.name))
     return manifest
 
 
@@ -109,7 +109,7 @@ def checked(folder: Path) -> Manifest:
     """The manifest of an index of which every byte is as it was written. Raises ModelUnavailable otherwise."""
     manifest = whole(folder)
     if manifest.index_checksum and checksum(folder / manifest.index) != manifest.index_checksum:
-        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", mend_of(folder.name))
+        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix_of(folder.name))
     return manifest
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.backends.fetch.addresses import Allowed, Resolve, addresses, is_public, system_resolve
-from app.domain.calls import insist_wanted
+from app.domain.calls import check_cancelled
 from app.domain.errors import CallFailed
 
 # The content of one HTTP reply, unpacked while it comes in and counted while it is unpacked.
@@ -99,7 +99,7 @@ class Turns:
                 raise CallFailed(f"{site} was not asked: other pages were still being fetched.")
             self._busy.add(site)
         try:
-            insist_wanted()
+            check_cancelled()
             yield
         finally:
             with self._changed:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flask import Response, jsonify, render_template
 
-from app.config.settings import MOST_HOPS
+from app.config.settings import MAX_HOPS
 from app.domain.model import LabelSet
-from app.examples import SAMPLES
+from app.examples import EXAMPLES
 from app.runs.export import options_of
 from app.runs.json_schema import as_json
 from app.web.api.blueprint import API, api_blueprint
@@ -42,8 +42,8 @@ def choices() -> Response:
         here.pursuits,
         here.searches,
         labels=tuple(Labels(each, each.labels) for each in LabelSet),
-        most_hops=MOST_HOPS,
+        most_hops=MAX_HOPS,
         defaults=options_of(here.defaults()),
-        samples=tuple(sample.claim for sample in SAMPLES),
+        samples=tuple(sample.claim for sample in EXAMPLES),
     )
     return jsonify(as_json(answer))

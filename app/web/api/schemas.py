@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SkipValidation, create_model
 from app.batches.files import MAX_CLAIMS, BatchResult
 from app.batches.service import BatchState
 from app.capabilities.options import Choice
-from app.config.settings import MOST_HOPS
+from app.config.settings import MAX_HOPS
 from app.domain.model import Label, LabelSet, RunOptions
 from app.runs.admission import Place
 from app.runs.json_schema import Moment, descriptions
@@ -18,7 +18,7 @@ from app.runs.notes import MAX_NOTE_LENGTH, Note
 from app.runs.projections import RunSummary
 from app.runs.publishing import PublishedRun
 from app.runs.report_schema import STATES, Options, RunReport, RunUsage
-from app.text.claims import LONGEST, LONGEST_DATE, LONGEST_SPEAKER, SHORTEST
+from app.text.claims import MAX_CLAIM_LENGTH, MAX_DATE_LENGTH, MAX_SPEAKER_LENGTH, MIN_CLAIM_LENGTH
 
 HIGHEST_HOP = 999
 """No run has so many; a longer number is not worth reading."""
@@ -47,10 +47,13 @@ class NewClaim(Request):
     """A claim of a batch."""
 
     claim: str = Field(
-        description=f"What to check, {SHORTEST} to {LONGEST} characters.", json_schema_extra={"minLength": SHORTEST}
+        description=f"What to check, {MIN_CLAIM_LENGTH} to {MAX_CLAIM_LENGTH} characters.",
+        json_schema_extra={"minLength": MIN_CLAIM_LENGTH},
     )
-    speaker: str | None = _said(f"Who made the claim, at most {LONGEST_SPEAKER} characters.")
-    date: str | None = _said("The day it was made, like 2020-10-31; nothing later is evidence.", maxLength=LONGEST_DATE)
+    speaker: str | None = _said(f"Who made the claim, at most {MAX_SPEAKER_LENGTH} characters.")
+    date: str | None = _said(
+        "The day it was made, like 2020-10-31; nothing later is evidence.", maxLength=MAX_DATE_LENGTH
+    )
 
 
 SENT_AS: dict[Any, Any] = {
@@ -64,7 +67,7 @@ def _options() -> dict[str, Any]:
     """The fields of RunOptions that can be chosen, each of which may be left out."""
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
     kinds = {each.name: SENT_AS.get(hints[each.name], hints[each.name]) for each in fields(RunOptions)}
-    kinds["max_hops"] = Annotated[int, Field(ge=1, le=MOST_HOPS)]
+    kinds["max_hops"] = Annotated[int, Field(ge=1, le=MAX_HOPS)]
     return {name: (kind | None, _said(about.get(name, ""))) for name, kind in kinds.items() if name != "modules"}
 
 

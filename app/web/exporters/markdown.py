@@ -136,7 +136,7 @@ def _hop(hop: Hop, report: Report) -> Iterator[str]:
             "No answer was found in what was read." if hop.answer.text is None else f"Answer: {plain(hop.answer.text)}"
         )
     outcome = f"{FACES[hop.status].word}, {duration(report.seconds_of(hop))}"
-    if report.branch and hop.number <= report.branch.stood:
+    if report.branch and hop.number <= report.branch.inherited_hops:
         outcome = f"{FACES[hop.status].word}, from an earlier check"
     yield f"{outcome}{f', {FROM_MEMORY}' if hop.from_memory else ''}. {plain(hop.reason)}".strip()
     if hop.answer:

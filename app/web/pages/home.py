@@ -8,9 +8,9 @@ from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.capabilities.options import PURSUIT
-from app.config.settings import MOST_HOPS
+from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
-from app.examples import SAMPLES
+from app.examples import EXAMPLES
 from app.run_request import RunRequest
 from app.runs.service import StoredRun
 from app.web import views
@@ -65,7 +65,7 @@ def run_page(stored: StoredRun, notice: str = "") -> str:
 @pages.get("/parts")
 def parts() -> str:
     """What is still warming or missing; the home page asks again until everything is settled."""
-    return render_template("parts.html", parts=services().parts())
+    return render_template("parts.html", parts=services().components())
 
 
 @pages.get("/how-it-works")
@@ -77,7 +77,7 @@ def how_it_works() -> str:
 @pages.get("/choices")
 def choices() -> str:
     """Everything that a run can be made of: what is available here, why not, and what makes it so."""
-    return render_template("choices.html", groups=services().wiring.catalogue())
+    return render_template("choices.html", groups=services().container.catalogue())
 
 
 def sent_form() -> ClaimForm:
@@ -98,11 +98,11 @@ def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str
         "capabilities": capabilities(),
         "asked_model": form.asked_model(capabilities()),
         "label_sets": views.LABEL_SETS,
-        "most_hops": MOST_HOPS,
+        "most_hops": MAX_HOPS,
     }
 
 
 def home_page(form: ClaimForm, error: InvalidInput | None = None) -> str:
     """The home page with `form` filled in, and `error` by its field."""
-    recent, parts = services().runs.recent(owner()), services().parts()
-    return render_template("home.html", samples=SAMPLES, recent=recent, parts=parts, **form_context(form, error))
+    recent, parts = services().runs.recent(owner()), services().components()
+    return render_template("home.html", samples=EXAMPLES, recent=recent, parts=parts, **form_context(form, error))

@@ -13,7 +13,7 @@ from flask import Blueprint, abort, redirect, render_template, request, session,
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
-from app.config.settings import MOST_HOPS
+from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
 from app.domain.model import Hop, Question
 from app.run_request import raw_options, resolve_options
@@ -173,7 +173,7 @@ def branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, owne
     answerer = {"answerer": sent.answerer} if sent.answerer else {}
     options = resolve_options({**raw_options(run.report.options), **answerer}, capabilities())
     if question is None:  # a hop that is left out still counts, and another is to be asked in its place
-        options = replace(options, max_hops=min(options.max_hops + 1, MOST_HOPS))
+        options = replace(options, max_hops=min(options.max_hops + 1, MAX_HOPS))
     return services().runs.branch(run.id, hop.number, question, options, owner, sent.name, client())
 
 

@@ -10,7 +10,7 @@ import pytest
 from app.domain.events import RunFailed, RunStarted, VerdictReached
 from app.domain.model import Claim, Label, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import QuestionAnswerer, Strategy, TextGenerator
-from app.domain.report import Report, fold
+from app.domain.report import Report, reduce_events
 from app.modules.answerers.document_choice import PromptedChooser, PromptedReader, choosing_prompt
 from app.modules.answerers.web_search import DocumentSettings, WebSearchAnswerer
 from app.modules.claim_verifier.prompted import PromptedClaimVerifier
@@ -69,7 +69,7 @@ def check(
     options = RunOptions(answerer="web-search")
     events = list(strategy(model, answerer).run(CLAIM, options))
     assert isinstance(events[-1], VerdictReached | RunFailed)
-    return fold((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events])), model
+    return reduce_events((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events])), model
 
 
 def told(report: Report) -> tuple:

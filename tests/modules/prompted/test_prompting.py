@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.model import Claim, Label, LabelSet, Question
-from app.examples import SAMPLES
+from app.examples import EXAMPLES
 from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt
 from app.modules.claim_verifier.prompted import sufficiency_prompt
 from app.modules.prompting import EVIDENCE_WORDS, Marks, kept_evidence
@@ -77,7 +77,7 @@ def test_demonstrated_readings_are_answers_that_stand_in_their_passages() -> Non
 def test_no_demonstration_shows_a_sample_or_what_one_is_about() -> None:
     """The home page's claims are tried on models that have not seen them."""
     shown = " ".join(str(each) for name in DEMONSTRATED for each in data(name))
-    for sample in SAMPLES:
+    for sample in EXAMPLES:
         assert sample.claim not in shown
         assert not [name for name in names(sample.claim) if name in shown], sample.claim
 

@@ -13,7 +13,7 @@ from app.backends.local.seq2seq import Seq2Seq
 from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
 from app.domain.model import HopStatus, Label, LabelSet, Origin, RunOptions
 from app.domain.ports import QuestionGenerator, TextGenerator
-from app.domain.report import Report, fold
+from app.domain.report import Report, reduce_events
 from app.modules.answerers.flan_t5 import FlanT5Answerer
 from app.modules.answerers.reciter_reader import ReciterReader
 from app.modules.claim_verifier.prompted import PromptedClaimVerifier
@@ -51,7 +51,7 @@ def flan_t5(model: TextGenerator, generator: QuestionGenerator) -> QuestionGuide
 def run(strategy: QuestionGuided, labels: LabelSet = LabelSet.THREE) -> tuple[list[Event], Report]:
     options = RunOptions(labels=labels)
     events = list(strategy.run(CLAIM, options))
-    return events, fold((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events]))
+    return events, reduce_events((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events]))
 
 
 def in_process() -> Iterator[TextGenerator]:

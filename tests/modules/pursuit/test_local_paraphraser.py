@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Question
-from app.examples import SAMPLES
+from app.examples import EXAMPLES
 from app.modules.prompts import data
 from app.modules.pursuit.paraphraser import LocalParaphraser, claim_as_question, holds_up, prompt_for
 from app.modules.wording import names
@@ -121,7 +121,7 @@ def test_the_demonstrations_name_the_same_in_other_words_and_show_no_sample() ->
     for each in data("same_question"):
         assert names(each["question"]) == names(each["same"]) and each["question"] != each["same"]
     shown = " ".join(f"{each['question']} {each['same']}" for each in data("same_question"))
-    for sample in SAMPLES:
+    for sample in EXAMPLES:
         assert not [name for name in names(sample.claim) if name in shown], sample.claim
 
 

@@ -7,7 +7,7 @@ import pytest
 from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
 from app.domain.model import Answer, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
 from app.domain.ports import Pursuer
-from app.domain.report import Report, fold
+from app.domain.report import Report, reduce_events
 from app.modules.pursuit.paraphraser import LocalParaphraser
 from app.modules.pursuit.questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
 from app.modules.question_generator.local import LocalQuestionGenerator
@@ -69,7 +69,7 @@ def strategy_of(preset: PursuitPreset, play=told) -> EvidencePursuit:
 def run(strategy: EvidencePursuit, labels: LabelSet) -> tuple[list[Event], Report]:
     options = RunOptions(strategy="evidence-pursuit", labels=labels)
     events = list(strategy.run(CLAIM, options))
-    return events, fold((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events]))
+    return events, reduce_events((event, float(at)) for at, event in enumerate([RunStarted(CLAIM, options), *events]))
 
 
 PAIRS = {"no-paraphrase": 2, "inflate-to-ten": 10, "local": 2}

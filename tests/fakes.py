@@ -318,7 +318,7 @@ class FakeContainer:
 
 
 def scripted_container(*scripts: Script, gate: Gate | None = None, delay: float = 0.0, **fields) -> FakeContainer:
-    """A FakeWiring playing `scripts` (TWO_HOPS when none), held at `gate`, each step taking `delay` seconds."""
+    """A FakeContainer playing `scripts` (TWO_HOPS when none), held at `gate`, each step taking `delay` seconds."""
 
     def before_step(step: str) -> None:
         time.sleep(delay)

@@ -42,10 +42,10 @@ from sqlalchemy.orm import sessionmaker
 from app.domain.model import Claim, RunOptions
 from app.runs.service import Runs
 from tests.fakes import Gate
-from tests.runs.steady import SteadyWiring
+from tests.runs.steady import SteadyContainer
 
 gate = Gate("answer 2")
-runs = Runs(sessionmaker(create_engine(sys.argv[1])), SteadyWiring(before_step=gate).strategy_for, workers=1)
+runs = Runs(sessionmaker(create_engine(sys.argv[1])), SteadyContainer(before_step=gate).strategy_for, workers=1)
 ids = [runs.start(Claim("Theirs."), RunOptions(), "they") for _ in range(2)]
 gate.reached.wait(120)
 print(*ids, flush=True)

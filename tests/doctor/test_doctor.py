@@ -12,7 +12,7 @@ import pytest
 
 from app.config.settings import ROOT, Settings
 from app.doctor.checks import CHECKS
-from app.doctor.findings import Finding, lines, ok, problem, run_checks, warning
+from app.doctor.findings import Finding, State, lines, ok, problem, run_checks, warning
 from tests.doctor.looking import BROKEN, SOUND
 from tests.waiting import LONG
 
@@ -59,7 +59,9 @@ def test_where_nearly_everything_is_broken_doctor_still_names_it_all(doctor, set
 
 def test_json_is_a_list_of_findings(doctor):
     done = doctor(sys.executable, "-m", "flask", "--app", "app", "doctor", "--json")
-    findings = [Finding(**each) for each in json.loads(done.stdout)]
+    findings = [
+        Finding(each["name"], State(each["state"]), each["said"], each["mend"]) for each in json.loads(done.stdout)
+    ]
     assert {name for name, _ in CHECKS} >= {"Python", "database"} <= {finding.name for finding in findings}
 
 

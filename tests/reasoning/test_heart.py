@@ -17,20 +17,21 @@ from app.domain.model import Label, LabelSet, Passage, Span, Usage
 IMPORT_ALL = """
 import pkgutil, sys
 sys.path.insert(0, sys.argv[1])
-import app.domain
-names = [each.name for each in pkgutil.iter_modules(app.domain.__path__)]
+import app.domain, app.strategies
+packages = (app.domain, app.strategies)
+names = [each.name for part in packages for each in pkgutil.iter_modules(part.__path__, f"{part.__name__}.")]
 for name in names:
-    __import__(f"app.domain.{name}")
+    __import__(name)
 print(*names)
 """
 
 
-def test_the_heart_imports_without_any_package_installed():
+def test_domain_and_strategies_import_without_any_package_installed():
     # -S leaves site-packages out, -I the environment and the current folder.
     bare = [sys.executable, "-I", "-S", "-c", IMPORT_ALL, str(ROOT)]
     done = subprocess.run(bare, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "question_guided" in done.stdout
+    assert "app.strategies.question_guided" in done.stdout
 
 
 def test_whoever_listens_hears_phases_and_costs_in_order():

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.model import Label
 from app.domain.ports import RunCommand
-from app.domain.report import Report, reduce_events
+from app.domain.report import Report, apply_event, reduce_events
 from app.runs.event_store import EventStore
 from app.runs.idempotency import is_invalid_id
 from app.runs.jobs import BATCHES, PEOPLE

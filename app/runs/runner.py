@@ -34,7 +34,7 @@ from app.domain.events import (
 )
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand, Strategy
-from app.domain.report import Report, reduce_events
+from app.domain.report import Report, apply_event, reduce_events
 from app.runs.budget import Limits, RunBudget, Spending
 from app.runs.call_log import CallLog
 from app.runs.db import DatabaseUnavailable

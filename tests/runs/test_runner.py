@@ -56,7 +56,7 @@ def test_a_crash_in_one_run_leaves_the_worker_fit_for_the_next(runs_with):
 def test_a_missing_model_ends_the_run_with_what_mends_it(runs_with):
     runs = runs_with(scripted_container(refusal=ModelUnavailable("The judge is missing", fix="make setup")))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
-    assert (report.ended, report.problem) == ("failed", "The judge is missing. Mend it with: make setup")
+    assert (report.ended, report.problem) == ("failed", "The judge is missing. Fix it with: make setup")
 
 
 def test_a_bug_in_making_the_strategy_ends_the_run_too(runs_with):
@@ -162,7 +162,7 @@ def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, cap
     assert lines == [
         f"run {run_id} hop 1 set aside",
         f"run {run_id} hop 2 kept",
-        f"run {run_id} hop 3 failed in the answerer: The index is missing. Mend it with: make index",
+        f"run {run_id} hop 3 failed in the answerer: The index is missing. Fix it with: make index",
         f"run {run_id} verdict SUPPORTED",
     ]
 

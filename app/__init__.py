@@ -38,12 +38,12 @@ def create_app(settings: Settings | None = None, container: Any = None, commands
     from app.config.settings import load_settings
     from app.web import views
     from app.web.blueprints import add_routes
-    from app.web.errors import show_errors
+    from app.web.errors import register_error_pages
     from app.web.http_delivery import cache_static_files, compress
     from app.web.observability import log_requests
     from app.web.rate_limit import limit_requests
     from app.web.security import protect
-    from app.web.site_password import ask_strangers
+    from app.web.site_password import require_password
 
     settings = settings or load_settings(ROOT)
     app = Flask(
@@ -55,10 +55,10 @@ def create_app(settings: Settings | None = None, container: Any = None, commands
     app.secret_key = _signing_key(settings)
     app.jinja_env.filters.update(views.FILTERS)
     log_requests(app)
-    ask_strangers(app, settings)
+    require_password(app, settings)
     protect(app, settings)
     limit_requests(app, settings)
-    show_errors(app)
+    register_error_pages(app)
     cache_static_files(app)
     compress(app)
     add_routes(app)

@@ -1,4 +1,4 @@
-"""Every group of routes that the application has, in one list."""
+"""All blueprints of the application."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ BLUEPRINTS = (
 
 
 def add_routes(app: Flask) -> None:
-    """Register them all."""
+    """Register all blueprints."""
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

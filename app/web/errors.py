@@ -1,7 +1,4 @@
-"""Errors as pages in the site's layout: what happened in one sentence, a way back, and the claim when one was sent.
-
-Without the database, too, each of them is a page that says so. A trace is for the log alone.
-"""
+"""HTML error pages: one sentence, a way back, and the submitted claim. They work without the database."""
 
 from __future__ import annotations
 
@@ -21,56 +18,56 @@ from app.web.views import about
 
 log = logging.getLogger(__name__)
 
-STALE_FORM = "This page had grown stale, so nothing was sent. Your claim is still here: please send it again."
+STALE_FORM = "This page was out of date, so nothing was sent. Your claim is still here: please send it again."
 
 
-def show_errors(app: Flask) -> None:
-    """Answer every error of this application with a page."""
-    app.register_error_handler(InvalidInput, _wrong_form)
-    app.register_error_handler(CSRFError, _stale_form)
-    app.register_error_handler(Rejected, _turned_away)
+def register_error_pages(app: Flask) -> None:
+    """Register the error handlers of the HTML pages."""
+    app.register_error_handler(InvalidInput, _invalid_input)
+    app.register_error_handler(CSRFError, _csrf_error)
+    app.register_error_handler(Rejected, _rejected)
     app.register_error_handler(Unreadable, _unreadable)
-    app.register_error_handler(HopcheckError, _not_now)
+    app.register_error_handler(HopcheckError, _unavailable)
     app.register_error_handler(HTTPException, _error_page)
 
 
-def _wrong_form(error: InvalidInput) -> ResponseReturnValue:
-    """The form comes back as it was typed, with one sentence by the field."""
+def _invalid_input(error: InvalidInput) -> ResponseReturnValue:
+    """Return the form as typed, with the error by its field."""
     return _form_again(error, 422)
 
 
-def _stale_form(error: CSRFError) -> ResponseReturnValue:
+def _csrf_error(error: CSRFError) -> ResponseReturnValue:
     refused("csrf")
     return _form_again(InvalidInput(STALE_FORM), 400)
 
 
 def _form_again(error: InvalidInput, code: int) -> ResponseReturnValue:
-    """The home page with the form as it was sent. It lists runs, so without a database there is another page."""
+    """Return the home page with the submitted form, or an error page where the database is unavailable."""
     try:
         return home_page(sent_form(), error), code
     except HopcheckError as gone:
-        return _not_now(gone)
+        return _unavailable(gone)
 
 
-def _turned_away(error: Rejected) -> ResponseReturnValue:
-    """Too many wait already, or the day's calls are spent."""
+def _rejected(error: Rejected) -> ResponseReturnValue:
+    """Report that the queue is full or the daily budget is spent."""
     return _page(429, f"{error} {_again_in(error.retry_after)}", error.retry_after)
 
 
 def _unreadable(error: Unreadable) -> ResponseReturnValue:
-    """The run is there, and this version of Hopcheck has no words for it; coming again changes nothing."""
+    """Report a run whose stored format this version cannot read."""
     log.warning("%s %s: %s (%s)", request.method, request.endpoint, error, error.__cause__)
     return _page(501, str(error))
 
 
-def _not_now(error: HopcheckError) -> ResponseReturnValue:
-    """Something that Hopcheck leans on, the database above all, cannot be used now; the error says what and why."""
+def _unavailable(error: HopcheckError) -> ResponseReturnValue:
+    """Log and report that a dependency, above all the database, is unavailable."""
     log.error("%s %s: %s", request.method, request.endpoint, error)
     return _page(503, str(error), RETRY_SECONDS)
 
 
 def _error_page(error: HTTPException) -> ResponseReturnValue:
-    if request.path.startswith(f"{API}/"):  # an address or method that the API has not reaches no handler of its own
+    if request.path.startswith(f"{API}/"):  # unknown API routes do not reach the blueprint's handlers
         return problem_of(error)
     code = error.code or 500
     wait = seconds_to_wait(error)
@@ -84,7 +81,7 @@ def _again_in(seconds: int) -> str:
 
 
 def _page(code: int, meaning: str = "", wait: int | None = None) -> tuple[str, int, dict[str, str]]:
-    """The page of a status code. `meaning` replaces the usual words; `wait` is when to come again, in seconds."""
+    """Return the error page. `meaning` replaces the usual text; `wait` is Retry-After in seconds."""
     kept = form_context(sent_form()) if code in (429, 503) and request.method == "POST" else {}
     page = render_template("error.html", code=code, meaning=meaning, **kept)
     return page, code, {"Retry-After": str(wait)} if wait else {}

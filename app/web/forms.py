@@ -1,4 +1,4 @@
-"""The claim form: what was typed and chosen, and the raw input of a run that it asks for."""
+"""The claim form: the submitted fields and their conversion to raw run options."""
 
 from __future__ import annotations
 
@@ -12,15 +12,25 @@ from app.capabilities.options import PURSUIT, Capabilities
 from app.domain.model import Claim, RunOptions
 from app.run_request import CLAIM_FIELDS
 
-SINGLE = ("answerer", "strategy", "preset", "pursuit", "search", "model", "labels", "max_hops", "speaker", "date")
-"""The fields of one value."""
-RAW = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", "undated", "fact_checks")
-"""The fields that are passed on as they are."""
+SINGLE_VALUE = (
+    "answerer",
+    "strategy",
+    "preset",
+    "pursuit",
+    "search",
+    "model",
+    "labels",
+    "max_hops",
+    "speaker",
+    "date",
+)
+RAW_FIELDS = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", "undated", "fact_checks")
+"""Fields that are passed on unchanged."""
 
 
 @dataclass(frozen=True)
 class ClaimForm:
-    """The fields exactly as typed, so that a form that was refused comes back unchanged."""
+    """The fields exactly as typed, so that a refused form is shown unchanged."""
 
     claim: str = ""
     speaker: str = ""
@@ -39,8 +49,8 @@ class ClaimForm:
     fact_checks: bool = True
 
     @classmethod
-    def asking_for(cls, options: RunOptions, pursuit: str) -> ClaimForm:
-        """The form as a new visitor finds it; `pursuit` is the preset for a pursuit of evidence."""
+    def from_options(cls, options: RunOptions, pursuit: str) -> ClaimForm:
+        """Return the form for a new visitor; `pursuit` is the default preset of an evidence pursuit."""
         return cls(
             answerer=options.answerer,
             strategy=options.strategy,
@@ -54,9 +64,9 @@ class ClaimForm:
         )
 
     @classmethod
-    def again(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:
-        """The form that asks for an earlier run once more; what was not at work in it is as in `blank`."""
-        pursues = options.strategy == PURSUIT
+    def repeating(cls, claim: Claim, options: RunOptions, blank: ClaimForm) -> ClaimForm:
+        """Return the form that repeats an earlier run; options that the run did not use are taken from `blank`."""
+        is_pursuit = options.strategy == PURSUIT
         return replace(
             blank,
             claim=claim.text,
@@ -71,16 +81,15 @@ class ClaimForm:
             max_hops=str(options.max_hops),
             undated=options.undated,
             fact_checks=options.fact_checks,
-            preset=blank.preset if pursues else options.preset,
-            pursuit=options.preset if pursues else blank.pursuit,
+            preset=blank.preset if is_pursuit else options.preset,
+            pursuit=options.preset if is_pursuit else blank.pursuit,
         )
 
     @classmethod
     def sent(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
-        """The form as it was posted. A sample's button carries its claim; fields left out are as in `blank`.
+        """Return the submitted form; omitted fields are taken from `blank`. A sample's button submits its claim.
 
-        No box of a group that is ticked looks like a group that was left out, hence the empty value that the page
-        sends along with the corpora.
+        Unticked checkboxes are not submitted, so the page sends an empty value with each group of corpora.
         """
         return replace(
             blank,
@@ -89,18 +98,18 @@ class ClaimForm:
             fresh="fresh" in fields,
             undated=_ticked("undated", fields, blank.undated),
             fact_checks=_ticked("fact_checks", fields, blank.fact_checks),
-            **{name: fields[name] for name in SINGLE if name in fields},
+            **{name: fields[name] for name in SINGLE_VALUE if name in fields},
         )
 
     def raw(self) -> dict[str, Any]:
-        """The fields as RunRequest.resolve takes them: no label set counts as left out."""
-        fields = {name: getattr(self, name) for name in RAW if name != "labels" or self.labels}
+        """Return the fields in the form that RunRequest.resolve accepts. An empty label set is omitted."""
+        fields = {name: getattr(self, name) for name in RAW_FIELDS if name != "labels" or self.labels}
         number = int(self.max_hops) if re.fullmatch("[0-9]{1,3}", self.max_hops) else None
         named = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
         return {**fields, **named, "max_hops": number}
 
-    def asked_model(self, capabilities: Capabilities) -> str | None:
-        """The language model that gets the claim when the form is sent as it is."""
+    def selected_model(self, capabilities: Capabilities) -> str | None:
+        """Return the language model that gets the claim when the form is submitted unchanged, None for none."""
         chosen = RunOptions(strategy=self.strategy, preset=self._preset(), answerer=self.answerer)
         return self.model if capabilities.needs_model(chosen) else None
 
@@ -109,5 +118,5 @@ class ClaimForm:
 
 
 def _ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
-    """A box that is ticked at first: the page sends an empty value along, which tells one cleared from one left out."""
+    """Return the state of a checkbox that is ticked by default: the page sends an empty value with it."""
     return any(fields.getlist(name)) if name in fields else blank

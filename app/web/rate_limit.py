@@ -18,7 +18,7 @@ from app.web.api.auth import client
 from app.web.observability import client_address, refused
 from app.web.site_password import site_password
 
-STARTING = frozenset(
+START_ENDPOINTS = frozenset(
     {
         "pages.start",
         "branching.branch",
@@ -46,7 +46,7 @@ def limit_requests(app: Flask, settings: Settings) -> None:
         client,
         app=app,
         application_limits=[settings.rate_limit],
-        application_limits_exempt_when=lambda: request.endpoint not in STARTING or request.method != "POST",
+        application_limits_exempt_when=lambda: request.endpoint not in START_ENDPOINTS or request.method != "POST",
         application_limits_deduct_when=lambda response: response.status_code in (201, 303),
         on_breach=_refuse,
         storage_uri=settings.redis_url or "memory://",

@@ -1,7 +1,7 @@
-"""What keeps visitors safe and apart: headers, CSRF, and who owns which runs.
+"""Request security: headers, CSRF, size limits, session cookies and the origin of streams.
 
-The owner of a run is a random name in Flask's signed session cookie. It only says which runs are "recent runs of this
-browser"; a run's page is open to whoever has its link.
+The owner of a run is a random name in Flask's signed session cookie. It only selects the "recent runs of this browser"
+and who may change a run; anybody with a run's link can read it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializ
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app.batches.files import MAX_BYTES as LARGEST_BATCH
+from app.batches.files import MAX_BYTES as MAX_BATCH_BYTES
 from app.domain.errors import InvalidInput
 from app.runs.importing import MAX_BYTES
 from app.web.observability import log_refusal_by_status, refused
@@ -30,59 +30,56 @@ if TYPE_CHECKING:
     from app.config.settings import Settings
 
 
-# Streams are for this site's own pages and for programs, not for pages of other sites.
-#
-# Such a page could read none of it, for no header allows that, but each stream that it opened would hold a thread here.
-
 STREAMS = frozenset({"stream.events", "comparing.events", "api_runs.follow"})
 
 FOREIGN = "A page of another site may not follow a check."
 
 
-def keep_streams_home() -> None:
-    """Refuse a stream to a page of another site, as far as its browser says so; to be asked before each request."""
+def refuse_foreign_streams() -> None:
+    """Refuse streams to pages of other sites. They could not read them, but each would hold a server thread."""
     if request.endpoint in STREAMS and _is_foreign():
         refused("origin")
         abort(403, FOREIGN)
 
 
 def _is_foreign() -> bool:
-    """Browsers say where a request comes from; one that cannot still names the origin of another site's script."""
+    """Return whether the request comes from another site, by Sec-Fetch-Site or, in older browsers, by Origin."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site is not None:
         return site not in ("same-origin", "none")
     return origin is not None and origin.rpartition("//")[2] != request.host
 
 
-# The session cookie, where clocks are set and differ: one that was signed a little later than now is still good.
-#
-# Flask's own refuses a cookie from the future. After a clock was put right, or on a web process whose clock is behind
-# another's, people would lose their runs to that: they would get a new owner's name in place of theirs.
-
-AHEAD = timedelta(days=1)
+MAX_CLOCK_SKEW = timedelta(days=1)
 """By so much the clock that a cookie was signed by may have been ahead."""
 
 
-class PatientSigner(TimestampSigner):
-    """Takes what was signed within a day from now for signed now."""
+class ClockSkewSigner(TimestampSigner):
+    """Accept cookies signed up to MAX_CLOCK_SKEW in the future, for web processes whose clocks differ.
+
+    Flask refuses them, and the browser would lose its runs to a new owner's name.
+    """
 
     def unsign(self, signed_value: str | bytes, max_age: int | None = None, return_timestamp: bool = False) -> Any:
         try:
             return super().unsign(signed_value, max_age, return_timestamp)  # type: ignore[call-overload]
         except SignatureExpired as expired:
-            if expired.date_signed is None or not datetime.now(UTC) < expired.date_signed <= datetime.now(UTC) + AHEAD:
+            if (
+                expired.date_signed is None
+                or not datetime.now(UTC) < expired.date_signed <= datetime.now(UTC) + MAX_CLOCK_SKEW
+            ):
                 raise
             return super().unsign(signed_value, None, return_timestamp)  # type: ignore[call-overload]
 
 
 class SessionCookies(SecureCookieSessionInterface):
-    """Flask's signed cookies, read by that signer."""
+    """Flask's signed cookies with tolerance for clock skew."""
 
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
-        """As Flask's; None where there is no key."""
+        """Return Flask's serializer with the tolerant signer, None without a key."""
         serializer = super().get_signing_serializer(app)
         if serializer is not None:
-            serializer.signer = PatientSigner
+            serializer.signer = ClockSkewSigner
         return serializer
 
 
@@ -97,28 +94,28 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-ONLY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
-"""Sent with the others when people reach the site by https: for a year, browsers then come no other way."""
+HTTPS_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
+"""Added when the site is served over https: browsers then use https only, for a year."""
 
-LARGEST_REQUEST = 256 * 1024
-"""Bytes. 500 emoji are 6 KB percent-encoded; a claim that is only somewhat too long gets its form back, not a 413."""
+MAX_REQUEST_BYTES = 256 * 1024
+"""500 emoji are 6 KB percent-encoded. A claim that is slightly too long returns the form instead of a 413."""
 
-ROOMY = {
+LARGER_LIMITS = {
     "importing.upload": MAX_BYTES + 64 * 1024,
     "api_keeping.import_report": MAX_BYTES,
-    "batches.start": LARGEST_BATCH + 64 * 1024,
-    "api_batches.start": LARGEST_BATCH,
+    "batches.start": MAX_BATCH_BYTES + 64 * 1024,
+    "api_batches.start": MAX_BATCH_BYTES,
 }
-"""Endpoints that take more, in bytes: a whole report, a file of claims, and what a form writes around it."""
+"""Bytes by endpoint that accepts a report or a file of claims, with 64 KiB for the encoding of a form."""
 
 csrf = CSRFProtect()
 
 
 def protect(app: Flask, settings: Settings) -> None:
-    """Headers on every answer, CSRF on every form, a limit on every request, a careful session cookie."""
-    believe_proxies(app, settings.proxies)
+    """Add headers, CSRF protection, size limits and secure session cookies to the application."""
+    trust_proxies(app, settings.proxies)
     app.config.update(
-        MAX_CONTENT_LENGTH=LARGEST_REQUEST,
+        MAX_CONTENT_LENGTH=MAX_REQUEST_BYTES,
         SESSION_COOKIE_NAME="hopcheck",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
@@ -127,25 +124,25 @@ def protect(app: Flask, settings: Settings) -> None:
         WTF_CSRF_TIME_LIMIT=None,  # a page left open all day still works; the token lives as long as the session
         WTF_CSRF_SSL_STRICT=False,  # that check needs a Referer, which our own Referrer-Policy keeps from being sent
     )
-    app.before_request(keep_streams_home)
-    app.before_request(_make_room)
-    app.before_request(_refuse_other_than_utf8)  # before CSRF, which parses the form and lets the raw bytes go
+    app.before_request(refuse_foreign_streams)
+    app.before_request(_raise_size_limit)
+    app.before_request(_require_utf8)  # before CSRF, which parses the form and discards the raw bytes
     csrf.init_app(app)
     app.session_interface = SessionCookies()
     app.jinja_env.globals["form_name"] = form_name
-    headers = {**HEADERS, **ONLY_HTTPS} if settings.https else HEADERS
+    headers = {**HEADERS, **HTTPS_HEADERS} if settings.https else HEADERS
     app.after_request(lambda response: _add_headers(response, headers))
     app.after_request(log_refusal_by_status)
 
 
-def believe_proxies(app: Flask, number: int) -> None:
-    """Take address, scheme and host of a request from what the last `number` proxies say; with 0 nobody is believed."""
+def trust_proxies(app: Flask, number: int) -> None:
+    """Take address, scheme and host of a request from the last `number` proxies; with 0 no proxy is trusted."""
     if number:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=number, x_proto=number, x_host=number)  # type: ignore[method-assign]
 
 
 def owner() -> str:
-    """This browser's random name (128 bits), made at its first use."""
+    """Return this browser's random name (128 bits), setting the cookie at its first use."""
     if "owner" not in session:
         session["owner"] = secrets.token_urlsafe(16)
         session.permanent = True
@@ -153,28 +150,27 @@ def owner() -> str:
 
 
 def form_name() -> str:
-    """A random name for one form on one page (128 bits), so that sending it twice starts one run."""
+    """Return a random name for a form (128 bits), so that submitting it twice starts one run."""
     return secrets.token_urlsafe(16)
 
 
-def let_search_engines_list() -> None:
-    """Leave out the header that keeps search engines from listing this page: its report was published."""
+def allow_indexing() -> None:
+    """Omit the noindex header from this page, for published reports."""
     g.published = True
 
 
-def _make_room() -> None:
-    """Whatever is larger still is refused by its length, unread."""
-    if most := ROOMY.get(request.endpoint or ""):
+def _raise_size_limit() -> None:
+    """Raise the size limit for the endpoints that accept files. Requests over the limit are refused unread."""
+    if most := LARGER_LIMITS.get(request.endpoint or ""):
         request.max_content_length = request.max_form_memory_size = most
 
 
-def _refuse_other_than_utf8() -> None:
-    """A form in another encoding is bad input. Werkzeug would replace bad bytes silently, hence the raw body.
+def _require_utf8() -> None:
+    """Refuse forms in other encodings, reading the raw body because Werkzeug replaces invalid bytes.
 
-    JSON has no percent signs to resolve; whoever reads it sees to its encoding (api/input.py), and so does who reads a
-    file (app/runs/importing.py).
+    JSON and files are checked where they are read (api/input.py, app/runs/importing.py).
     """
-    if request.method != "POST" or request.mimetype == "application/json" or request.endpoint in ROOMY:
+    if request.method != "POST" or request.mimetype == "application/json" or request.endpoint in LARGER_LIMITS:
         return
     body = request.get_data(cache=True)
     try:
@@ -193,17 +189,15 @@ def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
     return response
 
 
-# A form that was sent with a token of another session, or none: each page says so in its own way.
-
-STALE = "This page had grown stale, so nothing was done. Please try again."
+STALE = "This page was out of date, so nothing was done. Please try again."
 
 Handler = Callable[[CSRFError], ResponseReturnValue]
 
 
-def when_stale(blueprint: Blueprint) -> Callable[[Handler], Handler]:
-    """Make the decorated function answer stale forms of the blueprint's pages.
+def on_csrf_error(blueprint: Blueprint) -> Callable[[Handler], Handler]:
+    """Make the decorated function handle CSRF errors of the blueprint's pages.
 
-    It may abort as a view may, which Flask would take for a fault of the server in a handler of errors.
+    It may abort like a view; Flask would treat that as a server error in an error handler.
     """
 
     def register(handler: Handler) -> Handler:

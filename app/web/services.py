@@ -1,4 +1,4 @@
-"""What this application is made of, for whoever serves a request."""
+"""Access to the application's services in a request."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AppServices:
-    """Kept as `app.extensions["hopcheck"]`. `container` is a Container or, in tests, something of its shape."""
+    """The services of an application, stored as `app.extensions["hopcheck"]`."""
 
     settings: Settings
-    container: Any
+    container: Any  # a Container, or a substitute in tests
     runs: Runs
     followers: Followers
     calls: CallLog
 
     def components(self) -> tuple[Component, ...]:
-        """How the heavy parts of this process stand; none where workers carry the runs out."""
+        """Return the models and indexes of this process and their state; none where workers execute the runs."""
         return () if self.settings.redis_url else self.container.components()
 
 
 def services() -> AppServices:
-    """The current application's parts."""
+    """Return the current application's services."""
     return current_app.extensions["hopcheck"]
 
 
 def capabilities() -> Capabilities:
-    """What can be chosen for a run, read once a request."""
+    """Return the options for a run, computed once per request."""
     if "capabilities" not in g:
         g.capabilities = services().container.capabilities()
     return g.capabilities

@@ -1,7 +1,7 @@
-"""The site's password, where SITE_PASSWORD is set: whoever has not typed it sees the form for it in place of any page.
+"""Password protection of the site, where SITE_PASSWORD is set.
 
-A flag in the signed cookie lets a browser in until the password or the signing key changes. A program gets in with a
-token (API_TOKENS). What stays open: /healthz, /metrics, which asks for a token of its own, and the static files.
+A proof in the signed cookie admits a browser until the password or the signing key changes. A program is admitted by an
+API token (API_TOKENS). /healthz, /metrics (which has its own token) and the static files stay open.
 """
 
 from __future__ import annotations
@@ -21,61 +21,62 @@ from app.domain.errors import InvalidInput
 from app.web.api.auth import token_name
 from app.web.api.blueprint import API, problem, seconds_to_wait
 from app.web.observability import refused
-from app.web.security import STALE, when_stale
+from app.web.security import STALE, on_csrf_error
 from app.web.services import services
 from app.web.views import about
 
 site_password = Blueprint("site_password", __name__)
 
-OPEN = frozenset({"health.healthz", "metrics.scrape", "static", "site_password.ask", "site_password.enter"})
+OPEN_ENDPOINTS = frozenset({"health.healthz", "metrics.scrape", "static", "site_password.ask", "site_password.enter"})
 
-ASKED = 403
-WRONG = 422
-SECRET = "This site asks for its password, or for a token that is known here."
+ASK_STATUS = 403
+WRONG_STATUS = 422
+PASSWORD_REQUIRED = "This site asks for its password, or for a token that is known here."
 
 _LOCAL = re.compile(r"/(?![/\\])[!-\[\]-~]*")
-"""An address on this site: one slash first, then ASCII without backslashes, which browsers take for slashes."""
+"""A local address: one slash, then ASCII without backslashes, which browsers treat as slashes."""
 
 
-def ask_strangers(app: Flask, settings: Settings) -> None:
-    """Register before whatever answers with a page: a stranger gets no other one than the form."""
+def require_password(app: Flask, settings: Settings) -> None:
+    """Require the password for every page. Register before the functions that respond with pages."""
     if settings.site_password:
-        app.before_request(_ask_strangers)
+        app.before_request(_check_admission)
 
 
-def _ask_strangers() -> ResponseReturnValue | None:
-    if request.endpoint in OPEN or _is_let_in():
+def _check_admission() -> ResponseReturnValue | None:
+    """Return the password form, or problem details for the API, unless the client is admitted."""
+    if request.endpoint in OPEN_ENDPOINTS or _is_admitted():
         return None
     if not request.path.startswith(f"{API}/"):
         wanted = iri_to_uri(request.full_path).removesuffix("?") if request.method == "GET" else ""
-        return _form(ASKED, wanted=wanted)
+        return _form(ASK_STATUS, wanted=wanted)
     if token_name():
         return None
     refused("password")
-    answer = problem(401, SECRET)
+    answer = problem(401, PASSWORD_REQUIRED)
     answer.headers["WWW-Authenticate"] = str(WWWAuthenticate("bearer", {"realm": "Hopcheck"}))
     return answer
 
 
 @site_password.get("/password")
 def ask() -> ResponseReturnValue:
-    """The form. Nothing, where the site asks for no password."""
+    """Show the form; 404 where SITE_PASSWORD is not set."""
     return _form(200) if services().settings.site_password else abort(404)
 
 
 @site_password.post("/password")
 def enter() -> ResponseReturnValue:
-    """Let this browser in, and lead to the page that it wanted."""
+    """Check the password, admit this browser and redirect to the page that it requested."""
     expected = services().settings.site_password or abort(404)
     if not hmac.compare_digest(request.form.get("password", "").encode(), expected.encode()):
         refused("password")
-        return _again(WRONG, "That is not the password.")
+        return _again(WRONG_STATUS, "That is not the password.")
     session["let_in"] = _proof()
     session.permanent = True
     return redirect(_on_this_site(request.form.get("wanted", "")), 303)
 
 
-@when_stale(site_password)
+@on_csrf_error(site_password)
 def _stale(error: CSRFError) -> ResponseReturnValue:
     return _again(400, STALE)
 
@@ -102,16 +103,16 @@ def _form(code: int, notice: str = "", wanted: str = "") -> Response:
     return Response(page, code, mimetype="text/html")
 
 
-def _is_let_in() -> bool:
+def _is_admitted() -> bool:
     return hmac.compare_digest(str(session.get("let_in", "")), _proof())
 
 
 def _proof() -> str:
-    """What the cookie holds: nothing that the password could be found from without the signing key."""
+    """Return the value of the cookie, from which the password cannot be found without the signing key."""
     key, password = str(current_app.secret_key).encode(), services().settings.site_password or ""
     return hmac.digest(key, b"site password: " + password.encode(), "sha256").hex()
 
 
 def _on_this_site(address: str) -> str:
-    """The address if it is one of this site's, else that of the first page: no link leads from here to elsewhere."""
+    """Return the address if it is local, else "/", so that the form cannot redirect to another site."""
     return address if _LOCAL.fullmatch(address) else "/"

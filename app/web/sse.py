@@ -62,17 +62,17 @@ class Followers:
 
     @property
     def count(self) -> int:
-        """How many streams are open."""
+        """Return the number of open streams."""
         return self._count
 
     @property
     def has_room(self) -> bool:
-        """Whether a slot is free."""
+        """Return whether a slot is free."""
         return self._count < self.limit
 
     @contextmanager
     def slot(self) -> Iterator[bool]:
-        """Take a slot for the block's length. Yields False where none is free; the block must then end soon."""
+        """Reserve a slot for the block. Yields False where none is free; the block must then end soon."""
         with self._lock:
             is_taken = self.has_room
             self._count += is_taken
@@ -84,7 +84,7 @@ class Followers:
 
 
 class Renderer(Protocol):
-    """Turns the events of one run into messages of a stream."""
+    """Renders the events of one run as messages of a stream."""
 
     @property
     def ended(self) -> bool:

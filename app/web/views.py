@@ -1,4 +1,7 @@
-"""How values look to a reader: words, icons and short forms. Nothing here knows Flask, so all of it is tried alone."""
+"""Template filters: words, icons and short forms for values, and the state of a run as its page shows it.
+
+Nothing here depends on Flask. Everything is computed from the report, so a loaded page and a streamed card agree.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +21,10 @@ if TYPE_CHECKING:
     from app.runs.service import Place
 
 
-# Which module a run is waiting for, read off its report: what the diagram of the modules lights up.
-#
-# The strategies say what came back before they make their next call, so the last thing that happened tells whose reply
-# comes next. Nothing of it is stored, and logs of earlier versions light up as well. Where calls overlap, this is the
-# one whose reply is used next; others may be at work ahead of their turn.
-
-
 class Module(NamedTuple):
-    """A module as the diagram names it: the class of its box, its name, and what it does in plain words."""
+    """A module in the diagram."""
 
-    box: str
+    box: str  # CSS class of its box
     name: str
     does: str
 
@@ -58,12 +54,16 @@ PURSUIT_MODULES = (QUESTIONER, ANSWERER, PARAPHRASER, REASONER)
 
 
 def pursues(options: RunOptions) -> bool:
-    """Whether the run is an evidence pursuit, which has modules of its own."""
+    """Return whether the run is an evidence pursuit, which has its own modules."""
     return options.strategy == PURSUIT
 
 
 def at_work(report: Report) -> Module | None:
-    """The module whose reply the run waits for; None before its turn, and after its end."""
+    """Return the module whose reply the run waits for; None while it is queued and after its end.
+
+    Strategies emit the result of a call before they make the next one, so the last event determines the module, also in
+    logs of earlier versions. Speculative calls of other modules are not shown.
+    """
     if report.ended or report.phase in ("", WAITING.phase):
         return None
     if report.stopped_because:
@@ -79,15 +79,10 @@ def at_work(report: Report) -> Module | None:
     return VERIFIER if kept and report.judged_after < len(report.hops) else GENERATOR
 
 
-# What a run's trail shows besides its hops: the hop that is being asked, what is done now, and what stands open.
-#
-# All of it is read off the report, so a page that is loaded and a card that the stream brings say the same.
+def upcoming_hop(report: Report) -> int | None:
+    """Return the number of the hop whose question is being generated, None while there is none.
 
-
-def asking(report: Report) -> int | None:
-    """The number of the hop that a question is being thought of for, or None while none is.
-
-    Whether it will be asked is not sure: there may be nothing left to ask.
+    The hop may not come: there may be no question left to ask.
     """
     waits = report.phase in ("", WAITING.phase)
     last = report.hops[-1] if report.hops else None
@@ -97,45 +92,45 @@ def asking(report: Report) -> int | None:
     return len(report.hops) + 1 if len(report.hops) < report.options.max_hops else None
 
 
-def doing(report: Report) -> str:
-    """What is being done now: what the module at work says of it, or what is known to come next."""
+def current_activity(report: Report) -> str:
+    """Return the current activity: as the module reports it, or what comes next."""
     if not report.phase_over or not report.phase:
         return report.phase
     if report.stopped_because:
         return "weighing the evidence"
     if report.open_hop:
         return "weighing the answer" if report.open_hop.answer else "looking for evidence"
-    return "thinking of a question" if asking(report) else "weighing whether this is enough"
+    return "thinking of a question" if upcoming_hop(report) else "weighing whether this is enough"
 
 
-def unfolded(hop: Hop, report: Report) -> bool:
-    """Whether a hop's card is open where its reader has not said so: the newest answer, while the run goes on."""
+def is_expanded(hop: Hop, report: Report) -> bool:
+    """Return whether a hop's card is open by default: the newest answer of a running run."""
     later = report.hops[hop.number :]
     return not report.ended and not any(each.answer for each in later)
 
 
-def told_aloud(hop: Hop, report: Report) -> bool:
-    """Whether a screen reader reads out the hop's card when it comes: when its outcome is there, and not again.
+def is_announced(hop: Hop, report: Report) -> bool:
+    """Return whether a screen reader announces the card: once, when the outcome is known.
 
-    A card comes whole whenever something in it changes, and a log reads out whatever comes.
+    Cards are replaced whole at every change, and a log region announces each replacement.
     """
-    return not report.ended and hop.status is not HopStatus.OPEN and (not hop.answer or unfolded(hop, report))
+    return not report.ended and hop.status is not HopStatus.OPEN and (not hop.answer or is_expanded(hop, report))
 
 
-def looked_at(answer: Answer) -> tuple[Passage, ...]:
-    """Every passage behind an answer, the cited one first, the others as they were ranked."""
+def passages_of(answer: Answer) -> tuple[Passage, ...]:
+    """Return every passage behind an answer: the cited one first, the others as they were ranked."""
     cited = answer.cited.passage if answer.cited else None
     others = tuple(passage for passage in answer.retrieved if passage != cited)
     return (cited, *others) if cited else others
 
 
-def scored(answer: Answer) -> bool:
-    """Whether the scores of its passages say anything: whoever does not score leaves them all alike."""
+def has_scores(answer: Answer) -> bool:
+    """Return whether the passages have distinct scores; sources without scores give all the same."""
     return len({passage.score for passage in answer.retrieved}) > 1
 
 
 class Face(NamedTuple):
-    """A word, an icon and a style class that always appear together, so colour is never the only sign."""
+    """A word, an icon and a style class that always appear together, so that colour is never the only sign."""
 
     word: str
     icon: str
@@ -154,7 +149,7 @@ FACES = {
     HopStatus.INTERRUPTED: Face("Interrupted", "pause", "interrupted"),
     "running": Face("Running", "dots", "open"),
 }
-"""By label, hop status or state of a run; a run that failed looks as a hop that failed does."""
+"""By label, hop status or state of a run; "failed" is the same for both."""
 
 LABEL_SETS = {
     LabelSet.THREE: ("Three labels", "Supported, refuted, or not enough evidence."),
@@ -163,11 +158,11 @@ LABEL_SETS = {
 }
 
 EXCERPT = 360
-"""Characters of a passage shown on each side of its answer before the rest is folded away."""
+"""Visible characters of a passage on each side of its answer."""
 
 
 class Excerpt(NamedTuple):
-    """A passage around its answer; `cut_before` and `cut_after` say whether text was left out there."""
+    """A passage around its answer; `cut_before` and `cut_after` mark omitted text."""
 
     before: str
     answer: str
@@ -177,7 +172,7 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(span: Span, around: int = EXCERPT) -> Excerpt:
-    """The words around a span, about `around` characters on each side, never cutting a word."""
+    """Return the words around a span, about `around` characters on each side, without cutting a word."""
     before, after = span.passage.text[: span.start], span.passage.text[span.end :]
     cut_before, cut_after = len(before) > around, len(after) > around
     if cut_before:
@@ -188,14 +183,14 @@ def excerpt(span: Span, around: int = EXCERPT) -> Excerpt:
 
 
 class Opening(NamedTuple):
-    """What is shown of a text at once, and the rest of it, "" where there is none."""
+    """The visible start of a text, and the rest, "" for none."""
 
     shown: str
     rest: str
 
 
 def opening(text: str, about: int = 2 * EXCERPT) -> Opening:
-    """The first words of a text, about `about` characters of them, never cutting a word that is no longer than that."""
+    """Split off the first `about` characters of a text, without cutting a word unless it is longer than that."""
     if len(text) <= about + EXCERPT // 2:
         return Opening(text, "")
     shown = text[:about].rpartition(" ")[0] or text[:about]
@@ -203,14 +198,14 @@ def opening(text: str, about: int = 2 * EXCERPT) -> Opening:
 
 
 def confidence_words(confidence: float) -> str:
-    """What a confidence in [0, 1] means in words."""
+    """Describe a confidence in [0, 1]."""
     if confidence >= 0.85:
         return "High confidence"
     return "Moderate confidence" if confidence >= 0.6 else "Low confidence"
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person reads them: "4.2 s", "1 min 5 s"."""
+    """Format seconds: "4.2 s", "1 min 5 s"."""
     if seconds < 59.95:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -218,7 +213,7 @@ def duration(seconds: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """A wait as a person would say it: "a few seconds", "about 40 seconds", "about 2 minutes", "about 3 hours"."""
+    """Format a wait: "a few seconds", "about 40 seconds", "about 2 minutes", "about 3 hours"."""
     if seconds <= 5:
         return "a few seconds"
     if seconds <= 57:
@@ -230,19 +225,19 @@ def about(seconds: float) -> str:
 
 
 def place_words(place: Place) -> str:
-    """A place in the queue: "Next in line", "3rd in line, about 40 seconds"."""
+    """Format a position in the queue: "Next in line", "3rd in line, about 40 seconds"."""
     where = "Next" if place.position == 1 else ordinal(place.position)
     return f"{where} in line" + (f", {about(place.seconds)}" if place.seconds is not None else "")
 
 
 def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 21st."""
+    """Return 1st, 2nd, 3rd, 4th, 11th, 21st."""
     teen = 10 < number % 100 < 20
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def usage_words(usage: Usage) -> str:
-    """What a run's calls cost: "12 calls, 3 cached, 4,210 tokens"; money only where the operator has set prices."""
+    """Format the cost of a run: "12 calls, 3 cached, 4,210 tokens"; money only where prices are set."""
     words = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
     if usage.cached:
         words.append(f"{usage.cached:,} cached")
@@ -253,20 +248,17 @@ def usage_words(usage: Usage) -> str:
 
 
 def cost_words(usage: Usage) -> str:
-    """What a hop's calls cost, in short: "1,210 tokens"; "" where no model was called, or none that counts tokens."""
+    """Format the cost of a hop: "1,210 tokens"; "" where no tokens were counted."""
     return f"{usage.tokens:,} token{'' if usage.tokens == 1 else 's'}" if usage.tokens else ""
 
 
 def claim_only(options: RunOptions) -> bool:
-    """Whether a run asks a language model about the claim alone, so that there are no hops and no evidence."""
+    """Return whether the run asks a language model about the claim alone, without hops or evidence."""
     return options.strategy in BASELINES
 
 
 def web_link(passage: Passage) -> str | None:
-    """The passage's address if a browser may safely follow it: http and https only, never `javascript:`.
-
-    What a model recited has no address, whatever it says.
-    """
+    """Return the passage's address if it is safe to follow (http or https), None otherwise and for recited passages."""
     if passage.origin is Origin.RECITED:
         return None
     try:
@@ -277,66 +269,66 @@ def web_link(passage: Passage) -> str | None:
 
 
 def sites(passages: Iterable[Passage]) -> str:
-    """Where the passages are from, each place once; what a model recited is from nowhere."""
+    """Return the distinct sources of the passages; recited passages have none."""
     return ", ".join(
         dict.fromkeys(each.source for each in passages if each.source and each.origin is not Origin.RECITED)
     )
 
 
 def date_words(passage: Passage, said_on: str | None) -> str:
-    """The day on which it was published; that it is unknown, of a page of the web and where the claim has a date."""
+    """Return the date of publication; "date unknown" for web pages and where the claim has a date."""
     unknown = said_on is not None or passage.origin is Origin.WEB
     return passage.published or ("date unknown" if unknown else "")
 
 
 def search_words(options: RunOptions) -> str:
-    """What a run searches, and what it leaves out of what is found; "" where nothing is searched."""
+    """Describe what a run searches and excludes; "" where nothing is searched."""
     left_out = ("" if options.undated else ", dated pages only") + ("" if options.fact_checks else ", no fact-checkers")
     return f"{options.search}{left_out}" if options.search else ""
 
 
 def moment(at: datetime) -> str:
-    """A date and time to the minute, in UTC."""
+    """Format a date and time to the minute, in UTC."""
     at = at.astimezone(UTC)
     return f"{at.day} {at:%b %Y, %H:%M} UTC"
 
 
 def made_at(imported: Imported) -> str:
-    """When the check of an imported report began, as its file says."""
+    """Return when the check of an imported report began, according to its file."""
     return moment(datetime.fromisoformat(imported.made_at))
 
 
 def since(at: datetime) -> float:
-    """Seconds from `at` until now."""
+    """Return the seconds from `at` until now."""
     return max(0.0, (datetime.now(UTC) - at).total_seconds())
 
 
 FILTERS: dict[str, Callable] = {
     "at_work": at_work,
-    "asking": asking,
+    "upcoming_hop": upcoming_hop,
     "claim_only": claim_only,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
     "confidence_words": confidence_words,
     "cost_words": cost_words,
     "date_words": date_words,
-    "doing": doing,
+    "current_activity": current_activity,
     "duration": duration,
     "excerpt": excerpt,
     "face": FACES.__getitem__,
     "is_fact_check": is_fact_check,
-    "looked_at": looked_at,
+    "passages_of": passages_of,
     "made_at": made_at,
     "moment": moment,
     "opening": opening,
     "place_words": place_words,
     "pursues": pursues,
-    "scored": scored,
+    "has_scores": has_scores,
     "search_words": search_words,
     "since": since,
     "sites": sites,
-    "told_aloud": told_aloud,
-    "unfolded": unfolded,
+    "is_announced": is_announced,
+    "is_expanded": is_expanded,
     "usage_words": usage_words,
     "web_link": web_link,
 }
-"""What the templates may call."""
+"""The filters of the templates, by name."""

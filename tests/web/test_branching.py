@@ -137,7 +137,7 @@ def test_to_anybody_else_there_is_no_such_page(client, path):
 def test_a_stale_form_comes_back_as_it_was_typed(client, path):
     sent = client.post(f"{path}/branch", data={"csrf_token": "old", "hop": "2", "question": "Mine?"})
     assert (sent.status_code, "Mine?</textarea>" in sent.text) == (400, True)
-    assert "This page had grown stale, so nothing was done." in sent.text
+    assert "This page was out of date, so nothing was done." in sent.text
 
 
 def test_a_stale_form_of_anybody_else_leads_nowhere(client, path):

@@ -145,7 +145,7 @@ def test_to_anybody_else_there_is_nothing_to_delete_or_to_undo(client, path):
 
 def test_a_stale_form_asks_again_and_deletes_nothing(client, path):
     answer = client.post(f"{path}/delete", data={"csrf_token": "old"})
-    assert (answer.status_code, "This page had grown stale" in answer.text) == (400, True)
+    assert (answer.status_code, "This page was out of date" in answer.text) == (400, True)
     assert "Delete this check?" in answer.text
     assert client.get(path).status_code == 200
     assert client.application.test_client().post(f"{path}/delete").status_code == 404

@@ -148,7 +148,7 @@ def test_nothing_that_a_file_holds_does_anything_on_the_page(client, told):
 @pytest.mark.parametrize(
     "sent, said",
     [
-        (b"", "Choose a file, or paste what stands in one."),
+        (b"", "Choose a file, or paste its text."),
         (b"not json", "This is no JSON in UTF-8."),
         (b"\x89PNG\r\n\x1a\n\x00\xff", "This is no JSON in UTF-8."),
         (b"[" * 100_000, "This is no JSON in UTF-8."),
@@ -171,7 +171,7 @@ def test_what_was_pasted_comes_back_with_the_reason(client):
 def test_a_stale_form_comes_back_with_what_was_pasted(client):
     answer = client.post("/import", data={"csrf_token": "old", "report": "{}"})
     assert answer.status_code == 400
-    assert "This page had grown stale" in answer.text and "\n{}</textarea>" in answer.text
+    assert "This page was out of date" in answer.text and "\n{}</textarea>" in answer.text
 
 
 def test_a_report_as_large_as_allowed_is_read_and_a_larger_one_is_not(client, told):

@@ -91,7 +91,7 @@ def test_a_note_that_cannot_be_kept_comes_back_as_it_was_typed(client, path, tex
 def test_a_stale_form_comes_back_as_it_was_typed_and_can_be_sent_again(client, path, headers):
     answer = write(client, path, text="Long thoughts.", csrf_token="old", headers=headers)
     assert answer.status_code == (200 if headers else 400)
-    assert "This page had grown stale" in place(answer.text, 1) and typed(answer.text, 1) == "Long thoughts."
+    assert "This page was out of date" in place(answer.text, 1) and typed(answer.text, 1) == "Long thoughts."
     fresh = re.search(r'name="csrf_token" value="([^"]+)"', place(answer.text, 1))[1]
     assert write(client, path, text="Long thoughts.", csrf_token=fresh).status_code == 303
 

@@ -143,7 +143,7 @@ def test_to_anybody_else_there_is_no_such_page(client, path, button):
 
 def test_a_stale_form_changes_nothing_and_says_so(client, path):
     answer = client.post(f"{path}/publish", data={"csrf_token": "old"})
-    assert (answer.status_code, "This page had grown stale" in answer.text) == (400, True)
+    assert (answer.status_code, "This page was out of date" in answer.text) == (400, True)
     assert path not in client.get("/gallery").text
 
 

@@ -119,7 +119,7 @@ def test_a_stale_form_does_nothing_and_says_so_on_the_runs_page(held, headers):
     client, path, _ = held()
     answer = client.post(f"{path}/stop", data={"csrf_token": "old"}, headers=headers)
     assert answer.status_code == (200 if headers else 400)
-    assert "This page had grown stale, so nothing was done." in answer.text
+    assert "This page was out of date, so nothing was done." in answer.text
     assert "Running" in client.get("/").text
 
 

@@ -24,7 +24,7 @@ from app.domain.events import (
 from app.domain.model import Answer, Claim, Judgement, Label, Passage, Question, RunOptions, Span, Verdict
 from app.domain.report import Report, reduce_events
 from app.runs.event_store import WAITING
-from app.web.views import asking, cost_words, doing, looked_at, opening, scored, unfolded
+from app.web.views import cost_words, current_activity, has_scores, is_expanded, opening, passages_of, upcoming_hop
 from tests.fakes import TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 from tests.web.conftest import finished, started, wait_for
 
@@ -59,7 +59,7 @@ def after(*events) -> Report:
     ],
 )
 def test_a_hop_is_being_asked_from_when_it_is_known_that_one_more_is_wanted_until_its_question_is_there(events, number):
-    assert asking(after(*events)) == number
+    assert upcoming_hop(after(*events)) == number
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_hop_is_being_asked_from_when_it_is_known_that_one_more_is_wanted_unti
     ],
 )
 def test_what_is_done_is_what_a_module_says_until_that_is_over_and_then_what_comes_next(events, words):
-    assert doing(after(*events)) == words
+    assert current_activity(after(*events)) == words
 
 
 def test_the_newest_answer_is_open_while_the_run_goes_on_and_none_once_it_has_ended():
@@ -87,7 +87,7 @@ def test_the_newest_answer_is_open_while_the_run_goes_on_and_none_once_it_has_en
 
     def open_cards(*more):
         report = after(*events, *more)
-        return [hop.number for hop in report.hops if unfolded(hop, report)]
+        return [hop.number for hop in report.hops if is_expanded(hop, report)]
 
     assert open_cards() == [1]
     assert open_cards(second[0]) == [1, 2], "there is nothing to read in the second yet"
@@ -97,16 +97,16 @@ def test_the_newest_answer_is_open_while_the_run_goes_on_and_none_once_it_has_en
 
 def test_the_cited_passage_comes_first_wherever_it_was_ranked_and_is_there_once():
     first, second, cited = (Passage(text, text, "somewhere") for text in ("one", "two", "three"))
-    assert looked_at(Answer("t", Span(cited, 0, 1), (first, cited, second))) == (cited, first, second)
-    assert looked_at(Answer("t", Span(cited, 0, 1), (first,))) == (cited, first)
-    assert looked_at(Answer(None, None, (first, second))) == (first, second)
+    assert passages_of(Answer("t", Span(cited, 0, 1), (first, cited, second))) == (cited, first, second)
+    assert passages_of(Answer("t", Span(cited, 0, 1), (first,))) == (cited, first)
+    assert passages_of(Answer(None, None, (first, second))) == (first, second)
 
 
 def test_scores_that_are_all_alike_say_nothing():
     one, two = Passage("one", "", ""), Passage("two", "", "", score=1.5)
-    assert scored(Answer(None, None, (one, two)))
-    assert not scored(Answer(None, None, (one, replace(two, score=0.0))))
-    assert not scored(Answer(None, None, (two,)))
+    assert has_scores(Answer(None, None, (one, two)))
+    assert not has_scores(Answer(None, None, (one, replace(two, score=0.0))))
+    assert not has_scores(Answer(None, None, (two,)))
 
 
 def test_a_text_that_is_hardly_longer_than_its_beginning_is_shown_whole():
@@ -184,27 +184,27 @@ def test_a_passage_of_two_thousand_words_is_folded_around_its_answer_or_behind_i
 
 def test_no_passages_at_all_is_a_sentence_and_nothing_to_unfold(make_app):
     words = card(page_of(make_app, Answer("yes", None, ())))
-    assert "No passage was found." in words and 'class="fold"' not in words and "Why it was kept." in words
+    assert "No passage was found." in words and 'class="reduce_events"' not in words and "Why it was kept." in words
 
 
 def test_cards_are_folded_once_the_run_has_ended_and_open_where_the_address_asks_for_it(make_app, client):
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
-    assert client.get(path).text.count('class="fold" open') == 0
-    assert client.get(f"{path}?cards=open").text.count('class="fold" open') == 2
-    assert client.get(f"{path}?cards=whatever").text.count('class="fold" open') == 0
+    assert client.get(path).text.count('class="reduce_events" open') == 0
+    assert client.get(f"{path}?cards=open").text.count('class="reduce_events" open') == 2
+    assert client.get(f"{path}?cards=whatever").text.count('class="reduce_events" open') == 0
 
 
 def test_a_page_that_is_asked_to_keep_its_cards_folded_follows_a_stream_that_does(make_app):
     gate = Gate("question 2")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
-    page = wait_for(client, path, 'class="fold" open')
-    assert 'class="fold" open' not in client.get(f"{path}?cards=folded").text
+    page = wait_for(client, path, 'class="reduce_events" open')
+    assert 'class="reduce_events" open' not in client.get(f"{path}?cards=folded").text
     assert "cards=folded" in client.get(f"{path}?cards=folded").text and "&amp;cards" not in page
     gate.open()
-    assert 'class="fold" open' not in client.get(f"{path}/events?cards=folded").text
-    assert 'class="fold" open' in client.get(f"{path}/events?cards=open").text
+    assert 'class="reduce_events" open' not in client.get(f"{path}/events?cards=folded").text
+    assert 'class="reduce_events" open' in client.get(f"{path}/events?cards=open").text
 
 
 def test_the_hop_that_is_being_asked_has_a_card_before_it_has_a_question(make_app):

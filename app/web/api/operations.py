@@ -10,7 +10,7 @@ from app.domain.model import Label
 from app.runs.comparison import MAX_RUNS, MIN_RUNS
 from app.runs.deletion import UNDO_SECONDS
 from app.web.api.responses import LIMIT
-from app.web.pages.history import LONGEST_SEARCH, OUTCOMES
+from app.web.pages.history import MAX_SEARCH, OUTCOMES
 
 Schema = dict[str, Any]
 
@@ -63,7 +63,7 @@ ONCE = Parameter(
 AT_MOST = Parameter("limit", LIMIT, "How many at most.")
 LISTING = (AT_MOST, Parameter("cursor", TEXT, "The next of the list before."))
 FILTERS = (
-    Parameter("q", {**TEXT, "maxLength": LONGEST_SEARCH}, "Words of the claim, whatever their case."),
+    Parameter("q", {**TEXT, "maxLength": MAX_SEARCH}, "Words of the claim, whatever their case."),
     Parameter(
         "label", {**TEXT, "enum": list(OUTCOMES)}, "The label of the verdict, or the state of a run without one."
     ),

@@ -16,7 +16,7 @@ from app.runs.service import RunFilter, RunSummary, StoredRun
 from app.web.api.auth import stored_run
 from app.web.api.schemas import Run, RunList
 from app.web.observability import about_run
-from app.web.pages.history import LONGEST_SEARCH, OUTCOMES, cursor_of, place_of
+from app.web.pages.history import MAX_SEARCH, OUTCOMES, cursor_of, position_of
 from app.web.services import capabilities, services
 
 
@@ -58,14 +58,14 @@ def sent_limit() -> int:
 def sent_cursor() -> Position | None:
     """Return the position after which the list continues, None for its beginning. Raises InvalidInput."""
     text = request.args.get("cursor")
-    return None if text is None else place_of(text)
+    return None if text is None else position_of(text)
 
 
 def list_filters() -> RunFilter:
     """Return the filters of the list. Raises InvalidInput for an unknown outcome or answerer, or too long a search."""
     words = request.args.get("q", "")
-    if len(words) > LONGEST_SEARCH:
-        raise InvalidInput(f"The search has {len(words)} characters; at most {LONGEST_SEARCH} are allowed.", "q")
+    if len(words) > MAX_SEARCH:
+        raise InvalidInput(f"The search has {len(words)} characters; at most {MAX_SEARCH} are allowed.", "q")
     answerers = [each.name for each in capabilities().answerers]
     return RunFilter(words, one_of("label", OUTCOMES), one_of("answerer", answerers))
 

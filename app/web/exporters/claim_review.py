@@ -1,7 +1,7 @@
-"""A verdict as schema.org's ClaimReview, for programs that collect fact checks.
+"""Export a verdict as schema.org's ClaimReview.
 
-The rating is on the usual scale from 1 to 5, of which a machine's verdict has the two ends only: a reader of the number
-alone is not misled. A verdict that does not decide the claim has a name and no number.
+Ratings use the usual scale from 1 to 5, but only its two ends, so that the number alone does not suggest a nuance that
+the verdict does not have. A verdict that does not decide the claim has a name and no number.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ RATINGS = {Label.REFUTED: WORST, Label.SUPPORTED: BEST}
 
 
 def claim_review(run: StoredRun, address: str, home: str) -> dict[str, Any] | None:
-    """The JSON-LD object; None for a run without a verdict and for an imported one, whose verdict is not this site's.
+    """Return the JSON-LD object; None for a run without a verdict and for an imported one.
 
-    `address` is where the run's page is, `home` where the site's first page is.
+    `address` is the run's page, `home` the site's first page.
     """
     report = run.report
     if report.verdict is None or report.imported:
@@ -44,18 +44,18 @@ def claim_review(run: StoredRun, address: str, home: str) -> dict[str, Any] | No
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
-    """Who made the claim is a Thing: whether a person or an organisation is not known."""
-    told: dict[str, Any] = {"@type": "Claim"}
+    """Return the claim. Its author is a Thing, since it may be a person or an organisation."""
+    claimed: dict[str, Any] = {"@type": "Claim"}
     if claim.speaker:
-        told["author"] = {"@type": "Thing", "name": claim.speaker}
+        claimed["author"] = {"@type": "Thing", "name": claim.speaker}
     if claim.date:
-        told["datePublished"] = claim.date
-    return told
+        claimed["datePublished"] = claim.date
+    return claimed
 
 
 def _rating(verdict: Verdict) -> dict[str, Any]:
-    told: dict[str, Any] = {"@type": "Rating", "alternateName": FACES[verdict.label].word}
+    rating: dict[str, Any] = {"@type": "Rating", "alternateName": FACES[verdict.label].word}
     if verdict.label in RATINGS:
-        told |= {"ratingValue": RATINGS[verdict.label], "bestRating": BEST, "worstRating": WORST}
+        rating |= {"ratingValue": RATINGS[verdict.label], "bestRating": BEST, "worstRating": WORST}
     reasons = " ".join(sentence.text for sentence in verdict.rationale)
-    return {**told, "ratingExplanation": reasons} if reasons else told
+    return {**rating, "ratingExplanation": reasons} if reasons else rating

@@ -1,6 +1,7 @@
-"""Words of people and pages as Markdown that shows them and does nothing else: no link, no markup, no HTML.
+"""Export a run as Markdown: the claim, the verdict and each hop with the quoted evidence.
 
-Made for CommonMark and GitHub's dialect of it. Whatever is given comes out on one line.
+Passages without a quote are listed as links only; the JSON export is complete. Text of people and pages is escaped for
+CommonMark and GitHub's dialect, so that it produces no link, markup or HTML.
 """
 
 from __future__ import annotations
@@ -28,49 +29,45 @@ from app.web.views import (
 
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$#<>&@]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", ":": "&#58;", ".": "&#46;"}
-"""Nobody takes these for anything but text; what is not here gets a backslash."""
+"""Characters that need an entity; others are escaped by a backslash."""
 _LIST_OR_RULE = re.compile(r"\A(\d*)(?=[+=.)-])")
-"""So begins a line that may be a list's, a rule or what makes a heading of the line above."""
+"""The start of a list item, a rule, or an underline that makes the line above a heading."""
 _UNSAFE_IN_ADDRESS = re.compile(r"[\s\x00-\x20\x7f<>\\`]")
 _SPACE = re.compile(r"\s+")
 _WHOLE_WORDS = re.compile(r"[^\W_](.*[^\W_])?")
 
 
 def plain(text: str) -> str:
-    """The text as it stands within a line."""
+    """Escape text within a line."""
     return _SPECIAL.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), _one_line(text))
 
 
 def line(text: str) -> str:
-    """The text as it stands where a line begins."""
+    """Escape text at the start of a line."""
     return _LIST_OR_RULE.sub(r"\1\\", plain(text).lstrip())
 
 
 def bold(text: str) -> str:
-    """The text in bold. Two asterisks do that only around whole words."""
+    """Return escaped text in bold; asterisks work only around whole words."""
     if _WHOLE_WORDS.fullmatch(_one_line(text)):
         return f"**{plain(text)}**"
     return f"<strong>{plain(text)}</strong>"
 
 
 def link(text: str, address: str | None) -> str:
-    """A link, or the text alone without an address. The address must be one that may be followed."""
+    """Return a link, or the text alone without an address. The caller must check that the address is safe to follow."""
     if not address:
         return plain(text)
-    told = _UNSAFE_IN_ADDRESS.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), address)
-    return f"[{plain(text)}](<{told.replace('&', '&amp;')}>)"
+    escaped = _UNSAFE_IN_ADDRESS.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), address)
+    return f"[{plain(text)}](<{escaped.replace('&', '&amp;')}>)"
 
 
 def _one_line(text: str) -> str:
     return _SPACE.sub(" ", text)
 
 
-# A run as Markdown for people: the claim, the verdict and why, and every hop with the evidence that was quoted.
-#
-# The JSON export is the one that holds everything; here a passage that nothing was quoted from is a link only.
-
 IMPORTED = "Imported, unverified: this report was not made here."
-"""At the top of every report that was read from a file, on every form of it."""
+"""At the top of every imported report, on the page and in exports."""
 
 MACHINE = "A machine made this verdict, and machines are often wrong."
 READ = "Read the evidence before you rely on it."
@@ -79,7 +76,7 @@ FROM_MEMORY = "from the model’s memory, not a source"
 
 
 def report_as_markdown(run: StoredRun, address: str, notes: Sequence[Note] = ()) -> str:
-    """The report of a run that has ended; `address` is where its page is, `notes` are to stand by what they are on."""
+    """Return the report of an ended run, with `notes` by the hops that they are on; `address` is its page."""
     report = run.report
     blocks = [*_head(run, address), *_verdict(report), *_notes(notes, VERDICT)]
     if not claim_only(report.options):
@@ -155,7 +152,7 @@ def _evidence(answer: Answer, said_on: str | None) -> Iterator[str]:
 
 
 def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
-    """The note on that hop, in bold on which side its writer is."""
+    """Yield the note on that hop, with its side in bold."""
     for note in notes:
         if note.hop == hop:
             side = {True: "I agree.", False: "I disagree.", None: ""}[note.agrees]
@@ -163,33 +160,33 @@ def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
 
 
 def _quoted(span: Span) -> str:
-    """The whole passage with the answer in bold."""
+    """Return the whole passage with the answer in bold."""
     before, after = span.passage.text[: span.start].lstrip(), span.passage.text[span.end :]
     return f"> {line(before) if before else ''}{bold(span.text)}{plain(after).rstrip()}"
 
 
 def _source(passage: Passage, said_on: str | None) -> str:
-    """Where a passage is from and of which day, as a link where it can be followed."""
+    """Return where a passage is from and its date, as a link where it has an address."""
     title = passage.title or "A page without a title"
     if passage.origin is Origin.RECITED:
         return f"{plain(title)}, {FROM_MEMORY}"
     from_there = (passage.source, date_words(passage, said_on))
-    told = [link(title, web_link(passage)), *(plain(each) for each in from_there if each)]
+    parts = [link(title, web_link(passage)), *(plain(each) for each in from_there if each)]
     if passage.origin is Origin.WEB and is_fact_check(passage.url):
-        told.append("a fact-checker’s own article")
-    return ", ".join(told)
+        parts.append("a fact-checker’s own article")
+    return ", ".join(parts)
 
 
 def _work(report: Report) -> Iterator[str]:
     options = report.options
     roles = {role for role, _ in options.modules}
-    told: list[tuple[str, str | None]] = [("strategy", options.strategy)]
+    lines: list[tuple[str, str | None]] = [("strategy", options.strategy)]
     if not claim_only(options):
-        told += [
+        lines += [
             ("answerer", None if "answerer" in roles else options.answerer),
             ("corpora", ", ".join(options.corpora)),
         ]
-    told += [("search", search_words(options)), ("language model", options.model), *options.modules]
-    told += [("calls of models", usage_words(report.usage)), ("time", duration(report.seconds))]
+    lines += [("search", search_words(options)), ("language model", options.model), *options.modules]
+    lines += [("calls of models", usage_words(report.usage)), ("time", duration(report.seconds))]
     yield "## At work"
-    yield "\n".join(f"- {plain(name[:1].upper() + name[1:])}: {plain(value)}" for name, value in told if value)
+    yield "\n".join(f"- {plain(name[:1].upper() + name[1:])}: {plain(value)}" for name, value in lines if value)

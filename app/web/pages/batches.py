@@ -1,6 +1,6 @@
-"""Many claims at once: a form that takes them, a page that fills with labels, and results to take away.
+"""Pages for batches of claims: upload, progress, results, steering, deletion and restoration.
 
-Whoever has a batch's link reads it; only the browser that started it is offered to change something.
+Anybody with a batch's link can read it; only the browser that started it can change it.
 """
 
 from __future__ import annotations
@@ -29,35 +29,34 @@ from app.runs.models import RUNNING
 from app.web import views
 from app.web.observability import refused
 from app.web.pages.home import sent_form
-from app.web.security import STALE, owner, when_stale
+from app.web.security import STALE, on_csrf_error, owner
 from app.web.services import capabilities, services
 
 batches = Blueprint("batches", __name__)
 
-AT_ONCE = 100
-"""Claims on a page."""
+CLAIMS_PER_PAGE = 100
 
 CLOSED = "This site takes no batches of claims: its operator has switched them off."
 NOTHING_SENT = "Choose a file of claims, or paste some."
-NOT_NOW = "Nothing was changed: this batch does not stand so any more."
+NOT_NOW = "Nothing was changed: the state of this batch has changed meanwhile."
 NOTHING_FAILED = "There is nothing to try again."
 
 
 @batches.app_template_global("most_claims")
 def most_claims() -> int:
-    """How many claims a batch may have; 0 where no batches are taken."""
+    """Return the maximum number of claims in a batch; 0 where batches are disabled."""
     return services().settings.batch_claims
 
 
 @batches.get("/batches")
 def form() -> str:
-    """What takes claims, and this browser's batches."""
+    """Show the upload form and this browser's batches."""
     return form_page()
 
 
 @batches.post("/batches")
 def start() -> ResponseReturnValue:
-    """Start a batch, and lead to its page."""
+    """Start a batch and redirect to its page."""
     if not most_claims():
         return form_page(), 404
     try:
@@ -69,76 +68,76 @@ def start() -> ResponseReturnValue:
 
 @batches.get("/batches/<batch_id>")
 def page(batch_id: str) -> str:
-    """How far the batch is, and some of its claims, from `?after=` on; comes again by itself while something moves."""
+    """Show a batch's progress and some of its claims, from `?after=` on; reloads while the batch is running."""
     return _page(services().runs.batches.get(batch_id) or abort(404))
 
 
 @batches.post("/batches/<batch_id>/pause")
 def pause(batch_id: str) -> ResponseReturnValue:
-    """Begin no more of its runs."""
+    """Start no more of its runs until it is resumed."""
     return _done(owned(batch_id), services().runs.batch_commands.pause(batch_id))
 
 
 @batches.post("/batches/<batch_id>/resume")
 def resume(batch_id: str) -> ResponseReturnValue:
-    """Go on with what was paused."""
+    """Continue a paused batch."""
     return _done(owned(batch_id), services().runs.batch_commands.resume(batch_id))
 
 
 @batches.get("/batches/<batch_id>/cancel")
 def confirm(batch_id: str) -> str:
-    """Ask whether the batch is to be cancelled, and say what that means."""
-    return _confirmation(owned(batch_id))
+    """Ask for confirmation that the batch shall be cancelled."""
+    return _cancel_confirmation(owned(batch_id))
 
 
 @batches.post("/batches/<batch_id>/cancel")
 def cancel(batch_id: str) -> ResponseReturnValue:
-    """Begin no more of its runs, for good, and end those that go on."""
+    """Start no more of its runs, and stop those that are running."""
     return _done(owned(batch_id), services().runs.batch_commands.cancel(batch_id))
 
 
 @batches.post("/batches/<batch_id>/retry")
 def retry(batch_id: str) -> ResponseReturnValue:
-    """Check again what has failed."""
+    """Check the failed claims again."""
     return _done(owned(batch_id), services().runs.batch_commands.retry(batch_id) > 0, NOTHING_FAILED)
 
 
 @batches.get("/batches/<batch_id>/results.csv")
 def results_csv(batch_id: str) -> Response:
-    """What came of each claim, as a table."""
+    """Return the results as CSV."""
     return _results(batch_id, as_csv, "text/csv", "csv")
 
 
 @batches.get("/batches/<batch_id>/results.jsonl")
 def results_jsonl(batch_id: str) -> Response:
-    """The same for programs, one JSON object a line."""
+    """Return the results as JSON Lines."""
     return _results(batch_id, as_jsonl, "application/jsonl", "jsonl")
 
 
 def permalink(run_id: str) -> str:
-    """The whole address of a run's page."""
+    """Return the absolute address of a run's page."""
     return url_for("pages.run", run_id=run_id, _external=True)
 
 
-@when_stale(batches)
+@on_csrf_error(batches)
 def _stale(error: CSRFError) -> ResponseReturnValue:
-    """The form with what was pasted, or the batch's page, with tokens that work."""
+    """Return the form with the pasted claims, or the batch's page, with valid tokens."""
     batch_id = (request.view_args or {}).get("batch_id")
     if batch_id is None:
         return form_page(STALE), 400
     batch = owned(batch_id)
-    page = _confirmation(batch, STALE) if request.endpoint == "batches.cancel" else _page(batch, STALE)
+    page = _cancel_confirmation(batch, STALE) if request.endpoint == "batches.cancel" else _page(batch, STALE)
     return page, 400
 
 
 @batches.errorhandler(RequestEntityTooLarge)
 def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
-    """Its length told, so it was not read."""
+    """Report the size; the request was refused by its Content-Length, unread."""
     return form_page(TOO_LARGE, read=False), 413
 
 
 def _start() -> str:
-    """Start what the request asks for. Raises InvalidInput."""
+    """Start the submitted batch and return its id. Raises InvalidInput."""
     file = request.files.get("file")
     name = file.filename or "" if file else ""
     sent = file.read() if file and name else request.form.get("claims", "").encode(errors="replace")
@@ -151,7 +150,7 @@ def _start() -> str:
 
 
 def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
-    """The form as it was sent, but for a file, which no page may put into a form again."""
+    """Render the form as submitted, without the file, which browsers do not fill in again."""
     runs, whose = services().runs, session.get("owner", "")
     fields = request.form if read else {}
     form = sent_form() if read else None
@@ -182,9 +181,9 @@ def _page(batch: Batch, notice: str = "") -> str:
         "batch.html",
         batch=batch,
         progress=progress,
-        claims=store.claims(batch.id, first, AT_ONCE),
+        claims=store.claims(batch.id, first, CLAIMS_PER_PAGE),
         first=first,
-        at_once=AT_ONCE,
+        at_once=CLAIMS_PER_PAGE,
         moving=moving,
         held_up=services().runs.feeder.held_up() if batch.state is BatchState.GOING else None,
         own=session.get("owner") == batch.owner,
@@ -192,12 +191,12 @@ def _page(batch: Batch, notice: str = "") -> str:
     )
 
 
-def _confirmation(batch: Batch, notice: str = "") -> str:
+def _cancel_confirmation(batch: Batch, notice: str = "") -> str:
     return render_template("batch_cancel.html", batch=batch, notice=notice)
 
 
 def owned(batch_id: str) -> Batch:
-    """The batch, if this browser started it; for everybody else there is nothing here."""
+    """Return the batch if this browser started it; abort with 404 otherwise."""
     batch = services().runs.batches.get(batch_id) or abort(404)
     if session.get("owner") != batch.owner:
         refused("owner")
@@ -213,7 +212,7 @@ def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> ResponseRetu
 
 
 def _results(batch_id: str, write, media: str, suffix: str) -> Response:
-    """The results, written while they are read: a long batch is never in memory whole."""
+    """Stream the results, so that a long batch is never held in memory."""
     batch = services().runs.batches.get(batch_id) or abort(404)
     lines = write(services().runs.batches.all_claims(batch.id), permalink)
     response = Response(stream_with_context(lines), mimetype=media)
@@ -222,8 +221,6 @@ def _results(batch_id: str, write, media: str, suffix: str) -> Response:
     return response
 
 
-# Deleting a batch with all its runs, after one look back, and having it again for a while: for its owner alone.
-
 batch_deleting = Blueprint("batch_deleting", __name__)
 
 TOO_LATE = "There is nothing to undo: that batch is gone for good, or it was never one of this browser's."
@@ -231,13 +228,13 @@ TOO_LATE = "There is nothing to undo: that batch is gone for good, or it was nev
 
 @batch_deleting.get("/batches/<batch_id>/delete", endpoint="confirm")
 def confirm_delete(batch_id: str) -> ResponseReturnValue:
-    """Ask whether the batch is to be deleted, and say what that means. Once it is, lead to where that can be undone."""
-    return _to_batches() if _is_deleted(batch_id) else _batch_deleting_confirmation(owned(batch_id))
+    """Ask for confirmation; a deleted batch redirects to the list, where it can be restored."""
+    return _to_batches() if _is_deleted(batch_id) else _deletion_confirmation(owned(batch_id))
 
 
 @batch_deleting.post("/batches/<batch_id>/delete")
 def delete(batch_id: str) -> ResponseReturnValue:
-    """Delete the batch, cancelling it first where it goes on. A second time changes nothing."""
+    """Delete the batch, cancelling it first where it is running. Idempotent."""
     if not _is_deleted(batch_id):
         services().runs.batch_deletion.delete(owned(batch_id).id)
     return _to_batches()
@@ -245,7 +242,7 @@ def delete(batch_id: str) -> ResponseReturnValue:
 
 @batch_deleting.post("/batches/<batch_id>/restore")
 def restore(batch_id: str) -> ResponseReturnValue:
-    """Give a deleted batch back and lead to it. A second time changes nothing."""
+    """Restore a deleted batch and redirect to it. Idempotent."""
     whose, runs = session.get("owner", ""), services().runs
     if not runs.batch_deletion.restore(batch_id, whose):
         batch = runs.batches.get(batch_id)
@@ -254,16 +251,16 @@ def restore(batch_id: str) -> ResponseReturnValue:
     return redirect(url_for("batches.page", batch_id=batch_id), 303)
 
 
-@when_stale(batch_deleting)
-def _batch_deleting_stale(error: CSRFError) -> ResponseReturnValue:
-    """The question again, or the list with its buttons to undo, each with a token that works."""
+@on_csrf_error(batch_deleting)
+def _stale_deletion(error: CSRFError) -> ResponseReturnValue:
+    """Return the confirmation, or the list with its undo buttons, with valid tokens."""
     batch_id = (request.view_args or {})["batch_id"]
     if request.endpoint == "batch_deleting.delete" and not _is_deleted(batch_id):
-        return _batch_deleting_confirmation(owned(batch_id), STALE), 400
+        return _deletion_confirmation(owned(batch_id), STALE), 400
     return form_page(notice=STALE), 400
 
 
-def _batch_deleting_confirmation(batch: Batch, notice: str = "") -> str:
+def _deletion_confirmation(batch: Batch, notice: str = "") -> str:
     return render_template("batch_delete.html", batch=batch, notice=notice)
 
 
@@ -272,5 +269,5 @@ def _to_batches() -> ResponseReturnValue:
 
 
 def _is_deleted(batch_id: str) -> bool:
-    """Whether this browser has deleted that batch and may still have it back."""
+    """Return whether this browser has deleted the batch and can still restore it."""
     return any(each.id == batch_id for each in services().runs.batch_deletion.undoable(session.get("owner", "")))

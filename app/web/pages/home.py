@@ -1,4 +1,4 @@
-"""The pages: the claim form, what it posts to, and a run as it stands."""
+"""The claim form, the page of a run, and the pages about the site."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.web import views
 from app.web.api.auth import client
 from app.web.forms import ClaimForm
 from app.web.observability import about_run
-from app.web.security import let_search_engines_list, owner
+from app.web.security import allow_indexing, owner
 from app.web.services import capabilities, services
 from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
 
@@ -26,17 +26,17 @@ pages = Blueprint("pages", __name__)
 
 @pages.get("/")
 def home() -> str:
-    """The claim form, samples, and this browser's recent runs. `?again=` fills the form in from an earlier run."""
+    """Show the claim form, samples and this browser's recent runs. `?again=` fills in the form from an earlier run."""
     earlier = request.args.get("again")
     if earlier is None:
         return home_page(_blank_form())
     run = services().runs.report(earlier) or abort(404)
-    return home_page(ClaimForm.again(run.report.claim, run.report.options, _blank_form()))
+    return home_page(ClaimForm.repeating(run.report.claim, run.report.options, _blank_form()))
 
 
 @pages.post("/runs")
 def start() -> ResponseReturnValue:
-    """Start a run and lead to its page."""
+    """Start a run and redirect to its page."""
     sent = RunRequest.resolve(sent_form().raw(), capabilities())
     run_id = services().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
     about_run(run_id)
@@ -45,18 +45,18 @@ def start() -> ResponseReturnValue:
 
 @pages.get("/runs/<run_id>")
 def run(run_id: str) -> str:
-    """A run as it stands. A finished one is static; a running one follows along, or without a free seat refreshes."""
+    """Show a run: static once it has ended, else updated by a stream or, without a free slot, by reloading."""
     return run_page(services().runs.report(run_id) or abort(404))
 
 
 def run_page(stored: StoredRun, notice: str = "") -> str:
-    """The page of a run, with one sentence on it that says what has just happened."""
+    """Render the page of a run; `notice` is one sentence on the result of an action."""
     moving = "follow" if services().followers.has_room else "refresh"
     mode = "static" if stored.report.ended else moving
     place = None if stored.report.ended else services().runs.place(stored.id)
     published = stored.published_at is not None and services().settings.publishing
     if published:
-        let_search_engines_list()
+        allow_indexing()
     return render_template(
         "run.html", run=stored, report=stored.report, mode=mode, place=place, notice=notice, published=published
     )
@@ -64,45 +64,45 @@ def run_page(stored: StoredRun, notice: str = "") -> str:
 
 @pages.get("/parts")
 def parts() -> str:
-    """What is still warming or missing; the home page asks again until everything is settled."""
+    """Show what is still loading or missing; the home page reloads this until all is settled."""
     return render_template("parts.html", parts=services().components())
 
 
 @pages.get("/how-it-works")
 def how_it_works() -> str:
-    """What a run does, drawn and in words."""
+    """Explain the steps of a run."""
     return render_template("how_it_works.html", guided_modules=GUIDED_MODULES, pursuit_modules=PURSUIT_MODULES)
 
 
 @pages.get("/choices")
 def choices() -> str:
-    """Everything that a run can be made of: what is available here, why not, and what makes it so."""
+    """List all modules and models: which are available, and how to make the others available."""
     return render_template("choices.html", groups=services().container.catalogue())
 
 
 def sent_form() -> ClaimForm:
-    """The form of this request, with the settings' choices for fields that were left out."""
+    """Return the submitted form, with the settings' defaults for omitted fields."""
     return ClaimForm.sent(request.form, _blank_form())
 
 
 def _blank_form() -> ClaimForm:
-    """The form as a new visitor finds it: the settings' choices."""
-    return ClaimForm.asking_for(capabilities().defaults(), capabilities().defaults(PURSUIT).preset)
+    """Return the form for a new visitor, with the settings' defaults."""
+    return ClaimForm.from_options(capabilities().defaults(), capabilities().defaults(PURSUIT).preset)
 
 
 def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str, Any]:
-    """What claim_form.html needs. Asks no database, for the pages that say that there is none."""
+    """Return the variables of claim_form.html, without the database: error pages use them too."""
     return {
         "form": form,
         "error": error,
         "capabilities": capabilities(),
-        "asked_model": form.asked_model(capabilities()),
+        "asked_model": form.selected_model(capabilities()),
         "label_sets": views.LABEL_SETS,
         "most_hops": MAX_HOPS,
     }
 
 
 def home_page(form: ClaimForm, error: InvalidInput | None = None) -> str:
-    """The home page with `form` filled in, and `error` by its field."""
+    """Render the home page with `form` filled in and `error` by its field."""
     recent, parts = services().runs.recent(owner()), services().components()
     return render_template("home.html", samples=EXAMPLES, recent=recent, parts=parts, **form_context(form, error))

@@ -1,7 +1,7 @@
-"""Notes on hops and verdicts: to agree or disagree, and say why. Their owner alone sees and writes them.
+"""Notes on hops and verdicts, which only their owner reads and writes.
 
-A note stands in the card of what it is about. With script it takes its own place there; without, the run's page comes
-back. A note that could not be kept comes back as it was typed, with the reason.
+With JavaScript a note is replaced in its card; without, the run's page is rendered again. A rejected note is shown as
+typed, with the reason.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.runs.notes import MAX_NOTE_LENGTH, Note, NoteChanged, clean_note, hop_t
 from app.runs.service import StoredRun
 from app.web.pages.home import run_page
 from app.web.pages.run_actions import may_steer, owned
-from app.web.security import STALE, when_stale
+from app.web.security import STALE, on_csrf_error
 from app.web.services import services
 
 notes = Blueprint("notes", __name__)
@@ -31,15 +31,15 @@ NOTHING_SAID = "Say whether you agree, or write something."
 
 @dataclass(frozen=True)
 class NoteForm:
-    """The fields as typed. `seen` is when the note was written that the form came with, "" where there was none."""
+    """The note form as typed."""
 
     agrees: str = ""
     text: str = ""
-    seen: str = ""
+    seen: str = ""  # when the stored note that the form shows was written, "" for none
 
     @classmethod
     def of(cls, note: Note | None) -> NoteForm:
-        """The form of the note that is there."""
+        """Return the form for an existing note."""
         if note is None:
             return cls()
         side = next(name for name, agrees in SIDES.items() if agrees is note.agrees)
@@ -47,7 +47,7 @@ class NoteForm:
 
     @property
     def seen_at(self) -> datetime | None:
-        """`seen` as a time; None where no note was seen. What is no time was seen by nobody."""
+        """Return `seen` as a time; None where there was no note, or for an invalid time."""
         try:
             return datetime.fromisoformat(self.seen) if self.seen else None
         except ValueError:
@@ -56,7 +56,7 @@ class NoteForm:
 
 @dataclass(frozen=True)
 class NotePlace:
-    """The place of a note on the page: the note that is there, the form for it, and what was wrong with it."""
+    """The view model of a note in a card: the stored note, its form, and the error, if any."""
 
     run_id: str
     hop: int
@@ -68,7 +68,7 @@ class NotePlace:
 
 @notes.post("/runs/<run_id>/notes")
 def write(run_id: str) -> ResponseReturnValue:
-    """Write the note on a hop, change it, or (`remove`) take it away."""
+    """Write, change or (`remove`) delete the note on a hop."""
     run = owned(run_id)
     try:
         hop = _hop(run)
@@ -76,17 +76,17 @@ def write(run_id: str) -> ResponseReturnValue:
         return run_page(run, str(error)), 409
     sent = _sent()
     try:
-        _keep(run_id, hop, sent)
+        _store(run_id, hop, sent)
     except InvalidInput as error:
-        return _again(run, hop, sent, str(error), 422)
+        return _rejected(run, hop, sent, str(error), 422)
     except NoteChanged:
-        return _again(run, hop, sent, CHANGED, 409)
-    return _drawn(_place(run_id, hop)) if _scripted() else redirect(_address(run_id, hop), 303)
+        return _rejected(run, hop, sent, CHANGED, 409)
+    return _render(_place(run_id, hop)) if _scripted() else redirect(_address(run_id, hop), 303)
 
 
 @notes.app_template_global("notes_of")
 def notes_of(run: StoredRun) -> dict[int, NotePlace]:
-    """For its owner the place of a note by each hop of a run that has ended, and by its verdict (0); else none."""
+    """Return the place of a note by hop, 0 for the verdict; none for others and before the run's end."""
     if not (run.report.ended and may_steer(run)):
         return {}
     written = {note.hop: note for note in notes_on(run)}
@@ -98,16 +98,16 @@ def notes_of(run: StoredRun) -> dict[int, NotePlace]:
 
 
 def notes_on(run: StoredRun) -> tuple[Note, ...]:
-    """The notes on a run. For its owner alone: whoever calls sees to that."""
+    """Return the notes on a run. The caller must check that this browser owns it."""
     return services().runs.notes.of(run.id)
 
 
-@when_stale(notes)
+@on_csrf_error(notes)
 def _stale(error: CSRFError) -> ResponseReturnValue:
-    """The note comes back as it was typed, with a token that works."""
+    """Return the note as typed, with a valid token."""
     run = owned((request.view_args or {})["run_id"])
     try:
-        return _again(run, _hop(run), _sent(), STALE, 400)
+        return _rejected(run, _hop(run), _sent(), STALE, 400)
     except InvalidInput:
         return run_page(run, STALE), 400
 
@@ -123,8 +123,8 @@ def _sent() -> NoteForm:
     return NoteForm(*(request.form.get(name, "") for name in ("agrees", "text", "seen")))
 
 
-def _keep(run_id: str, hop: int, sent: NoteForm) -> None:
-    """Store what was sent. Raises InvalidInput, and NoteChanged where another tab was quicker."""
+def _store(run_id: str, hop: int, sent: NoteForm) -> None:
+    """Store the submitted note. Raises InvalidInput, and NoteChanged if another tab changed it first."""
     if "remove" in request.form:
         return services().runs.notes.remove(run_id, hop, sent.seen_at)
     text, agrees = clean_note(sent.text), SIDES.get(sent.agrees)
@@ -138,18 +138,18 @@ def _place(run_id: str, hop: int) -> NotePlace:
     return NotePlace(run_id, hop, note, NoteForm.of(note))
 
 
-def _again(run: StoredRun, hop: int, sent: NoteForm, problem: str, code: int) -> ResponseReturnValue:
-    """What was typed and why it was not kept, beside the note that is there, which the next sending replaces."""
+def _rejected(run: StoredRun, hop: int, sent: NoteForm, problem: str, code: int) -> ResponseReturnValue:
+    """Return the note as typed and the error, beside the stored note, which the next submission replaces."""
     there = _place(run.id, hop)
     form = NoteForm(sent.agrees, sent.text, there.form.seen)
     place = NotePlace(run.id, hop, there.note, form, problem)
     if _scripted():
-        return _drawn(place)
+        return _render(place)
     g.notes_sent_back = {hop: place}
     return run_page(run), code
 
 
-def _drawn(place: NotePlace) -> str:
+def _render(place: NotePlace) -> str:
     return render_template("noted.html", place=place)
 
 

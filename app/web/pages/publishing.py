@@ -1,4 +1,4 @@
-"""Publishing a report, and the gallery of those that were. Without PUBLISHING=on there is neither."""
+"""Publish reports, and the gallery of published ones. Both need PUBLISHING=on."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ from flask_wtf.csrf import CSRFError
 from app.domain.errors import InvalidInput
 from app.domain.model import Label
 from app.runs.service import StoredRun
-from app.web.pages.history import NO_SUCH_PLACE, cursor_of, place_of
+from app.web.pages.history import INVALID_CURSOR, cursor_of, position_of
 from app.web.pages.home import run_page
 from app.web.pages.run_actions import may_steer, owned
-from app.web.security import STALE, when_stale
+from app.web.security import STALE, on_csrf_error
 from app.web.services import services
 
 publishing = Blueprint("publishing", __name__)
 
-AT_ONCE = 20
+REPORTS_PER_PAGE = 20
 CLOSED = "Nothing is published on this site: its operator has not allowed it."
 
 
 @publishing.app_template_global("may_publish")
 def is_open() -> bool:
-    """Whether the operator lets people publish."""
+    """Return whether the operator allows publishing."""
     return services().settings.publishing
 
 
 @publishing.app_template_global("publishes")
 def publishes(run: StoredRun) -> bool:
-    """Whether the page of this run is for its owner, who is told how it stands with publishing it."""
+    """Return whether to show the publishing state of this run: to its owner, once it has a verdict."""
     return is_open() and may_steer(run) and run.report.verdict is not None
 
 
 @publishing.get("/gallery")
 def gallery() -> ResponseReturnValue:
-    """The published reports, the last first, some at a time; `?label=` and `after=` choose."""
+    """Show the published reports, newest first; `?label=` filters, `after=` continues."""
     if not is_open():
         return _closed()
     label, notice, after = request.args.get("label", ""), "", None
     label = label if label in set(Label) else ""
     try:
-        after = place_of(request.args["after"]) if "after" in request.args else None
+        after = position_of(request.args["after"]) if "after" in request.args else None
     except InvalidInput:
-        notice = NO_SUCH_PLACE
-    found = services().runs.publishing.listed(label, AT_ONCE + 1, after)
-    shown = found[:AT_ONCE]
-    older = _address(label, cursor_of(shown[-1].published_at, shown[-1].id)) if len(found) > AT_ONCE else None
+        notice = INVALID_CURSOR
+    found = services().runs.publishing.listed(label, REPORTS_PER_PAGE + 1, after)
+    shown = found[:REPORTS_PER_PAGE]
+    older = _address(label, cursor_of(shown[-1].published_at, shown[-1].id)) if len(found) > REPORTS_PER_PAGE else None
     newest = _address(label) if after else None
     return render_template(
         "gallery.html", runs=shown, label=label, labels=Label, older=older, newest=newest, notice=notice
@@ -57,7 +57,7 @@ def gallery() -> ResponseReturnValue:
 
 @publishing.post("/runs/<run_id>/publish")
 def publish(run_id: str) -> ResponseReturnValue:
-    """Put the run in the gallery. Once more changes nothing."""
+    """Publish the run in the gallery. Idempotent."""
     run = owned(run_id)
     if not is_open():
         return _closed()
@@ -70,12 +70,12 @@ def publish(run_id: str) -> ResponseReturnValue:
 
 @publishing.post("/runs/<run_id>/unpublish")
 def unpublish(run_id: str) -> ResponseReturnValue:
-    """Take the run out of the gallery, also where nothing is published any more. Once more changes nothing."""
+    """Remove the run from the gallery, also while publishing is disabled. Idempotent."""
     services().runs.publishing.unpublish(owned(run_id).id)
     return _to_run(run_id)
 
 
-@when_stale(publishing)
+@on_csrf_error(publishing)
 def _stale(error: CSRFError) -> ResponseReturnValue:
     return run_page(owned((request.view_args or {})["run_id"]), STALE), 400
 

@@ -1,7 +1,7 @@
-"""What a run's owner can do to it: stop it, or have it conclude with what it has.
+"""Actions of a run's owner: stop, conclude, branch, delete and restore.
 
-Only the browser that started a run is offered these, and to any other one there is no such page. With script a button
-changes nothing but its own place on the page, and the stream tells the rest; without, it leads back to the run's page.
+Only the browser that started a run sees these; others get a 404. With JavaScript a steering button replaces only its
+own place on the page and the stream updates the rest; without, it redirects to the run's page.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ from app.web.api.auth import client
 from app.web.observability import about_run, refused
 from app.web.pages.history import history_page
 from app.web.pages.home import run_page
-from app.web.security import STALE, owner, when_stale
+from app.web.security import STALE, on_csrf_error, owner
 from app.web.services import capabilities, services
 
 steering = Blueprint("steering", __name__)
 
 STOPPED = "Its owner stopped this check."
 ENDED = "This check had ended already, so nothing was changed."
-NOTHING_KEPT = "Nothing has been kept yet that a verdict could rest on. Wait for an answer, or stop the check."
+NOTHING_KEPT = "Nothing has been kept yet to base a verdict on. Wait for an answer, or stop the check."
 
 
 @steering.post("/runs/<run_id>/stop")
 def stop(run_id: str) -> ResponseReturnValue:
-    """End the run at once: finished hops stand, the one under way is marked."""
+    """Stop the run at once; finished hops are kept, the current one is marked as interrupted."""
     owned(run_id)
-    return _done(run_id) if services().runs.interrupt(run_id, STOPPED) else _told(run_id, ENDED, 409)
+    return _done(run_id) if services().runs.interrupt(run_id, STOPPED) else _refused(run_id, ENDED, 409)
 
 
 @steering.post("/runs/<run_id>/conclude")
 def conclude(run_id: str) -> ResponseReturnValue:
-    """Ask for a verdict from what has been kept; the hop under way is left where it is."""
+    """Request a verdict from the kept pairs; the current hop is abandoned."""
     run = owned(run_id)
     if not run.report.ended and not run.report.context:
-        return _told(run_id, NOTHING_KEPT, 409)
-    return _done(run_id) if services().runs.conclude(run_id) else _told(run_id, ENDED, 409)
+        return _refused(run_id, NOTHING_KEPT, 409)
+    return _done(run_id) if services().runs.conclude(run_id) else _refused(run_id, ENDED, 409)
 
 
 @steering.app_template_global("may_steer")
 def may_steer(run: StoredRun) -> bool:
-    """Whether this browser started the run. Looking makes no cookie."""
+    """Return whether this browser started the run. Sets no cookie."""
     return session.get("owner") == run.owner
 
 
 def owned(run_id: str) -> StoredRun:
-    """The run, if this browser started it; for everybody else there is nothing here."""
+    """Return the run if this browser started it; abort with 404 otherwise."""
     run = services().runs.report(run_id)
     if run is None:
         abort(404)
@@ -68,18 +68,18 @@ def owned(run_id: str) -> StoredRun:
     return run
 
 
-@when_stale(steering)
-def _stale(error: CSRFError) -> ResponseReturnValue:
-    return _told(owned((request.view_args or {})["run_id"]).id, STALE, 400)
+@on_csrf_error(steering)
+def _stale_steering(error: CSRFError) -> ResponseReturnValue:
+    return _refused(owned((request.view_args or {})["run_id"]).id, STALE, 400)
 
 
 def _done(run_id: str) -> ResponseReturnValue:
-    """The wish is stored: the run's page shows it, or the place of the buttons on the page that is there."""
+    """Return the buttons for a script, else a redirect to the run's page."""
     return _buttons(run_id) if _scripted() else redirect(url_for("pages.run", run_id=run_id), 303)
 
 
-def _told(run_id: str, notice: str, code: int) -> ResponseReturnValue:
-    """The run's page with one sentence on it. Script swaps in no page with an error, so it gets the sentence alone."""
+def _refused(run_id: str, notice: str, code: int) -> ResponseReturnValue:
+    """Return the notice on the run's page, or with the buttons for a script, which does not swap in error pages."""
     if _scripted():
         return _buttons(run_id, notice)
     run = services().runs.report(run_id) or abort(404)
@@ -95,36 +95,32 @@ def _scripted() -> bool:
     return "HX-Request" in request.headers
 
 
-# Going on from a run that has ended: another question in a hop's place, or none, or another answerer from there on.
-#
-# Only the browser that started a run branches it. The new run is one of its own, and leads back to the first.
-
 branching = Blueprint("branching", __name__)
 
 
 @dataclass(frozen=True)
 class BranchForm:
-    """The fields as typed; `answerer` is "" where the run is to keep its own. `name` is the form's, a random one."""
+    """The branch form as typed."""
 
     question: str
-    answerer: str = ""
-    name: str = ""
+    answerer: str = ""  # "" keeps the run's own
+    name: str = ""  # random, so that submitting twice starts one run
 
 
 @branching.get("/runs/<run_id>/branch")
 def form(run_id: str) -> ResponseReturnValue:
-    """The form for one hop (`?hop=2`)."""
+    """Show the form for a hop (`?hop=2`)."""
     run = owned(run_id)
     try:
         hop = _hop(run, request.args.get("hop", ""))
     except InvalidInput as error:
         return run_page(run, str(error)), 404
-    return _page(run, hop, BranchForm(hop.question.text, run.report.options.answerer))
+    return _branch_page(run, hop, BranchForm(hop.question.text, run.report.options.answerer))
 
 
 @branching.post("/runs/<run_id>/branch")
 def branch(run_id: str) -> ResponseReturnValue:
-    """Start the run that goes on, and lead to its page."""
+    """Start the branch and redirect to its page."""
     run = owned(run_id)
     try:
         hop = _hop(run, request.form.get("hop", ""))
@@ -134,55 +130,53 @@ def branch(run_id: str) -> ResponseReturnValue:
     try:
         child = branch_off(run, hop, sent, "leave_out" in request.form, owner())
     except InvalidInput as error:
-        return _page(run, hop, sent, error), 422
+        return _branch_page(run, hop, sent, error), 422
     about_run(child)
     return redirect(url_for("pages.run", run_id=child), 303)
 
 
 @branching.app_template_global("branches_of")
 def branches_of(run: StoredRun) -> tuple[RunSummary, ...]:
-    """The runs that branch off this one, for whoever made them: the links to them are theirs to give away."""
+    """Return the runs that branch off this one, to its owner only, who decides about sharing their links."""
     return services().runs.branches(run.id) if may_steer(run) else ()
 
 
-@when_stale(branching)
-def _branching_stale(error: CSRFError) -> ResponseReturnValue:
-    """The form comes back as it was typed, with a token that works, to the one whose run it is."""
+@on_csrf_error(branching)
+def _stale_branch(error: CSRFError) -> ResponseReturnValue:
+    """Return the form as typed, with a valid token, to the owner."""
     run = owned((request.view_args or {})["run_id"])
     try:
         hop = _hop(run, request.form.get("hop", ""))
     except InvalidInput:
         return run_page(run, STALE), 400
     sent = BranchForm(request.form.get("question", ""), request.form.get("answerer", ""))
-    return _page(run, hop, sent, InvalidInput(STALE, "question")), 400
+    return _branch_page(run, hop, sent, InvalidInput(STALE, "question")), 400
 
 
 def _hop(run: StoredRun, number: str) -> Hop:
-    """The hop of that number. Raises InvalidInput where there is none such or the run goes on."""
+    """Return the hop of that number. Raises InvalidInput for an unknown hop and while the run is running."""
     if not (number.isascii() and number.isdigit() and len(number) < 4):
         raise InvalidInput("Choose the hop to go on from.", "hop")
     return hop_to_change(run.report, int(number))
 
 
 def branch_off(run: StoredRun, hop: Hop, sent: BranchForm, leave_out: bool, owner: str) -> str:
-    """Start the run of `owner` that goes on from this hop, and return its id.
+    """Start a run of `owner` that continues from this hop, and return its id.
 
-    `leave_out` asks nothing in the hop's place, whatever the question. Raises InvalidInput, which names the field.
+    With `leave_out` the hop is dropped and the question ignored. Raises InvalidInput, which names the field.
     """
     question = None if leave_out else Question(clean_question(sent.question))
     answerer = {"answerer": sent.answerer} if sent.answerer else {}
     options = resolve_options({**raw_options(run.report.options), **answerer}, capabilities())
-    if question is None:  # a hop that is left out still counts, and another is to be asked in its place
+    if question is None:  # the dropped hop counts towards the limit, and is replaced by another
         options = replace(options, max_hops=min(options.max_hops + 1, MAX_HOPS))
     return services().runs.branch(run.id, hop.number, question, options, owner, sent.name, client())
 
 
-def _page(run: StoredRun, hop: Hop, form: BranchForm, error: InvalidInput | None = None) -> str:
+def _branch_page(run: StoredRun, hop: Hop, form: BranchForm, error: InvalidInput | None = None) -> str:
     answerers = capabilities().answerers
     return render_template("branch.html", run=run, hop=hop, form=form, error=error, answerers=answerers)
 
-
-# Deleting a run, after one look back, and having it again for a while: for its owner alone.
 
 deleting = Blueprint("deleting", __name__)
 
@@ -191,38 +185,38 @@ TOO_LATE = "There is nothing to undo: that check is gone for good, or it was nev
 
 @deleting.get("/runs/<run_id>/delete")
 def confirm(run_id: str) -> ResponseReturnValue:
-    """Ask whether the run is to be deleted, and say what that means. Once it is, lead to where that can be undone."""
-    return _to_history() if _is_deleted(run_id) else _confirmation(_own(run_id))
+    """Ask for confirmation; a deleted run redirects to the history, where it can be restored."""
+    return _to_history() if _is_deleted(run_id) else _confirmation(_owned_summary(run_id))
 
 
 @deleting.post("/runs/<run_id>/delete")
 def delete(run_id: str) -> ResponseReturnValue:
-    """Delete the run, stopping it first where it goes on, and lead to the history. A second time changes nothing."""
+    """Delete the run, stopping it first where it is running, and redirect to the history. Idempotent."""
     if not _is_deleted(run_id):
-        services().runs.deletion.delete(_own(run_id).id)
+        services().runs.deletion.delete(_owned_summary(run_id).id)
     return _to_history()
 
 
 @deleting.post("/runs/<run_id>/restore")
 def restore(run_id: str) -> ResponseReturnValue:
-    """Give a deleted run back and lead to it. A second time changes nothing."""
-    if not services().runs.deletion.restore(run_id, session.get("owner", "")) and not _found(run_id):
+    """Restore a deleted run and redirect to it. Idempotent."""
+    if not services().runs.deletion.restore(run_id, session.get("owner", "")) and not _summary(run_id):
         return history_page(TOO_LATE), 404
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
 
-@when_stale(deleting)
-def _deleting_stale(error: CSRFError) -> ResponseReturnValue:
-    """The question again, or the list with its buttons to undo, each with a token that works."""
+@on_csrf_error(deleting)
+def _stale_deletion(error: CSRFError) -> ResponseReturnValue:
+    """Return the confirmation, or the history with its undo buttons, with valid tokens."""
     run_id = (request.view_args or {})["run_id"]
     if request.endpoint == "deleting.delete" and not _is_deleted(run_id):
-        return _confirmation(_own(run_id), STALE), 400
+        return _confirmation(_owned_summary(run_id), STALE), 400
     return history_page(STALE), 400
 
 
 @deleting.app_template_global("undo_minutes")
 def undo_minutes() -> int:
-    """How long a deleted run can be had back."""
+    """Return the minutes for which a deleted run can be restored."""
     return round(UNDO_SECONDS / 60)
 
 
@@ -235,16 +229,16 @@ def _to_history() -> ResponseReturnValue:
 
 
 def _is_deleted(run_id: str) -> bool:
-    """Whether this browser has deleted that run and may still have it back."""
+    """Return whether this browser has deleted the run and can still restore it."""
     return any(each.id == run_id for each in services().runs.deletion.undoable(session.get("owner", "")))
 
 
-def _own(run_id: str) -> RunSummary:
-    """The run, if this browser started it. One that another version stored cannot be read, and yet be deleted."""
+def _owned_summary(run_id: str) -> RunSummary:
+    """Return the run's summary if this browser started it. An unreadable run can still be deleted."""
     with suppress(Unreadable):
         owned(run_id)
-    return _found(run_id) or abort(404)
+    return _summary(run_id) or abort(404)
 
 
-def _found(run_id: str) -> RunSummary | None:
+def _summary(run_id: str) -> RunSummary | None:
     return services().runs.deletion.of_owner(run_id, session.get("owner", ""))

@@ -1,4 +1,4 @@
-"""A finished run as a file to keep or to share, for whoever has its link (docs/export.md)."""
+"""Export ended runs for anybody with the link, and import exported reports (docs/export.md)."""
 
 from __future__ import annotations
 
@@ -25,31 +25,33 @@ from app.web.observability import about_run
 from app.web.pages.home import run_page
 from app.web.pages.notes import notes_on
 from app.web.pages.run_actions import may_steer
-from app.web.security import STALE, owner, when_stale
+from app.web.security import STALE, on_csrf_error, owner
 from app.web.services import services
 
 exports = Blueprint("exports", __name__)
 
 NOT_YET = "This check still goes on, so there is nothing whole to export yet."
 NO_REVIEW = "There is no ClaimReview of this report: only a verdict that was reached here has one."
-LONGEST_NAME = 60
+MAX_NAME = 60
 """Characters of the claim in a file's name."""
 
 
 @exports.get("/runs/<run_id>/export.json")
 def as_json(run_id: str) -> ResponseReturnValue:
-    """Everything that its page shows; what /import takes. `?notes=yes` adds its owner's notes, for the owner."""
+    """Return the whole report, which /import accepts. `?notes=yes` adds the notes, for the owner only."""
     run = _run(run_id)
     if not run.report.ended:
         return _not_yet(run)
     noted = _with_notes(run)
-    told = json_schema.as_json(ExportedRun(**report_fields(run), notes=notes_on(run))) if noted else run_as_dict(run)
-    return _file(run, _json(told), "application/json", "json")
+    exported = (
+        json_schema.as_json(ExportedRun(**report_fields(run), notes=notes_on(run))) if noted else run_as_dict(run)
+    )
+    return _file(run, _json(exported), "application/json", "json")
 
 
 @exports.get("/runs/<run_id>/export.md")
 def as_markdown(run_id: str) -> ResponseReturnValue:
-    """The whole trail to read; `?notes=yes` as in JSON."""
+    """Return the report as Markdown; `?notes=yes` as in JSON."""
     run = _run(run_id)
     if not run.report.ended:
         return _not_yet(run)
@@ -59,7 +61,7 @@ def as_markdown(run_id: str) -> ResponseReturnValue:
 
 @exports.get("/runs/<run_id>/claimreview.json")
 def as_claim_review(run_id: str) -> ResponseReturnValue:
-    """The verdict as schema.org's ClaimReview, in JSON-LD."""
+    """Return the verdict as schema.org's ClaimReview, in JSON-LD."""
     run = _run(run_id)
     if not run.report.ended:
         return _not_yet(run)
@@ -71,18 +73,18 @@ def as_claim_review(run_id: str) -> ResponseReturnValue:
 
 @exports.get("/export.schema.json")
 def schema() -> Response:
-    """The JSON Schema of export.json."""
+    """Return the JSON Schema of export.json."""
     return jsonify(export_schema())
 
 
 def markdown_of(run: StoredRun, notes: Sequence[Note] = ()) -> str:
-    """The run's whole trail in Markdown, with these notes on it."""
+    """Return the run as Markdown with these notes."""
     return report_as_markdown(run, _address(run), notes)
 
 
 @exports.app_template_global("review_of")
 def review_of(run: StoredRun) -> dict[str, Any] | None:
-    """The run's ClaimReview, None where there is none."""
+    """Return the run's ClaimReview, None where there is none."""
     return claim_review(run, _address(run), url_for("pages.home", _external=True))
 
 
@@ -107,51 +109,49 @@ def _json(value: dict[str, Any]) -> str:
 
 
 def _file(run: StoredRun, text: str, mimetype: str, ending: str) -> Response:
-    """A download, named after the claim as far as that has letters which every file system takes."""
-    words = "-".join(re.findall("[a-z0-9]+", run.report.claim.text.lower()))[:LONGEST_NAME].strip("-")
+    """Return a download, named after the ASCII words of the claim."""
+    words = "-".join(re.findall("[a-z0-9]+", run.report.claim.text.lower()))[:MAX_NAME].strip("-")
     response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
     response.headers.set("Content-Disposition", "attachment", filename=f"hopcheck-{words or 'report'}.{ending}")
     return response
 
 
-# Bringing a report back: the file of a JSON export, or its text, becomes a page that says where it is from.
-
 importing = Blueprint("importing", __name__)
 
-NOTHING_SENT = "Choose a file, or paste what stands in one."
+NOTHING_SENT = "Choose a file, or paste its text."
 
 
 @importing.get("/import")
 def form() -> str:
-    """What takes a file."""
-    return _page()
+    """Show the import form."""
+    return _import_page()
 
 
 @importing.post("/import")
 def upload() -> ResponseReturnValue:
-    """Keep the report, and lead to its page."""
+    """Store the report and redirect to its page."""
     try:
         run_id = services().runs.import_report(_sent(), owner())
     except InvalidInput as error:
-        return _page(str(error), _pasted()), 422
+        return _import_page(str(error), _pasted()), 422
     about_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
 
 
-@when_stale(importing)
+@on_csrf_error(importing)
 def _stale(error: CSRFError) -> ResponseReturnValue:
-    """What was pasted comes back; no page may put a file into a form again."""
-    return _page(STALE, _pasted()), 400
+    """Return the form with the pasted text; browsers do not fill in files again."""
+    return _import_page(STALE, _pasted()), 400
 
 
 @importing.errorhandler(RequestEntityTooLarge)
 def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
-    """Its length told, so it was not read."""
-    return _page(TOO_LARGE), 413
+    """Report the size; the request was refused by its Content-Length, unread."""
+    return _import_page(TOO_LARGE), 413
 
 
 def _sent() -> bytes:
-    """The chosen file or, without one, what was pasted. Raises InvalidInput where there is neither."""
+    """Return the submitted file or, without one, the pasted text. Raises InvalidInput where there is neither."""
     file = request.files.get("file")
     sent = file.read() if file and file.filename else _pasted().encode()
     if not sent:
@@ -163,5 +163,5 @@ def _pasted() -> str:
     return request.form.get("report", "").strip()
 
 
-def _page(problem: str = "", pasted: str = "") -> str:
+def _import_page(problem: str = "", pasted: str = "") -> str:
     return render_template("import.html", problem=problem, pasted=pasted, most=MAX_BYTES // 1024**2)

@@ -1,1 +1,1 @@
-"""The heart: what a claim check is, in plain Python. Imports the standard library and itself, nothing else."""
+"""Claim checking as plain data and protocols. Imports only the standard library and itself."""

@@ -32,7 +32,7 @@ class Call:
 
     @cached_property  # every store needs it, at every call
     def key(self) -> str:
-        """64 hexadecimal digits; equal requests to equal models have equal keys."""
+        """The SHA-256 of the call in hexadecimal; equal requests to equal models have equal keys."""
         written = json.dumps([self.model, self.request], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()
 
@@ -61,14 +61,14 @@ class MemoryStore:
 
 
 class CallCancelled(BaseException):
-    """A call was not begun, for nobody wants its reply any more. It is no failure, so whoever handles those lets it by.
+    """Raised instead of starting a call of a cancelled speculative task (strategies/speculation.py).
 
-    Only work that is ahead of its turn meets it (ahead.py).
+    A BaseException, so that ordinary error handling does not catch it.
     """
 
 
 Wanted = Callable[[Call | None], bool]
-"""Asked before a call is made, which it may hold up; None before work that is no call."""
+"""Decides whether a call may start, and may block; the argument is None before work that is not a call."""
 
 _stores: ContextVar[tuple[ResponseStore, ...]] = ContextVar("hopcheck_stores", default=())
 _wanted: ContextVar[Wanted] = ContextVar("hopcheck_wanted", default=lambda call: True)
@@ -86,7 +86,7 @@ def use_stores(*stores: ResponseStore) -> Iterator[None]:
 
 @contextmanager
 def cancellable(wanted: Wanted) -> Iterator[None]:
-    """Inside the block, begin calls only while `wanted` says so, and whoever began the block is wanted, too."""
+    """Inside the block, start calls only while `wanted` and all enclosing conditions allow it."""
     outside = _wanted.get()
     token = _wanted.set(lambda call: outside(call) and wanted(call))
     try:
@@ -96,16 +96,16 @@ def cancellable(wanted: Wanted) -> Iterator[None]:
 
 
 def check_cancelled(call: Call | None = None) -> None:
-    """Raise NotWanted where nobody wants what would be computed now."""
+    """Raise CallCancelled when the result of the current work is no longer needed."""
     if not _wanted.get()(call):
         raise CallCancelled
 
 
 def cached_call(call: Call, compute: Callable[[], Any]) -> Any:
-    """Return the stored reply to `call`, or that of `compute`, which is stored unless it raises.
+    """Return the stored reply to `call`, or compute and store it.
 
-    A stored reply is reported as one cached call, which costs nothing. Raises NotWanted in place of a call that is no
-    longer needed.
+    A stored reply is reported as one cached call without cost. Raises CallCancelled when a new call is
+    no longer needed.
     """
     stores = _stores.get()
     for at, store in enumerate(stores):

@@ -1,9 +1,7 @@
-"""Runs of one claim beside each other: their hops in rows, one row a question, and the pages that they used.
+"""Comparison of several runs of one claim: hops aligned by question, and the pages that the runs used.
 
-Two hops share a row when they ask the same question: in the same words, in any case, order and punctuation, or where
-all the words of one stand in the other and make up at least LIKE of it ("Where was Shakespeare born?" and "Where was
-William Shakespeare born?"). So one word in another's place ("When was Shakespeare born?") is another question. The
-number of a hop does not matter for that, and each row holds at most one hop of each run.
+Two questions are the same when they have the same words in any order, or when one contains all words of the other and
+is at most half as long again ("Where was Shakespeare born?", "Where was William Shakespeare born?").
 """
 
 from __future__ import annotations
@@ -17,28 +15,28 @@ from app.domain.model import Hop, Origin, Passage
 from app.domain.report import Report
 
 MIN_WORD_OVERLAP = 2 / 3
-"""So much of the longer question's words the shorter one has to make up."""
+"""Minimum share of the longer question's words that the shorter one contains."""
 
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question, and for each run the hop that asked it, None where none did. `question` is in the first's words."""
+    """One question as its first run asked it, and for each run the hop that asked it, or None."""
 
     question: str
     hops: tuple[Hop | None, ...]
 
     @property
     def agree(self) -> bool | None:
-        """Whether all the answers to it are the same but for case; None where there are fewer than two."""
+        """Whether all answers are equal, ignoring case; None with fewer than two answers."""
         texts = [hop.answer.text for hop in self.hops if hop and hop.answer and hop.answer.text is not None]
         return len({text.casefold() for text in texts}) == 1 if len(texts) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one run did with a page: the numbers of the hops that cite it, and of those that only looked at it."""
+    """How one run used a page: the numbers of the hops that cite it, and of those that only retrieved it."""
 
     cited: tuple[int, ...] = ()
     read: tuple[int, ...] = ()
@@ -46,14 +44,11 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class PageUsed:
-    """A page, known by its address or else by title and source, and what each run did with it.
+    """A page, identified by its address or else by title and source, and its use by each run."""
 
-    `passage` is the first that was met of it; `alike` says whether the runs that cite the page share a passage of it.
-    """
-
-    passage: Passage
+    passage: Passage  # the first one found of the page
     uses: tuple[Use, ...]
-    alike: bool
+    alike: bool  # whether the runs that cite the page share a passage of it
 
     @property
     def cited_in(self) -> int:
@@ -62,12 +57,12 @@ class PageUsed:
 
     @property
     def met_in(self) -> int:
-        """The number of runs that cite it or looked at it."""
+        """The number of runs that cite or retrieved it."""
         return sum(bool(use.cited or use.read) for use in self.uses)
 
 
 def rows(reports: Sequence[Report]) -> tuple[Row, ...]:
-    """Every hop of every report in a row of its question, in an order that keeps to that of each run where it can."""
+    """Return the hops of all reports in rows by question, in the order of each run as far as possible."""
     drafts: list[_Draft] = []
     for column, report in enumerate(reports):
         left = [hop for hop in report.hops if not _joins(hop, column, drafts, _same)]
@@ -81,9 +76,9 @@ def rows(reports: Sequence[Report]) -> tuple[Row, ...]:
 
 
 def pages(reports: Sequence[Report]) -> tuple[PageUsed, ...]:
-    """Every page that a hop of some report cites or looked at: those that most runs cite first, then as they came.
+    """Return every page that a hop cites or retrieved, most cited first, then in order of appearance.
 
-    What a model recited is no source and stays out.
+    Recited text is not a source and is left out.
     """
     met: dict[object, list[_Met]] = {}
     for column, report in enumerate(reports):
@@ -95,19 +90,19 @@ def pages(reports: Sequence[Report]) -> tuple[PageUsed, ...]:
 
 @dataclass(slots=True)
 class _Draft:
-    """A row as it grows: hops by the number of their run among those compared."""
+    """A row under construction: hops by the index of their run."""
 
     question: str
     hops: dict[int, Hop] = field(default_factory=dict)
 
     def precedes(self, other: _Draft) -> bool:
-        """Whether some run asked this question before the other."""
+        """Return whether some run asked this question before the other."""
         return any(column in other.hops and hop.number < other.hops[column].number for column, hop in self.hops.items())
 
 
 @dataclass(frozen=True, slots=True)
 class _Met:
-    """A passage, the run and the number of the hop that met it, and whether that hop's answer cites it."""
+    """A passage, the index of its run, the number of its hop, and whether that hop's answer cites it."""
 
     passage: Passage
     column: int
@@ -120,7 +115,7 @@ def _words(question: str) -> list[str]:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether they are the same words. No question at all is like nothing."""
+    """Return whether both have the same words. An empty question equals none."""
     return bool(_words(one)) and _words(one) == _words(other)
 
 
@@ -130,7 +125,7 @@ def _like(one: str, other: str) -> bool:
 
 
 def _joins(hop: Hop, column: int, drafts: Iterable[_Draft], alike: Callable[[str, str], bool]) -> bool:
-    """Put the hop in the first row with a question like its own and a place for its run; whether there was one."""
+    """Add the hop to the first matching row without a hop of its run; return whether there was one."""
     for draft in drafts:
         if column not in draft.hops and alike(hop.question.text, draft.question):
             draft.hops[column] = hop
@@ -139,7 +134,7 @@ def _joins(hop: Hop, column: int, drafts: Iterable[_Draft], alike: Callable[[str
 
 
 def _in_order(drafts: Iterable[_Draft]) -> list[_Draft]:
-    """The rows such that each run's hops go down the page; where two runs disagree, the earliest asked comes first."""
+    """Sort the rows by each run's order of hops; where two runs disagree, the earliest asked comes first."""
     left = sorted(drafts, key=lambda draft: (min(hop.number for hop in draft.hops.values()), min(draft.hops)))
     placed = []
     while left:
@@ -159,7 +154,7 @@ def _met_by(report: Report, column: int) -> Iterable[_Met]:
 
 
 def _page(passage: Passage) -> object:
-    """What tells a page from others."""
+    """Return the identity of a page."""
     return urldefrag(passage.url).url if passage.url else (passage.title, passage.source)
 
 

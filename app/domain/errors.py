@@ -1,23 +1,23 @@
-"""Every error that Hopcheck raises on purpose.
+"""Every exception that Hopcheck defines.
 
 HopcheckError
-├── InvalidInput            the caller's words are at fault; the message may be shown as it is
-├── SettingsError           a setting has a value that it cannot have
-├── CallFailed              one call of a module did not work; the hop fails, the run goes on
-│   ├── UnparseableOutput   a model's text holds no answer to what it was asked
-│   └── ModelUnavailable    a model, index or JVM is missing or damaged; `fix` says what makes it right
-└── RunStopped              the run was told to stop between two calls
+├── InvalidInput            the caller's input is wrong; the message may be shown as it is
+├── SettingsError           a setting has an invalid value
+├── CallFailed              one call of a module failed; the hop fails, the run continues
+│   ├── UnparseableOutput   a model's text contains no valid answer
+│   └── ModelUnavailable    a model, index or JVM is missing or damaged; `fix` says how to repair it
+└── RunStopped              the run was stopped between two calls
 """
 
 from __future__ import annotations
 
 
 class HopcheckError(Exception):
-    """The root: catching it catches everything that Hopcheck raises on purpose and nothing else."""
+    """Base class of all exceptions that Hopcheck defines."""
 
 
 class InvalidInput(HopcheckError):
-    """The caller's words are at fault. `field` names the input; the message is one clear sentence."""
+    """The caller's input is wrong. `field` names the input; the message is one clear sentence."""
 
     def __init__(self, message: str, field: str = "claim") -> None:
         super().__init__(message)
@@ -25,21 +25,21 @@ class InvalidInput(HopcheckError):
 
 
 class SettingsError(HopcheckError):
-    """A setting has a value that it cannot have; the message names the setting and its choices."""
+    """A setting has an invalid value; the message names the setting and the valid values."""
 
 
 class CallFailed(HopcheckError):
-    """One call of a module did not work. The message is shown on the page, so it holds no secret and no trace."""
+    """One call of a module failed. The message is shown on the page, so it contains no secret and no trace."""
 
 
 class UnparseableOutput(CallFailed):
-    """A model's text holds no answer to what it was asked. Nothing is guessed in its place."""
+    """A model's text contains no valid answer. Callers must not guess one."""
 
 
 class ModelUnavailable(CallFailed):
     """A model, an index or the JVM is missing or damaged.
 
-    `problem` says what is wrong in a sentence, `fix` is the command or setting that makes it right.
+    `problem` says what is wrong in one sentence, `fix` is the command or setting that repairs it.
     """
 
     def __init__(self, message: str, fix: str) -> None:
@@ -49,4 +49,4 @@ class ModelUnavailable(CallFailed):
 
 
 class RunStopped(HopcheckError):
-    """The run was told to stop between two calls."""
+    """The run was stopped between two calls."""

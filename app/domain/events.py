@@ -1,7 +1,6 @@
-"""What a run says while it thinks: past-tense facts, each one small dataclass with a `kind` that names it when stored.
+"""The events of a run: small dataclasses in the past tense, each with the `kind` under which it is stored.
 
-A run's events, in order, are the whole truth about it (report.py folds them). They know no clock, no run id and no
-sequence number: those belong to whoever stores them. Bump SCHEMA_VERSION when a stored event can no longer be read.
+`report.reduce_events` computes a run's report from them. Time, run id and sequence number are added by the event store.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Literal
 
 from app.domain.model import Answer, Branch, Claim, Imported, Judgement, Question, RunOptions, Usage, Verdict
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # increase it when stored events can no longer be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunResumed:
-    """A run that was cut off is taken up again: its closed hops stand, the one that was open is asked anew."""
+    """An interrupted run continues: closed hops are kept, the open one is asked again."""
 
     reason: str
     kind: Literal["run_resumed"] = "run_resumed"
@@ -33,7 +32,7 @@ class RunResumed:
 
 @dataclass(frozen=True, slots=True)
 class RunBranched:
-    """The run goes on from an earlier one. What follows tells of the hops that stand, in that run's own events."""
+    """The run branches off an earlier one; copies of that run's events for the inherited hops follow."""
 
     branch: Branch
     kind: Literal["run_branched"] = "run_branched"
@@ -41,7 +40,7 @@ class RunBranched:
 
 @dataclass(frozen=True, slots=True)
 class RunImported:
-    """The run was read from a file and not carried out here. All that follows is what the file says."""
+    """The run was imported from a file; the events that follow were derived from the file."""
 
     imported: Imported
     kind: Literal["run_imported"] = "run_imported"
@@ -49,7 +48,7 @@ class RunImported:
 
 @dataclass(frozen=True, slots=True)
 class PhaseEntered:
-    """A module says what it is doing, in words for the status line ("reading 8 passages")."""
+    """A module began an activity, described for the status line ("reading 8 passages")."""
 
     phase: str
     kind: Literal["phase_entered"] = "phase_entered"
@@ -57,7 +56,7 @@ class PhaseEntered:
 
 @dataclass(frozen=True, slots=True)
 class TokensUsed:
-    """A model call finished and this is what it cost."""
+    """A model call finished; `usage` is its cost."""
 
     usage: Usage
     kind: Literal["tokens_used"] = "tokens_used"
@@ -74,7 +73,7 @@ class QuestionAsked:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFound:
-    """The answerer came back, with an answer or without one."""
+    """The answerer returned, with or without an answer."""
 
     hop: int
     answer: Answer
@@ -83,7 +82,7 @@ class AnswerFound:
 
 @dataclass(frozen=True, slots=True)
 class HopKept:
-    """The validator found the pair useful: it joins the context."""
+    """The validator accepted the pair; it joins the context."""
 
     hop: int
     reason: str
@@ -92,7 +91,7 @@ class HopKept:
 
 @dataclass(frozen=True, slots=True)
 class HopSetAside:
-    """The validator turned the pair down: it stays on the page and out of the context."""
+    """The validator rejected the pair; it stays in the report but not in the context."""
 
     hop: int
     reason: str
@@ -101,7 +100,7 @@ class HopSetAside:
 
 @dataclass(frozen=True, slots=True)
 class HopFailed:
-    """A call of this hop did not work. `module` names which, `message` says why in one clear sentence."""
+    """A call of this hop failed. `module` names the module, `message` gives the reason in one sentence."""
 
     hop: int
     module: str
@@ -111,7 +110,7 @@ class HopFailed:
 
 @dataclass(frozen=True, slots=True)
 class HopInterrupted:
-    """The hop was left where it was, for the run is to conclude now; its answer, if it has one, counts for nothing."""
+    """The hop was abandoned because the run must conclude now; its answer, if any, is not used."""
 
     hop: int
     reason: str
@@ -120,7 +119,7 @@ class HopInterrupted:
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """A call that belongs to no hop did not work (the claim verifier's); the run goes on without its answer."""
+    """A call outside any hop failed (the claim verifier's); the run continues without its result."""
 
     module: str
     message: str
@@ -129,7 +128,7 @@ class StepFailed:
 
 @dataclass(frozen=True, slots=True)
 class TroubleMet:
-    """Something did not work and the run went on without it: a search engine, say, in whose place another was asked."""
+    """A recoverable problem, such as a search engine that was replaced by another."""
 
     message: str
     kind: Literal["trouble_met"] = "trouble_met"
@@ -137,7 +136,7 @@ class TroubleMet:
 
 @dataclass(frozen=True, slots=True)
 class SufficiencyJudged:
-    """The claim verifier was asked whether the context is enough."""
+    """The claim verifier judged whether the context is sufficient."""
 
     judgement: Judgement
     kind: Literal["sufficiency_judged"] = "sufficiency_judged"
@@ -145,7 +144,7 @@ class SufficiencyJudged:
 
 @dataclass(frozen=True, slots=True)
 class QuestioningEnded:
-    """No more hops will be asked; `reason` says why, for the page."""
+    """No more questions will be asked; `reason` says why, for the page."""
 
     reason: str
     kind: Literal["questioning_ended"] = "questioning_ended"
@@ -161,7 +160,7 @@ class VerdictReached:
 
 @dataclass(frozen=True, slots=True)
 class RunFailed:
-    """Terminal: no verdict could be given, and `message` says why in one clear sentence."""
+    """Terminal: there is no verdict; `message` gives the reason in one sentence."""
 
     message: str
     kind: Literal["run_failed"] = "run_failed"
@@ -169,7 +168,7 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class RunInterrupted:
-    """Terminal: the run was cut off and keeps what it had."""
+    """Terminal: the run was interrupted and keeps its hops."""
 
     message: str
     kind: Literal["run_interrupted"] = "run_interrupted"
@@ -198,4 +197,4 @@ Event = (
 )
 
 TERMINAL = (VerdictReached, RunFailed, RunInterrupted)
-"""After one of these a run's log takes nothing more."""
+"""Nothing is appended to a run's log after one of these."""

@@ -1,4 +1,4 @@
-"""The words of a claim check as values: frozen, slotted, comparable."""
+"""The value types of a claim check: claims, questions, passages, answers, hops, verdicts and options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Label(StrEnum):
 
 
 class LabelSet(StrEnum):
-    """Which labels a verdict may have. Two exists for the benchmarks; people get three, or four when they ask."""
+    """The labels that a verdict may have. TWO is for benchmarks; the default is THREE."""
 
     TWO = "two"
     THREE = "three"
@@ -29,7 +29,7 @@ class LabelSet(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a passage came from. What a model recites from memory is never shown as a source."""
+    """Where a passage came from. Text that a model recited from memory is never shown as a source."""
 
     CORPUS = "corpus"
     WEB = "web"
@@ -37,7 +37,7 @@ class Origin(StrEnum):
 
 
 class HopStatus(StrEnum):
-    """What became of a hop. OPEN: still being worked on. INTERRUPTED: the run ended in the middle of it."""
+    """The state of a hop. OPEN: in progress. INTERRUPTED: the run ended before the hop did."""
 
     OPEN = "open"
     KEPT = "kept"
@@ -48,40 +48,36 @@ class HopStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is checked, as typed by a person; `date` is an ISO date (2020-10-31), the day on which it was made."""
+    """A claim to check, as typed by a person."""
 
     text: str
     speaker: str | None = None
-    date: str | None = None
+    date: str | None = None  # ISO date (2020-10-31) on which the claim was made
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What one hop asks."""
+    """The question of one hop."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A retrievable unit of text.
-
-    `source` names where it is from with its licence, `url` leads there (None where nothing does), `published` is an
-    ISO date or None, `score` is the retriever's own and compares within one retrieval only.
-    """
+    """A retrievable unit of text."""
 
     text: str
     title: str
-    source: str
+    source: str  # name of the source with its licence
     url: str | None = None
-    published: str | None = None
+    published: str | None = None  # ISO date
     origin: Origin = Origin.CORPUS
-    score: float = 0.0
+    score: float = 0.0  # of the retriever; comparable within one retrieval only
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """What a search back end says of one document. `published` is an ISO date or None; any text may be empty."""
+    """One search result. `published` is an ISO date or None; any text may be empty."""
 
     title: str
     site: str
@@ -92,7 +88,7 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The text of one web page, without its markup, and what the page says of itself."""
+    """The text of one web page without markup, and its metadata."""
 
     url: str
     title: str
@@ -103,7 +99,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a passage's text: characters [start, end)."""
+    """The characters [start, end) of a passage's text."""
 
     passage: Passage
     start: int
@@ -111,27 +107,24 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The characters themselves."""
+        """The text of the span."""
         return self.passage.text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an answerer found. `text` is None when it found no answer, which is a result and no failure.
+    """The result of an answerer."""
 
-    `cited` is where the answer stands; `retrieved` is everything that was looked at, best first.
-    """
-
-    text: str | None
-    cited: Span | None = None
-    retrieved: tuple[Passage, ...] = ()
+    text: str | None  # None when no answer was found, which is a result and not a failure
+    cited: Span | None = None  # where the answer was found
+    retrieved: tuple[Passage, ...] = ()  # all passages that were considered, best first
     answerer: str = ""
     score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One question, what came back, and what became of it. Numbered from 1, kept or not."""
+    """One question with its answer and outcome. All hops of a run are numbered from 1, kept or not."""
 
     number: int
     question: Question
@@ -141,42 +134,36 @@ class Hop:
 
     @property
     def from_memory(self) -> bool:
-        """Whether its answer rests on what a model recited, so that there is no source behind it."""
+        """Whether the answer is based on text that a model recited, so it has no source."""
         if self.answer is None or self.answer.text is None:
             return False
         passages = [self.answer.cited.passage] if self.answer.cited else self.answer.retrieved
         return any(passage.origin is Origin.RECITED for passage in passages)
 
     def closed(self, status: HopStatus, reason: str) -> Hop:
-        """The same hop with its end written on it."""
+        """Return the hop with its final status."""
         return replace(self, status=status, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Where a run leaves the one that it branches off: at hop `hop` of the run `parent`.
-
-    `question` is what that hop asks here; None where it was left out and the run goes on behind it.
-    """
+    """Where a run branches off another one: at hop `hop` of the run `parent`."""
 
     parent: str
     hop: int
-    question: Question | None = None
+    question: Question | None = None  # the new question of that hop; None when the hop is left out
 
     @property
     def inherited_hops(self) -> int:
-        """So many hops stood before this run asked one of its own."""
+        """The number of hops that were taken over from the parent."""
         return self.hop if self.question is None else self.hop - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What a report says of itself that was read from a file; nobody here has seen its check, so nothing is verified.
+    """Metadata of a report that was imported from a file; nothing in it is verified."""
 
-    `made_at` is when its check began, in ISO format and UTC.
-    """
-
-    made_at: str
+    made_at: str  # when the check began: ISO format, UTC
 
 
 Context = tuple[Hop, ...]
@@ -185,7 +172,7 @@ Context = tuple[Hop, ...]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A yes or no with its reason; `confidence` in [0, 1] is of the answer given, None where the module has none."""
+    """A yes or no with its reason. `confidence` in [0, 1] is that of the given answer, None when unknown."""
 
     holds: bool
     reason: str
@@ -194,7 +181,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a rationale and the numbers of the hops it rests on."""
+    """One sentence of a rationale and the numbers of the hops that support it."""
 
     text: str
     hops: tuple[int, ...] = ()
@@ -202,17 +189,17 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The label, why, what was missing (None when it was enough), and how sure in [0, 1] (None: not known)."""
+    """The label of a claim with its rationale."""
 
     label: Label
     rationale: tuple[Sentence, ...]
-    missing: str | None = None
-    confidence: float | None = None
+    missing: str | None = None  # missing evidence; None when the evidence was sufficient
+    confidence: float | None = None  # in [0, 1]; None when unknown
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a person chose for a run, stored whole with the run."""
+    """The options of a run, stored with the run."""
 
     strategy: str = "question-guided"
     """How to check."""
@@ -242,7 +229,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What model calls cost. Retrieval costs no tokens."""
+    """The cost of model calls. Retrieval costs no tokens."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -256,7 +243,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Prompt and completion together."""
+        """Prompt and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:

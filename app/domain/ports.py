@@ -1,8 +1,7 @@
-"""The roles of a claim check as Protocols: the five modules (QACheck, section 3), and what they lean on.
+"""Protocols for the five modules of a claim check (QACheck, section 3) and the services that they use.
 
-Every method may raise `CallFailed`; the strategy turns it into a failed hop. Nothing here may return a guess. What a
-module says follows from questions and answers, not from a hop's `reason`: one that is asked ahead of its turn finds
-none in the last hop (ahead.py).
+Every method may raise `CallFailed`, which strategies turn into a failed hop. Implementations must not read a hop's
+`reason`: in a speculative call the last hop has none yet (strategies/speculation.py).
 """
 
 from __future__ import annotations
@@ -31,96 +30,95 @@ from app.domain.report import Report
 
 
 class ClaimVerifier(Protocol):
-    """D: is the context enough to decide? (QACheck, section 3.1)"""
+    """D: decides whether the context is sufficient for a verdict (QACheck, section 3.1)."""
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement: ...
 
 
 class QuestionGenerator(Protocol):
-    """Q: the next question (section 3.2), never one already asked; None when there is nothing left to ask."""
+    """Q: asks the next question (section 3.2), never the same twice; None when there is nothing left to ask."""
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None: ...
 
 
 class QuestionAnswerer(Protocol):
-    """A: an answer with its evidence (section 3.3)."""
+    """A: answers a question with evidence (section 3.3)."""
 
     def answer(self, question: Question, claim: Claim) -> Answer: ...
 
 
 class QAValidator(Protocol):
-    """V: is this pair useful to the claim, given the context? (section 3.4)"""
+    """V: decides whether a question-answer pair is useful for the claim, given the context (section 3.4)."""
 
     def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement: ...
 
 
 class Reasoner(Protocol):
-    """R: the verdict (section 3.5), with one of `labels`; `context` is never empty."""
+    """R: gives the verdict with one of `labels` (section 3.5); `context` is never empty."""
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict: ...
 
 
 class Retriever(Protocol):
-    """The k best passages for a query, best first, fewer when there are no more."""
+    """Returns up to `k` passages for a query, best first."""
 
     def retrieve(self, query: str, k: int) -> tuple[Passage, ...]: ...
 
 
 class Reranker(Protocol):
-    """The same passages in a better order, with the reranker's scores on them."""
+    """Sorts passages by relevance and sets its scores on them."""
 
     def rerank(self, query: str, passages: Sequence[Passage]) -> tuple[Passage, ...]: ...
 
 
 class Reader(Protocol):
-    """An answer that stands in one of the passages, or an Answer whose text is None."""
+    """Extracts an answer from one of the passages; the Answer's text is None when there is none."""
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer: ...
 
 
 class Completer(Protocol):
-    """A language model that goes on with a text: greedy, at most `max_tokens`, ended by any of `stop` (left out)."""
+    """A language model that continues a text: greedy, at most `max_tokens`, up to any of `stop` (left out)."""
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the options that were offered, word for word, and its probability among them (None: not known)."""
+    """The chosen option, word for word, and its probability among the options (None: unknown)."""
 
     option: str
     probability: float | None = None
 
 
 class TextGenerator(Completer, Protocol):
-    """A language model that is trusted with decisions, too.
+    """A language model that can also choose between options.
 
-    `name` is what the operator calls it and `destination` who gets the prompts: a host name, None for this machine.
-    `choose` answers a prompt with one of `options`; UnparseableOutput when it will not. It never guesses.
+    `choose` raises UnparseableOutput when the reply is none of `options`; it never guesses.
     """
 
-    name: str
-    destination: str | None
+    name: str  # the operator's name for it
+    destination: str | None  # host that gets the prompts; None for this machine
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice: ...
 
 
 class EntailmentModel(Protocol):
-    """For each (claim, evidence passages) pair the probabilities of (supports, refutes, not enough), summing to 1."""
+    """Returns for each (claim, evidence passages) pair the probabilities of (supports, refutes, not enough)."""
 
     def classify(self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[float, float, float]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A next step: one more question."""
+    """Next step: ask one more question."""
 
     question: Question
 
 
 @dataclass(frozen=True, slots=True)
 class Decide:
-    """A next step: the context decides the claim."""
+    """Next step: the context decides the claim."""
 
     holds: bool
 
@@ -129,46 +127,45 @@ class Pursuer(Protocol):
     """The questioner of evidence pursuit (Papelo, arXiv 2411.05762, section 3.1)."""
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
-        """1 to `n` questions that open the check, the most telling one first; empty when there is none to ask."""
+        """Return up to `n` opening questions, the most useful one first."""
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
-        """One more question, or a decision; None when there is neither. `set_aside` failed or found nothing."""
+        """Return a question or a decision, None when there is neither. `set_aside` are hops without an answer."""
 
 
 class Paraphraser(Protocol):
-    """The same question in other words, at most `n` times, each different from the others and from the question."""
+    """Returns up to `n` paraphrases of a question, all different from each other and from the question."""
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class FreeAnswer:
-    """What a model said instead of choosing a document: its whole reply, which is then the answer."""
+    """The whole reply of a model that answered instead of choosing a document."""
 
     text: str
 
 
 class DocumentChooser(Protocol):
-    """The one document that will best answer the question, from what the search says of each (section 3.2)."""
+    """Chooses the document that answers the question best, by its search results (section 3.2)."""
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer: ...
 
 
 class WebSearch(Protocol):
-    """The `k` best hits, best first, fewer when there are no more. `before` is an ISO date: nothing from that day on.
+    """Returns up to `k` search results, best first, published before the ISO date `before`.
 
-    A back end whose provider cannot filter by date returns hits of unknown date, too; whoever asks looks at the pages.
-    `name` is what the operator calls it and `destination` the host that gets the query, None for this machine.
+    Where the provider cannot filter by date, results of unknown date are included; callers check the pages.
     """
 
-    name: str
-    destination: str | None
+    name: str  # the operator's name for it
+    destination: str | None  # host that gets the query; None for this machine
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]: ...
 
 
 class PageReader(Protocol):
-    """The whole text of a page that a search found. CallFailed says why it cannot be had."""
+    """Returns the whole text of a page that a search found. Raises CallFailed when it cannot."""
 
     def read(self, hit: SearchHit) -> Page: ...
 
@@ -185,7 +182,7 @@ class RunCommand(Enum):
 
 
 class Control(Protocol):
-    """Asked between two calls, by any thread of the run.
+    """Commands to a run, read between two calls by any of its threads.
 
     `reason` says why the command is not CONTINUE, in a sentence for the page.
     """
@@ -196,9 +193,9 @@ class Control(Protocol):
 
 
 class Strategy(Protocol):
-    """A way of checking a claim. Yields what happens, ends with a terminal event.
+    """A way of checking a claim. Yields events, the last one terminal.
 
-    `so_far` is the one door for resuming and branching: a report whose closed hops stand.
+    `so_far` is used to resume and to branch: the closed hops of this report are kept.
     """
 
     def run(

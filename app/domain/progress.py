@@ -1,7 +1,6 @@
-"""How a module says what it is doing without knowing who listens.
+"""Progress reports from modules to a listener in the current context.
 
-The runner listens around a run, in the thread (or the copied context) that runs it; a module calls `entered`,
-`used`. With nobody listening both do nothing, so modules need no runner to be tried or tested.
+The runner listens while a run executes. Without a listener reports are dropped, so modules work without a runner.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _listener: ContextVar[Listener | None] = ContextVar("hopcheck_progress", default
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Hand every phase and usage reported inside the block to `listener`, in order."""
+    """Pass every report made inside the block to `listener`, in order."""
     token = _listener.set(listener)
     try:
         yield
@@ -29,23 +28,23 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def listener() -> Listener | None:
-    """Who listens here, for work that goes on in another thread."""
+    """Return the current listener, for work that continues in another thread."""
     return _listener.get()
 
 
 def entered(phase: str) -> None:
-    """Say what is being done now, in words for the status line: "reading 8 passages"."""
+    """Report the current activity, in words for the status line: "reading 8 passages"."""
     if (hears := _listener.get()) is not None:
         hears(PhaseEntered(phase))
 
 
 def used(usage: Usage) -> None:
-    """Say what a finished model call cost."""
+    """Report the cost of a finished model call."""
     if (hears := _listener.get()) is not None:
         hears(TokensUsed(usage))
 
 
 def troubled(message: str) -> None:
-    """Say what did not work although the run goes on, in a sentence for the report."""
+    """Report a problem that the run survives, in one sentence for the report."""
     if (hears := _listener.get()) is not None:
         hears(TroubleMet(message))

@@ -1,4 +1,4 @@
-"""fold(events) -> Report: the only idea of what a run is. Page, API, command line and exports all read it."""
+"""The report of a run, computed from its events. Page, API, command line and exports all read it."""
 
 from __future__ import annotations
 
@@ -32,41 +32,27 @@ from app.domain.model import Branch, Claim, Hop, HopStatus, Imported, Judgement,
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A run as it stands after some of its events.
-
-    `times` holds for each hop the seconds since the run's start at which it (began, closed or last changed); it begins
-    with the phase in which its question was thought of. `costs` holds what each hop's calls cost, those that thought of
-    its question included, and those of an attempt that was cut off; `unclaimed` is what was spent since the last hop
-    closed and belongs to the next one, if there is one. `phase` is what a module said last of what it does,
-    `phase_over` whether something came back since, and `since` when what is done now began, again in seconds.
-    `ended` is None while the run goes on, then "verdict", "failed" or "interrupted"; `problem` says why for the last
-    two. `failures` are calls that belong to no hop and did not work, and what did not work though its hop went on.
-    `stopped_because` says why questioning ended. `sufficiency` is what the claim verifier said last, and `judged_after`
-    the number of hops that there were when it was last asked, whether or not it replied. `resumed` counts how often the
-    run was cut off and taken up again; the gaps are a part of `seconds`. `branch` says where the run left another,
-    None for one that began by itself; the hops that stood took no time here. `imported` is what a report that was read
-    from a file says of itself, None for a run of this site.
-    """
+    """The state of a run after some of its events. Times are seconds since the run's start."""
 
     claim: Claim
     options: RunOptions
     hops: tuple[Hop, ...] = ()
-    times: tuple[tuple[float, float], ...] = ()
-    costs: tuple[Usage, ...] = ()
-    unclaimed: Usage = field(default_factory=Usage)
-    phase: str = ""
-    phase_over: bool = True
-    since: float = 0.0
-    sufficiency: Judgement | None = None
-    judged_after: int = 0
-    failures: tuple[str, ...] = ()
-    stopped_because: str = ""
+    times: tuple[tuple[float, float], ...] = ()  # per hop: start of its question's generation, last change
+    costs: tuple[Usage, ...] = ()  # per hop, with the generation of its question and interrupted attempts
+    unclaimed: Usage = field(default_factory=Usage)  # spent since the last hop closed; belongs to the next hop
+    phase: str = ""  # the last activity that a module reported
+    phase_over: bool = True  # whether a result has arrived since
+    since: float = 0.0  # when the current activity began
+    sufficiency: Judgement | None = None  # the claim verifier's last judgement
+    judged_after: int = 0  # number of hops when the verifier was last asked, even if that call failed
+    failures: tuple[str, ...] = ()  # failed calls outside hops, and problems that a hop survived
+    stopped_because: str = ""  # why questioning ended
     verdict: Verdict | None = None
-    ended: str | None = None
-    problem: str = ""
-    resumed: int = 0
-    branch: Branch | None = None
-    imported: Imported | None = None
+    ended: str | None = None  # None, "verdict", "failed" or "interrupted"
+    problem: str = ""  # why the run failed or was interrupted
+    resumed: int = 0  # how often the run was resumed; the gaps count in `seconds`
+    branch: Branch | None = None  # inherited hops take no time here
+    imported: Imported | None = None  # only for reports that were imported from a file
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
 
@@ -77,44 +63,44 @@ class Report:
 
     @property
     def set_aside(self) -> tuple[Hop, ...]:
-        """The hops that were turned down or failed, in order."""
+        """The hops that were rejected or failed, in order."""
         return tuple(hop for hop in self.hops if hop.status in (HopStatus.SET_ASIDE, HopStatus.FAILED))
 
     def seconds_of(self, hop: Hop) -> float:
-        """How long a hop took, or has taken up to the last event that touched it."""
+        """Return the duration of a hop, up to the last event that changed it."""
         began, last = self.times[hop.number - 1]
         return last - began
 
     def usage_of(self, hop: Hop) -> Usage:
-        """What the calls of a hop have cost; those that weigh the whole context belong to no hop."""
+        """Return the cost of a hop's calls; judgements of the whole context belong to no hop."""
         return self.costs[hop.number - 1]
 
     @property
     def open_hop(self) -> Hop | None:
-        """The hop that is worked on, if there is one: the last."""
+        """The hop in progress, or None."""
         return self.hops[-1] if self.hops and self.hops[-1].status is HopStatus.OPEN else None
 
 
 def reduce_events(events: Iterable[tuple[Event, float]]) -> Report:
-    """Fold (event, seconds since the run's start) pairs, RunStarted first, into a Report.
+    """Compute a Report from (event, seconds since the run's start) pairs, RunStarted first.
 
-    Raises ValueError when the first event is not RunStarted: such a log is no run.
+    Raises ValueError when the first event is not RunStarted.
     """
     report: Report | None = None
     for event, seconds in events:
         if isinstance(event, RunStarted):
             report = Report(event.claim, event.options)
         elif report is None:
-            raise ValueError(f"a run begins with run_started, not {event.kind}")
+            raise ValueError(f"a run must begin with run_started, not {event.kind}")
         else:
             report = apply_event(report, event, seconds)
     if report is None:
-        raise ValueError("a run without events")
+        raise ValueError("the run has no events")
     return report
 
 
 def apply_event(report: Report, event: Event, seconds: float) -> Report:
-    """The report after one more event, which happened `seconds` after the run's start."""
+    """Return the report after one more event, which happened `seconds` after the run's start."""
     report = replace(report, seconds=seconds)
     match event:
         case PhaseEntered(phase):
@@ -135,7 +121,7 @@ def apply_event(report: Report, event: Event, seconds: float) -> Report:
 
 
 def _happened(report: Report, event: Event, seconds: float) -> Report:
-    """The report after something came back: a question, an answer, a judgement, an end."""
+    """Apply an event that ends the current activity: a question, an answer, a judgement, an end."""
     match event:
         case QuestionAsked(number, question):
             return _asked(report, Hop(number, question), seconds)
@@ -166,7 +152,7 @@ def _happened(report: Report, event: Event, seconds: float) -> Report:
 
 
 def _spent(report: Report, usage: Usage) -> Report:
-    """A cost falls to the hop that is open, else to the one that may be asked next."""
+    """Add a cost to the open hop, else to the next one."""
     report = replace(report, usage=report.usage + usage)
     if report.open_hop:
         return replace(report, costs=(*report.costs[:-1], report.costs[-1] + usage))
@@ -174,12 +160,12 @@ def _spent(report: Report, usage: Usage) -> Report:
 
 
 def _came_back(report: Report, seconds: float) -> Report:
-    """What was being done is over; what is done now began this moment."""
+    """End the current activity; the next one begins now."""
     return replace(report, phase_over=True, since=seconds)
 
 
 def _asked(report: Report, hop: Hop, seconds: float) -> Report:
-    """One more hop: it began when its question began to be thought of, and what that cost is its own."""
+    """Open a hop. Its time and cost include the generation of its question."""
     began = seconds if report.phase_over else report.since
     return replace(
         report,
@@ -199,14 +185,14 @@ def _changed(report: Report, number: int, seconds: float, **changes) -> Report:
 
 
 def _failed(report: Report, number: int, reason: str, seconds: float) -> Report:
-    """A hop can fail before it has a question; it is on the page all the same."""
+    """Close a hop as failed; a hop that failed before it had a question is added first."""
     if number > len(report.hops):
         report = _asked(report, Hop(number, Question("")), seconds)
     return _changed(report, number, seconds, status=HopStatus.FAILED, reason=reason)
 
 
 def _standing(report: Report) -> Report:
-    """Without the hop that was cut off: it is asked anew under the same number, and what it cost stays with it."""
+    """Remove the open hop, which is asked again under the same number and keeps its cost."""
     if not report.open_hop:
         return report
     lost = report.costs[-1] + report.unclaimed
@@ -214,7 +200,7 @@ def _standing(report: Report) -> Report:
 
 
 def _closed(report: Report) -> Report:
-    """No hop of an ended run is open."""
+    """Mark an open hop of an ended run as interrupted."""
     hops = tuple(
         hop.closed(HopStatus.INTERRUPTED, "The run ended before this hop did.") if hop.status is HopStatus.OPEN else hop
         for hop in report.hops

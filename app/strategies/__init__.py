@@ -1,0 +1,1 @@
+"""Strategies: the ways of checking a claim with a set of modules."""

@@ -1,4 +1,4 @@
-"""The claim-only strategies: the baselines of QACheck's Table 1, which ask no question and look at no evidence."""
+"""Claim-only strategies: the baselines of QACheck's Table 1, which use no questions and no evidence."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ NO_QUESTION = "This strategy asks no question and looks at no evidence."
 
 
 class ClaimOnlyClassifier(Protocol):
-    """Gives a verdict from the claim alone. May raise `CallFailed`."""
+    """Returns a verdict from the claim alone. May raise `CallFailed`."""
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict: ...
 
 
 @dataclass(frozen=True)
 class ClaimOnly:
-    """One call of the asker, and a verdict with no hops. Holds no state of any run."""
+    """One model call and a verdict without hops. Stateless."""
 
     asker: ClaimOnlyClassifier
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
-        """Yield what happens; the last event is terminal. There is nothing that a report so far could bring."""
+        """Yield the run's events, the last one terminal. `so_far` is ignored: there are no hops to keep."""
         wish = control.command() if control else RunCommand.CONTINUE
         if control and wish is RunCommand.STOP:
             yield RunInterrupted(control.reason())

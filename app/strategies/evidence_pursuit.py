@@ -5,10 +5,10 @@
     R over all pairs gives label and rationale: the late verdict
 
 A pair is a question with its answer: an answered question is kept, an unanswered one is set aside. Every asked
-question counts against max_hops. Which stage a run is in follows from its hops and from the reply that ended the
-pursuer's own questions, which is shown as `SufficiencyJudged`; so a run goes on exactly where it was cut off.
+question counts against max_hops. The stage of a run follows from its hops and from the `SufficiencyJudged` event that
+ended the pursuer's own questions, so an interrupted run resumes exactly.
 
-With head starts, questions that do not follow from each other are answered side by side (docs/critical-path.md).
+With `speculative`, independent questions are answered in parallel (docs/critical-path.md).
 """
 
 from __future__ import annotations
@@ -35,41 +35,33 @@ from app.strategies.hop_loop import (
 from app.strategies.paraphrasing import Pairs, Paraphrases, answer_text
 from app.strategies.speculation import Ahead
 
-# In what ways a pursuit of evidence may differ from the published one: the rows of the paper's Table 2.
-
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One row: what a run does differently.
+    """Differences from the published algorithm: one row of the paper's Table 2."""
 
-    `pairs` are wanted in all. `all_at_once`: the questions are asked for in one list, at most `pairs`, and none follows
-    from an answer. `padding` makes up the missing pairs: other wordings with fresh answers, the kept pairs once more
-    as they are, or nothing. Without `late_verdict` a decided next step is the verdict. `inflate_to` repeats kept pairs
-    up to that number, in which the verdict takes no part.
-    """
-
-    pairs: int = 5
-    all_at_once: bool = False
-    padding: Literal["paraphrase", "repeat", "none"] = "paraphrase"
-    late_verdict: bool = True
-    inflate_to: int = 0
+    pairs: int = 5  # the wanted number of pairs
+    all_at_once: bool = False  # generate all questions in one call, independent of the answers
+    padding: Literal["paraphrase", "repeat", "none"] = "paraphrase"  # how missing pairs are filled
+    late_verdict: bool = True  # without it, a decision of the pursuer is the verdict
+    inflate_to: int = 0  # repeat kept pairs up to this number; the verdict does not use the repetitions
 
 
 MAX_PARALLEL_ANSWERS = 4
-"""So many questions are answered at the same time."""
+"""Questions that are answered at the same time."""
 
 DECIDED = {
     True: "The questioner holds that the answers show the claim to be true.",
     False: "The questioner holds that the answers show the claim to be false.",
 }
-"""How a decided next step is told. A run that is taken up again reads its decision from these words."""
+"""The reason text of a decision. A resumed run recognises its decision by this text."""
 UNFOUNDED = "The questioner decided without any answer, which does not count."
 REPEATED = "The questioner had nothing to ask but what had been asked."
 
 
 @dataclass(frozen=True)
 class EvidencePursuit:
-    """Algorithm 1 over four modules, each replaceable alone. Holds no state of any run."""
+    """Algorithm 1 over four interchangeable modules. Stateless."""
 
     pursuer: Pursuer
     paraphraser: Paraphraser
@@ -77,12 +69,12 @@ class EvidencePursuit:
     reasoner: Reasoner
     variant: Variant = Variant()
     speculative: bool = False
-    """Whether questions are answered side by side: worth it where answers wait for another machine."""
+    """Whether questions are answered in parallel; useful when answers are computed on another machine."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
-        """Yield what happens; the last event is terminal. Of `so_far` stands every hop but one that was cut off."""
+        """Yield the run's events, the last one terminal. Closed hops of `so_far` are kept."""
         with Ahead(self.speculative, control) as ahead:
             words = Paraphrases(self.paraphraser, claim, ahead)
             pursuit = _Pursuit(self, claim, options, Pairs.of(so_far), ahead, words, control)
@@ -100,7 +92,7 @@ class EvidencePursuit:
 
 @dataclass
 class _Pursuit:
-    """One run. `ended` says why the pursuer asks no more, and `own` is how many of the hops are its own by then."""
+    """The state of one run."""
 
     parts: EvidencePursuit
     claim: Claim
@@ -109,8 +101,8 @@ class _Pursuit:
     ahead: Ahead
     words: Paraphrases
     control: Control | None = None
-    ended: str = ""
-    own: int = 0
+    ended: str = ""  # why the pursuer asks no more questions
+    own: int = 0  # number of hops that the pursuer itself had asked by then
     opening: tuple[Question, ...] | None = None
 
     @property
@@ -118,13 +110,13 @@ class _Pursuit:
         return self.parts.variant
 
     def recall(self, so_far: Report) -> None:
-        """Know again how the pursuer's own questions ended, where they had: it was judged then, or failed to be."""
+        """Restore how the pursuer's own questions ended, from the judgement or its failure."""
         if 0 < so_far.judged_after <= len(self.trail.hops):
             self.ended = so_far.sufficiency.reason if so_far.sufficiency else self._full()
             self.own = so_far.judged_after
 
     def question(self) -> Generator[Event, None, str]:
-        """Hop after hop until nothing brings another; returns why the pursuer asked no more, or control's reason."""
+        """Ask hops until there is no next one; return why the pursuer stopped, or the control's reason."""
         while not (reason := reason_to_stop(self.control)):
             hop = yield from self._next_hop()
             if hop is None:
@@ -133,8 +125,8 @@ class _Pursuit:
         return reason
 
     def conclude(self) -> Iterator[Event]:
-        """The verdict over all pairs; where it is not to be late, the decision that a step has made."""
-        decision = next((holds for holds, told in DECIDED.items() if told == self.ended), None)
+        """Give the verdict over all pairs, or the pursuer's decision when there is no late verdict."""
+        decision = next((holds for holds, reason in DECIDED.items() if reason == self.ended), None)
         if decision is not None and not self.variant.late_verdict:
             yield VerdictReached(self._decided(decision))
             return
@@ -142,10 +134,7 @@ class _Pursuit:
         yield from conclude(self.parts.reasoner, self.claim, self.trail, context, self.options)
 
     def _next_hop(self) -> Generator[Event, None, Hop | None]:
-        """A question of the pursuer's own while it has some, then one in other words, then a pair once more.
-
-        Before them all comes the question that a branch was made to ask.
-        """
+        """Ask the branch's question, then the pursuer's own, then paraphrases; then repeat pairs."""
         if self.trail.given:
             return (yield from self._ask(self.trail.given, "The question has an answer."))
         hop = None if self.ended else (yield from self._own_hop())
@@ -156,12 +145,12 @@ class _Pursuit:
         return hop
 
     def _own_hop(self) -> Generator[Event, None, Hop | None]:
-        """The next step, and its question asked; None, and `ended`, when it asks none."""
+        """Ask the question of the pursuer's next step; return None and set `ended` when it asks none."""
         if full := self._full():
             yield from self._last_decision(full)
             return None
-        if tired := reason_stalled(self._leading_on()):
-            yield from self._judged(Judgement(False, tired))
+        if stalled := reason_stalled(self._leading_on()):
+            yield from self._judged(Judgement(False, stalled))
             return None
         try:
             step = self._step()
@@ -173,7 +162,7 @@ class _Pursuit:
         return None
 
     def _step(self) -> Ask | Decide | None:
-        """The first question while none was asked, then the next step; or the next of the questions made at once."""
+        """Return the first question, then the pursuer's next step; with `all_at_once` the next prepared question."""
         pursuer, asked = self.parts.pursuer, HopHistory(self.trail.asked)
         if self.variant.all_at_once:
             if self.opening is None:
@@ -186,7 +175,7 @@ class _Pursuit:
         return next((Ask(question) for question in pursuer.first_questions(self.claim, 1)), None)
 
     def _judgement(self, step: Ask | Decide | None) -> Judgement:
-        """What a step that asks nothing new says of the context."""
+        """Return the judgement for a step that asks no new question."""
         if isinstance(step, Ask):
             return Judgement(False, REPEATED)
         if step is None:
@@ -194,13 +183,13 @@ class _Pursuit:
         return Judgement(True, DECIDED[step.holds]) if self.trail.answered else Judgement(False, UNFOUNDED)
 
     def _judged(self, judgement: Judgement) -> Iterator[Event]:
-        """The pursuer's own questions end so; without any hop there is nothing to say it of, and nothing to recall."""
+        """End the pursuer's own questions; the judgement is reported only when there is a hop."""
         if self.trail.hops:
             yield SufficiencyJudged(judgement)
         self.ended, self.own = judgement.reason, len(self.trail.hops)
 
     def _last_decision(self, full: str) -> Iterator[Event]:
-        """With every pair there, one more step is asked for only where the verdict depends on it."""
+        """With all pairs found, ask for one more step if the verdict depends on it."""
         self.ended, self.own = full, len(self.trail.hops)
         if self.variant.late_verdict or self.variant.all_at_once or not self.trail.answered:
             return
@@ -213,22 +202,22 @@ class _Pursuit:
             yield from self._judged(self._judgement(step))
 
     def _full(self) -> str:
-        """Why there is no room for another question, or nothing."""
+        """Return why no further question may be asked, or ""."""
         pairs = len(self.trail.answered)
-        there = f"The wanted number of answers is there: {pairs}." if pairs >= self.variant.pairs else ""
-        return there or limit_reached(self.trail.asked, self.options)
+        complete = f"The wanted number of answers is there: {pairs}." if pairs >= self.variant.pairs else ""
+        return complete or limit_reached(self.trail.asked, self.options)
 
     def _wanted_in_all(self) -> int:
-        """Up to how many pairs those that are there are repeated."""
+        """Return the number of pairs up to which kept pairs are repeated."""
         return max(self.variant.inflate_to, self.variant.pairs if self.variant.padding == "repeat" else 0)
 
     def _leading_on(self) -> list[Hop]:
-        """The hops that the next one follows from: of questions made at once none, once they have been made."""
+        """Return the hops that the next question depends on; none when all questions were made at once."""
         made = self.variant.all_at_once and any(hop.question.text for hop in self.trail.hops)
         return [] if made else [hop for hop in self.trail.asked if hop in self.trail.own]
 
     def _reworded_hop(self) -> Generator[Event, None, Hop | None]:
-        """An asked question in other words, each in its turn; None when there is room or words for none."""
+        """Ask the next paraphrase; return None when there is none or no further question may be asked."""
         asked = self.trail.asked
         base = [hop for hop in asked[: self.own] if hop.status is not HopStatus.FAILED]
         done = asked[self.own :]
@@ -246,7 +235,7 @@ class _Pursuit:
         return (yield from self._ask(question, f"The question of hop {hop.number}, in other words."))
 
     def _begin(self, next_ones: Callable[[int], Iterable[Question]]) -> None:
-        """Answer so many as are asked in any case, unless the run is told to end or can get no answers at all."""
+        """Start answering the questions that will be asked in any case."""
         if self.ahead.on:
             asked, answered = len(self.trail.asked), len(self.trail.answered)
             room = min(self.variant.pairs - answered, self.options.max_hops - asked, MAX_PARALLEL_ANSWERS)
@@ -261,8 +250,8 @@ class _Pursuit:
         return self.parts.answerer.answer(question, self.claim)
 
     def _decided(self, holds: bool) -> Verdict:
-        """The decision as a verdict; it rests on the pairs that were there when it was made."""
+        """Return the decision as a verdict, supported by the pairs that existed when it was made."""
         pairs = HopHistory(self.trail.hops[: self.own]).context
-        told = (Sentence(f"{hop.question.text} {answer_text(hop)}", (hop.number,)) for hop in pairs)
+        sentences = (Sentence(f"{hop.question.text} {answer_text(hop)}", (hop.number,)) for hop in pairs)
         closing = Sentence(DECIDED[holds], tuple(hop.number for hop in pairs))
-        return Verdict(Label.SUPPORTED if holds else Label.REFUTED, (*told, closing))
+        return Verdict(Label.SUPPORTED if holds else Label.REFUTED, (*sentences, closing))

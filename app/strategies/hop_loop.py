@@ -1,4 +1,4 @@
-"""What the strategies that ask questions share: the hops so far, one hop's asking, why to end, and the conclusion."""
+"""Shared parts of the strategies that ask questions: hop history, one hop, end conditions and the conclusion."""
 
 from __future__ import annotations
 
@@ -13,24 +13,21 @@ from app.domain.ports import Control, Reasoner, RunCommand
 from app.domain.report import Report
 
 MAX_FRUITLESS_HOPS = 2
-"""So many hops in a row without a kept one, and no further question follows from them."""
+"""Questioning ends after this many consecutive hops that were not kept."""
 NOTHING_TO_ASK = "There was nothing left to ask."
 HOP_INTERRUPTED = "The check was to conclude before this hop was done."
 
 
 @dataclass
 class HopHistory:
-    """The hops of one run so far; grows as the loop goes, and is never shared between runs.
-
-    `branch` says where the run left another one, if it did.
-    """
+    """The hops of one run so far. Grows during the loop; never shared between runs."""
 
     hops: list[Hop]
     branch: Branch | None = None
 
     @classmethod
     def of(cls, so_far: Report | None) -> Self:
-        """The hops that stand."""
+        """Return the closed hops of a report that is continued."""
         cut_off = (HopStatus.OPEN, HopStatus.INTERRUPTED)
         if so_far is None:
             return cls([])
@@ -38,17 +35,17 @@ class HopHistory:
 
     @property
     def next_number(self) -> int:
-        """The number of the hop that comes next."""
+        """The number of the next hop."""
         return len(self.hops) + 1
 
     @property
     def given(self) -> Question | None:
-        """What the run's owner wants asked next, word for word."""
+        """The question that a branch must ask next, or None."""
         return self.branch.question if self.branch and self.branch.hop == self.next_number else None
 
     @property
     def own(self) -> list[Hop]:
-        """The hops that this run has asked itself."""
+        """The hops that were not inherited from another run."""
         return self.hops[self.branch.inherited_hops if self.branch else 0 :]
 
     @property
@@ -58,38 +55,38 @@ class HopHistory:
 
     @property
     def set_aside(self) -> tuple[Hop, ...]:
-        """The hops that were turned down or failed."""
+        """The hops that were rejected or failed."""
         return tuple(hop for hop in self.hops if hop.status is not HopStatus.KEPT)
 
 
 def reason_to_stop(control: Control | None) -> str:
-    """Why whoever controls the run wants no further question, or nothing."""
+    """Return why the run's control wants no further question, or ""."""
     return control.reason() if control and control.command() is not RunCommand.CONTINUE else ""
 
 
 def limit_reached(hops: Sequence[Hop], options: RunOptions) -> str:
-    """What is said when so many hops are all that may be asked, or nothing."""
+    """Return the reason to end when the maximum number of hops was asked, or ""."""
     return f"The limit of {options.max_hops} hops was reached." if len(hops) >= options.max_hops else ""
 
 
 def reason_stalled(hops: Sequence[Hop]) -> str:
-    """What is said when the last hops were all fruitless, or nothing."""
+    """Return the reason to end when none of the last hops was kept, or ""."""
     last = hops[-MAX_FRUITLESS_HOPS:]
     fruitless = len(last) == MAX_FRUITLESS_HOPS and all(hop.status is not HopStatus.KEPT for hop in last)
     return f"{MAX_FRUITLESS_HOPS} hops in a row brought nothing." if fruitless else ""
 
 
 def must_finish_now(control: Control | None) -> bool:
-    """Whether the run is to conclude without even the hop that is under way."""
+    """Return whether the run must conclude without finishing the current hop."""
     return control is not None and control.command() is RunCommand.FINISH_NOW
 
 
 def answered(
     find: Callable[[], Answer], number: int, question: Question, control: Control | None
 ) -> Generator[Event, None, Hop]:
-    """Ask `question` as hop `number`; returns the hop with its answer, still open, or interrupted where it is hurried.
+    """Ask `question` as hop `number`; return the hop with its answer, still open, or interrupted.
 
-    Raises what `find`, which is to bring the answer, raises.
+    `find` returns the answer; its exceptions pass through.
     """
     yield QuestionAsked(number, question)
     if must_finish_now(control):
@@ -100,13 +97,13 @@ def answered(
 
 
 def interrupted(hop: Hop) -> Generator[Event, None, Hop]:
-    """Leave the hop where it is; returns it closed."""
+    """Interrupt the hop and return it closed."""
     yield HopInterrupted(hop.number, HOP_INTERRUPTED)
     return hop.closed(HopStatus.INTERRUPTED, HOP_INTERRUPTED)
 
 
 def failed(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, Hop]:
-    """A call of the hop did not work; returns it closed. One that failed before it had a question has an empty one."""
+    """Fail the hop and return it closed. A hop that failed before it had a question has an empty one."""
     yield HopFailed(hop.number, module, str(error))
     return hop.closed(HopStatus.FAILED, str(error))
 
@@ -114,9 +111,9 @@ def failed(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, H
 def conclude(
     reasoner: Reasoner, claim: Claim, trail: HopHistory, context: Context, options: RunOptions
 ) -> Iterator[Event]:
-    """R over `context`, kept hops of `trail`. Without any there is nothing to reason from, whatever the labels.
+    """Ask R for the verdict over `context`; without context the verdict is NOT_ENOUGH_EVIDENCE.
 
-    Where every hop failed nothing was looked at, so there is no verdict either: the run failed.
+    When every hop failed, the run fails too, since no evidence was seen.
     """
     if trail.hops and all(hop.status is HopStatus.FAILED for hop in trail.hops):
         yield RunFailed("Every question failed before it had an answer; the hops say why.")

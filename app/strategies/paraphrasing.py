@@ -1,7 +1,6 @@
-"""The asked questions in other words, each in its turn (Papelo, arXiv 2411.05762, section 3.1).
+"""Question-answer pairs and paraphrased questions of an evidence pursuit (Papelo, arXiv 2411.05762, section 3.1).
 
-Whose turn it is follows from how many were asked, not from what they brought: so the next ones are known beforehand,
-and can be answered side by side.
+The order of paraphrases depends only on how many were asked, so the next ones can be answered in parallel.
 """
 
 from __future__ import annotations
@@ -17,20 +16,16 @@ from app.domain.ports import Control, Paraphraser
 from app.strategies.hop_loop import HopHistory, answered, failed
 from app.strategies.speculation import Ahead
 
-# The pairs of an evidence pursuit: questions with their answers, asked once, or repeated as they are.
-#
-# A question is never asked twice in the same words, so a kept hop that equals an earlier one is a repetition.
-
 NO_ANSWER = "No answer was found."
 
 
 @dataclass
 class Pairs(HopHistory):
-    """The hops of one run, and which of them were really asked."""
+    """Hop history that distinguishes asked pairs from repetitions."""
 
     @property
     def asked(self) -> list[Hop]:
-        """The hops without the repetitions."""
+        """The hops without repetitions: a question is never asked twice in the same words."""
         return [hop for at, hop in enumerate(self.hops) if not any(_same(hop, other) for other in self.hops[:at])]
 
     @property
@@ -39,15 +34,15 @@ class Pairs(HopHistory):
         return HopHistory(self.asked).context
 
     def is_new(self, question: Question) -> bool:
-        """Whether it has words, and not those of a question that was asked."""
+        """Return whether the question has words and was not asked before."""
         return _folded(question) not in {"", *(_folded(hop.question) for hop in self.hops)}
 
     def ask(
         self, question: Question, find: Callable[[], Answer], if_answered: str, control: Control | None = None
     ) -> Generator[Event, None, Hop]:
-        """One hop from question to keeping; returns it closed. `find` is to bring its answer.
+        """Ask one question and return the closed hop. `find` returns the answer.
 
-        `if_answered` is why it is kept if it has one.
+        `if_answered` is the reason for keeping an answered hop.
         """
         number = self.next_number
         try:
@@ -63,7 +58,7 @@ class Pairs(HopHistory):
         return hop.closed(HopStatus.SET_ASIDE, NO_ANSWER)
 
     def repeat(self) -> Generator[Event, None, Hop]:
-        """The next pair once more, as it is, each in its turn. Nothing is asked for it; there must be a pair."""
+        """Repeat the next pair without asking anything. There must be at least one pair."""
         pairs = self.answered
         pair = pairs[(len(self.context) - len(pairs)) % len(pairs)]
         number, reason = self.next_number, f"The pair of hop {pair.number} once more."
@@ -75,7 +70,7 @@ class Pairs(HopHistory):
 
 
 def answer_text(hop: Hop) -> str:
-    """The words of the answer, empty where there is none."""
+    """Return the text of the answer, or ""."""
     return ((hop.answer.text or "") if hop.answer else "").strip()
 
 
@@ -89,12 +84,12 @@ def _folded(question: Question) -> str:
 
 
 MAX_PARAPHRASES = 4
-"""So many other wordings of a question are asked for at once (section 3.1)."""
+"""Paraphrases of a question that are requested at once (section 3.1)."""
 
 
 @dataclass
 class Paraphrases:
-    """The other wordings of one run. A call that failed stands until the turn in which it is told."""
+    """The paraphrases of one run. A failed call is kept until its question's turn, when it is raised."""
 
     paraphraser: Paraphraser
     claim: Claim
@@ -102,9 +97,9 @@ class Paraphrases:
     _words: dict[int, tuple[Question, ...] | CallFailed] = field(default_factory=dict)
 
     def next(self, base: Sequence[Hop], turn: int, trail: Pairs) -> tuple[Hop, Question] | None:
-        """The hop of `base` whose turn it is, and its question in words that are new to `trail`; None without any.
+        """Return the hop of `base` whose turn it is with a paraphrase that is new to `trail`, or None.
 
-        Raises CallFailed; the call is made anew when that hop's turn comes again.
+        Raises CallFailed; the call is repeated at that hop's next turn.
         """
         try:
             return self._next(base, turn, trail)
@@ -113,7 +108,7 @@ class Paraphrases:
             raise
 
     def upcoming(self, base: Sequence[Hop], turn: int, trail: Pairs, count: int) -> tuple[Question, ...]:
-        """The next `count` of these questions, up to one that cannot be had; their wordings are asked side by side."""
+        """Return up to `count` of the next questions; their paraphrases are requested in parallel."""
         if not base:
             return ()
         for hop in (base[at % len(base)] for at in range(turn, turn + count)):

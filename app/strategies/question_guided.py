@@ -4,11 +4,11 @@
     until D(c, C) says enough, or max_hops:   q = Q(c, C);  a, e = A(q);  if V(c, (q, a), C) then C += (q, a)
     R(c, C) gives label and rationale
 
-Every asked hop counts, kept or not. An empty C is never enough, so D is not asked then; D is asked again only when C
-has changed. Two hops in a row that bring nothing end the questioning; hops that a branch stands on are not among them.
+Every asked hop counts, kept or not. D is asked only when C has changed and is not empty. Two consecutive hops that are
+not kept end the questioning; hops that a branch inherited do not count.
 
-With head starts D, the next Q and the next A begin as soon as there is an answer, while V is asked about it: mostly it
-is kept and not enough yet. What is said, and in which order, is the same without them (docs/critical-path.md).
+With `speculative`, D, the next Q and the next A start while V judges the answer, since most answers are kept and not
+sufficient. Events and their order are the same without it (docs/critical-path.md).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from app.strategies.speculation import Ahead
 
 @dataclass(frozen=True)
 class QuestionGuided:
-    """The loop over five modules, each replaceable alone. Holds no state of any run."""
+    """The loop over five interchangeable modules. Stateless."""
 
     verifier: ClaimVerifier
     generator: QuestionGenerator
@@ -64,12 +64,12 @@ class QuestionGuided:
     validator: QAValidator
     reasoner: Reasoner
     speculative: bool = False
-    """Whether calls begin before it is sure that they are needed: worth it where D, Q or V wait for another machine."""
+    """Whether calls start before they are known to be needed; useful when D, Q or V run on another machine."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
-        """Yield what happens; the last event is terminal. Of `so_far` stands every hop but one that was cut off."""
+        """Yield the run's events, the last one terminal. Closed hops of `so_far` are kept."""
         with Ahead(self.speculative, control) as ahead:
             trail = HopHistory.of(so_far)
             if not (so_far and so_far.stopped_because):
@@ -84,7 +84,7 @@ class QuestionGuided:
 
 @dataclass(frozen=True)
 class _Questioning:
-    """One run's questions. What `ahead` holds belongs to the last hop of `trail`, or to the one under way."""
+    """The questions of one run. The tasks in `ahead` belong to the last hop of `trail` or to the current one."""
 
     parts: QuestionGuided
     claim: Claim
@@ -94,7 +94,7 @@ class _Questioning:
     ahead: Ahead
 
     def whole(self, so_far: Report | None) -> Generator[Event, None, str]:
-        """Hop after hop until there is a reason to end; returns the reason. A reply of D in `so_far` stands, too."""
+        """Ask hops until there is a reason to end, and return it. D's last judgement in `so_far` is reused."""
         if so_far and so_far.judged_after >= len(self.trail.hops):
             enough = bool(so_far.sufficiency and so_far.sufficiency.holds)
         else:
@@ -112,11 +112,11 @@ class _Questioning:
         return "The claim verifier was satisfied."
 
     def _reason_to_end(self, trail: HopHistory) -> str:
-        """Why no further question may be asked, or nothing."""
+        """Return why no further question may be asked, or ""."""
         return reason_to_stop(self.control) or limit_reached(trail.hops, self.options) or reason_stalled(trail.own)
 
     def _ask(self) -> Generator[Event, None, Hop | None]:
-        """One hop from question to keeping; returns it closed, or None when there is no question left."""
+        """Ask one hop and return it closed, or None when there is no question left."""
         number, module = self.trail.next_number, "question generator"
         hop = Hop(number, Question(""))
         try:
@@ -141,10 +141,9 @@ class _Questioning:
         return hop.closed(HopStatus.SET_ASIDE, judgement.reason)
 
     def _look_ahead(self, hop: Hop) -> None:
-        """Begin what comes next if the hop is kept and not enough yet.
+        """Start the calls that follow if the hop is kept and not sufficient.
 
-        A hop without an answer is not kept, and where the questioning ends in any case nothing comes next. Few tokens
-        are to be spent in vain: the answer waits after its first call, and it does not begin behind a fruitless hop.
+        To waste few tokens, the next answer waits after its first costly call and does not start after a rejected hop.
         """
         if not (self.ahead.on and hop.answer and hop.answer.text):
             return
@@ -158,9 +157,9 @@ class _Questioning:
             self.ahead.begin(("answer", number), lambda: self._found(asked.value()), costly=1)
 
     def _is_enough(self) -> Generator[Event, None, bool]:
-        """Ask D after a kept hop, unless the questioning ends in any case.
+        """Ask D after a kept hop, unless the questioning ends anyway.
 
-        A call that fails is shown and decides nothing, so the loop goes on.
+        A failed call is reported and counts as not sufficient.
         """
         hops = self.trail.hops
         changed = bool(hops) and hops[-1].status is HopStatus.KEPT
@@ -184,7 +183,7 @@ class _Questioning:
         return self.ahead.take(("answer", number), partial(self._found, question))
 
     def _found(self, question: Question | None) -> Answer:
-        """The answer; there is none to begin with where no question is left."""
+        """Return the answer. Raises CallCancelled when no question is left."""
         if question is None:
             raise CallCancelled
         return self.parts.answerer.answer(question, self.claim)

@@ -1,13 +1,12 @@
-"""Head starts: what will probably be needed next is begun before that is sure, side by side with what is under way.
+"""Speculative tasks: run work that is probably needed next in parallel with the current work.
 
     with Ahead(on=True) as ahead:
-        ahead.begin("next question", ask)          # in a thread of its own
-        ...                                        # meanwhile
+        ahead.begin("next question", ask)          # starts a thread
+        ...
         question = ahead.take("next question", ask)
 
-What is taken is what the same call would have brought in its turn: its value, its error, and from then on its phases.
-What is never taken is never seen. It begins no further call once it is dropped, and its errors are nobody's; but what
-it cost is reported at once, so limits bind it like everything else.
+`take` returns what a direct call would return, or raises its error. A dropped task makes no further calls; its
+errors are discarded, and its cost is reported at once and counts towards all limits.
 """
 
 from __future__ import annotations
@@ -26,19 +25,17 @@ from app.domain.ports import Control, RunCommand
 T = TypeVar("T")
 
 DRAIN_SECONDS = 2.0
-"""So long at most are calls waited for that nobody wants, so that the run's own sum has what they cost."""
+"""Maximum wait for dropped calls before the run's total cost is computed."""
 
 GRACE_SECONDS = 0.05
-"""Seconds. What was asked together mostly comes back together, and then it is known whether more is needed."""
+"""Delay before a costly speculative call, in which the result of a parallel call may make it unnecessary."""
 
 
 class Ahead:
-    """The head starts of one piece of work: a run, or one answer of it. `on` says whether there are any."""
+    """The speculative tasks of a run or of one answer. With `on` False every call is made directly."""
 
     def __init__(self, on: bool = True, control: Control | None = None) -> None:
-        """Work begins only while `control` wants nothing but to go on. Whoever listens and remembers here does so for
-        the work as well.
-        """
+        """Tasks start only while `control` says CONTINUE. They inherit the current context: listener and stores."""
         self.on = on
         self._control = control
         self._home = copy_context()
@@ -52,10 +49,10 @@ class Ahead:
         self.drop()
 
     def begin(self, key: Hashable, work: Callable[[], T], costly: int | None = None) -> SpeculativeTask[T]:
-        """Do `work` now, for whoever takes `key`. What was begun under this key before stands.
+        """Start `work` in a thread, unless a task of this key exists.
 
-        With a bound of so many `costly` calls it thinks twice before it spends: each waits a moment, in which it may be
-        dropped, and one too many until the work is taken. None sets no bound.
+        `costly` bounds its costly calls: each waits GRACE_SECONDS first, and a call over the bound waits until the
+        task is taken. None sets no bound.
         """
         if key not in self._begun:
             self._begun[key] = SpeculativeTask(work, self._may_start, costly)
@@ -66,7 +63,7 @@ class Ahead:
         return self._begun[key]
 
     def take(self, key: Hashable, work: Callable[[], T]) -> T:
-        """What was begun under `key`, waited for; `work` done now where nothing was, or where it did not go on."""
+        """Wait for the task of `key` and return its result; call `work` when there is none or it was cancelled."""
         begun = self._begun.pop(key, None)
         if begun is not None:
             try:
@@ -76,19 +73,19 @@ class Ahead:
         return work()
 
     def drop(self) -> None:
-        """Nothing that was begun is wanted any more. Waits for nothing."""
+        """Cancel all tasks without waiting."""
         self._cancelled += self._begun.values()
         for each in self._begun.values():
             each.drop()
         self._begun.clear()
 
     def drain(self, seconds: float = DRAIN_SECONDS) -> None:
-        """Wait, not for long, until what was dropped has told what it cost; not at all where the run is in a hurry."""
+        """Wait briefly until cancelled tasks have reported their cost; not at all when the run must end now."""
         if self._control is None or self._control.command() not in (RunCommand.STOP, RunCommand.FINISH_NOW):
             wait([each.outcome for each in self._cancelled], seconds)
 
     def drained(self, events: Iterator[Event]) -> Iterator[Event]:
-        """The same events, each once it has settled."""
+        """Yield the same events, each after `drain`."""
         for event in events:
             self.drain()
             yield event
@@ -98,7 +95,7 @@ class Ahead:
 
 
 class SpeculativeTask(Generic[T]):
-    """One piece of work that is ahead of its turn, until it is adopted or dropped."""
+    """One speculative piece of work, until it is committed or dropped."""
 
     def __init__(self, work: Callable[[], T], may_go_on: Callable[[], bool], costly: int | None = None) -> None:
         self.outcome: Future[T] = Future()
@@ -112,9 +109,9 @@ class SpeculativeTask(Generic[T]):
         self._troubles: list[TroubleMet] = []
 
     def run(self) -> None:
-        """Do the work, in the thread that is to do it; what it raises is for whoever adopts it."""
+        """Do the work in the current thread and store its result or exception in `outcome`."""
         work, self._work = self._work, None
-        assert work is not None, "a head start is carried out once"
+        assert work is not None, "a speculative task runs once"
         try:
             with progress.listening(self._listen), cancellable(self._is_wanted):
                 check_cancelled()
@@ -125,14 +122,14 @@ class SpeculativeTask(Generic[T]):
             self.outcome.set_result(value)
 
     def value(self) -> T:
-        """The value, for another head start that goes on from it. Raises NotWanted where either leads nowhere."""
+        """Return the value for another task that depends on it. Raises CallCancelled when either was cancelled."""
         if self.outcome.exception() is not None:
             raise CallCancelled
         check_cancelled()
         return self.outcome.result()
 
     def commit(self) -> T:
-        """The value or the error, waited for, and whatever it has to say; NotWanted where it did not go on."""
+        """Wait for the value or the error and forward its progress. Raises CallCancelled when it was cancelled."""
         with self._changed:
             self._committed = True
             self._changed.notify_all()
@@ -143,13 +140,13 @@ class SpeculativeTask(Generic[T]):
         return self.outcome.result()
 
     def drop(self) -> None:
-        """Begin no further call."""
+        """Make no further call."""
         with self._changed:
             self._cancelled = True
             self._changed.notify_all()
 
     def _is_wanted(self, call: Call | None) -> bool:
-        """Whether to go on with this call; waits where it is one of few that may be made ahead, or one too many."""
+        """Return whether this call may start; a costly call waits first."""
         with self._changed:
             if call and call.costly and self._costly_budget is not None:
                 moment = GRACE_SECONDS if self._costly_budget else None
@@ -160,7 +157,7 @@ class SpeculativeTask(Generic[T]):
         return self._may_start()
 
     def _listen(self, event: PhaseEntered | TokensUsed | TroubleMet) -> None:
-        """Costs are told at once; the rest when the work's turn has come."""
+        """Forward costs at once, everything else once the task is committed."""
         if isinstance(event, TokensUsed):
             return self._notify(event)
         with self._changed:

@@ -116,7 +116,7 @@ def _connect(app: Flask, settings: Settings, container: Any) -> None:
         from app.runs.metrics import Metrics
 
         app.extensions["hopcheck.metrics"] = metrics = Metrics(runs.overview, lambda: followers.count)
-        runs.watch(metrics)
+        runs.use_metrics(metrics)
 
 
 def _database(app: Flask, settings: Settings) -> sessionmaker[Session]:

@@ -316,7 +316,7 @@ class BatchDeletion:
                 return False
         return True
 
-    def undoable(self, owner: str) -> tuple[Batch, ...]:
+    def restorable(self, owner: str) -> tuple[Batch, ...]:
         """Return the owner's deleted batches that can still be restored, last deleted first."""
         chosen = select(BatchRow).where(BatchRow.owner == owner, self._is_restorable())
         with self._sessions() as session:

@@ -80,7 +80,7 @@ def measure(here: AppServices, port: int) -> WSGIServer:
     from app.runs.metrics import Metrics
 
     metrics = Metrics(here.runs.overview)
-    here.runs.watch(metrics)
+    here.runs.use_metrics(metrics)
     try:
         server, _ = start_http_server(port, "127.0.0.1", metrics.registry)
     except OSError as error:

@@ -105,13 +105,13 @@ def signing_key(settings: Settings) -> Iterator[Finding]:
 
 def database(settings: Settings) -> Iterator[Finding]:
     """Reachable, migrated, whole, free, and in WAL mode?"""
-    from app.runs.db_health import look_at
+    from app.runs.db_health import check_database
 
-    seen = look_at(settings.database_url)
+    seen = check_database(settings.database_url)
     if seen.is_missing:
         yield problem("database", f"{seen.where} is not there", "make setup")
-    elif seen.trouble:
-        yield problem("database", f"{seen.where}: {seen.trouble}", "Put that right, then ask again")
+    elif seen.problem:
+        yield problem("database", f"{seen.where}: {seen.problem}", "Put that right, then ask again")
     else:
         yield from _usable(seen)
 

@@ -1,1 +1,1 @@
-"""The life of a run: started, carried out by a job, told event by event, read back as the fold of its events."""
+"""Runs: store, queue, carry out and read the checks of claims. The entry point is `app.runs.service.Runs`."""

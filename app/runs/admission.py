@@ -1,4 +1,4 @@
-"""Who gets in, and who waits how long: counted in the database, so that all servers on it agree."""
+"""Admit new runs to the queue and report places in it, counted in the database that all servers share."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from app.runs.leases import in_queue, is_free
 from app.runs.models import RUNNING, RunRow
 
 RECENT_RUNS = 20
-"""So many finished runs say how long one takes."""
+"""Number of finished runs from which the duration of one is estimated."""
 
 DEFAULT_RETRY_SECONDS = 30
-"""When to come back while no run has finished yet."""
+"""Retry-After while no run has finished yet."""
 
 ADVISORY_LOCK_ID = 0x486F70636865636B
-"""The name of PostgreSQL's lock that lets one in at a time ("Hopcheck" in ASCII)."""
+"""Of the PostgreSQL lock under which runs are admitted one at a time ("Hopcheck" in ASCII)."""
 
 _runs = RunRow.__table__.c
-# Built once, for every quiet reader asks it every second.
+# Built once, because every follower of a waiting run executes it each second.
 _WAITS = select(_runs.created_at, _runs.batch).where(_runs.id == bindparam("run"), _runs.state == RUNNING, is_free())
 
 
 class Rejected(HopcheckError):
-    """No run is started now. The message says why; `retry_after` is when it may be otherwise, in seconds."""
+    """No run can be started now. The message says why."""
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
-        self.retry_after = retry_after
+        self.retry_after = retry_after  # seconds
 
 
 class QueueFull(Rejected):
-    """As many runs wait for their turn as may."""
+    """The queue, or the client's half of it, is full."""
 
 
 class DailyLimitReached(Rejected):
-    """The site has spent in a day what it may."""
+    """The site has reached a daily limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +58,19 @@ class Place:
 
 
 class Admission:
-    """The door of one database, for a process that carries out `workers` runs at once and lets `most` wait."""
+    """Limits the queue of one database to `max_waiting` runs, for a process with `workers` workers."""
 
-    def __init__(self, sessions: sessionmaker[Session], workers: int, most: int, limits: Limits) -> None:
+    def __init__(self, sessions: sessionmaker[Session], workers: int, max_waiting: int, limits: Limits) -> None:
         self._sessions = sessions
         self._workers = workers
-        self._most = most
+        self._max_waiting = max_waiting
         self._limits = limits
         self._spending = Spending(sessions)
         self._clients: dict[str, str] = {}
-        """Which client started each run that waits. Not stored, so each process knows its own clients only."""
+        """The client of each waiting run. Not stored, so each process knows its own clients only."""
 
     def check_day(self) -> None:
-        """Raises DailyLimitReached when a limit of the day is reached: a new run could only say so."""
+        """Raise DailyLimitReached where a daily limit would end a new run at once."""
         if reached := self._limits.reached_by_day(self._spending.today):
             message = f"This site's limit of {reached} a day is reached. It opens again at midnight UTC."
             raise DailyLimitReached(message, math.ceil(self._spending.seconds_to_midnight()))
@@ -78,8 +78,8 @@ class Admission:
     def admit(self, session: Session, run_id: str, client: str = "") -> None:
         """Raise QueueFull when the run that `session` has just written exceeds the queue or `client`'s half of it.
 
-        Runs that a worker is about to take do not count as waiting, nor do those of batches. One is counted at a time,
-        until it is committed, so those that start in the same instant see each other.
+        Runs that a free worker is about to acquire do not count as waiting, nor do those of batches. Admissions are
+        serialised until the commit, so simultaneous ones see each other.
         """
         if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time
             session.execute(select(func.pg_advisory_xact_lock(ADVISORY_LOCK_ID)))
@@ -89,13 +89,13 @@ class Admission:
         self._clients = {each: name for each, name in self._clients.items() if each in waiting}
         if self._has_half(client):
             raise QueueFull("Too many of your checks wait for their turn already.", self._retry_after(session))
-        if len(unfinished) >= self._most + max(len(unfinished) - len(waiting), self._workers):
+        if len(unfinished) >= self._max_waiting + max(len(unfinished) - len(waiting), self._workers):
             raise QueueFull("Too many checks wait for their turn already.", self._retry_after(session))
         if client:
             self._clients[run_id] = client
 
     def place(self, run_id: str) -> Place | None:
-        """Where the run stands, or None when it is not waiting. People's runs are before those of batches."""
+        """Return the run's place in the queue, None if it is not waiting. Runs of batches come last."""
         with self._sessions() as session:
             own = session.execute(_WAITS, {"run": run_id}).one_or_none()
             if own is None:
@@ -105,19 +105,19 @@ class Admission:
             )
             sooner = and_(in_queue(PEOPLE), earlier) if own.batch is None else or_(in_queue(PEOPLE), earlier)
             before = session.scalar(select(func.count()).where(RunRow.state == RUNNING, is_free(), sooner)) or 0
-            seconds = self._seconds_of_a_turn(session)
+            seconds = self._seconds_per_turn(session)
         return Place(before + 1, None if seconds is None else math.ceil(seconds * (before + 1)))
 
     def _has_half(self, client: str) -> bool:
-        """Whether `client` has half of the places. A queue of one place is not divided."""
-        return self._most > 1 and list(self._clients.values()).count(client) >= self._most // 2
+        """Whether `client` has half of the queue. A queue of one place is not divided."""
+        return self._max_waiting > 1 and list(self._clients.values()).count(client) >= self._max_waiting // 2
 
     def _retry_after(self, session: Session) -> int:
-        turn = self._seconds_of_a_turn(session)
+        turn = self._seconds_per_turn(session)
         return max(1, math.ceil(DEFAULT_RETRY_SECONDS if turn is None else turn))
 
-    def _seconds_of_a_turn(self, session: Session) -> float | None:
-        """How often a worker becomes free: the median of recent runs, shared by this process's workers."""
+    def _seconds_per_turn(self, session: Session) -> float | None:
+        """Estimate how often a worker becomes free: the median duration of recent runs divided by the workers."""
         recent = session.execute(
             select(RunRow.began_at, RunRow.ended_at)
             .where(RunRow.state == "verdict", RunRow.began_at.is_not(None))

@@ -1,7 +1,6 @@
-"""A run that goes on from an earlier one: what it begins with.
+"""Branches: runs that continue an earlier run from one of its hops.
 
-The hops before the one that is changed stand, told in the events of the run they were asked in, so no model is called
-for them again. What came after is left behind.
+A branch starts with the earlier run's events of the hops before that one, so no model is called for them again.
 """
 
 from __future__ import annotations
@@ -28,29 +27,29 @@ from app.domain.report import Report
 LEFT_OUT = "Its owner left it out."
 
 _CLOSING = (HopKept, HopSetAside, HopFailed)
-_TOLD = (QuestionAsked, AnswerFound, *_CLOSING, StepFailed, SufficiencyJudged, TroubleMet)
-"""What is told of hops again; phases, costs and take-overs belong to the run in which they were."""
+_INHERITED = (QuestionAsked, AnswerFound, *_CLOSING, StepFailed, SufficiencyJudged, TroubleMet)
+"""Phases, costs and resumptions are not inherited: they belong to the earlier run."""
 
 
 def inherited_events(
     events: Iterable[Event], report: Report, parent: str, number: int, question: Question | None
 ) -> tuple[Event, ...]:
-    """What a run begins with that asks `question` in place of hop `number`, or leaves that hop out when it is None.
+    """Return the first events of a branch that asks `question` in place of hop `number`, or leaves that hop out.
 
-    `events` are those of the run `parent`, whose report this is. Raises InvalidInput where nothing can branch off.
+    `events` and `report` are those of the run `parent`. Raises InvalidInput where that run cannot have this branch.
     """
     hop = hop_to_change(report, number)
-    begins = (RunBranched(Branch(parent, number, question)), *_before(events, number))
+    first = (RunBranched(Branch(parent, number, question)), *_before(events, number))
     if question is not None:
-        return begins
+        return first
     if not hop.question.text:
         raise InvalidInput("That hop has no question, so there is nothing to leave out.", "question")
     found = (AnswerFound(number, hop.answer),) if hop.answer else ()
-    return (*begins, QuestionAsked(number, hop.question), *found, HopSetAside(number, LEFT_OUT))
+    return (*first, QuestionAsked(number, hop.question), *found, HopSetAside(number, LEFT_OUT))
 
 
 def hop_to_change(report: Report, number: int) -> Hop:
-    """That hop of an ended run. Raises InvalidInput where there is none, or the run still goes on."""
+    """Return that hop of an ended run. Raises InvalidInput for an unknown hop or an unfinished run."""
     if report.imported:
         raise InvalidInput("An imported report cannot be gone on from; ask its claim again instead.", "hop")
     if not report.ended:
@@ -62,14 +61,14 @@ def hop_to_change(report: Report, number: int) -> Hop:
 
 
 def _before(events: Iterable[Event], number: int) -> tuple[Event, ...]:
-    """What was told before hop `number` began, without hops that were cut off and asked anew."""
-    told: list[Event] = []
+    """Return the inherited events before hop `number`, without hops that were interrupted and asked again."""
+    kept: list[Event] = []
     for event in events:
         if getattr(event, "hop", 0) >= number:
             break
         if isinstance(event, RunResumed):
-            closed = {each.hop for each in told if isinstance(each, _CLOSING)}
-            told = [each for each in told if getattr(each, "hop", None) in {None, *closed}]
-        elif isinstance(event, _TOLD):
-            told.append(event)
-    return tuple(told)
+            closed = {each.hop for each in kept if isinstance(each, _CLOSING)}
+            kept = [each for each in kept if getattr(each, "hop", None) in {None, *closed}]
+        elif isinstance(event, _INHERITED):
+            kept.append(event)
+    return tuple(kept)

@@ -1,4 +1,4 @@
-"""Which runs may stand side by side: two to four, of one claim. Page and API share it."""
+"""Choose the runs of a comparison: two to four, of one claim."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from app.runs.service import StoredRun
 MIN_RUNS, MAX_RUNS = 2, 4
 
 MAX_SHOWN_ID = 40
-"""Characters of an id that leads nowhere that are said again."""
+"""Characters of an unknown id that are repeated in the message."""
 
 
 class NoSuchRun(HopcheckError):
-    """One of the runs is not there, or not any more."""
+    """One of the runs does not exist or was deleted."""
 
     def __init__(self, run_id: str) -> None:
         name = run_id if len(run_id) <= MAX_SHOWN_ID else f"{run_id[:MAX_SHOWN_ID]}…"
@@ -22,15 +22,15 @@ class NoSuchRun(HopcheckError):
 
 
 def runs_to_compare(read: Callable[[str], StoredRun | None], ids: Sequence[str]) -> tuple[StoredRun, ...]:
-    """The runs of these ids, in their order, one that is named twice only once; `read` finds one.
+    """Return the runs with these ids, in order and without duplicates.
 
-    Raises NoSuchRun for one that is not there, InvalidInput where they cannot be compared.
+    Raises NoSuchRun for an unknown id, InvalidInput where the runs cannot be compared.
     """
-    ids = tuple(filter(None, ids))  # a form sends an empty one for a choice that was not made
+    ids = tuple(filter(None, ids))  # a form sends an empty value for an unused field
     named = tuple(dict.fromkeys(ids))
     if len(named) > MAX_RUNS:
         raise InvalidInput(f"At most {MAX_RUNS} checks can be compared at once; these are {len(named)}.", "run")
-    runs = tuple(_there(read, run_id) for run_id in named)
+    runs = tuple(_read(read, run_id) for run_id in named)
     if len(named) == 1 and len(ids) > 1:
         raise InvalidInput("That is one and the same check. Choose another one to compare it with.", "run")
     if len(named) < MIN_RUNS:
@@ -41,11 +41,11 @@ def runs_to_compare(read: Callable[[str], StoredRun | None], ids: Sequence[str])
 
 
 def normalised_claim(text: str) -> str:
-    """What two claims have in common that are the same one: everything but case and the spaces in it."""
+    """Return the claim without differences of case and white space, to recognise the same claim."""
     return " ".join(text.casefold().split())
 
 
-def _there(read: Callable[[str], StoredRun | None], run_id: str) -> StoredRun:
+def _read(read: Callable[[str], StoredRun | None], run_id: str) -> StoredRun:
     run = read(run_id)
     if run is None:
         raise NoSuchRun(run_id)

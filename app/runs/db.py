@@ -34,7 +34,7 @@ from app.domain.errors import HopcheckError
 UPGRADE = "make setup, or flask --app app db upgrade"
 
 WRITE_LOCK_SECONDS = 10.0
-"""Whoever waits longer for the write lock goes on without it: then another process holds the database, and SQLite
+"""A thread that waits longer continues without the lock: another process holds the database then, and SQLite
 reports that."""
 
 
@@ -69,7 +69,7 @@ _BY_SQLITE_CODE = {
 }
 _MISSING_IN_SQLITE = ("no such table", "no such column", "has no column named")
 _MISSING_IN_POSTGRESQL = ("42P01", "42703")  # undefined table, undefined column
-_OLD_SCHEMA = f"The database has not the tables of this version of Hopcheck. Fix it with: {UPGRADE}"
+_OLD_SCHEMA = f"The database does not have the tables of this version of Hopcheck. Fix it with: {UPGRADE}"
 _NO_ANSWER = "The database does not answer. See that it runs and that DATABASE_URL is right."
 
 

@@ -19,10 +19,10 @@ LOCK_SECONDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What was found in a database; with a `trouble` the other fields are not filled in."""
+    """The condition of a database; with a `problem` the other fields are not filled in."""
 
     where: str
-    trouble: str = ""
+    problem: str = ""
     """Why it cannot be used, "" when it can."""
     is_missing: bool = False
     revision: str | None = None
@@ -34,7 +34,7 @@ class Condition:
     is_locked: bool = False
 
 
-def look_at(url: str, migrations: Path = MIGRATIONS) -> Condition:
+def check_database(url: str, migrations: Path = MIGRATIONS) -> Condition:
     """Return the condition of the database at `url`. Raises nothing for a broken one."""
     parts = make_url(url)
     is_sqlite = parts.get_backend_name() == "sqlite"
@@ -52,9 +52,9 @@ def look_at(url: str, migrations: Path = MIGRATIONS) -> Condition:
         finally:
             engine.dispose()
     except DatabaseUnavailable as error:
-        return replace(seen, trouble=str(error))
+        return replace(seen, problem=str(error))
     except (SQLAlchemyError, ImportError) as error:  # an unknown kind of database, a driver that is not installed
-        return replace(seen, trouble=f"The database cannot be used ({type(error).__name__}).")
+        return replace(seen, problem=f"The database cannot be used ({type(error).__name__}).")
 
 
 def _sqlite(connection: Connection, seen: Condition) -> Condition:

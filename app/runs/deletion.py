@@ -1,7 +1,7 @@
-"""Deleting a run: gone for everybody at once, for good after a while, until when its owner may have it back.
+"""Delete runs: hidden from everyone at once, restorable by the owner for a while, then purged.
 
-What goes for good is the run's row with its events and notes, and the stored replies that it made or used, unless
-another run has used them too. A run that branched off a deleted one stays.
+A purge deletes the run's row with its events and notes, and the stored replies that no other run has used. Branches of
+a deleted run stay.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from app.runs.projections import RunSummary, summary
 log = logging.getLogger(__name__)
 
 UNDO_SECONDS = 600.0
-"""How long a deleted run can be had back."""
+"""How long a deleted run can be restored."""
 
 DELETED = "Its owner deleted this check."
 
 PURGE_LIMIT = 100
-"""Runs that a sweep takes away at most, for it has other things to do, and writers wait meanwhile."""
+"""Runs that one purge deletes at most, because writers wait meanwhile."""
 
 
 class Deletion:
-    """Deletes the runs of one database. `stop` ends an unfinished run, given its id and why."""
+    """Delete, restore and purge runs. `stop` ends an unfinished run, given its id and the reason."""
 
     def __init__(
         self, sessions: sessionmaker[Session], stop: Callable[[str, str], bool], undo_seconds: float = UNDO_SECONDS
@@ -40,7 +40,7 @@ class Deletion:
         self._undo_seconds = undo_seconds
 
     def of_owner(self, run_id: str, owner: str) -> RunSummary | None:
-        """The run, if it is there and the owner's. It need not be readable: what another version stored may go too."""
+        """Return the run if it is the owner's, else None; also one whose events this version cannot read."""
         if is_invalid_id(run_id):
             return None
         chosen = select(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, is_visible())
@@ -49,7 +49,7 @@ class Deletion:
             return summary(row) if row else None
 
     def delete(self, run_id: str) -> bool:
-        """Hide the run from everybody, its owner too; one that goes on is stopped first. False where there is none."""
+        """Stop the run if it is unfinished, and hide it. False for an unknown run."""
         self._stop(run_id, DELETED)
         hidden = (
             update(RunRow)
@@ -60,41 +60,41 @@ class Deletion:
             return session.execute(hidden.returning(RunRow.id)).one_or_none() is not None
 
     def restore(self, run_id: str, owner: str) -> bool:
-        """Give a run back as it was. False when it is too late, or there is no such deleted run of the owner's."""
+        """Restore a deleted run of the owner. False if it is too late or unknown."""
         if is_invalid_id(run_id):
             return False
-        shown = update(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, self._is_undoable())
+        shown = update(RunRow).where(RunRow.id == run_id, RunRow.owner == owner, self._is_restorable())
         with self._sessions.begin() as session:
             return session.execute(shown.values(deleted_at=None).returning(RunRow.id)).one_or_none() is not None
 
-    def undoable(self, owner: str) -> tuple[RunSummary, ...]:
-        """The owner's runs that were deleted and can still be had back, the last one first."""
-        chosen = select(RunRow).where(RunRow.owner == owner, self._is_undoable())
+    def restorable(self, owner: str) -> tuple[RunSummary, ...]:
+        """Return the owner's deleted runs that can still be restored, last deleted first."""
+        chosen = select(RunRow).where(RunRow.owner == owner, self._is_restorable())
         with self._sessions() as session:
             return tuple(map(summary, session.scalars(chosen.order_by(RunRow.deleted_at.desc(), RunRow.id))))
 
     def purge(self) -> tuple[str, ...]:
-        """Take away for good some of what can no longer be had back; returns the ids."""
-        return self.take_away(RunRow.deleted_at <= database_now(-self._undo_seconds), PURGE_LIMIT)
+        """Delete for good up to PURGE_LIMIT runs that can no longer be restored; return their ids."""
+        return self.purge_where(RunRow.deleted_at <= database_now(-self._undo_seconds), PURGE_LIMIT)
 
-    def take_away(self, condition: ColumnElement[bool], most: int | None = None) -> tuple[str, ...]:
-        """Take the runs that fulfil the condition away for good, at most so many; returns the ids."""
+    def purge_where(self, condition: ColumnElement[bool], limit: int | None = None) -> tuple[str, ...]:
+        """Delete for good up to `limit` runs that meet the condition; return their ids."""
         with self._sessions() as session:
-            run_ids = tuple(session.scalars(select(RunRow.id).where(condition).limit(most)))
-        return tuple(run_id for run_id in run_ids if self._take_away(run_id, condition))
+            run_ids = tuple(session.scalars(select(RunRow.id).where(condition).limit(limit)))
+        return tuple(run_id for run_id in run_ids if self._purge(run_id, condition))
 
-    def _take_away(self, run_id: str, condition: ColumnElement[bool]) -> bool:
-        """False where the run fulfils the condition no more, as one that was had back or published a moment ago."""
+    def _purge(self, run_id: str, condition: ColumnElement[bool]) -> bool:
+        """Purge one run; False if it no longer meets the condition, because it was just restored or published."""
         hidden = update(RunRow).where(RunRow.id == run_id, condition).values(deleted_at=database_now())
         with self._sessions.begin() as session:
             if session.execute(hidden.returning(RunRow.id)).one_or_none() is None:
                 return False
             delete_calls(session.connection(), run_id)
             session.execute(delete(RunRow).where(RunRow.id == run_id))  # events, links and notes go with it
-        log.info("run %s is gone for good", run_id)
+        log.info("run %s was deleted for good", run_id)
         return True
 
-    def _is_undoable(self) -> ColumnElement[bool]:
-        """A run that was deleted with its whole batch comes back with that alone (batch_deletion.py)."""
+    def _is_restorable(self) -> ColumnElement[bool]:
+        """The condition that a run can be restored; one deleted with its batch is restored only with it."""
         with_its_batch = select(BatchRow.id).where(BatchRow.id == RunRow.batch, BatchRow.deleted_at.is_not(None))
         return and_(RunRow.deleted_at > database_now(-self._undo_seconds), ~with_its_batch.exists())

@@ -1,6 +1,6 @@
-"""A JSON export -> the events of a run that tells the same: what `export` makes of it again equals what was read.
+"""Turn a JSON export into the events of a run whose export equals the file (docs/export.md).
 
-Nobody here has seen the check, so its first event after the start says that it was imported (docs/export.md).
+An imported report is not verified here, so its second event marks it as imported.
 """
 
 from __future__ import annotations
@@ -51,38 +51,38 @@ from app.runs.report_schema import REPORT, VERSION, Evidence, RunHop, RunReport,
 from app.text.claims import parse_claim
 
 MAX_BYTES = 2 * 1024 * 1024
-"""Bytes of a file that is read; ten hops with ten pages of 2,000 words each are 1.7 MB."""
+"""Ten hops with ten pages of 2,000 words each are 1.7 MB."""
 
 TOO_LARGE = f"The report is larger than {MAX_BYTES // 1024**2} MB, which is the most that is read."
 NO_EXPORT = "This is no report as Hopcheck exports it"
 _FAILED = re.compile(r"The (?P<module>.*?) failed: (?P<message>.*)", re.DOTALL)
-"""How the fold words a failure (app/domain/report.py)."""
+"""The wording of a failure in a report (app/domain/report.py)."""
 
 TimedEvent = tuple[Event, float]
 """An event and the seconds after the run's start."""
 
 
 def read_export(text: bytes) -> tuple[TimedEvent, ...]:
-    """The events of the report in the file, the last of them terminal.
+    """Return the events of the report in a file; the last one is terminal.
 
-    Raises InvalidInput, for the field "report", with one sentence on what is wrong with it.
+    Raises InvalidInput, for the field "report", with one sentence about the first mistake.
     """
     if len(text) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "report")
     try:
         exported = REPORT.validate_json(text.removeprefix(b"\xef\xbb\xbf"))
     except ValidationError as error:
-        raise rejection(_first_fault(error)) from None
+        raise rejection(_first_mistake(error)) from None
     _check(exported)
     return tuple(_events(exported, _claim(exported)))
 
 
 def rejection(reason: str) -> InvalidInput:
-    """The error of a report that is not taken."""
+    """Return the error for a report that cannot be imported."""
     return InvalidInput(f"{reason}.", "report")
 
 
-def _first_fault(error: ValidationError) -> str:
+def _first_mistake(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     fault = next((each for each in faults if each["loc"] == ("version",)), faults[0])
     if fault["type"] == "json_invalid":
@@ -97,7 +97,7 @@ def _first_fault(error: ValidationError) -> str:
 
 
 def _check(exported: RunReport) -> None:
-    """Raise InvalidInput where parts that are well in themselves do not fit together."""
+    """Raise InvalidInput where valid parts of the report contradict each other."""
     if exported.state == "running":
         raise rejection(f"{NO_EXPORT}: in state, input should be 'verdict', 'failed' or 'interrupted'")
     if unfinished := next((hop.number for hop in exported.hops if hop.status is HopStatus.OPEN), None):
@@ -112,11 +112,11 @@ def _check(exported: RunReport) -> None:
     if any(len({each for each in hop.evidence if each.cited}) > 1 for hop in exported.hops):
         raise rejection(f"{NO_EXPORT}: an answer cites more than one passage")
     if any(hop.answerer is None and (hop.evidence or hop.answer is not None) for hop in exported.hops):
-        raise rejection(f"{NO_EXPORT}: an answer is from nobody")
+        raise rejection(f"{NO_EXPORT}: an answer has no answerer")
 
 
 def _claim(exported: RunReport) -> Claim:
-    """The claim, to which everything applies that applies to a typed one."""
+    """Return the claim, validated like a typed one."""
     try:
         return parse_claim(exported.claim, exported.speaker or "", exported.date or "")
     except InvalidInput as error:
@@ -133,7 +133,7 @@ def _events(exported: RunReport, claim: Claim) -> Iterator[TimedEvent]:
     for hop in exported.hops:
         yield from _hop(hop)
     last = exported.seconds
-    yield TokensUsed(_left(exported)), last
+    yield TokensUsed(_usage_beyond_hops(exported)), last
     for _ in range(exported.resumed):
         yield RunResumed("It was cut off."), last
     for failure in exported.failures:
@@ -166,12 +166,12 @@ def _answer(hop: RunHop, answerer: str) -> Answer:
     return Answer(hop.answer, cited, tuple(map(_passage, hop.evidence)), answerer)
 
 
-def _passage(told: Evidence) -> Passage:
-    return Passage(told.text, told.title, told.source, told.url, told.published, told.origin, told.score)
+def _passage(each: Evidence) -> Passage:
+    return Passage(each.text, each.title, each.source, each.url, each.published, each.origin, each.score)
 
 
-def _span(told: Evidence) -> Span:
-    return Span(_passage(told), told.start or 0, told.end or 0)
+def _span(evidence: Evidence) -> Span:
+    return Span(_passage(evidence), evidence.start or 0, evidence.end or 0)
 
 
 def _outcome(hop: RunHop) -> Event:
@@ -186,7 +186,7 @@ def _outcome(hop: RunHop) -> Event:
 
 
 def _failed(sentence: str) -> tuple[str, str]:
-    """The module that failed, and how. Raises InvalidInput for a sentence of another kind."""
+    """Split a failure into module and message. Raises InvalidInput for any other sentence."""
     found = _FAILED.fullmatch(sentence)
     if found is None:
         raise rejection(f"{NO_EXPORT}: a failed hop does not say what failed")
@@ -194,12 +194,12 @@ def _failed(sentence: str) -> tuple[str, str]:
 
 
 def _trouble(sentence: str) -> Event:
-    """The same failure may befall a step twice; what else did not work is told once."""
+    """Return the event of a failure. A failed step may be repeated in a report; other problems appear once."""
     return StepFailed(*_failed(sentence)) if _FAILED.fullmatch(sentence) else TroubleMet(sentence)
 
 
-def _left(exported: RunReport) -> Usage:
-    """What the run cost beyond its hops. Raises InvalidInput where the hops made more calls than the run."""
+def _usage_beyond_hops(exported: RunReport) -> Usage:
+    """Return the usage beyond the hops'. Raises InvalidInput where the hops made more calls than the run."""
     total, hops = exported.usage, sum((_usage(hop.usage) for hop in exported.hops), Usage())
     left = Usage(
         total.calls - hops.calls,

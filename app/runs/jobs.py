@@ -1,6 +1,6 @@
 """Job runners: the port, and its implementation with threads of this process.
 
-A job only names a run; whoever acquires the run's lease carries it out from its last event.
+A job only names a run; the process that acquires the run's lease carries it out from its last event.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class ThreadJobs:
         self._threads: list[threading.Thread] = []
         self._waiting: dict[str, deque[str]] = {queue: deque() for queue in QUEUES}
         self._known: set[str] = set()
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._stopped = False
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
         """Queue a run that is neither queued nor under way here. Threads start with the first calls, after any fork."""
-        with self._news:
+        with self._changed:
             if self._stopped or run_id in self._known:
                 return
             self._known.add(run_id)
@@ -64,7 +64,7 @@ class ThreadJobs:
             if len(self._threads) < self._workers:
                 self._threads.append(threading.Thread(target=self._work, name="run", daemon=True))
                 self._threads[-1].start()
-            self._news.notify()
+            self._changed.notify()
 
     def resubmit_after(self, queue: str) -> float:
         """The process that stored the run is about to begin it, or is gone and its queue with it."""
@@ -72,11 +72,11 @@ class ThreadJobs:
 
     def stop(self, wait: float = 0.0) -> None:
         """Drop queued runs. Those under way end when they find that their lease was released."""
-        with self._news:
+        with self._changed:
             self._stopped = True
             for waiting in self._waiting.values():
                 waiting.clear()
-            self._news.notify_all()
+            self._changed.notify_all()
         deadline = time.monotonic() + wait
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -88,11 +88,11 @@ class ThreadJobs:
             except BaseException:  # even a library's sys.exit must not end the thread
                 log.exception("run %s was abandoned", run_id)
             finally:
-                with self._news:
+                with self._changed:
                     self._known.discard(run_id)
 
     def _next(self) -> str | None:
         """Wait for the next run and return it; None once stopped."""
-        with self._news:
-            self._news.wait_for(lambda: any(self._waiting.values()) or self._stopped)
+        with self._changed:
+            self._changed.wait_for(lambda: any(self._waiting.values()) or self._stopped)
             return None if self._stopped else next(filter(None, self._waiting.values())).popleft()

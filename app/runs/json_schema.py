@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import AwareDatetime, ConfigDict, Field, PlainSerializer, TypeAdapter, WithJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -41,15 +41,15 @@ def as_json(value: Any) -> Any:
 
 
 class _Closed(GenerateJsonSchema):
-    """An object has all of its fields, but for those in its class's OPTIONAL, and no other."""
+    """An object has exactly its fields; only those in its class's OPTIONAL may be missing."""
 
     def dataclass_schema(self, schema: Any) -> JsonSchemaValue:
         made = super().dataclass_schema(schema)
         made.pop("title", None)
         fields = made.setdefault("properties", {})
         for base in filter(is_dataclass, schema["cls"].__mro__[1:]):  # docstrings are read from a class's own source
-            for name, said in descriptions(base).items():
-                fields[name].setdefault("description", said)
+            for name, text in descriptions(cast(Any, base)).items():
+                fields[name].setdefault("description", text)
         optional = getattr(schema["cls"], "OPTIONAL", ())
         return made | {"required": [name for name in fields if name not in optional], "additionalProperties": False}
 
@@ -72,7 +72,7 @@ class _Closed(GenerateJsonSchema):
 
 @cache
 def descriptions(of: Any) -> dict[str, str]:
-    """Return what the docstrings beside a dataclass's fields say of them."""
+    """Return the docstrings of a dataclass's fields, by name."""
     made = json_schemas([of], "{model}")[of.__name__]["properties"]
     return {name: schema["description"] for name, schema in made.items() if "description" in schema}
 
@@ -80,7 +80,7 @@ def descriptions(of: Any) -> dict[str, str]:
 def json_schemas(types: Iterable[Any], ref_template: str) -> dict[str, JsonSchemaValue]:
     """Return the schemas of these dataclasses and models and of their parts by name, with references by `ref_template`.
 
-    A dataclass is described as it is written, a model as it is read.
+    Dataclasses are described as written (serialised), models as read (validated).
     """
     modes = ((each, "serialization" if is_dataclass(each) else "validation") for each in types)
     adapters = [(each.__name__, mode, _adapter(each)) for each, mode in modes]

@@ -1,7 +1,7 @@
-"""Leases on runs: whoever holds a run's lease carries it out.
+"""Leases on runs: the process that holds a run's lease carries it out.
 
 A lease has an epoch. Acquiring, releasing and stealing it each begin a new one, and the event store refuses appends for
-an epoch that is over, so a process that was suspended or told to leave can do no harm when it comes back. A lease
+an ended epoch, so a process that was suspended or shut down cannot append later. A lease
 expires unless its holder renews it: the runs of a dead process are free about LEASE_SECONDS later, once some process
 that watches has missed its renewals for that long. `leased_until` only informs operators.
 """
@@ -36,7 +36,7 @@ MAX_FREE_RUNS = 300
 
 
 class LeaseLost(HopcheckError):
-    """The run is carried out by another process now, or is free again: the writer stops quietly."""
+    """Another process carries out the run now, or it is free again: the writer stops without an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Leases:
         return lease
 
     def steal(self, run_id: str) -> Lease | None:
-        """Return the lease of an unfinished run, whoever held it, to append one last event; it is not renewed.
+        """Return the lease of an unfinished run, held or not, to append one last event; it is not renewed.
 
         While it is held the run is not free, so no other process acquires it before that event.
         """

@@ -1,7 +1,7 @@
-"""What Prometheus is told. How many runs there are and wait is read from the database whenever somebody asks, and is
-the same for all processes; what takes how long is measured in the process that carries runs out.
+"""Metrics for Prometheus. Numbers of runs are read from the database at each scrape, the same for all processes;
+durations are measured in the process that carries out the runs.
 
-Importing this takes a third of a second, so only a process that is asked for its metrics does.
+Importing this takes a third of a second, so only a process with metrics does.
 """
 
 from __future__ import annotations
@@ -20,70 +20,74 @@ from app.domain.events import Event, HopFailed, HopKept, HopSetAside, QuestionAs
 from app.runs.projections import Overview
 
 BUCKET_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
-"""Upper bounds of what is counted together: from a local model's call to a whole run's deadline."""
+"""Upper bounds of the histogram buckets: from a local model's call to a run's time limit."""
 
 OUTCOMES: dict[type[Any], str] = {HopKept: "kept", HopSetAside: "set_aside", HopFailed: "failed"}
 
 
 class Metrics:
-    """Implements `MetricsSink`. `text` is what a scrape gets."""
+    """Implements `MetricsSink`."""
 
     def __init__(self, overview: Overview, followers: Callable[[], int] | None = None) -> None:
-        """`followers` says how many follow a run here; None where nobody can, as in a worker."""
+        """`followers` counts the followers in this process; None in a worker, which has none."""
         self.registry = CollectorRegistry()
-        self.registry.register(_Counted(overview, followers))
-        mine: dict[str, Any] = {"registry": self.registry}
+        self.registry.register(_DatabaseCollector(overview, followers))
+        options: dict[str, Any] = {"registry": self.registry}
         self._hops = Histogram(
-            "hopcheck_hop_seconds", "From a question to whether it counts.", ["outcome"], buckets=BUCKET_SECONDS, **mine
+            "hopcheck_hop_seconds",
+            "From a question to whether it counts.",
+            ["outcome"],
+            buckets=BUCKET_SECONDS,
+            **options,
         )
         self._calls = Histogram(
-            "hopcheck_call_seconds", "Calls of models and search engines.", ["model"], buckets=BUCKET_SECONDS, **mine
+            "hopcheck_call_seconds", "Calls of models and search engines.", ["model"], buckets=BUCKET_SECONDS, **options
         )
-        self._tokens = Counter("hopcheck_tokens", "Tokens of language models.", ["kind"], **mine)
-        self._cached = Counter("hopcheck_cache_hits", "Calls that were not made, for their reply was kept.", **mine)
-        self._asked: dict[str, float] = {}
+        self._tokens = Counter("hopcheck_tokens", "Tokens of language models.", ["kind"], **options)
+        self._cached = Counter("hopcheck_cache_hits", "Calls that were not made, for their reply was kept.", **options)
+        self._asked_at: dict[str, float] = {}
 
     def text(self) -> bytes:
-        """Prometheus's text format."""
+        """Return the metrics in Prometheus's text format."""
         return generate_latest(self.registry)
 
-    def stored(self, run_id: str, event: Event) -> None:
+    def record(self, run_id: str, event: Event) -> None:
         if isinstance(event, QuestionAsked):
-            self._asked[run_id] = time.monotonic()
+            self._asked_at[run_id] = time.monotonic()
         elif isinstance(event, TokensUsed):
             self._tokens.labels("prompt").inc(event.usage.prompt_tokens)
             self._tokens.labels("completion").inc(event.usage.completion_tokens)
             self._cached.inc(event.usage.cached)
-        elif type(event) in OUTCOMES and (asked := self._asked.pop(run_id, None)) is not None:
+        elif type(event) in OUTCOMES and (asked := self._asked_at.pop(run_id, None)) is not None:
             self._hops.labels(OUTCOMES[type(event)]).observe(time.monotonic() - asked)
 
-    def left(self, run_id: str) -> None:
-        self._asked.pop(run_id, None)
+    def forget(self, run_id: str) -> None:
+        self._asked_at.pop(run_id, None)
 
     def stores(self) -> tuple[ResponseStore, ...]:
-        return (_Stopwatch(self._calls),)
+        return (_CallTimer(self._calls),)
 
 
-class _Stopwatch:
+class _CallTimer:
     """A response store without replies that times calls: used last, it sees each call that is made.
 
-    Calls that fail are not timed: a run shows those.
+    Failed calls are not timed.
     """
 
     def __init__(self, seconds: Histogram) -> None:
         self._seconds = seconds
-        self._begun: dict[str, float] = {}
+        self._started_at: dict[str, float] = {}
 
     def get(self, call: Call) -> None:
-        self._begun[call.key] = time.monotonic()
+        self._started_at[call.key] = time.monotonic()
 
     def put(self, call: Call, reply: Any) -> None:
-        if (begun := self._begun.pop(call.key, None)) is not None:
+        if (begun := self._started_at.pop(call.key, None)) is not None:
             self._seconds.labels(call.model).observe(time.monotonic() - begun)
 
 
-class _Counted(Collector):
-    """What is counted anew for each scrape."""
+class _DatabaseCollector(Collector):
+    """Counts at each scrape."""
 
     def __init__(self, overview: Overview, followers: Callable[[], int] | None) -> None:
         self._overview = overview

@@ -1,7 +1,6 @@
-"""The tables: runs, the append-only log of what happened in each, and what it takes to carry them out.
+"""The tables: runs and their append-only events, notes, batches, stored model calls and daily spending.
 
-The log is the truth and a run's row sums it up. `model_calls` has the replies that a run replays when it is resumed and
-those that runs share; spending adds up what the whole site's calls cost in a day.
+The events are authoritative; a run's row summarises them.
 """
 
 from __future__ import annotations
@@ -35,18 +34,7 @@ def _searched(context: DefaultExecutionContext) -> str:
 
 
 class RunRow(Base):
-    """A run. `state` is "running" until a terminal event makes it "verdict", "failed" or "interrupted".
-
-    `last_seq` is the newest event's number: appending counts it up first, which both takes the next number and makes
-    other writers of this run wait. `epoch`, `holder` and `leased_until` are the lease of whoever carries the run out
-    (leases.py); `cut_offs` counts the leases that lapsed, `began_at` is when the first was taken. `wish` is what the
-    owner wants of it (a roles.RunCommand, None to go on); `parent` is the run that this one branches off, there or not.
-    `batch` is the batch whose claim it checks, None for a run that a person started.
-    `deleted_at` is when the owner deleted it: nobody is shown it from then on, and after a while it is gone. The owner
-    published it at `published_at`, unless the operator took it down at `taken_down_at`, which the owner cannot undo.
-    An `imported` run was read from a file: it was not carried out here. `searched` is the claim as searches see it, for
-    SQLite knows the case of ASCII letters alone.
-    """
+    """A run: a summary of its events, and its lease."""
 
     __tablename__ = "runs"
     __table_args__ = (Index("ix_runs_owner_created_at", "owner", "created_at"), Index("ix_runs_ended_at", "ended_at"))
@@ -57,31 +45,43 @@ class RunRow(Base):
     options: Mapped[dict[str, Any]] = mapped_column(JSON)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     state: Mapped[str] = mapped_column(String(16), default=RUNNING, index=True)
+    """RUNNING until a terminal event sets "verdict", "failed" or "interrupted"."""
     label: Mapped[str | None] = mapped_column(String(32))
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     last_seq: Mapped[int] = mapped_column(default=0)
+    """The newest event's number. An append increments it first, which makes other writers of the run wait."""
     epoch: Mapped[int] = mapped_column(default=0, server_default="0")
     holder: Mapped[str | None] = mapped_column(String(64))
     leased_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    """With `epoch` and `holder`, the run's lease (leases.py); None for a run without a holder."""
     cut_offs: Mapped[int] = mapped_column(default=0, server_default="0")
+    """The number of leases that expired."""
     began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    """When the first lease was acquired."""
     wish: Mapped[str | None] = mapped_column(String(16))
+    """The owner's command, a ports.RunCommand; None for CONTINUE."""
     parent: Mapped[str | None] = mapped_column(String(32), index=True)
+    """The run that this one branches off, which may have been deleted."""
     batch: Mapped[str | None] = mapped_column(String(32), index=True)
+    """The batch of the claim; None for a run that a person started."""
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
+    """From then on the run is hidden; it is purged later (deletion.py)."""
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     taken_down_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    """When the operator withdrew it from publication, which the owner cannot undo."""
     imported: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """Whether it was read from a file instead of carried out here."""
     searched: Mapped[str] = mapped_column(Text, default=_searched, server_default="")
+    """The claim in the form that searches use, because SQLite ignores case for ASCII letters only."""
 
 
 def is_visible() -> ColumnElement[bool]:
-    """The condition that a run was not deleted. Every query that shows runs to anybody asks for it."""
+    """The condition that a run was not deleted. Every query that shows runs to users includes it."""
     return RunRow.deleted_at.is_(None)
 
 
 class EventRow(Base):
-    """One event of a run: numbered from 1 without gaps, never changed, never deleted alone."""
+    """An event of a run, numbered from 1 without gaps. Events are never changed, and deleted only with their run."""
 
     __tablename__ = "events"
 
@@ -117,7 +117,7 @@ class RunCallRow(Base):
 
 
 class NoteRow(Base):
-    """What the owner thinks of a hop, or of the verdict, which counts as hop 0: one note each, which may change."""
+    """The owner's note on a hop, or on the verdict as hop 0."""
 
     __tablename__ = "notes"
 
@@ -129,10 +129,7 @@ class NoteRow(Base):
 
 
 class BatchRow(Base):
-    """Claims that are checked one after another; `state` is a batches.BatchState. Its runs carry its id.
-
-    `deleted_at` is when its owner deleted it; those of its runs that went with it have the very same time.
-    """
+    """A batch of claims. Its runs have its id in `batch`."""
 
     __tablename__ = "batches"
     __table_args__ = (Index("ix_batches_owner_created_at", "owner", "created_at"),)
@@ -143,11 +140,13 @@ class BatchRow(Base):
     options: Mapped[dict[str, Any]] = mapped_column(JSON)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     state: Mapped[str] = mapped_column(String(16), index=True)
+    """A BatchState."""
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
+    """Runs that were deleted with the batch have the same time."""
 
 
 class BatchClaimRow(Base):
-    """A claim of a batch, numbered from 1. `problem` is why it is none; else `run_id` is its newest run, once begun."""
+    """A claim of a batch, numbered from 1."""
 
     __tablename__ = "batch_claims"
 
@@ -157,11 +156,13 @@ class BatchClaimRow(Base):
     speaker: Mapped[str | None] = mapped_column(Text)
     date: Mapped[str | None] = mapped_column(String(10))
     run_id: Mapped[str | None] = mapped_column(String(32))
+    """Its newest run, once started."""
     problem: Mapped[str | None] = mapped_column(Text)
+    """Why the line is not a valid claim."""
 
 
 class SpendingRow(Base):
-    """What all model calls of a day cost, by UTC. Money is in the currency of the operator's prices."""
+    """The cost of all model calls of a UTC day. Money is in the currency of the operator's prices."""
 
     __tablename__ = "spending"
 

@@ -1,4 +1,4 @@
-"""What a run's owner thinks of its hops and its verdict: a note each, kept apart from the log, which nobody changes."""
+"""The owner's notes on a run's hops and verdict, stored apart from its events, which never change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.runs.json_schema import Moment
 from app.runs.models import NoteRow
 
 VERDICT = 0
-"""The verdict's number among the hops of a run, or that of whatever ended it instead."""
+"""The hop number of a note on the verdict, or on the error that ended the run."""
 
 MAX_NOTE_LENGTH = 2000
 
@@ -37,26 +37,26 @@ class Note:
 
 
 class NoteChanged(HopcheckError):
-    """The note is no longer what its writer saw: another tab wrote or removed it."""
+    """The note was changed since it was read, for example in another tab."""
 
 
 class Notes:
-    """The notes of one database. Whoever calls sees to it that only a run's owner reads and writes them."""
+    """The notes of one database. Callers check that only a run's owner reads and writes them."""
 
     def __init__(self, sessions: sessionmaker[Session]) -> None:
         self._sessions = sessions
 
     def of(self, run_id: str) -> tuple[Note, ...]:
-        """The notes on a run: that on its verdict first, then by hop."""
+        """Return the notes on a run: the verdict's first, then by hop."""
         with self._sessions() as session:
             found = session.scalars(select(NoteRow).where(NoteRow.run_id == run_id).order_by(NoteRow.hop))
             return tuple(Note(row.hop, row.agrees, row.text, row.written_at) for row in found)
 
     def write(self, run_id: str, hop: int, agrees: bool | None, text: str, seen: datetime | None) -> None:
-        """Put a note on a hop, or change the one that was written at `seen`; None where there was none to see.
+        """Add a note to a hop, or change the one written at `seen`; None adds one.
 
-        Raises NoteChanged when there is another one by now, and then changes nothing. One that says the same already
-        is as good as written: a form may be sent twice.
+        Raises NoteChanged if there is another note by now. One with the same content is accepted, because a form may
+        be sent twice.
         """
         if not self._wrote(run_id, hop, seen, agrees=agrees, text=text):
             there = next((note for note in self.of(run_id) if note.hop == hop), None)
@@ -64,33 +64,30 @@ class Notes:
                 raise NoteChanged
 
     def remove(self, run_id: str, hop: int, seen: datetime | None) -> None:
-        """Take away the note that was written at `seen`; one that is gone already stays gone.
-
-        Raises NoteChanged when it is another one by now.
-        """
+        """Delete the note written at `seen`, if it still exists. Raises NoteChanged if it was changed."""
         with self._sessions.begin() as session:
-            removed = delete(NoteRow).where(*_that(run_id, hop, seen)).returning(NoteRow.hop)
+            removed = delete(NoteRow).where(*_matches(run_id, hop, seen)).returning(NoteRow.hop)
             if session.execute(removed).one_or_none() is None and session.get(NoteRow, (run_id, hop)) is not None:
                 raise NoteChanged
 
-    def _wrote(self, run_id: str, hop: int, seen: datetime | None, **said) -> bool:
-        """Whether it was written: the note that was seen is there, or none is where none was seen."""
+    def _wrote(self, run_id: str, hop: int, seen: datetime | None, **values) -> bool:
+        """Write the note and return True, unless it was changed since `seen`."""
         if seen is not None:
-            changed = update(NoteRow).where(*_that(run_id, hop, seen)).values(**said, written_at=database_now())
+            changed = update(NoteRow).where(*_matches(run_id, hop, seen)).values(**values, written_at=database_now())
             with self._sessions.begin() as session:
                 return session.execute(changed.returning(NoteRow.hop)).one_or_none() is not None
         try:
             with self._sessions.begin() as session:
-                session.execute(insert(NoteRow).values(run_id=run_id, hop=hop, **said, written_at=database_now()))
+                session.execute(insert(NoteRow).values(run_id=run_id, hop=hop, **values, written_at=database_now()))
         except IntegrityError:
             return False
         return True
 
 
 def clean_note(raw: str) -> str:
-    """A note's text: trimmed, any script, lines as typed, at most 2,000 code points; "" for nothing to be seen.
+    """Return a note's text, trimmed, with its line breaks normalised.
 
-    Raises InvalidInput for the field "text".
+    Raises InvalidInput for control characters and for more than MAX_NOTE_LENGTH code points.
     """
     text = raw.replace("\r\n", "\n").replace("\r", "\n").strip()
     if any(unicodedata.category(each) in ("Cc", "Cs") and each not in "\n\t" for each in text):
@@ -101,7 +98,7 @@ def clean_note(raw: str) -> str:
 
 
 def hop_to_note(report: Report, number: int) -> int:
-    """The number, where it is that of a hop of this ended run, or the verdict's. Raises InvalidInput otherwise."""
+    """Return the number if this ended run has such a hop, or it is VERDICT. Raises InvalidInput otherwise."""
     if not report.ended:
         raise InvalidInput("This check still goes on; notes can be written once it has ended.", "hop")
     if number != VERDICT and number not in {hop.number for hop in report.hops}:
@@ -109,6 +106,6 @@ def hop_to_note(report: Report, number: int) -> int:
     return number
 
 
-def _that(run_id: str, hop: int, seen: datetime | None) -> tuple[ColumnElement[bool], ...]:
-    """The conditions of that very note; of none where none was seen."""
+def _matches(run_id: str, hop: int, seen: datetime | None) -> tuple[ColumnElement[bool], ...]:
+    """The conditions for the note written at `seen`; None matches no note."""
     return NoteRow.run_id == run_id, NoteRow.hop == hop, NoteRow.written_at == seen

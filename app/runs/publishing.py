@@ -1,4 +1,4 @@
-"""Publishing: an owner puts a finished report in the gallery, where anybody finds it; the operator may take it down."""
+"""Publish reports in the gallery, and take them down as the operator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.runs.projections import Position
 
 GONE = "This check is not there any more."
 NO_VERDICT = "Only a check that has come to a verdict can be published."
-IMPORTED = "An imported report cannot be published, for nobody here knows how it came about."
+IMPORTED = "An imported report cannot be published, because it was not made here."
 TAKEN_DOWN = "The operator of this site has taken this report down, so it cannot be published again."
 
 
@@ -32,38 +32,38 @@ class PublishedRun:
 
 
 class Publishing:
-    """What is published of the runs of one database. Whether anything may be is for the operator's settings to say."""
+    """The published runs of one database. Callers check that the settings allow publishing."""
 
     def __init__(self, sessions: sessionmaker[Session]) -> None:
         self._sessions = sessions
 
     def publish(self, run_id: str) -> None:
-        """Put the run in the gallery; one that is there stays where it is. Raises InvalidInput where that cannot be."""
+        """Put the run in the gallery; a published one keeps its place. Raises InvalidInput if not allowed."""
         at = func.coalesce(RunRow.published_at, database_now())
-        if not self._change(run_id, _may_be_listed(), published_at=at):
+        if not self._change(run_id, _is_publishable(), published_at=at):
             raise InvalidInput(self._why_not(run_id))
 
     def unpublish(self, run_id: str) -> bool:
-        """Take the run out of the gallery, as its owner wishes. False where it was not in it."""
+        """Remove the run from the gallery, for its owner. False if it was not published."""
         return self._change(run_id, RunRow.published_at.is_not(None), published_at=None)
 
     def take_down(self, run_id: str) -> bool:
-        """Keep the run out of the gallery, published or not, as the operator wishes. False where there is none.
+        """Keep the run out of the gallery, for the operator, published or not. False for an unknown run.
 
-        Those who have its link can still read it.
+        Its link still works.
         """
         return self._change(run_id, RunRow.taken_down_at.is_(None), taken_down_at=database_now(), published_at=None)
 
     def allow(self, run_id: str) -> bool:
-        """Let the owner publish again what was taken down. False where it was not."""
+        """Let the owner publish the run again. False if it was not taken down."""
         return self._change(run_id, RunRow.taken_down_at.is_not(None), taken_down_at=None)
 
     def listed(self, label: str = "", limit: int = 20, after: Position | None = None) -> tuple[PublishedRun, ...]:
-        """The published reports, with that label if one is given, the last published first.
+        """Return the published reports, with `label` if one is given, last published first.
 
-        With `after`, a time of publishing and an id, those that follow that one.
+        `after` is the position (time of publishing and id) after which to continue.
         """
-        chosen = select(RunRow).where(RunRow.published_at.is_not(None), _may_be_listed())
+        chosen = select(RunRow).where(RunRow.published_at.is_not(None), _is_publishable())
         if label:
             chosen = chosen.where(RunRow.label == label)
         if after:
@@ -94,7 +94,7 @@ def _published(row: RunRow) -> PublishedRun:
     return PublishedRun(row.id, row.claim, Label(row.label), row.published_at)
 
 
-def _may_be_listed() -> ColumnElement[bool]:
-    """The condition that a run may stand in the gallery."""
+def _is_publishable() -> ColumnElement[bool]:
+    """The condition that a run may be published."""
     ours = and_(RunRow.state == "verdict", RunRow.imported.is_(False))
     return and_(ours, RunRow.taken_down_at.is_(None), is_visible())

@@ -29,15 +29,15 @@ _NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 """Control characters other than tab and line feed, and those that change the direction of text."""
 
 
-def _shown(text: str) -> str:
+def _without_controls(text: str) -> str:
     """Replace one character by one, so that an answer keeps its place in its passage."""
     return _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-Name = Annotated[str, StringConstraints(max_length=300), AfterValidator(_shown)]
-Words = Annotated[str, StringConstraints(max_length=10_000), AfterValidator(_shown)]
-PassageText = Annotated[str, StringConstraints(max_length=200_000), AfterValidator(_shown)]
-Address = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(_shown)]
+Name = Annotated[str, StringConstraints(max_length=300), AfterValidator(_without_controls)]
+Words = Annotated[str, StringConstraints(max_length=10_000), AfterValidator(_without_controls)]
+PassageText = Annotated[str, StringConstraints(max_length=200_000), AfterValidator(_without_controls)]
+Address = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(_without_controls)]
 RunId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Number = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER, allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
@@ -126,7 +126,7 @@ class Evidence(Part):
 def _answer_is_within(evidence: Evidence) -> Evidence:
     start, end = evidence.start, evidence.end
     if evidence.cited and (start is None or end is None or not start <= end <= len(evidence.text)):
-        raise ValueError("the answer must stand inside its passage")
+        raise ValueError("the answer must be inside its passage")
     return evidence
 
 

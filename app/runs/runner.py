@@ -1,7 +1,7 @@
-"""Carries out one run, from its beginning or from where it was cut off; what happens goes into the log.
+"""Carry out one run, from its start or from its last complete hop, and store its events.
 
-Every run ends with a terminal event, and only one holder of its lease at a time brings it there: one that has lost the
-lease stops quietly, for the run goes on elsewhere or waits to be taken up.
+Every run ends with a terminal event. Only the holder of its lease carries it out: a process that lost the lease stops
+without an error, because another one continues the run.
 """
 
 from __future__ import annotations
@@ -41,28 +41,26 @@ from app.runs.db import DatabaseUnavailable
 from app.runs.event_store import WAITING, EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.leases import Lease, LeaseLost, Leases
 
-# Who measures how runs are carried out. Nobody does unless it is asked for (app/runs/metrics.py).
-
 
 class MetricsSink(Protocol):
-    """Is told what is stored of each run that this process carries out. Never raises; safe to share by threads."""
+    """Receives the events of the runs that this process carries out. Never raises; thread-safe."""
 
-    def stored(self, run_id: str, event: Event) -> None:
-        """The run has had one more event."""
+    def record(self, run_id: str, event: Event) -> None:
+        """Record an event that was stored."""
 
-    def left(self, run_id: str) -> None:
-        """The run is carried out here no longer: it has ended, or it goes on elsewhere."""
+    def forget(self, run_id: str) -> None:
+        """Drop the state of a run that has ended or continues in another process."""
 
     def stores(self) -> tuple[ResponseStore, ...]:
-        """Return stores to use after all others of a run, where they see every call that is really made."""
+        """Return stores to use after all others of a run, where they see every call that is made."""
 
 
 class NullMetrics:
-    """Measures nothing."""
+    """Ignores all events."""
 
-    def stored(self, run_id: str, event: Event) -> None: ...
+    def record(self, run_id: str, event: Event) -> None: ...
 
-    def left(self, run_id: str) -> None: ...
+    def forget(self, run_id: str) -> None: ...
 
     def stores(self) -> tuple[ResponseStore, ...]:
         return ()
@@ -72,14 +70,14 @@ log = logging.getLogger(__name__)
 
 INTERNAL_ERROR = "Something went wrong inside Hopcheck; the log has the details."
 MAX_LOST_LEASES = 3
-"""A run that lost so many holders is not resumed: it may be what kills them."""
+"""A run with this many lost leases is not resumed: it may be what kills its holders."""
 
 MAX_ATTEMPTS = 3
-"""So often a run goes on from its log when the database fails in the middle, before it is left to lapse."""
+"""Attempts to continue a run after a database error, before its lease is left to expire."""
 
 
 class Runner:
-    """Runs what `strategy_for` gives for a run's options. Without `calls`, runs share no replies."""
+    """Carries out runs with the strategy that `strategy_for` returns for their options."""
 
     def __init__(
         self,
@@ -96,17 +94,17 @@ class Runner:
         self._limits = limits
         self._calls = calls or CallLog(sessions)
         self._spending = Spending(sessions)
-        self._well = True
-        self._refused: set[str] = set()
-        self.meter: MetricsSink = NullMetrics()
+        self._is_database_up = True
+        self._unreadable: set[str] = set()
+        self.metrics: MetricsSink = NullMetrics()
 
     def carry_out(self, run_id: str) -> None:
-        """Take the run's lease and bring the run to its end. Without the lease there is nothing to do.
+        """Acquire the run's lease and carry the run out to its end. Does nothing without the lease.
 
-        A database that fails is given time; then the lease is left to lapse, and someone takes the run up later. A run
-        that this version cannot read is left to one that can, and refused from then on.
+        After MAX_ATTEMPTS database errors the lease is left to expire, and the run is resumed later. A run that this
+        version cannot read is released for another version and not acquired again.
         """
-        lease = None if run_id in self._refused else self._take(run_id)
+        lease = None if run_id in self._unreadable else self._acquire(run_id)
         if lease is None:
             return
         try:
@@ -117,49 +115,49 @@ class Runner:
                     log.warning("run %s: %s", run_id, error)
                 except SQLAlchemyError:
                     log.exception("run %s: the database failed", run_id)
-            log.error("run %s is left until the database works", run_id)
+            log.error("run %s waits until the database works", run_id)
         finally:
             self._leases.stop_renewing(lease)
-            self.meter.left(run_id)
+            self.metrics.forget(run_id)
 
-    def _take(self, run_id: str) -> Lease | None:
-        """The run's lease; None also while the database cannot be written, which is said once until it can be."""
+    def _acquire(self, run_id: str) -> Lease | None:
+        """Return the run's lease or None; also None while the database fails, which is logged once."""
         try:
             lease = self._leases.acquire(run_id)
         except DatabaseUnavailable as error:
-            if self._well:
-                log.warning("runs cannot be taken up: %s", error)
-            self._well = False
+            if self._is_database_up:
+                log.warning("runs cannot be started: %s", error)
+            self._is_database_up = False
             return None
-        self._well = True
+        self._is_database_up = True
         return lease
 
     def _carry_out(self, lease: Lease) -> None:
-        """Handles everything but trouble with the database, which it raises."""
+        """Carry out the run. Raises database errors only."""
         try:
-            self._go_on(lease)
+            self._continue(lease)
         except LeaseLost:
-            log.info("run %s is let go of, or carried out elsewhere", lease.run_id)
+            log.info("run %s was released or is carried out elsewhere", lease.run_id)
         except Unreadable as error:
-            self._refused.add(lease.run_id)
+            self._unreadable.add(lease.run_id)
             self._leases.release(lease)
-            log.warning("run %s is left to a version that can read it: %s", lease.run_id, error.__cause__)
+            log.warning("run %s is left to another version that can read it: %s", lease.run_id, error.__cause__)
         except RunEnded:
-            log.warning("run %s was ended by someone else", lease.run_id)
+            log.warning("run %s was ended by another process", lease.run_id)
         except (DatabaseUnavailable, SQLAlchemyError):
             raise
         except Exception as error:
-            told = isinstance(error, HopcheckError)
-            if not told:
+            is_expected = isinstance(error, HopcheckError)
+            if not is_expected:
                 log.exception("run %s failed", lease.run_id)
-            self._end(lease, RunFailed(str(error) if told else INTERNAL_ERROR))
+            self._end(lease, RunFailed(str(error) if is_expected else INTERNAL_ERROR))
 
-    def _go_on(self, lease: Lease) -> None:
-        """From the beginning, or from the last whole hop. Raises Unreadable for what this version cannot read."""
+    def _continue(self, lease: Lease) -> None:
+        """Start or resume the run. Raises Unreadable for events that this version cannot read."""
         stored = self._events.read(lease.run_id)
         try:
             report = reduce_events((each.event, each.seconds) for each in stored)
-        except ValueError as error:  # events that it knows, in an order that it does not
+        except ValueError as error:  # known events in an unknown order
             raise Unreadable from error
         if stored[-1].event == WAITING:
             self._append(lease, PhaseEntered("starting"))
@@ -187,17 +185,17 @@ class Runner:
             return self._end(lease, RunFailed(f"{control.reason()} Nothing had been looked at by then."))
         event: Event | None = None
         calls = self._calls.for_run(lease.run_id, stored[-1].event == WAITING, report.options.fresh)
-        with progress.listening(self._listener(lease, control)), use_stores(calls, *self.meter.stores()):
+        with progress.listening(self._listener(lease, control)), use_stores(calls, *self.metrics.stores()):
             for event in strategy.run(report.claim, report.options, report, control):
                 self._append(lease, event, control)
         if not isinstance(event, TERMINAL):
             raise RuntimeError(f"strategy {report.options.strategy} ended without a terminal event")
 
     def _listener(self, lease: Lease, control: RunBudget) -> progress.Listener:
-        """Stores what modules report.
+        """Return a listener that stores the events reported by modules.
 
-        A cost is told once its call has been made, so it is counted even when the lease is gone, and what reported it
-        goes on: the process that resumes the run finds the reply in the call log.
+        A cost is reported after its call, so it is counted even when the lease is lost: the process that resumes the
+        run finds the reply in the call log.
         """
 
         def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:
@@ -214,11 +212,11 @@ class Runner:
 
     def _append(self, lease: Lease, event: Event, control: RunBudget | None = None) -> None:
         self._events.append(lease, event, control.receive if control else None)
-        self.meter.stored(lease.run_id, event)
+        self.metrics.record(lease.run_id, event)
         _log(lease.run_id, event)
 
     def _end(self, lease: Lease, event: RunFailed | RunInterrupted) -> None:
-        """The last word on a run, unless someone else has had it."""
+        """Append the terminal event, unless the run was ended elsewhere."""
         try:
             self._append(lease, event)
         except (LeaseLost, RunEnded) as error:
@@ -236,7 +234,7 @@ def worked_seconds(stored: Iterable[StoredEvent]) -> float:
 
 
 def _log(run_id: str, event: Event) -> None:
-    """One line a hop and one for the end. What people wrote stays out of the log."""
+    """Log one line per hop and one for the end, without any text written by users."""
     match event:
         case HopKept(hop):
             log.info("run %s hop %d kept", run_id, hop)
@@ -245,7 +243,7 @@ def _log(run_id: str, event: Event) -> None:
         case HopFailed(hop, module, message):
             log.warning("run %s hop %d failed in the %s: %s", run_id, hop, module, message)
         case RunResumed():
-            log.info("run %s taken up again", run_id)
+            log.info("run %s resumed", run_id)
         case VerdictReached(verdict):
             log.info("run %s verdict %s", run_id, verdict.label)
         case RunFailed(message) | RunInterrupted(message):

@@ -49,7 +49,7 @@ class Scheduler:
         self._stopped.set()
 
     def tick(self) -> None:
-        """Do all periodic work once."""
+        """Do the periodic work once."""
         self._leases.expire_stale()
         self._requeue_orphans()
         self._feed()
@@ -85,7 +85,7 @@ class Retention:
 
     def apply(self) -> tuple[str, ...]:
         """Delete some of the runs that were kept long enough; returns their ids."""
-        return self._deletion.take_away(_ended_before(self._days), PURGE_LIMIT) if self._days else ()
+        return self._deletion.purge_where(_ended_before(self._days), PURGE_LIMIT) if self._days else ()
 
     def count(self, days: int) -> int:
         """Return how many runs `purge` would delete."""
@@ -94,7 +94,7 @@ class Retention:
 
     def purge(self, days: int) -> int:
         """Delete every run that ended more than `days` ago and is not published; returns how many."""
-        return len(self._deletion.take_away(_ended_before(days)))
+        return len(self._deletion.purge_where(_ended_before(days)))
 
 
 def _ended_before(days: int) -> ColumnElement[bool]:

@@ -1,4 +1,4 @@
-"""What everybody else needs of runs: start one, read one, list some, follow one."""
+"""The entry point to runs: start, read, list, follow and stop them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ __all__ = [
 
 
 class Runs:
-    """The runs of one database, what deletes and publishes them, and those that this process carries out."""
+    """The runs of one database, and the workers of this process that carry them out."""
 
     def __init__(
         self,
@@ -87,11 +87,11 @@ class Runs:
         self._scheduler = Scheduler(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
 
     def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "", client: str = "") -> str:
-        """Store a new run, wake whoever carries it out, and return its id: 128 random bits, safe in a URL.
+        """Store a new run, submit it, and return its id, which has 128 random bits.
 
-        `form` is the random name of the form that was sent, if any: sent again as it was, it leads to the same run.
-        `client` is an address or a token, which may have half of the queue; "" may have all of it.
-        Raises Rejected, as QueueFull or DailyLimitReached, when no run may be started now.
+        `form` is the random name of the form that was sent, if any; the same form sent twice starts one run. `client`
+        is an address or a token, which may fill half of the queue; "" is not limited. Raises QueueFull or
+        DailyLimitReached, both of them Rejected.
         """
         return self._begin(RunStarted(claim, options), owner, (), form, client)
 
@@ -105,13 +105,13 @@ class Runs:
         form: str = "",
         client: str = "",
     ) -> str:
-        """Start a run that goes on from `parent`, which must be there, with other options or the same; return its id.
+        """Start a run that continues `parent` from before `hop`; return its id.
 
-        The hops before `hop` stand. `question` is asked in its place; None leaves it out. Raises InvalidInput for a run
-        that has not ended, has no such hop or is gone, and what `start` raises; `form` and `client` are as there.
+        `question` is asked in place of that hop; None leaves it out. Raises InvalidInput for a run that has not ended,
+        has no such hop or was deleted. `form`, `client` and other errors are those of `start`.
         """
         stored = self._events.read(parent)
-        if not stored:  # it was deleted a moment ago
+        if not stored:  # just deleted
             raise InvalidInput("The check to go on from is not there any more.", "hop")
         report = reduce_events((each.event, each.seconds) for each in stored)
         inherited = inherited_events((each.event for each in stored), report, parent, hop, question)
@@ -125,7 +125,7 @@ class Runs:
         try:
             admit = partial(self._admission.admit, run_id=run_id, client=client)
             self._events.create_run(run_id, owner, started, admit, inherited)
-        except IntegrityError:  # the same was sent at the same moment, or its run was deleted
+        except IntegrityError:  # sent twice at once, or its run was deleted
             return run_id if self._queries.exists(run_id) else self._begin(started, owner, inherited, "", client)
         self._jobs.submit(run_id)
         return run_id
@@ -133,35 +133,35 @@ class Runs:
     def start_batch(
         self, lines: Sequence[BatchLine], options: RunOptions, owner: str, title: str, form: str = ""
     ) -> str:
-        """Store a batch of claims, begin with the first of them, and return its id. `form` is as for `start`."""
+        """Store a batch of claims, start its first runs, and return its id. `form` is as for `start`."""
         batch_id = self.batches.create(lines, options, owner, title, form)
         self.feeder.feed()
         return batch_id
 
     def import_report(self, exported: bytes, owner: str) -> str:
         """Store a JSON export as an ended run of `owner`, marked as imported; return its id. Raises InvalidInput."""
-        told, run_id = read_export(exported), new_id()
-        self._events.import_run(run_id, owner, told)
+        events, run_id = read_export(exported), new_id()
+        self._events.import_run(run_id, owner, events)
         return run_id
 
     def place(self, run_id: str) -> Place | None:
-        """How many turns and about how many seconds a waiting run has to wait; None when it is not waiting."""
+        """Return the place of a waiting run in the queue, None if it is not waiting."""
         return self._admission.place(run_id)
 
     def wake(self, run_id: str) -> None:
-        """See to it that the run is carried out, if it is unfinished and nobody does."""
+        """Submit an unfinished run that no process carries out."""
         self._jobs.submit(run_id, self._queries.queue_of(run_id))
 
     def carry_out(self, run_id: str) -> None:
-        """Bring the run to its end here and now, if nobody else does: what a worker is for."""
+        """Carry the run out in this thread, unless another process does."""
         self._jobs.carry_out(run_id)
 
     def report(self, run_id: str) -> StoredRun | None:
-        """The run as it stands now, or None where there is none. Raises Unreadable for one of another version."""
+        """Return the run as it is now, or None. Raises Unreadable for one of another version."""
         return self._queries.get(run_id)
 
     def check_database(self) -> None:
-        """Raises DatabaseUnavailable where no run can be stored now. Asks for the right to write and writes nothing."""
+        """Raise DatabaseUnavailable if the database cannot be written. Changes nothing."""
         with self._sessions.begin() as session:
             session.execute(update(RunRow).where(RunRow.id == "").values(last_seq=RunRow.last_seq))
 
@@ -172,28 +172,25 @@ class Runs:
         after: Position | None = None,
         wanted: RunFilter = RunFilter(),  # noqa: B008 - frozen
     ) -> tuple[RunSummary, ...]:
-        """The owner's newest runs, newest first; with `after`, those that follow the run of that time and id."""
+        """Return the owner's newest runs, newest first; `after` is the position after which to continue."""
         return self._queries.of_owner(owner, wanted, limit, after)
 
     def branches(self, run_id: str) -> tuple[RunSummary, ...]:
-        """The runs that branch off this one, oldest first."""
+        """Return the branches of this run, oldest first."""
         return self._queries.branches(run_id)
 
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
-        """The events numbered above `after`; waits up to `wait` seconds for some, holding no session meanwhile.
-
-        Returns () at once when no more can come.
-        """
+        """Return the events numbered above `after`; wait up to `wait` seconds for some, unless none can come."""
         return self._events.follow(run_id, after, wait)
 
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
-        """As `follow`, for several runs at once: the events of those in which something happened."""
+        """As `follow`, for several runs; only runs with new events are in the result."""
         return self._events.follow_all(after, wait)
 
     def interrupt(self, run_id: str, message: str) -> bool:
-        """End an unfinished run at once, with what it has; whoever carries it out stops at its next step.
+        """End an unfinished run at once; the process that carries it out stops at its next step.
 
-        False when the run had ended, or was ended by someone else at the same moment.
+        False if the run had ended, or was ended elsewhere at the same moment.
         """
         while (lease := self._leases.steal(run_id)) is not None:
             with suppress(LeaseLost, RunEnded):  # another process stole it meanwhile and may have ended the run
@@ -202,19 +199,16 @@ class Runs:
         return False
 
     def conclude(self, run_id: str) -> bool:
-        """Ask for a verdict from what the run has kept; whoever carries it out hears of it at its next step.
-
-        Asking again changes nothing. False when the run had ended.
-        """
+        """Request a verdict from the hops so far; it is read at the run's next step. False if the run had ended."""
         asked = (
             update(RunRow).where(RunRow.id == run_id, RunRow.state == RUNNING).values(wish=RunCommand.FINISH_NOW.value)
         )
         with self._sessions.begin() as session:
             return session.execute(asked.returning(RunRow.id)).one_or_none() is not None
 
-    def watch(self, meter: MetricsSink) -> None:
-        """Have `meter` told of the runs that this process carries out from now on."""
-        self._runner.meter = meter
+    def use_metrics(self, metrics: MetricsSink) -> None:
+        """Report the runs that this process carries out from now on to `metrics`."""
+        self._runner.metrics = metrics
 
     def serve(self) -> None:
         """Start the scheduler: orphaned runs are requeued, batches fed and old runs deleted."""
@@ -228,9 +222,9 @@ class Runs:
             self.batch_deletion.forget(self._retention_days)
 
     def stop(self, wait: float = 0.0) -> None:
-        """Leave: followers are let go, and every run of this process is free for whoever takes it up.
+        """Shut down: release the followers and the leases of this process.
 
-        Waits at most `wait` seconds for threads that are in the middle of a call; what they still say is not stored.
+        Waits at most `wait` seconds for threads in the middle of a call, whose results are not stored.
         """
         self._scheduler.stop()
         self._events.close()

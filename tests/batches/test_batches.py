@@ -236,6 +236,6 @@ def test_an_old_batch_goes_when_the_last_of_its_runs_has_gone(runs_with):
     fed_until(runs, kept), runs.batch_commands.pause(going)
     runs.batch_deletion.forget(0)
     assert runs.batches.get(kept) and runs.batches.get(going)
-    runs.deletion.take_away(RunRow.batch == kept)
+    runs.deletion.purge_where(RunRow.batch == kept)
     runs.batch_deletion.forget(0)
     assert runs.batches.get(kept) is None and runs.batches.claims(kept) == ()

@@ -82,10 +82,10 @@ def test_its_owner_has_it_back_with_the_runs_that_went_with_it(runs, done):
     first, second = (each.run_id for each in runs.batches.claims(done))
     runs.deletion.delete(first)
     runs.batch_deletion.delete(done)
-    assert [each.id for each in runs.batch_deletion.undoable("me")] == [done]
-    assert runs.batch_deletion.undoable("you") == () and not runs.batch_deletion.restore(done, "you")
+    assert [each.id for each in runs.batch_deletion.restorable("me")] == [done]
+    assert runs.batch_deletion.restorable("you") == () and not runs.batch_deletion.restore(done, "you")
     assert runs.batch_deletion.restore(done, "me") and not runs.batch_deletion.restore(done, "me")
-    assert runs.batches.get(done).state is BatchState.DONE and runs.batch_deletion.undoable("me") == ()
+    assert runs.batches.get(done).state is BatchState.DONE and runs.batch_deletion.restorable("me") == ()
     assert runs.report(second) is not None
     assert runs.report(first) is None, "it was deleted by itself"
 
@@ -93,9 +93,9 @@ def test_its_owner_has_it_back_with_the_runs_that_went_with_it(runs, done):
 def test_a_run_that_went_with_its_batch_comes_back_with_that_alone(runs, done):
     first, second = (each.run_id for each in runs.batches.claims(done))
     runs.deletion.delete(first)
-    assert [each.id for each in runs.deletion.undoable("me")] == [first]
+    assert [each.id for each in runs.deletion.restorable("me")] == [first]
     runs.batch_deletion.delete(done)
-    assert runs.deletion.undoable("me") == ()
+    assert runs.deletion.restorable("me") == ()
     assert not runs.deletion.restore(first, "me") and not runs.deletion.restore(second, "me")
 
 
@@ -105,7 +105,7 @@ def test_after_a_while_it_is_gone_for_good_with_its_claims_and_runs(runs, done, 
     runs.batch_deletion.purge(), runs.deletion.purge()
     assert count(sessions, BatchRow) == 2, "not yet"
     wait_long()
-    assert not runs.batch_deletion.restore(done, "me") and runs.batch_deletion.undoable("me") == ()
+    assert not runs.batch_deletion.restore(done, "me") and runs.batch_deletion.restorable("me") == ()
     runs.batch_deletion.purge(), runs.deletion.purge()
     assert (count(sessions, BatchRow), count(sessions, BatchClaimRow), count(sessions, RunRow)) == (1, 3, 0)
     assert runs.batches.get(kept) is not None

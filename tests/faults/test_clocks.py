@@ -127,7 +127,8 @@ def test_a_worker_of_an_older_version_leaves_a_run_that_it_cannot_read_to_a_newe
     newer, own = run_id(newer_web.start()), run_id(fleet.web.start())
     ended(made, [own])
     made.assert_whole(own)
-    refusal = f"run {newer} is left to a version that can read it: events of schema version 2 cannot be read, only of 1"
+    reason = "events of schema version 2 cannot be read, only of 1"
+    refusal = f"run {newer} is left to another version that can read it: {reason}"
     until(lambda: all(refusal in each.said() for each in older), "a refusal in each log")
     assert made.ask("select state, holder, cut_offs from runs where id = :run", run=newer) == [("running", None, 0)]
     assert kinds(made, newer) == ["run_started", "phase_entered"], "nothing was added"

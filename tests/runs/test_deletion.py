@@ -92,16 +92,16 @@ def test_a_run_that_goes_on_is_stopped_and_its_followers_hear_of_it(runs_with):
 def test_a_run_that_is_had_back_is_as_it_was(runs, run_id):
     before = runs.report(run_id)
     runs.deletion.delete(run_id)
-    assert [each.id for each in runs.deletion.undoable("me")] == [run_id]
+    assert [each.id for each in runs.deletion.restorable("me")] == [run_id]
     assert runs.deletion.restore(run_id, "me")
     assert runs.report(run_id) == before
-    assert runs.deletion.undoable("me") == ()
+    assert runs.deletion.restorable("me") == ()
 
 
 def test_only_its_owner_has_it_back(runs, run_id):
     runs.deletion.delete(run_id)
     assert not runs.deletion.restore(run_id, "another")
-    assert runs.deletion.undoable("another") == ()
+    assert runs.deletion.restorable("another") == ()
     assert runs.report(run_id) is None
 
 
@@ -135,7 +135,7 @@ def test_after_it_a_run_is_purged_with_everything_that_was_its(runs, run_id, wai
     runs.deletion.delete(run_id)
     wait_long()
     assert not runs.deletion.restore(run_id, "me")
-    assert runs.deletion.undoable("me") == ()
+    assert runs.deletion.restorable("me") == ()
     assert runs.deletion.purge() == (run_id,)
     assert row_of(sessions, run_id) is None
     assert [count(sessions, table, run_id) for table in (EventRow, NoteRow, RunCallRow)] == [0] * 3

@@ -89,7 +89,7 @@ def test_a_run_that_someone_else_ended_says_nothing_more(runs_with, caplog):
     assert gate.reached.wait(LONG)
     others.interrupt(run_id, "ended elsewhere")
     gate.open()
-    until(lambda: f"run {run_id} was ended by someone else" in caplog.text)
+    until(lambda: f"run {run_id} was ended by another process" in caplog.text)
     assert runs.follow(run_id, 0, 0)[-1].event == RunInterrupted("ended elsewhere")
     assert runs.report(run_id).report.ended == "interrupted"
 
@@ -102,7 +102,7 @@ def test_when_even_the_database_fails_the_worker_survives_and_the_log_has_it(run
     with sessions.begin() as session:
         session.execute(text("alter table events rename to lost"))
     gate.open()
-    until(lambda: f"run {run_id} is left until the database works" in caplog.text)
+    until(lambda: f"run {run_id} waits until the database works" in caplog.text)
     with sessions.begin() as session:
         session.execute(text("alter table lost rename to events"))
     assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).ended == "verdict"
@@ -117,7 +117,7 @@ def test_while_no_lease_can_be_written_the_log_has_one_line_however_often_it_is_
     for _ in range(3):
         runner.carry_out("run")
     (record,) = caplog.records
-    assert "runs cannot be taken up: The database" in record.getMessage() and record.exc_info is None
+    assert "runs cannot be started: The database" in record.getMessage() and record.exc_info is None
     with sessions.begin() as session:
         session.execute(text("alter table lost rename to runs"))
     runner.carry_out("run")
@@ -133,7 +133,7 @@ def test_a_run_goes_on_when_the_database_works_again(runs_with, sessions, caplog
     with sessions.begin() as session:
         session.execute(text("alter table events rename to lost"))
     gate.open()
-    until(lambda: "is left until the database works" in caplog.text)
+    until(lambda: "waits until the database works" in caplog.text)
     with sessions.begin() as session:
         session.execute(text("alter table lost rename to events"))
     lapse(sessions, run_id)

@@ -199,7 +199,7 @@ def test_a_run_of_a_newer_version_is_left_to_a_process_that_can_read_it(runs_wit
         older.carry_out(run_id)
     row = row_of(sessions, run_id)
     assert (row.state, row.holder, row.last_seq, row.cut_offs) == ("running", None, before.last_seq, 1)
-    assert caplog.text.count("is left to a version that can read it") == 1, "it is refused from then on"
+    assert caplog.text.count("is left to another version that can read it") == 1, "it is refused from then on"
     assert "schema version 99 cannot be read" in caplog.text
     with sessions.begin() as session:
         session.execute(newer.values(version=SCHEMA_VERSION))

@@ -93,7 +93,7 @@ def delete(batch_id: str) -> ResponseReturnValue:
 @api_batches.get(f"{API}/deleted/batches")
 def deleted() -> Response:
     """List the principal's deleted batches that can still be restored."""
-    return _list_response(services().runs.batch_deletion.undoable(current_principal()))
+    return _list_response(services().runs.batch_deletion.restorable(current_principal()))
 
 
 @api_batches.post(f"{API}/batches/<batch_id>/restore")

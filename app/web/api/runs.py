@@ -165,7 +165,7 @@ def delete(run_id: str) -> ResponseReturnValue:
 @api_keeping.get(f"{API}/deleted")
 def deleted() -> Response:
     """List the principal's deleted runs that can still be restored."""
-    return list_response(services().runs.deletion.undoable(current_principal()))
+    return list_response(services().runs.deletion.restorable(current_principal()))
 
 
 @api_keeping.post(f"{API}/runs/<run_id>/restore")

@@ -164,7 +164,7 @@ def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
         pursues=form is not None and form.strategy == PURSUIT,
         label_sets=views.LABEL_SETS,
         batches=runs.batches.of_owner(whose),
-        deleted=runs.batch_deletion.undoable(whose),
+        deleted=runs.batch_deletion.restorable(whose),
         closed=CLOSED,
         notice=notice,
         megabytes=MAX_BYTES // 1024**2,
@@ -270,4 +270,4 @@ def _to_batches() -> ResponseReturnValue:
 
 def _is_deleted(batch_id: str) -> bool:
     """Return whether this browser has deleted the batch and can still restore it."""
-    return any(each.id == batch_id for each in services().runs.batch_deletion.undoable(session.get("owner", "")))
+    return any(each.id == batch_id for each in services().runs.batch_deletion.restorable(session.get("owner", "")))

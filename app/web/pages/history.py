@@ -65,7 +65,7 @@ def history_page(notice: str = "", after: Position | None = None) -> str:
         wanted=wanted,
         newest=_address(wanted) if after else None,
         older=older,
-        deleted=runs.deletion.undoable(owner),
+        deleted=runs.deletion.restorable(owner),
         outcomes=OUTCOMES,
         answerers=capabilities().answerers,
         notice=notice,

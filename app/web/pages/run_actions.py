@@ -230,7 +230,7 @@ def _to_history() -> ResponseReturnValue:
 
 def _is_deleted(run_id: str) -> bool:
     """Return whether this browser has deleted the run and can still restore it."""
-    return any(each.id == run_id for each in services().runs.deletion.undoable(session.get("owner", "")))
+    return any(each.id == run_id for each in services().runs.deletion.restorable(session.get("owner", "")))
 
 
 def _owned_summary(run_id: str) -> RunSummary:

@@ -28,7 +28,7 @@ from typing import Any
 import torch
 
 from app.backends.corpus.registry import Article, vital_articles
-from app.backends.local.reader import Decision, SpanReader, best_spans, fits
+from app.backends.local.reader import Decision, SpanReader, best_spans, is_plausible
 from app.backends.local.reader_windows import Window, windows
 from app.text.evidence import content_words
 
@@ -202,7 +202,7 @@ def measure(
     rated = [
         (decision.probability(best, window.passage), (window.passage, best.start, best.end))
         for window, best in zip(read, found, strict=True)
-        if fits(question, articles[window.passage].text[best.start : best.end])
+        if is_plausible(question, articles[window.passage].text[best.start : best.end])
     ]
     score, answer = max(rated)
     runtime.answers.append(answer if score >= decision.threshold else None)

@@ -10,7 +10,7 @@ import re
 import pytest
 
 from app import create_app
-from app.backends.http import TRIES
+from app.backends.http import MAX_ATTEMPTS
 from app.config.settings import Settings
 from app.domain.model import HopStatus
 from app.extensions import db
@@ -150,7 +150,7 @@ def test_every_failure_of_the_server_is_its_own_sentence_on_the_page_in_the_log_
     }
     assert report.ended == "failed"
     assert KEY not in page + caplog.text + repr(report)
-    assert len(server.asked) <= 2 * TRIES
+    assert len(server.asked) <= 2 * MAX_ATTEMPTS
 
 
 def test_what_was_done_stays_when_the_server_fails_in_the_middle(site):

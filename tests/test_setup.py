@@ -16,7 +16,7 @@ from flask_migrate import upgrade
 from safetensors.numpy import save_file
 
 from app import create_app
-from app.backends.local.weight_files import write_sums
+from app.backends.local.weight_files import write_checksums
 from app.bootstrap import Step, base_model_folder, index_folder, is_whole_model, prepare, steps
 from app.cli import corpus, models
 from app.config.settings import Settings
@@ -87,7 +87,7 @@ def model_folder(folder: Path) -> Path:
     for name in ("config.json", "tokenizer.json"):
         (folder / name).write_text("{}")
     save_file({"weight": numpy.ones((8, 8), numpy.float32)}, folder / "model.safetensors")
-    write_sums(folder)
+    write_checksums(folder)
     return folder
 
 

@@ -1,1 +1,1 @@
-"""Everything that touches the world: models, indexes, the JVM, the network. Heavy imports happen inside loaders."""
+"""Implementations of the ports: models, indexes, the JVM, the network. Heavy libraries are imported when first used."""

@@ -1,4 +1,4 @@
-"""Calls over HTTP: outcomes, retries with a deadline, and host names in messages."""
+"""HTTP calls with a deadline: results, retries with backoff, and host names for messages."""
 
 from __future__ import annotations
 
@@ -20,148 +20,142 @@ from urllib.parse import urlsplit
 
 from app.domain.progress import entered
 
-GRACE_SECONDS = 2.0
-"""How long the event loop may take to notice that a deadline has passed."""
+DEADLINE_GRACE_SECONDS = 2.0
+"""Extra time for the event loop to notice that a deadline has passed."""
 
-QUOTED_CHARACTERS = 200
+MAX_QUOTED_CHARACTERS = 200
 
 _starting = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one request: a reply with its HTTP status, or (status 0) the trouble that kept it from coming.
-
-    `trouble` goes on from a host's name in a sentence; `late` says that the deadline passed, `hopeless` that another
-    try would come to the same. Header names are in small letters.
-    """
+class HttpResult:
+    """The result of one request: a reply, or the reason why there is none (status 0)."""
 
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
+    """Names are in lower case."""
     content: bytes = b""
-    trouble: str = ""
-    late: bool = False
-    hopeless: bool = False
+    error: str = ""
+    """Continues a sentence that begins with the host's name."""
+    timed_out: bool = False
+    permanent: bool = False
+    """A retry would fail in the same way."""
 
     @property
     def body(self) -> Any:
-        """The content read as JSON, None when it is none or nested beyond all measure."""
+        """The content parsed as JSON; None when it is not JSON or nested too deeply."""
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError):
             return None
 
 
-def awaited(request: Coroutine[Any, Any, Outcome], seconds: float) -> Outcome:
-    """The outcome of a request that ends by itself after `seconds`, or that it is late."""
-    asking = asyncio.run_coroutine_threadsafe(request, _loop())
+def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) -> HttpResult:
+    """Run a request on the shared event loop; it should end by itself after `seconds`."""
+    future = asyncio.run_coroutine_threadsafe(request, _loop())
     try:
-        return asking.result(seconds + GRACE_SECONDS)
+        return future.result(seconds + DEADLINE_GRACE_SECONDS)
     except TimeoutError:
-        asking.cancel()
-        return Outcome(late=True)
+        future.cancel()
+        return HttpResult(timed_out=True)
 
 
-def troubled(error: BaseException | None) -> Outcome:
-    """What went wrong, by the kinds of the errors: their words are for developers, and may hold what was sent."""
+def result_from_error(error: BaseException | None) -> HttpResult:
+    """Describe a client library's error by its types: the messages are technical and may contain what was sent."""
     chain = []
     while error is not None:
         chain.append(error)
         error = error.__cause__ or error.__context__
     kinds = {type(each).__name__ for each in chain}
     if any(isinstance(each, socket.gaierror) for each in chain):
-        return Outcome(trouble="cannot be found: no such host is known")
+        return HttpResult(error="cannot be found: no such host is known")
     if any(isinstance(each, ssl.SSLError) for each in chain):
-        return Outcome(trouble="offers no secure connection that can be trusted", hopeless=True)
+        return HttpResult(error="offers no secure connection that can be trusted", permanent=True)
     if kinds & {"ConnectError", "ConnectTimeout"}:
-        return Outcome(trouble="cannot be reached; see that it runs there and that the address is right")
+        return HttpResult(error="cannot be reached; see that it runs there and that the address is right")
     if "ReadError" in kinds or any("complete message body" in str(each) for each in chain):
-        return Outcome(trouble="broke off in the middle of its reply")
+        return HttpResult(error="broke off in the middle of its reply")
     if "RemoteProtocolError" in kinds:
-        return Outcome(trouble="hung up without a reply that can be read")
-    return Outcome(trouble=f"could not be asked ({', '.join(sorted(kinds))})", hopeless="LocalProtocolError" in kinds)
+        return HttpResult(error="hung up without a reply that can be read")
+    return HttpResult(error=f"could not be asked ({', '.join(sorted(kinds))})", permanent="LocalProtocolError" in kinds)
 
 
 def quoted(text: str, key: str | None) -> str:
-    """The beginning of what a server says, on one line, without the key and without control characters."""
+    """Return the beginning of a server's message on one line, without the key and without control characters."""
     line = "".join(each for each in " ".join(text.split()) if each.isprintable())
-    return (line.replace(key, "[key]") if key else line)[:QUOTED_CHARACTERS]
+    return (line.replace(key, "[key]") if key else line)[:MAX_QUOTED_CHARACTERS]
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    """The process's event loop for these requests; one for all threads, as clients keep connections that are tied to
-    the loop they were made in."""
+    """Return the process's event loop, shared by all threads: a client's connections are tied to their loop."""
     with _starting:
-        return _started()
+        return _started_loop()
 
 
 @cache
-def _started() -> asyncio.AbstractEventLoop:
-    """The loop, running in a thread that ends with the process."""
+def _started_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
     return loop
 
 
-# When a request is worth another try, and how long to wait before it.
-#
-# Only what may pass by itself is tried again: too many requests (429), a server's own failure (5xx), a broken or
-# refused connection. Waits double, with jitter so that many runs do not come back at once, and are never shorter than
-# the server's Retry-After; a wait that would outlast the call's deadline is not begun.
+# Retries: exponential backoff with jitter, at least the server's Retry-After, never past the call's deadline.
 
 log = logging.getLogger(__name__)
 
-TRIES = 4
-FIRST_WAIT_SECONDS = 0.5
-LONGEST_WAIT_SECONDS = 8.0
-WORTH_SAYING_SECONDS = 1.0
-SPENT = ("insufficient_quota", "billing_hard_limit_reached", "QUOTA_LIMITED")
-"""Codes of a 429 that no waiting mends, OpenAI's and Brave's: the account has nothing left."""
+MAX_ATTEMPTS = 4
+INITIAL_WAIT_SECONDS = 0.5
+MAX_WAIT_SECONDS = 8.0
+MIN_REPORTED_WAIT_SECONDS = 1.0
+QUOTA_EXHAUSTED = ("insufficient_quota", "billing_hard_limit_reached", "QUOTA_LIMITED")
+"""Codes of a 429 (OpenAI, Brave) for an account without credit, where waiting does not help."""
 
 
 @dataclass(frozen=True)
-class Patience:
-    """Tries a request until it comes to something. `clock` runs in seconds, `now` is the time of day since 1970."""
+class RetryPolicy:
+    """Retries requests that failed for a reason that may pass."""
 
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
+    """Unix time, to which a Retry-After date is compared."""
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
 
-    def outcome(self, request: Callable[[float], Outcome], deadline: float, host: str) -> Outcome:
-        """The first outcome that is not worth another try, or the last one.
+    def run(self, request: Callable[[float], HttpResult], deadline: float, host: str) -> HttpResult:
+        """Return the first result that is not retryable, or the last one.
 
-        `request` is handed the seconds that are left until `deadline`, a time of `clock`; `host` is for the log.
+        `request` receives the seconds left until `deadline`, a time of `clock`; `host` is for the log.
         """
-        for tried in range(1, TRIES + 1):
+        for tried in range(1, MAX_ATTEMPTS + 1):
             left = deadline - self.clock()
             if left <= 0:
-                return Outcome(late=True)
+                return HttpResult(timed_out=True)
             outcome = request(left)
             wait = self._wait(outcome, tried)
-            if tried == TRIES or not passing(outcome) or self.clock() + wait >= deadline:
+            if tried == MAX_ATTEMPTS or not is_retryable(outcome) or self.clock() + wait >= deadline:
                 break
-            log.warning("%s: %s; trying again in %.1f s", host, outcome.status or outcome.trouble, wait)
-            if wait >= WORTH_SAYING_SECONDS:
+            log.warning("%s: %s; trying again in %.1f s", host, outcome.status or outcome.error, wait)
+            if wait >= MIN_REPORTED_WAIT_SECONDS:
                 entered(f"waiting {wait:.0f} s for {host}")
             self.sleep(wait)
         return outcome
 
-    def _wait(self, outcome: Outcome, tried: int) -> float:
-        """Seconds before the next try, after `tried` tries: half to the whole of a doubling span, or Retry-After."""
-        span = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** (tried - 1))
+    def _wait(self, outcome: HttpResult, tried: int) -> float:
+        """Return the seconds to wait after `tried` attempts: 50 to 100% of a doubling span, or Retry-After."""
+        span = min(MAX_WAIT_SECONDS, INITIAL_WAIT_SECONDS * 2 ** (tried - 1))
         return max(span * (0.5 + 0.5 * self.jitter()), retry_after(outcome, self.now()) or 0.0)
 
 
-def passing(outcome: Outcome) -> bool:
-    """Whether the same request may come to something else a little later."""
+def is_retryable(outcome: HttpResult) -> bool:
+    """Tell if the same request may succeed later: 429 with credit left, 5xx, or a broken connection."""
     if outcome.status == 429:
-        return not any(code.encode() in outcome.content for code in SPENT)
-    return outcome.status >= 500 or bool(outcome.trouble and not outcome.hopeless)
+        return not any(code.encode() in outcome.content for code in QUOTA_EXHAUSTED)
+    return outcome.status >= 500 or bool(outcome.error and not outcome.permanent)
 
 
-def retry_after(outcome: Outcome, now: float) -> float | None:
-    """The seconds that the server asks to wait, from seconds or an HTTP date; None when it says nothing sensible."""
+def retry_after(outcome: HttpResult, now: float) -> float | None:
+    """Parse the Retry-After header, seconds or an HTTP date, to seconds; None when it is missing or invalid."""
     said = outcome.headers.get("retry-after", "").strip()
     try:
         seconds = float(said)
@@ -173,16 +167,13 @@ def retry_after(outcome: Outcome, now: float) -> float | None:
     return max(0.0, seconds) if seconds < float("inf") else None
 
 
-# The host of a URL that an operator has set, as messages name it and as the page says who gets what people write.
-
-
 def host_of(url: str) -> str:
-    """A host name, with the port where it is in the address."""
+    """Return the host of a configured URL for messages, with the port where the URL has one."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def destination_of(url: str) -> str | None:
-    """The host name that gets what is sent to `url`; None when it is this machine."""
+    """Return the host that receives what is sent to `url`; None for this machine."""
     name = urlsplit(url).hostname or ""
     return None if _is_loopback(name) else name
 

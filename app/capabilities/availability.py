@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from app.backends.corpus.registry import installed
-from app.backends.llm.registry import ModelSettings, availability
+from app.backends.llm.registry import ModelSettings, unavailable_reason
 from app.backends.local.loading import why_missing
-from app.backends.web_search.search import Searching
+from app.backends.web_search.search import ProviderSearch
 from app.capabilities.options import (
     BASELINES,
     CORPUS_SEARCH,
@@ -59,7 +59,7 @@ class Availability:
     settings: Settings
     parts: Components
     models: Sequence[ModelSettings]
-    engines: Sequence[Searching] = ()
+    engines: Sequence[ProviderSearch] = ()
 
     def capabilities(self) -> Capabilities:
         """Every choice, with the reason why not where it cannot be had."""
@@ -251,5 +251,5 @@ def _remote(model: ModelSettings) -> Choice:
     """A language model behind a server. Its title says where it is, whatever its operator calls it."""
     named = "" if model.name == model.model else f"{model.model} "
     choice = Choice(model.name, f"{model.name} ({named}at {model.host})", destination=model.destination)
-    reason = availability(model)
+    reason = unavailable_reason(model)
     return choice.without(reason, "the setting that is named there, and a new start") if reason else choice

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from app.backends.local.loading import why_missing
-from app.backends.web_search.registry import PROVIDERS, each_first
-from app.backends.web_search.search import Searching
+from app.backends.web_search.registry import PROVIDERS, with_failover
+from app.backends.web_search.search import ProviderSearch
 from app.capabilities.options import CORPUS_SEARCH, Choice
 from app.components import Component, Components
 from app.config.settings import Settings
@@ -55,7 +55,7 @@ def _missing_questioner(settings: Settings, preset: PursuitPreset) -> str:
     return ""
 
 
-def searches(engines: Sequence[Searching], corpora: bool) -> tuple[Choice, ...]:
+def searches(engines: Sequence[ProviderSearch], corpora: bool) -> tuple[Choice, ...]:
     """The corpora first, for they are always here; then every engine, set up or not. `corpora`: some is indexed.
 
     The destination of an engine is every host that may get a query when it is chosen: the others step in for it.
@@ -63,7 +63,7 @@ def searches(engines: Sequence[Searching], corpora: bool) -> tuple[Choice, ...]:
     here = Choice(CORPUS_SEARCH, "The corpora of this machine, searched as the web is")
     if not corpora:
         here = here.without("No corpus is indexed on this machine.", "make corpus")
-    set_up = each_first(engines)
+    set_up = with_failover(engines)
     others = (
         Choice(provider.name, provider.title, destination=set_up[provider.name].destination)
         if provider.name in set_up

@@ -13,7 +13,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup
 
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.builder import Order, build_corpus
+from app.backends.corpus.builder import BuildRequest, build_corpus
 from app.backends.corpus.formats import FORMATS
 from app.backends.corpus.index import MANIFEST, PROBLEMS
 from app.backends.corpus.prebuilt import install_prebuilt
@@ -63,7 +63,7 @@ def build(name: str | None, path: Path | None, prebuilt: str | None, if_needed: 
 def _build(settings: Settings, name: str, path: Path, on_error: str, replace: bool, anew: bool, **order: str) -> None:
     folder = folder_of(settings.instance, name)
     manifest, state = build_corpus(
-        Order(name, path, refuse=on_error == "refuse", **order),
+        BuildRequest(name, path, refuse=on_error == "refuse", **order),
         folder,
         _java(settings),
         click.echo,

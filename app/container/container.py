@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.registry import Shelf
+from app.backends.corpus.registry import CorpusRegistry
 from app.backends.llm.openai_client import OpenAIChat
-from app.backends.llm.registry import ModelSettings, configured
+from app.backends.llm.registry import ModelSettings, configured_models
 from app.backends.local.hub_judge import HubJudge
 from app.backends.local.hub_reader import HubReader
 from app.backends.local.inference_queue import Inference
@@ -78,7 +78,7 @@ class Container:
         self._speculation = SpeculationPolicy(settings.overlap)
         base = settings.instance / "models" / "smollm2-135m"
         self._settings = settings
-        self._shelf = Shelf(settings.instance, Java(settings.java_home, settings.java_memory))
+        self._shelf = CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory))
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
         self._own_reader = SpanReader(SHIPPED / "reader", threads, inference)
         self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
@@ -243,7 +243,7 @@ class Container:
 
 def _language_models(settings: Settings) -> tuple[ModelSettings, ...]:
     """The language models that the operator has named. Raises SettingsError."""
-    return configured(
+    return configured_models(
         settings.openai_api_key,
         settings.openai_base_url,
         settings.openai_model,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.backends.corpus.registry import Shelf
+from app.backends.corpus.registry import CorpusRegistry
 from app.backends.corpus.search import CorpusPages, CorpusSearch
 from app.backends.fetch.pages import WebPages
-from app.backends.web_search.registry import configured, each_first
-from app.backends.web_search.search import Searching
+from app.backends.web_search.registry import configured_searches, with_failover
+from app.backends.web_search.search import ProviderSearch
 from app.capabilities.options import CORPUS_SEARCH
 from app.config.settings import Settings
 from app.domain.model import Origin, RunOptions
@@ -18,9 +18,9 @@ from app.domain.ports import PageReader, WebSearch
 class SearchEngines:
     """One object for each engine for the life of the process: they hold connections, and remember what failed."""
 
-    def __init__(self, engines: Sequence[Searching], shelf: Shelf, robots: bool) -> None:
+    def __init__(self, engines: Sequence[ProviderSearch], shelf: CorpusRegistry, robots: bool) -> None:
         """`robots` says whether pages are left alone that their site's robots.txt keeps from us."""
-        self._in_turn = each_first(engines)
+        self._in_turn = with_failover(engines)
         self._shelf = shelf
         self._pages = WebPages(robots=robots)
 
@@ -32,9 +32,9 @@ class SearchEngines:
         return self._in_turn[options.search or ""], self._pages, Origin.WEB
 
 
-def configured_engines(settings: Settings) -> tuple[Searching, ...]:
+def configured_engines(settings: Settings) -> tuple[ProviderSearch, ...]:
     """The search engines that have an address or a key."""
-    return configured(
+    return configured_searches(
         settings.searxng_url,
         settings.brave_api_key,
         settings.tavily_api_key,

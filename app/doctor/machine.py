@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from app.backends.corpus.jvm import OLDEST_JAVA, choose_java, java_version
+from app.backends.corpus.jvm import MIN_JAVA_VERSION, choose_java, java_version
 from app.config.preflight import port_problem
 from app.config.settings import ROOT, Settings
 from app.doctor.findings import Finding, ok, problem, warning
@@ -148,13 +148,13 @@ def java(settings: Settings) -> Iterator[Finding]:
     try:
         home = choose_java(settings.java_home)
     except ModelUnavailable:
-        yield problem("Java", f"There is no Java {OLDEST_JAVA} or newer", "make install")
+        yield problem("Java", f"There is no Java {MIN_JAVA_VERSION} or newer", "make install")
         return
     text = f"Version {java_version(home)} in {home}"
     if (program := home / "bin" / "java").is_file() and (error := _fails(program)):
         yield problem("Java", f"{text} does not start: {error}", "Install it anew, or set JAVA_HOME to another")
     elif settings.java_home and home != settings.java_home:
-        message = f"JAVA_HOME={settings.java_home} holds no Java {OLDEST_JAVA} or newer; the packaged one is used"
+        message = f"JAVA_HOME={settings.java_home} holds no Java {MIN_JAVA_VERSION} or newer; the packaged one is used"
         yield warning("Java", message, "Set JAVA_HOME to a newer Java, or leave it out")
     else:
         yield ok("Java", text)

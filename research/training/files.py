@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.backends.local.loading import CAUSAL, demand_kind, located
-from app.backends.local.weight_files import demand_safetensors
+from app.backends.local.loading import CAUSAL, check_kind, model_folder
+from app.backends.local.weight_files import require_safetensors
 from app.domain.errors import InvalidInput, ModelUnavailable
 from research.evaluation.datasets import read_jsonl
 from research.evaluation.labels import Gold
@@ -72,11 +72,11 @@ def demand_judge_base(base: str) -> Path:
     from safetensors import safe_open
     from transformers import AutoTokenizer
 
-    folder = located(base, FIX)
-    demand_kind(folder, base, CAUSAL, FIX)
+    folder = model_folder(base, FIX)
+    check_kind(folder, base, CAUSAL, FIX)
     if not (folder / "model.safetensors").is_file():
         raise ModelUnavailable(f"{base} has its weights in several files; the judge's base has them in one", FIX)
-    with safe_open(demand_safetensors(folder / "model.safetensors", FIX), "numpy") as weights:
+    with safe_open(require_safetensors(folder / "model.safetensors", FIX), "numpy") as weights:
         if not any(".q_proj." in name for name in weights.keys()):  # noqa: SIM118 - it is no mapping
             raise ModelUnavailable(f"{base} is not built like SmolLM2: the judge's adapter knows Llama's layers", FIX)
     if AutoTokenizer.from_pretrained(folder, trust_remote_code=False).pad_token_id is None:

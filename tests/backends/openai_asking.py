@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.backends.http import Patience
+from app.backends.http import RetryPolicy
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
 from app.domain.events import Event, TokensUsed
@@ -30,7 +30,7 @@ def chat(server: OpenAIServer | str, *, seconds: float = 10, sleeps: list[float]
     url = server if isinstance(server, str) else server.url
     settings = ModelSettings("Tiny", "tiny", url, KEY, **fields)
     waits: list[float] = [] if sleeps is None else sleeps
-    return OpenAIChat(settings, seconds, Patience(sleep=waits.append, jitter=lambda: 1.0))
+    return OpenAIChat(settings, seconds, RetryPolicy(sleep=waits.append, jitter=lambda: 1.0))
 
 
 def used_by(work: Callable[[], object]) -> Usage:

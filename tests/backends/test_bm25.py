@@ -9,7 +9,14 @@ from shutil import rmtree
 import pytest
 
 from app.backends.corpus.bm25 import Bm25Retriever
-from app.backends.corpus.index import LAYOUT, MANIFEST, checked, made_of, put_in_place, whole
+from app.backends.corpus.index import (
+    LAYOUT_VERSION,
+    MANIFEST,
+    install_index,
+    manifest_for,
+    read_complete,
+    read_verified,
+)
 from app.backends.corpus.registry import Article, Corpus, build_built_in, is_current
 from app.domain.errors import ModelUnavailable
 from app.domain.model import Origin
@@ -58,12 +65,12 @@ def written(tmp_path):
     made.mkdir(parents=True)
     (made / "segments_1").write_bytes(b"segments")
     (made / "_0.fdt").write_bytes(b"texts")
-    put_in_place(folder, made, made_of("vital", "A small corpus", "Nowhere, CC0", "built-in", 5, made, "source"))
+    install_index(folder, made, manifest_for("vital", "A small corpus", "Nowhere, CC0", "built-in", 5, made, "source"))
     return folder
 
 
 def index_of(folder):
-    return folder / whole(folder).index
+    return folder / read_complete(folder).index
 
 
 def titles(passages) -> list[str]:
@@ -130,8 +137,8 @@ class TestSearching:
 @pytest.mark.jvm
 class TestBuilding:
     def test_the_manifest_says_what_is_in_it(self, index, small):
-        manifest = checked(index)
-        assert (manifest.corpus, manifest.count, manifest.layout) == ("small", 5, LAYOUT)
+        manifest = read_verified(index)
+        assert (manifest.corpus, manifest.count, manifest.layout) == ("small", 5, LAYOUT_VERSION)
         assert manifest.source_checksum == small.checksum()
 
     def test_an_index_is_current_until_its_source_changes(self, index, small, tmp_path):
@@ -149,15 +156,15 @@ class TestBuilding:
             if line.startswith("indexed"):
                 raise KeyboardInterrupt
 
-        before = checked(written)
+        before = read_verified(written)
         with pytest.raises(KeyboardInterrupt):
             build_built_in(small, written, say=break_off)
-        assert checked(written) == before
+        assert read_verified(written) == before
 
 
 class TestDamage:
     def test_a_whole_index_is_accepted(self, written):
-        assert checked(written).count == 5
+        assert read_verified(written).count == 5
 
     def test_a_missing_index_is_named_missing(self, tmp_path):
         with pytest.raises(ModelUnavailable, match=r"vital is missing.*make corpus") as raised:
@@ -168,7 +175,7 @@ class TestDamage:
     def test_a_damaged_manifest_is_named(self, written, content):
         (written / MANIFEST).write_text(content)
         with pytest.raises(ModelUnavailable, match="damaged"):
-            checked(written)
+            read_verified(written)
 
     @pytest.mark.parametrize("harm", ["cut off", "changed", "gone", "added"])
     def test_any_harm_to_a_file_is_noticed(self, written, harm):
@@ -180,21 +187,21 @@ class TestDamage:
             "added": lambda: texts.with_name("_1.fdt").write_bytes(b"more"),
         }[harm]()
         with pytest.raises(ModelUnavailable, match=r"vital is damaged.*make corpus"):
-            checked(written)
+            read_verified(written)
 
     @pytest.mark.parametrize("harm", ["cut off", "gone"])
     def test_a_quick_look_sees_files_that_are_cut_off_or_gone(self, written, harm):
         texts = index_of(written) / "_0.fdt"
         {"cut off": lambda: texts.write_bytes(b"tex"), "gone": texts.unlink}[harm]()
         with pytest.raises(ModelUnavailable, match="damaged"):
-            whole(written)
+            read_complete(written)
 
     def test_the_index_of_another_version_is_built_anew(self, written, small):
         manifest = json.loads((written / MANIFEST).read_text())
-        (written / MANIFEST).write_text(json.dumps(manifest | {"layout": LAYOUT - 1}))
+        (written / MANIFEST).write_text(json.dumps(manifest | {"layout": LAYOUT_VERSION - 1}))
         assert not is_current(small, written)
         with pytest.raises(ModelUnavailable, match="another version"):
-            checked(written)
+            read_verified(written)
 
 
 @pytest.mark.jvm

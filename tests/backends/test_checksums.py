@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from app.backends.local.weight_files import (
-    demand_as_installed,
     is_as_installed,
-    matches_sums,
+    matches_checksums,
+    require_as_installed,
     unchanged_since_checked,
-    write_sums,
+    write_checksums,
 )
 from app.domain.errors import ModelUnavailable
 
@@ -26,7 +26,7 @@ def folder(tmp_path) -> Path:
     """Two files and their checksums."""
     for name in ("weights", "words"):
         (tmp_path / name).write_bytes(name.encode() * 1000)
-    write_sums(tmp_path)
+    write_checksums(tmp_path)
     return tmp_path
 
 
@@ -52,17 +52,17 @@ def change_a_byte(path: Path) -> None:
 
 
 def test_what_was_written_matches_its_checksums(folder):
-    assert matches_sums(folder)
+    assert matches_checksums(folder)
 
 
 def test_a_byte_that_changed_a_file_that_is_gone_and_sums_that_are_gone_do_not_match(folder):
     change_a_byte(folder / "weights")
-    assert not matches_sums(folder)
-    write_sums(folder)
+    assert not matches_checksums(folder)
+    write_checksums(folder)
     (folder / "words").unlink()
-    assert not matches_sums(folder)
+    assert not matches_checksums(folder)
     (folder / "SHA256SUMS").unlink()
-    assert not matches_sums(folder)
+    assert not matches_checksums(folder)
 
 
 def make_older(folder: Path) -> None:
@@ -74,7 +74,7 @@ def make_older(folder: Path) -> None:
 def test_files_that_were_not_touched_since_they_were_checked_are_not_read_again(folder):
     (folder / "SHA256SUMS").write_text(f"{'0' * 64}  weights\n")  # wrong, which only reading the file could tell
     make_older(folder)
-    assert not matches_sums(folder)
+    assert not matches_checksums(folder)
     assert unchanged_since_checked(folder)
 
 
@@ -106,7 +106,7 @@ def test_a_file_that_is_gone_and_sums_that_are_gone_or_empty_are_noticed_without
 @pytest.mark.parametrize("sums", ["", "no checksums at all\n"])
 def test_sums_that_are_damaged_do_not_match(folder, sums):
     (folder / "SHA256SUMS").write_text(sums)
-    assert not matches_sums(folder)
+    assert not matches_checksums(folder)
 
 
 def test_other_programs_can_check_the_sums(folder):
@@ -118,11 +118,11 @@ def test_other_programs_can_check_the_sums(folder):
 
 
 def test_a_packages_file_is_as_it_was_installed_until_a_byte_changes(installed):
-    assert demand_as_installed(installed, "carrier") == installed
+    assert require_as_installed(installed, "carrier") == installed
     change_a_byte(installed)
     assert not is_as_installed(installed, "carrier")
     with pytest.raises(ModelUnavailable, match=r"model\.bin is not as the package carrier .* make models"):
-        demand_as_installed(installed, "carrier")
+        require_as_installed(installed, "carrier")
 
 
 def test_without_a_checksum_there_is_nothing_to_compare_with(installed):

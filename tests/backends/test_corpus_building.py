@@ -11,9 +11,9 @@ import pytest
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
-from app.backends.corpus.builder import Order, Pace, build_corpus, checked_name, duration
-from app.backends.corpus.checkpoint import Notebook
-from app.backends.corpus.index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, whole
+from app.backends.corpus.builder import BuildRequest, ProgressReporter, build_corpus, checked_name, duration
+from app.backends.corpus.checkpoint import BuildCheckpoint
+from app.backends.corpus.index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, read_complete
 from app.backends.corpus.registry import CORPORA, about, installed
 from app.domain.errors import InvalidInput, ModelUnavailable
 from tests.waiting import until
@@ -57,12 +57,12 @@ class Place:
         order = {each: options.pop(each) for each in ("refuse", "title", "source", "format") if each in options}
         say = say or self.said.append
         return build_corpus(
-            Order("rivers", self.source, **order), self.folder, DEFAULT_JAVA, say, shard=shard, **options
+            BuildRequest("rivers", self.source, **order), self.folder, DEFAULT_JAVA, say, shard=shard, **options
         )
 
     def texts(self) -> list[str]:
         """The text of every passage of the index, in its order."""
-        searcher = jvm.start().search.LuceneSearcher(str(self.folder / whole(self.folder).index))
+        searcher = jvm.start().search.LuceneSearcher(str(self.folder / read_complete(self.folder).index))
         rows = [json.loads(searcher.doc(number).raw()) for number in range(searcher.num_docs)]
         searcher.close()
         return [row["contents"] for row in rows]
@@ -118,7 +118,9 @@ class TestBuilding:
         place.build()
         write(place.source, river(1))
         place.build(replaces=True)
-        assert sorted(path.name for path in place.folder.iterdir()) == sorted([MANIFEST, whole(place.folder).index])
+        assert sorted(path.name for path in place.folder.iterdir()) == sorted(
+            [MANIFEST, read_complete(place.folder).index]
+        )
 
 
 class TestRefusing:
@@ -255,7 +257,7 @@ class TestGoingOn:
 
     def test_two_builds_of_one_corpus_do_not_run_at_once(self, place):
         write(place.source, river(1))
-        other = Notebook(place.folder / BUILDING)
+        other = BuildCheckpoint(place.folder / BUILDING)
         with pytest.raises(InvalidInput, match="Another build of the corpus rivers is running"):
             place.build()
         other.close()
@@ -285,14 +287,16 @@ class TestInstalled:
         info = installed(place.folder.parent.parent)[1]
         assert (info.name, info.title, info.source, info.kind) == ("rivers", "Rivers", "Nowhere, CC0", "built")
         assert (info.state, info.passages, info.fix) == ("ready", 2, "")
-        assert info.bytes == sum(path.stat().st_size for path in (place.folder / whole(place.folder).index).iterdir())
+        assert info.bytes == sum(
+            path.stat().st_size for path in (place.folder / read_complete(place.folder).index).iterdir()
+        )
         assert info.built_at.endswith("+00:00")
 
     @pytest.mark.jvm
     def test_a_damaged_one_is_listed_with_what_mends_it(self, place):
         write(place.source, river(1))
         place.build()
-        next((place.folder / whole(place.folder).index).glob("*.fdt")).unlink()
+        next((place.folder / read_complete(place.folder).index).glob("*.fdt")).unlink()
         info = about(place.folder)
         assert info.state == "damaged"
         assert info.fix == "flask --app app corpus build rivers --from PATH --replace"
@@ -301,10 +305,10 @@ class TestInstalled:
 class TestPace:
     def test_speed_share_and_time_left_are_said_every_other_second(self):
         said, now = [], [0.0]
-        pace = Pace(100_000_000, said.append, lambda: now[0])
+        pace = ProgressReporter(100_000_000, said.append, lambda: now[0])
         for second in range(11):
             now[0] = float(second)
-            pace.tell(40_000_000 + second * 1_000_000, second * 10, second * 100)
+            pace.report(40_000_000 + second * 1_000_000, second * 10, second * 100)
         assert len(said) == 5
         assert said[-1] == "50% read: 100 documents, 1,000 passages, 1.0 MB/s, 50 s left"
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.backends.corpus.documents import Unreadable
-from app.backends.corpus.formats import LONGEST_LINE, entries, format_of, total_bytes
+from app.backends.corpus.formats import MAX_LINE_BYTES, entries, format_of, total_bytes
 from app.backends.corpus.passages import passages_of
 
 GOOD = {"id": "1", "title": "Nairobi", "contents": "It is a city.", "url": "https://example.org/nairobi"}
@@ -84,14 +84,14 @@ class TestJsonLines:
         ]
 
     def test_a_line_that_is_too_long_is_passed_over_and_never_held_whole(self, source):
-        write(source, GOOD, b"x" * (3 * LONGEST_LINE), GOOD)
+        write(source, GOOD, b"x" * (3 * MAX_LINE_BYTES), GOOD)
         tracemalloc.start()
         found = read(source)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert [entry.problem for entry in found] == ["", "is longer than 32 MB", ""]
         assert found[2].where == "facts.jsonl, line 3"
-        assert peak < 2.5 * LONGEST_LINE
+        assert peak < 2.5 * MAX_LINE_BYTES
 
     def test_reading_goes_on_after_any_position(self, source):
         write(source, GOOD, "broken", "", GOOD | {"id": "2"}, GOOD | {"id": "3"})

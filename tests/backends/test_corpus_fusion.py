@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.backends.corpus.bm25 import Bm25Retriever
-from app.backends.corpus.registry import FusedRetriever, Shelf
+from app.backends.corpus.registry import CorpusRegistry, FusedRetriever
 from app.domain.errors import ModelUnavailable
 from app.domain.model import Passage
 
@@ -65,7 +65,7 @@ def test_a_corpus_that_is_missing_is_not_passed_over_in_silence():
 
 
 def test_a_shelf_opens_each_corpus_once_and_none_before_it_is_searched(tmp_path: Path):
-    shelf = Shelf(tmp_path)
+    shelf = CorpusRegistry(tmp_path)
     assert shelf.retriever("vital") is shelf.over(["vital"])
     assert isinstance(shelf.over(["vital"]), Bm25Retriever)
     assert isinstance(shelf.over(["vital", "rivers"]), FusedRetriever)

@@ -8,7 +8,7 @@ import pytest
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
-from app.backends.corpus.builder import Order, build_corpus
+from app.backends.corpus.builder import BuildRequest, build_corpus
 from app.backends.corpus.prebuilt import install_prebuilt
 from app.backends.corpus.registry import Article, Corpus, build_built_in
 from app.backends.corpus.search import CorpusPages, CorpusSearch
@@ -90,7 +90,7 @@ def built(tmp_path_factory):
     ]
     source.write_text("\n".join(json.dumps(row) for row in rows))
     folder = tmp_path_factory.mktemp("corpora") / "rivers"
-    build_corpus(Order("rivers", source), folder, DEFAULT_JAVA, print)
+    build_corpus(BuildRequest("rivers", source), folder, DEFAULT_JAVA, print)
     return Bm25Retriever(folder)
 
 

@@ -15,7 +15,7 @@ import pytest
 import trustme
 
 from app.backends.fetch.addresses import is_public, system_resolve
-from app.backends.fetch.safe_http import Budget, GuardedHttp, Turns
+from app.backends.fetch.safe_http import Budget, FetchLimiter, GuardedHttp
 from app.domain.calls import CallCancelled, cancellable
 from app.domain.errors import CallFailed
 from tests.waiting import LONG, LONGER
@@ -189,13 +189,15 @@ class TestRedirects:
         assert (message, len(site.asked)) == ("good.test redirects more than 3 times.", 4)
 
     def test_whoever_permits_requests_is_asked_before_each(self):
-        def permitted(url):
+        def check_allowed(url):
             if "other" in url:
                 raise CallFailed("not there")
 
         with WebServer({}) as site:
             site.pages["/"] = moved(site.url("/", "other.test"))
-            assert told(lambda: client(site).get(site.url(), Budget(SECONDS), permitted=permitted)) == "not there"
+            assert (
+                told(lambda: client(site).get(site.url(), Budget(SECONDS), check_allowed=check_allowed)) == "not there"
+            )
         assert site.asked == ["/"]
 
 
@@ -345,14 +347,14 @@ class TestTurns:
 
     def test_waiting_for_a_turn_ends(self):
         with WebServer({"/": Sent(delay=0.3)}) as site:
-            failed = self.fetch_all(client(site, turns=Turns(wait_seconds=0.1)), [site.url()] * 2)
+            failed = self.fetch_all(client(site, limiter=FetchLimiter(wait_seconds=0.1)), [site.url()] * 2)
         assert failed == ["good.test was not asked: other pages were still being fetched."]
 
     def test_a_page_that_nobody_wants_when_its_turn_has_come_is_left(self):
-        turns = Turns()
-        with cancellable(lambda call: False), pytest.raises(CallCancelled), turns.taken("good.test"):
+        limiter = FetchLimiter()
+        with cancellable(lambda call: False), pytest.raises(CallCancelled), limiter.slot("good.test"):
             pytest.fail("it was fetched")
-        with turns.taken("good.test"):
+        with limiter.slot("good.test"):
             pass
 
     def test_waiting_for_a_turn_takes_none_of_a_pages_own_time(self):

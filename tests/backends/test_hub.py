@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.backends.local.loading import fetch, folder_of, located, why_missing
+from app.backends.local.loading import fetch, folder_of, model_folder, why_missing
 from app.domain.errors import ModelUnavailable
 
 
@@ -26,7 +26,7 @@ def model(tmp_path):
 
 def test_a_folder_with_a_configuration_and_safetensors_is_a_model(model):
     assert why_missing(str(model)) == ""
-    assert located(str(model), "x") == model
+    assert model_folder(str(model), "x") == model
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_name_of_the_hub_that_was_never_fetched_is_not_here():
     assert folder_of("google/flan-t5-base") is None
     assert why_missing("google/flan-t5-base") == "google/flan-t5-base is not on this machine yet."
     with pytest.raises(ModelUnavailable, match="not on this machine yet"):
-        located("google/flan-t5-base", "fetching it")
+        model_folder("google/flan-t5-base", "fetching it")
 
 
 @pytest.mark.parametrize(

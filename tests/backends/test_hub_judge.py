@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.local.hub_judge import NOTHING, HubJudge, calibration_of
+from app.backends.local.hub_judge import NO_EVIDENCE, HubJudge, calibration_of
 from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration
 from app.domain.calls import use_stores
@@ -108,13 +108,13 @@ def test_a_batch_gives_each_pair_what_it_gets_alone(folder: Path) -> None:
     together = judge.classify(pairs)
     for pair, row in zip(pairs, together, strict=True):
         assert judge.classify([pair])[0] == pytest.approx(row, abs=1e-5)
-    assert together[1] == together[3] == NOTHING
+    assert together[1] == together[3] == NO_EVIDENCE
 
 
 def test_no_evidence_needs_no_model(tmp_path: Path) -> None:
     judge = HubJudge(str(tmp_path / "gone"))
     assert judge.classify([]) == []
-    assert judge.classify([(CLAIM, ()), (CLAIM, (("Paris", ""),))]) == [NOTHING, NOTHING]
+    assert judge.classify([(CLAIM, ()), (CLAIM, (("Paris", ""),))]) == [NO_EVIDENCE, NO_EVIDENCE]
 
 
 @pytest.mark.parametrize("text", ODD)

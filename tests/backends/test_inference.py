@@ -13,7 +13,7 @@ from functools import partial
 import pytest
 
 from app.backends.local.inference_queue import Inference, _Item
-from app.backends.local.loading import Loaded
+from app.backends.local.loading import LazyModel
 from app.domain.errors import CallFailed, ModelUnavailable
 from tests.waiting import LONG, until
 
@@ -275,7 +275,7 @@ begun.wait()
 class TestLoading:
     def test_a_model_is_loaded_once_however_many_ask_at_once(self):
         reads = []
-        model = Loaded(Inference(LONG), lambda: reads.append(1) or "model")
+        model = LazyModel(Inference(LONG), lambda: reads.append(1) or "model")
         with ThreadPoolExecutor(8) as callers:
             assert list(callers.map(lambda _: model(), range(8))) == ["model"] * 8
         assert reads == [1]
@@ -288,7 +288,7 @@ class TestLoading:
                 raise ModelUnavailable("It is missing", fix="make setup")
             return "model"
 
-        model = Loaded(Inference(LONG), read)
+        model = LazyModel(Inference(LONG), read)
         with pytest.raises(ModelUnavailable, match="make setup"):
             model()
         files.append("mended")
@@ -298,7 +298,7 @@ class TestLoading:
         (tmp_path / "a_heavy_library.py").touch()
         monkeypatch.syspath_prepend(tmp_path)
         queue = Inference(LONG)
-        model = Loaded(queue, lambda: "model", libraries=("a_heavy_library",))
+        model = LazyModel(queue, lambda: "model", libraries=("a_heavy_library",))
         with Busy(queue) as busy, ThreadPoolExecutor(1) as callers:
             loading = callers.submit(model)
             until(lambda: "a_heavy_library" in sys.modules)
@@ -307,13 +307,13 @@ class TestLoading:
             assert loading.result() == "model"
 
     def test_a_library_that_is_missing_is_named_with_what_mends_it(self):
-        model = Loaded(Inference(LONG), lambda: "model", libraries=("no_such_library",))
+        model = LazyModel(Inference(LONG), lambda: "model", libraries=("no_such_library",))
         with pytest.raises(ModelUnavailable, match=r"library no_such_library.*make install"):
             model()
 
     def test_a_loaded_model_is_handed_out_while_the_queue_is_busy(self):
         queue = Inference(LONG)
-        model = Loaded(queue, lambda: "model")
+        model = LazyModel(queue, lambda: "model")
         model()
         with Busy(queue):
             assert model() == "model"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backends.llm.registry import OPENAI_URL, ModelSettings, availability, configured
+from app.backends.llm.registry import OPENAI_URL, ModelSettings, configured_models, unavailable_reason
 from app.domain.errors import SettingsError
 
 KEY = "sk-planted-Zx81"
@@ -39,60 +39,62 @@ def file(tmp_path):
 
 
 def test_nothing_set_is_no_model():
-    assert configured(None, None, None, None) == ()
+    assert configured_models(None, None, None, None) == ()
 
 
 def test_three_settings_make_one_model_under_its_own_name():
-    (model,) = configured(KEY, "http://127.0.0.1:8080/v1", "qwen3", None)
+    (model,) = configured_models(KEY, "http://127.0.0.1:8080/v1", "qwen3", None)
     assert model == ModelSettings("qwen3", "qwen3", "http://127.0.0.1:8080/v1", KEY)
-    assert availability(model) == ""
+    assert unavailable_reason(model) == ""
 
 
 def test_without_a_server_the_model_is_openais():
-    (model,) = configured(KEY, None, "gpt-4o-mini", None)
+    (model,) = configured_models(KEY, None, "gpt-4o-mini", None)
     assert (model.base_url, model.destination) == (OPENAI_URL, "api.openai.com")
 
 
 def test_a_file_makes_as_many_as_it_lists_each_with_its_own_key(file):
     secrets = {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house"}
-    small, house = configured(KEY, None, None, file(TWO), secrets)
+    small, house = configured_models(KEY, None, None, file(TWO), secrets)
     assert small == ModelSettings("Small", "gpt-4o-mini", OPENAI_URL, KEY, 0.15, 0.6)
     assert house == ModelSettings(
         "House", "qwen3-8b", "http://gpu.example:8000/v1", "house", thinking_tokens=2000, key_variable="HOUSE_KEY"
     )
-    assert [availability(small), availability(house)] == ["", ""]
+    assert [unavailable_reason(small), unavailable_reason(house)] == ["", ""]
 
 
 def test_the_model_of_the_settings_is_the_default_before_those_of_the_file(file):
-    models = configured(KEY, None, "gpt-4o", file(TWO))
+    models = configured_models(KEY, None, "gpt-4o", file(TWO))
     assert [model.name for model in models] == ["gpt-4o", "Small", "House"]
 
 
 def test_openais_key_goes_to_no_other_server_that_does_not_ask_for_it_by_name(file):
     entry = '[[model]]\nname = "Own"\nmodel = "own"\nbase_url = "http://gpu.example/v1"\n'
-    (own,) = configured(KEY, None, None, file(entry), {"OPENAI_API_KEY": KEY})
-    assert (own.api_key, own.key_variable, availability(own)) == (None, None, "")
-    (asking,) = configured(KEY, None, None, file(entry + 'api_key_env = "OPENAI_API_KEY"'), {"OPENAI_API_KEY": KEY})
+    (own,) = configured_models(KEY, None, None, file(entry), {"OPENAI_API_KEY": KEY})
+    assert (own.api_key, own.key_variable, unavailable_reason(own)) == (None, None, "")
+    (asking,) = configured_models(
+        KEY, None, None, file(entry + 'api_key_env = "OPENAI_API_KEY"'), {"OPENAI_API_KEY": KEY}
+    )
     assert asking.api_key == KEY
 
 
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (configured(KEY, None, None, None)[0], "no model: name one in OPENAI_MODEL"),
-        (configured(None, "http://127.0.0.1:1/v1", None, None)[0], "no model: name one in OPENAI_MODEL"),
-        (configured(None, None, "gpt-4o", None)[0], "Its key is missing: set OPENAI_API_KEY."),
+        (configured_models(KEY, None, None, None)[0], "no model: name one in OPENAI_MODEL"),
+        (configured_models(None, "http://127.0.0.1:1/v1", None, None)[0], "no model: name one in OPENAI_MODEL"),
+        (configured_models(None, None, "gpt-4o", None)[0], "Its key is missing: set OPENAI_API_KEY."),
         (ModelSettings("House", "h", "https://gpu.example/v1", None, key_variable="HOUSE_KEY"), "set HOUSE_KEY."),
         (ModelSettings("Big", "b", api_key="sk-with space"), "characters that no key has: look at OPENAI_API_KEY."),
         (ModelSettings("Big", "b", api_key="sk-é"), "characters that no key has"),
     ],
 )
 def test_what_keeps_a_model_from_being_asked_is_said_with_the_setting(model, reason):
-    assert reason in availability(model)
+    assert reason in unavailable_reason(model)
 
 
 def test_a_server_elsewhere_may_ask_for_no_key():
-    assert availability(ModelSettings("Own", "own", "http://gpu.example/v1", None)) == ""
+    assert unavailable_reason(ModelSettings("Own", "own", "http://gpu.example/v1", None)) == ""
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ ENTRY = '[[model]]\nname = "Small"\nmodel = "gpt"\n'
 def test_a_broken_file_is_named_with_its_entry_and_shows_nothing_that_may_be_secret(file, text, complaint):
     path = file(text)
     with pytest.raises(SettingsError) as caught:
-        configured(None, None, None, path, {"OPENAI_API_KEY": KEY})
+        configured_models(None, None, None, path, {"OPENAI_API_KEY": KEY})
     said = str(caught.value)
     assert str(path) in said and complaint in said
     assert KEY not in said and "\n" not in said
@@ -155,16 +157,16 @@ def test_a_broken_file_is_named_with_its_entry_and_shows_nothing_that_may_be_sec
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(SettingsError, match=r"missing.toml cannot be read \(No such file or directory\)"):
-        configured(None, None, None, tmp_path / "missing.toml")
+        configured_models(None, None, None, tmp_path / "missing.toml")
 
 
 def test_a_settings_repr_hides_the_key():
-    assert KEY not in repr(configured(KEY, None, "gpt-4o", None))
+    assert KEY not in repr(configured_models(KEY, None, "gpt-4o", None))
 
 
 def test_the_documents_example_is_a_file_that_works(file):
     page = (Path(__file__).parents[2] / "docs" / "language-models.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    small, house = configured(None, None, None, file(example), {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house"})
+    small, house = configured_models(None, None, None, file(example), {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house"})
     assert (small.destination, small.api_key, small.prompt_price) == ("api.openai.com", KEY, 0.15)
     assert (house.destination, house.api_key, house.thinking_tokens) == ("gpu.example", "house", 4000)

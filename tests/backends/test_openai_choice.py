@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from app.backends.llm.negotiation import chosen
+from app.backends.llm.negotiation import choose_option
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.ports import Choice
 from tests.backends.openai_asking import chat
@@ -32,7 +32,7 @@ def logs(**probabilities: float) -> dict[str, float]:
     ],
 )
 def test_the_first_tokens_probabilities_decide_and_are_shared_among_the_options(first, options, choice):
-    assert chosen("whatever it wrote", first, options) == choice
+    assert choose_option("whatever it wrote", first, options) == choice
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_the_first_tokens_probabilities_decide_and_are_shared_among_the_options(
     ],
 )
 def test_the_words_decide_where_probabilities_do_not_and_nothing_is_guessed(text, first, choice):
-    assert chosen(text, first, YES_NO) == choice
+    assert choose_option(text, first, YES_NO) == choice
 
 
 def test_a_token_that_begins_two_options_counts_for_neither():
     options = ("not true", "not enough")
-    assert chosen("what", logs(**{"not": 0.9}), options) is None
+    assert choose_option("what", logs(**{"not": 0.9}), options) is None
 
 
 def test_a_model_is_asked_for_its_alternatives_and_chooses_by_them():

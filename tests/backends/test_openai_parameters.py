@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.llm.negotiation import ROOM_FOR_THOUGHTS
+from app.backends.llm.negotiation import THINKING_TOKENS
 from app.domain.errors import CallFailed
 from app.domain.ports import Choice
 from tests.backends.openai_asking import chat, used_by
@@ -51,7 +51,7 @@ def test_a_model_that_wants_max_completion_tokens_gets_them_with_room_for_its_th
     with OpenAIServer(refusing("max_tokens", "temperature", "stop")) as server:
         assert chat(server).complete("Ask.", max_tokens=5, stop=["\n"]) == "Yes"
     last = server.asked[-1].body
-    assert last["max_completion_tokens"] == 5 + ROOM_FOR_THOUGHTS
+    assert last["max_completion_tokens"] == 5 + THINKING_TOKENS
     assert not {"max_tokens", "temperature", "stop"} & set(last)
 
 
@@ -119,7 +119,7 @@ def test_a_model_found_thinking_gets_room_for_thoughts_once_and_for_all():
         usage = used_by(lambda: model.complete("Ask.", max_tokens=5, stop=["\n"]))
         assert model.complete("Again.", max_tokens=5, stop=["\n"]) == "Paris"
     assert (usage.calls, usage.completion_tokens) == (2, 55)
-    assert [asked.body["max_tokens"] for asked in server.asked] == [5, 5 + ROOM_FOR_THOUGHTS, 5 + ROOM_FOR_THOUGHTS]
+    assert [asked.body["max_tokens"] for asked in server.asked] == [5, 5 + THINKING_TOKENS, 5 + THINKING_TOKENS]
     assert ["stop" in asked.body for asked in server.asked] == [True, False, False]
 
 

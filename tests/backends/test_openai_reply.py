@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.backends.http import Outcome
-from app.backends.llm.errors import complaint
-from app.backends.llm.negotiation import Reply, chosen, read, refused_parameter
+from app.backends.http import HttpResult
+from app.backends.llm.errors import error_message
+from app.backends.llm.negotiation import Reply, choose_option, parse_reply, refused_parameter
 from app.backends.llm.registry import ModelSettings
 
 MODEL = ModelSettings("Tiny", "tiny", "http://127.0.0.1:1/v1", "sk-key")
@@ -30,7 +30,7 @@ COMPLETIONS = JSON | st.fixed_dictionaries({"choices": JSON | st.lists(CHOICE | 
 
 @given(COMPLETIONS)
 def test_any_json_is_a_reply_or_none(body):
-    reply = read(Outcome(200, content=json.dumps(body).encode()))
+    reply = parse_reply(HttpResult(200, content=json.dumps(body).encode()))
     if reply is not None:
         assert "\0" not in (reply.text or "").encode().decode()
         assert reply.prompt_tokens >= 0 and reply.completion_tokens >= 0
@@ -38,29 +38,29 @@ def test_any_json_is_a_reply_or_none(body):
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_no_reply_and_no_crash(content):
-    assert read(Outcome(200, content=content)) is None
+    assert parse_reply(HttpResult(200, content=content)) is None
 
 
 @given(st.integers(300, 599), COMPLETIONS.map(lambda body: json.dumps(body).encode()) | st.binary(max_size=200))
 def test_any_error_becomes_one_line(status, content):
-    outcome = Outcome(status, content=content)
-    said = complaint(outcome, MODEL, 60)
+    outcome = HttpResult(status, content=content)
+    said = error_message(outcome, MODEL, 60)
     assert said.isprintable() and len(said) < 400
     assert refused_parameter(outcome, {"seed": 1, "stop": []}) in (None, "seed", "stop")
 
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"choices": ' * 50_000])
 def test_json_nested_beyond_all_measure_is_no_reply(content):
-    assert read(Outcome(200, content=content)) is None
+    assert parse_reply(HttpResult(200, content=content)) is None
 
 
 @pytest.mark.parametrize("logprob", ["NaN", "-Infinity", "1e999", '"low"'])
 def test_a_log_probability_that_is_no_number_is_as_good_as_none(logprob):
     token = f'{{"token": "Yes", "logprob": -0.1, "top_logprobs": [{{"token": "Yes", "logprob": {logprob}}}]}}'
     body = f'{{"choices": [{{"message": {{"content": "Yes"}}, "logprobs": {{"content": [{token}]}}}}]}}'
-    reply = read(Outcome(200, content=body.encode()))
+    reply = parse_reply(HttpResult(200, content=body.encode()))
     assert reply == Reply("Yes", "", "", {}, 0, 0)
-    assert chosen("Yes", reply.first, ("Yes", "No")).probability is None
+    assert choose_option("Yes", reply.first, ("Yes", "No")).probability is None
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_a_log_probability_that_is_no_number_is_as_good_as_none(logprob):
 )
 def test_thoughts_and_what_cannot_be_stored_are_left_out(written, text):
     body = {"choices": [{"message": {"content": written}}]}
-    assert read(Outcome(200, content=json.dumps(body).encode())).text == text
+    assert parse_reply(HttpResult(200, content=json.dumps(body).encode())).text == text

@@ -41,7 +41,7 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplo
     with OpenAIServer([reply]) as server, use_stores(store), listening(told.append):
         model = chat(server, seconds=0.5 if reply.delay else 10)
         for name in ("openai", "httpx2", "httpcore2"):
-            model._line.open()
+            model._transport.open()
             logging.getLogger(name).setLevel(logging.DEBUG)
         try:
             model.complete("Ask.", max_tokens=5)
@@ -50,7 +50,7 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplo
             logging.getLogger("app").exception("it failed")
     assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"  # so it was there to be leaked
     kept = json.dumps([[call.model, dict(call.request)] for call in store.calls]) + json.dumps(store.replies)
-    everything = caplog.text + kept + repr(told) + repr(model) + repr(model._model) + repr(model._line)
+    everything = caplog.text + kept + repr(told) + repr(model) + repr(model._model) + repr(model._transport)
     assert "it failed" in everything or store.replies
     assert KEY not in everything
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.backends.fetch.charset import decoded
+from app.backends.fetch.charset import decode_page
 
 FRENCH = "Déjà vu à l’Élysée : 12 €"
 RUSSIAN = "Москва является столицей Российской Федерации и крупнейшим городом страны. " * 5
@@ -35,22 +35,22 @@ class TestDeclared:
         ],
     )
     def test_a_page_is_read_as_its_header_declares_or_else_its_markup(self, charset, page):
-        assert decoded(page.encode(charset), f'text/html; charset="{charset.upper()}"') == page
+        assert decode_page(page.encode(charset), f'text/html; charset="{charset.upper()}"') == page
         if not charset.startswith("utf-16"):
             whole = meta(charset) + page
-            assert decoded(whole.encode(charset), "text/html") == whole
+            assert decode_page(whole.encode(charset), "text/html") == whole
 
     def test_an_old_way_of_declaring_is_understood(self):
         page = '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">Москва'
-        assert decoded(page.encode("cp1251")) == page
+        assert decode_page(page.encode("cp1251")) == page
         page = '<?xml version="1.0" encoding="windows-1251"?>Москва'
-        assert decoded(page.encode("cp1251")) == page
+        assert decode_page(page.encode("cp1251")) == page
 
     def test_latin_1_is_taken_for_the_larger_set_that_is_meant(self):
-        assert decoded("12 € ’".encode("cp1252"), "text/html; charset=iso-8859-1") == "12 € ’"
+        assert decode_page("12 € ’".encode("cp1252"), "text/html; charset=iso-8859-1") == "12 € ’"
 
     def test_the_header_goes_before_the_markup(self):
-        assert decoded((meta("koi8-r") + "Москва").encode("cp1251"), "text/html; charset=windows-1251").endswith(
+        assert decode_page((meta("koi8-r") + "Москва").encode("cp1251"), "text/html; charset=windows-1251").endswith(
             "Москва"
         )
 
@@ -58,28 +58,30 @@ class TestDeclared:
 class TestWrong:
     @pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16"])
     def test_a_byte_order_mark_goes_before_every_declaration(self, mark):
-        assert decoded(FRENCH.encode(mark), "text/html; charset=koi8-r") == FRENCH
+        assert decode_page(FRENCH.encode(mark), "text/html; charset=koi8-r") == FRENCH
 
     @pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1251", "utf-16", "no-such-set", ""])
     def test_utf_8_is_known_by_itself(self, declared):
-        assert decoded(FRENCH.encode(), f"text/html; charset={declared}") == FRENCH
+        assert decode_page(FRENCH.encode(), f"text/html; charset={declared}") == FRENCH
 
     def test_a_page_that_is_not_what_its_header_says_is_read_as_its_markup_says(self):
-        assert decoded((meta("windows-1251") + RUSSIAN).encode("cp1251"), "text/html; charset=utf-8").endswith(RUSSIAN)
+        assert decode_page((meta("windows-1251") + RUSSIAN).encode("cp1251"), "text/html; charset=utf-8").endswith(
+            RUSSIAN
+        )
 
     def test_bytes_that_fit_nothing_become_replacement_characters(self):
-        assert decoded(b"ca\xff\xfe\x80f", "text/html; charset=utf-8") == "ca\ufffd\ufffd\ufffdf"
+        assert decode_page(b"ca\xff\xfe\x80f", "text/html; charset=utf-8") == "ca\ufffd\ufffd\ufffdf"
 
     @pytest.mark.parametrize("name", ["punycode", "idna", "unicode_escape", "utf-7", "rot13", "zlib", "base64", "hex"])
     def test_codecs_that_are_no_character_sets_are_not_used(self, name):
         started = time.thread_time()
-        assert decoded(b"plain " * 50_000 + b"\xe9", f"text/html; charset={name}").startswith("plain plain")
+        assert decode_page(b"plain " * 50_000 + b"\xe9", f"text/html; charset={name}").startswith("plain plain")
         assert time.thread_time() - started < 2
 
 
 class TestUndeclared:
     def test_a_page_that_declares_nothing_is_guessed(self):
-        assert decoded(RUSSIAN.encode("cp1251")) == RUSSIAN
+        assert decode_page(RUSSIAN.encode("cp1251")) == RUSSIAN
 
     def test_nothing_is_nothing(self):
-        assert decoded(b"") == ""
+        assert decode_page(b"") == ""

@@ -7,7 +7,7 @@ import time
 import pytest
 from lxml.html import document_fromstring
 
-from app.backends.fetch.html import HtmlFailed, cut_unseen, read_html, taken_out
+from app.backends.fetch.html import HtmlFailed, extract_text, read_html, remove_hidden
 
 URL = "https://good.test/tower"
 SEEN = "The tower was built for the fair of 1889 by the engineers of one company. "
@@ -82,9 +82,9 @@ def page(middle: str = "", head: str = "", title: str = "<title>The tower</title
 
 
 def left(body: str) -> str:
-    """What `cut_unseen` leaves of a page's body, without scripts and style sheets, as text."""
+    """What `remove_hidden` leaves of a page's body, without scripts and style sheets, as text."""
     tree = document_fromstring(f"<html><body class='a'>{body}</body></html>")
-    cut_unseen(tree)
+    remove_hidden(tree)
     return " ".join(tree.xpath("//body//text()[not(ancestor::script or ancestor::style)]"))
 
 
@@ -101,8 +101,8 @@ class TestHidden:
     def test_none_of_it_comes_out_of_a_page_with_much_text_or_with_little(self):
         everything = "".join(HIDDEN)
         head = f'<meta name="description" content="{CANARY}"><meta property="og:description" content="{CANARY}">'
-        much = taken_out(page(everything, head), URL)
-        little = taken_out(f"<html><head>{head}</head><body><p>Short.</p>{everything}</body></html>", URL)
+        much = extract_text(page(everything, head), URL)
+        little = extract_text(f"<html><head>{head}</head><body><p>Short.</p>{everything}</body></html>", URL)
         assert SEEN.strip() in much.text and "canary" not in f"{much} {little}"
         assert little.text == "Short."
 
@@ -111,7 +111,7 @@ class TestText:
     def test_the_text_comes_with_title_and_date_and_without_the_frame(self):
         head = '<meta property="article:published_time" content="2020-03-04T10:00:00Z">'
         frame = "<nav><a href=/>Home</a></nav><footer>All rights reserved 2024</footer>"
-        found = taken_out(page("<p>Erdoğan &amp; Москва.</p>", head).replace("<article>", f"{frame}<article>"), URL)
+        found = extract_text(page("<p>Erdoğan &amp; Москва.</p>", head).replace("<article>", f"{frame}<article>"), URL)
         assert (found.title, found.published) == ("The tower", "2020-03-04")
         assert "Erdoğan & Москва." in found.text and "Home" not in found.text and "rights" not in found.text
 
@@ -120,11 +120,12 @@ class TestText:
             '<meta property="article:published_time" content="2019-01-02">'
             '<meta property="article:modified_time" content="2023-05-06">'
         )
-        assert taken_out(page(head=head), URL).published == "2019-01-02"
+        assert extract_text(page(head=head), URL).published == "2019-01-02"
 
     def test_a_date_in_the_middle_of_a_text_is_no_date_of_publication(self):
         assert (
-            taken_out(page("<p>It was opened on March 31, 2001, and mended on 2015-06-07.</p>"), URL).published is None
+            extract_text(page("<p>It was opened on March 31, 2001, and mended on 2015-06-07.</p>"), URL).published
+            is None
         )
 
     @pytest.mark.parametrize(
@@ -137,23 +138,23 @@ class TestText:
         ],
     )
     def test_a_date_is_found_where_pages_write_theirs(self, byline):
-        assert taken_out(page(byline), URL).published == "2020-03-04"
+        assert extract_text(page(byline), URL).published == "2020-03-04"
 
     @pytest.mark.parametrize(
         "html", ["", " \n", "<html></html>", "<html><body><script>x()</script></body></html>", "\0"]
     )
     def test_a_page_without_text_has_none(self, html):
-        assert taken_out(html, URL).text == ""
+        assert extract_text(html, URL).text == ""
 
     def test_a_page_nested_beyond_measure_is_read_as_far_as_it_goes(self):
         nested = "<html><body>" + "<div>" * 5_000 + SEEN * 5 + "</div>" * 5_000
-        assert taken_out(nested, URL).text in ("", (SEEN * 5).strip())
+        assert extract_text(nested, URL).text in ("", (SEEN * 5).strip())
 
 
 class TestKilled:
     def test_a_page_is_read_by_another_process(self):
         html = page("<p>Erdoğan, Москва, 🗼</p>")
-        assert read_html(html, URL, 30) == taken_out(html, URL)
+        assert read_html(html, URL, 30) == extract_text(html, URL)
 
     def test_a_page_without_text_is_said_to_have_none(self):
         with pytest.raises(HtmlFailed, match="holds no text that can be told from its frame"):

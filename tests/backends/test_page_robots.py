@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.fetch.robots import KEPT_SECONDS, Robots
+from app.backends.fetch.robots import CACHE_SECONDS, RobotsCache
 from app.backends.fetch.safe_http import Budget
 from app.domain.errors import CallFailed
 from tests.web_server import Sent, WebServer, client
@@ -23,7 +23,7 @@ def text(body: bytes = b"", status: int = 200) -> Sent:
     return Sent(body, kind="text/plain", status=status)
 
 
-def checked(robots: Robots, url: str) -> str:
+def checked(robots: RobotsCache, url: str) -> str:
     """ "" when the page may be read, otherwise the message."""
     try:
         robots.check(url, Budget(5))
@@ -38,18 +38,18 @@ class TestRules:
     )
     def test_the_rules_for_our_name_decide_over_those_for_all(self, path, may):
         with WebServer({"/robots.txt": text(RULES)}) as site:
-            message = checked(Robots(client(site), "Hopcheck"), site.url(path))
+            message = checked(RobotsCache(client(site), "Hopcheck"), site.url(path))
         assert message == ("" if may else "good.test asks that programs do not read this page (its robots.txt).")
 
     @pytest.mark.parametrize(("status", "may"), [(404, True), (410, True), (401, False), (403, False)])
     def test_a_site_without_rules_minds_nothing_and_one_that_shuts_us_out_means_it(self, status, may):
         with WebServer({"/robots.txt": text(status=status)}) as site:
-            assert (checked(Robots(client(site), "Hopcheck"), site.url()) == "") is may
+            assert (checked(RobotsCache(client(site), "Hopcheck"), site.url()) == "") is may
 
     @pytest.mark.parametrize("sent", [text(status=503), text(status=429), text(b"#" * 2_000_000)])
     def test_rules_that_cannot_be_had_permit_nothing_and_are_asked_for_anew(self, sent):
         with WebServer({"/robots.txt": sent}) as site:
-            robots = Robots(client(site), "Hopcheck")
+            robots = RobotsCache(client(site), "Hopcheck")
             assert checked(robots, site.url()).startswith(
                 "What programs may read on good.test cannot be known: good.test"
             )
@@ -61,24 +61,24 @@ class TestRules:
     )
     def test_rules_that_make_no_sense_forbid_nothing(self, rules):
         with WebServer({"/robots.txt": text(rules)}) as site:
-            assert checked(Robots(client(site), "Hopcheck"), site.url()) == ""
+            assert checked(RobotsCache(client(site), "Hopcheck"), site.url()) == ""
 
 
 class TestMemory:
     def test_a_site_is_asked_once_an_hour(self):
         now = [0.0]
         with WebServer({"/robots.txt": text(RULES)}) as site:
-            robots = Robots(client(site), "Hopcheck", lambda: now[0])
+            robots = RobotsCache(client(site), "Hopcheck", lambda: now[0])
             for path in "/", "/a", "/private":
                 checked(robots, site.url(path))
             assert site.asked == ["/robots.txt"]
-            now[0] = KEPT_SECONDS + 1
+            now[0] = CACHE_SECONDS + 1
             checked(robots, site.url())
         assert site.asked == ["/robots.txt"] * 2
 
     def test_each_host_and_port_has_rules_of_its_own(self):
         with WebServer({"/robots.txt": text(RULES)}) as site, WebServer({}) as other:
-            robots = Robots(client(site, other), "Hopcheck")
+            robots = RobotsCache(client(site, other), "Hopcheck")
             assert checked(robots, site.url("/private")) and not checked(robots, other.url("/private"))
             assert checked(robots, site.url("/private", host="other.test"))
         assert (len(site.asked), len(other.asked)) == (2, 1)

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from app.backends.local import reader as reading
-from app.backends.local.reader import Decision, Found, SpanReader, fits, pack, span_scores, unpack
+from app.backends.local.reader import BestSpan, Decision, SpanReader, is_plausible, pack, span_scores, unpack
 from app.backends.local.reader_windows import MAX_TOKENS, as_batch, tokenizer_from, windows
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Passage, Question
@@ -154,7 +154,7 @@ def test_ten_passages_are_read_in_one_forward_pass(weights):
 
 
 def test_the_retrievers_order_counts_as_much_as_the_decision_says():
-    found = Found(0, 1, answerable=1.0, span=-1.0)
+    found = BestSpan(0, 1, answerable=1.0, span=-1.0)
     ranked = replace(ALWAYS, rank=-0.5)
     assert ranked.probability(found, 0) > ranked.probability(found, 1)
     assert ALWAYS.probability(found, 0) == ALWAYS.probability(found, 1)
@@ -173,7 +173,7 @@ def test_the_retrievers_order_counts_as_much_as_the_decision_says():
     ],
 )
 def test_who_and_where_are_not_answered_with_a_number_alone(question, answer, can_be):
-    assert fits(question, answer) is can_be
+    assert is_plausible(question, answer) is can_be
 
 
 @pytest.mark.parametrize("name", reading.FILES)

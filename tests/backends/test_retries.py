@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.http import TRIES, Outcome, Patience, passing, retry_after
+from app.backends.http import MAX_ATTEMPTS, HttpResult, RetryPolicy, is_retryable, retry_after
 from app.domain.progress import listening
 
 NOON = 1_700_000_000.0
@@ -23,26 +23,28 @@ class Watch:
         self.time += seconds
 
 
-def tried(watch: Watch, *outcomes: Outcome, deadline: float = 60, jitter: float = 1.0, each: float = 0) -> Outcome:
+def tried(
+    watch: Watch, *outcomes: HttpResult, deadline: float = 60, jitter: float = 1.0, each: float = 0
+) -> HttpResult:
     left = list(outcomes)
 
-    def request(seconds: float) -> Outcome:
+    def request(seconds: float) -> HttpResult:
         assert seconds == deadline - watch.time
         watch.time += each
         return left.pop(0) if len(left) > 1 else left[0]
 
-    patience = Patience(lambda: watch.time, lambda: NOON, watch.sleep, lambda: jitter)
-    return patience.outcome(request, deadline, "host")
+    retry_policy = RetryPolicy(lambda: watch.time, lambda: NOON, watch.sleep, lambda: jitter)
+    return retry_policy.run(request, deadline, "host")
 
 
-FAILED, FINE = Outcome(500), Outcome(200)
+FAILED, FINE = HttpResult(500), HttpResult(200)
 
 
 def test_waits_double_and_end_after_four_tries():
     watch = Watch()
     assert tried(watch, FAILED) == FAILED
     assert watch.sleeps == [0.5, 1.0, 2.0]
-    assert len(watch.sleeps) == TRIES - 1
+    assert len(watch.sleeps) == MAX_ATTEMPTS - 1
 
 
 def test_jitter_takes_up_to_half_of_a_wait():
@@ -85,13 +87,13 @@ def test_a_slow_server_has_the_time_that_is_left_and_no_more():
     ],
 )
 def test_retry_after_is_read_in_seconds_and_as_a_date(header, seconds):
-    assert retry_after(Outcome(429, {"retry-after": header}), NOON) == seconds
+    assert retry_after(HttpResult(429, {"retry-after": header}), NOON) == seconds
 
 
 def test_a_wait_is_as_long_as_the_server_asks_and_a_long_one_is_told():
     watch, phases = Watch(), []
     with listening(lambda event: phases.append(event.phase)):
-        tried(watch, Outcome(503, {"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}), Outcome(429), FINE)
+        tried(watch, HttpResult(503, {"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}), HttpResult(429), FINE)
     assert watch.sleeps == [30.0, 1.0]
     assert phases == ["waiting 30 s for host", "waiting 1 s for host"]
 
@@ -99,17 +101,17 @@ def test_a_wait_is_as_long_as_the_server_asks_and_a_long_one_is_told():
 @pytest.mark.parametrize(
     ("outcome", "passes"),
     [
-        (Outcome(429), True),
-        (Outcome(500), True),
-        (Outcome(529), True),
-        (Outcome(trouble="cannot be reached"), True),
-        (Outcome(trouble="is no server", hopeless=True), False),
-        (Outcome(late=True), False),
-        (Outcome(200), False),
-        (Outcome(400), False),
-        (Outcome(401), False),
-        (Outcome(429, content=b'{"error": {"code": "insufficient_quota"}}'), False),
+        (HttpResult(429), True),
+        (HttpResult(500), True),
+        (HttpResult(529), True),
+        (HttpResult(error="cannot be reached"), True),
+        (HttpResult(error="is no server", permanent=True), False),
+        (HttpResult(timed_out=True), False),
+        (HttpResult(200), False),
+        (HttpResult(400), False),
+        (HttpResult(401), False),
+        (HttpResult(429, content=b'{"error": {"code": "insufficient_quota"}}'), False),
     ],
 )
 def test_only_what_may_pass_by_itself_is_tried_again(outcome, passes):
-    assert passing(outcome) is passes
+    assert is_retryable(outcome) is passes

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.backends.fetch.pages import AGENT, LONGEST_TEXT, VERSION, WebPages
+from app.backends.fetch.pages import AGENT, MAX_TEXT_CHARACTERS, VERSION, WebPages
 from app.backends.fetch.safe_http import GuardedHttp
 from app.config.settings import ROOT
 from app.domain.calls import use_stores
@@ -75,7 +75,9 @@ class TestPages:
         assert page.text == "One two three."
 
     def test_a_text_without_end_is_kept_up_to_a_length(self):
-        assert len(read(Sent(b"word " * 400_000, kind=TEXT)).text) in range(LONGEST_TEXT - 5, LONGEST_TEXT + 1)
+        assert len(read(Sent(b"word " * 400_000, kind=TEXT)).text) in range(
+            MAX_TEXT_CHARACTERS - 5, MAX_TEXT_CHARACTERS + 1
+        )
 
     def test_what_is_being_done_is_said(self):
         said: list[Any] = []

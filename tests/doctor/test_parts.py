@@ -13,7 +13,7 @@ import pytest
 from gguf import GGUFWriter
 
 from app.backends.corpus.index import Manifest, checksum, sizes, write_manifest
-from app.backends.local.weight_files import SUMS, write_sums
+from app.backends.local.weight_files import CHECKSUMS_FILE, write_checksums
 from app.bootstrap import base_model_folder
 from app.config.settings import Settings
 from app.doctor import components
@@ -77,11 +77,11 @@ def test_a_base_whose_bytes_a_disk_has_changed_is_a_problem_and_the_mend_takes_i
     folder.mkdir(parents=True)
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         (folder / name).write_text("{}")
-    write_sums(folder)
+    write_checksums(folder)
     assert the_one(components.base_model, settings)[0] is SOUND
-    (folder / SUMS).write_text(f"{'0' * 64}  model.safetensors\n")  # as if the bytes were others
-    later = (folder / SUMS).stat().st_mtime + 60
-    os.utime(folder / SUMS, (later, later))
+    (folder / CHECKSUMS_FILE).write_text(f"{'0' * 64}  model.safetensors\n")  # as if the bytes were others
+    later = (folder / CHECKSUMS_FILE).stat().st_mtime + 60
+    os.utime(folder / CHECKSUMS_FILE, (later, later))
     state, message = the_one(components.base_model, settings)
     assert state is BROKEN and f"rm -r {folder} && make setup" in message
 

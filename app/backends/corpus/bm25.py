@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.corpus import jvm
-from app.backends.corpus.index import MANIFEST, Manifest, checked, fix_of
+from app.backends.corpus.index import MANIFEST, Manifest, fix_for, read_verified
 from app.backends.corpus.passages import passages_of, title_and_text
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Origin, Passage
@@ -28,10 +28,10 @@ from app.domain.progress import entered
 # Prebuilt indexes keep whole documents in one of two ways: `contents` with the title as its first line (KILT, DPR), or
 # `title` and `text` apart (BEIR). A long document is cut here, and the passage that fits the query best stands for it.
 
-LONGEST_DOCUMENT = 40_000
+MAX_DOCUMENT_CHARACTERS = 40_000
 """Characters of a prebuilt document that are looked at: cutting takes half a second for a million of them."""
 
-NEARLY_ALL = 0.9
+MIN_WORD_OVERLAP = 0.9
 
 _KILT_MARK = re.compile(r"^\s*(Section::::|BULLET::::-?)\s*", re.MULTILINE)
 
@@ -61,7 +61,7 @@ def _prebuilt(row: dict[str, str], query: str) -> tuple[str, str]:
 def _cut(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
     """The title of a prebuilt index's document, and its passages."""
     title, text = title_and_text(row.get("title") or "", row.get("text") or row.get("contents") or "")
-    paragraphs = _KILT_MARK.sub("", text[:LONGEST_DOCUMENT]).splitlines()
+    paragraphs = _KILT_MARK.sub("", text[:MAX_DOCUMENT_CHARACTERS]).splitlines()
     return title or str(row["id"]), tuple(passages_of(paragraphs))
 
 
@@ -88,7 +88,7 @@ def matching(rows: Iterable[Row], title: str, text: str) -> Row | None:
     """The first of `rows` that has this title and nearly all words of `text`, which may have been cut or cleaned."""
     named, wanted = _words(title), _words(text)
     for row in rows:
-        if _words(row.title) == named and len(wanted & _words(row.text)) >= NEARLY_ALL * len(wanted):
+        if _words(row.title) == named and len(wanted & _words(row.text)) >= MIN_WORD_OVERLAP * len(wanted):
             return row
     return None
 
@@ -117,11 +117,11 @@ TITLE_WEIGHT = 0.3
 """What a match in the title alone adds to one in title and text together; measured in docs/retrieval.md."""
 
 
-LOOKED_AT = 20
+MAX_CANDIDATE_ROWS = 20
 """So many rows are looked through for a passage whose own words are the query."""
-QUERY_WORDS = 200
+MAX_QUERY_WORDS = 200
 """Lucene refuses a query of more than 1,024 words; so many find a passage."""
-MOST_PASSAGES = 400
+MAX_ARTICLE_PASSAGES = 400
 """So much of a document is put together, about 40,000 words."""
 
 
@@ -137,7 +137,7 @@ DEFAULT_JAVA = Java()
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenIndex:
     """An open index; `stamp` tells whether the manifest is still the one that it was opened by."""
 
     stamp: tuple[int, int, int] | None
@@ -151,7 +151,7 @@ class Bm25Retriever:
     def __init__(self, folder: Path, java: Java = DEFAULT_JAVA) -> None:
         self._folder = folder
         self._java = java
-        self._opened: Opened | None = None
+        self._opened: OpenIndex | None = None
 
     def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
         """The k best passages for the words of `query`, best first; none when no passage has any of them.
@@ -164,7 +164,7 @@ class Bm25Retriever:
         entered(f"searching {manifest.count:,} passages")
         # A lone surrogate is no character; everything else goes to Lucene's analyser, which has no syntax to break.
         words = query.encode("utf-8", "replace").decode()
-        manifest, rows = jvm.turns.run(lambda: self._search(words, k))
+        manifest, rows = jvm.java_queue.run(lambda: self._search(words, k))
         found = (passage_of(raw, score, manifest, words) for raw, score in rows)
         return tuple(passage for passage in found if passage.text)
 
@@ -174,7 +174,7 @@ class Bm25Retriever:
         Raises as `retrieve` does.
         """
         self.open()
-        return jvm.turns.run(lambda: self._article(title, text.encode("utf-8", "replace").decode()))
+        return jvm.java_queue.run(lambda: self._article(title, text.encode("utf-8", "replace").decode()))
 
     def open(self) -> Manifest:
         """Check the index and open it, once; for warming up. Takes seconds where it starts the JVM."""
@@ -182,7 +182,7 @@ class Bm25Retriever:
         if opened is not None and opened.stamp == _stamp(self._folder):
             return opened.manifest
         entered("opening the index")
-        return jvm.turns.load(self._current).manifest
+        return jvm.java_queue.load(self._current).manifest
 
     def _search(self, words: str, k: int) -> tuple[Manifest, list[tuple[str, float]]]:
         """The k best rows as they were indexed, with their scores. In Java's thread, like all below."""
@@ -196,17 +196,17 @@ class Bm25Retriever:
             raise CallFailed(f"The search failed ({type(error).__name__}).") from error
 
     def _article(self, title: str, text: str) -> str | None:
-        manifest, rows = self._search(" ".join(f"{title} {text}".split()[:QUERY_WORDS]), LOOKED_AT)
+        manifest, rows = self._search(" ".join(f"{title} {text}".split()[:MAX_QUERY_WORDS]), MAX_CANDIDATE_ROWS)
         row = matching((row_of(raw, manifest) for raw, _ in rows), title, text)
         if row is None:
             return None
         if manifest.kind != "built":
             return row.text
         document, _, _ = row.id.rpartition("#")
-        found = (self._current().searcher.doc(f"{document}#{number}") for number in range(1, MOST_PASSAGES + 1))
+        found = (self._current().searcher.doc(f"{document}#{number}") for number in range(1, MAX_ARTICLE_PASSAGES + 1))
         return " ".join(row_of(each.raw(), manifest).text for each in takewhile(bool, found))
 
-    def _current(self) -> Opened:
+    def _current(self) -> OpenIndex:
         """The index as it is there now; opened anew when its manifest is another than at the last look."""
         stamp = _stamp(self._folder)
         if self._opened is not None and self._opened.stamp != stamp:
@@ -216,11 +216,11 @@ class Bm25Retriever:
             self._opened = self._open(stamp)
         return self._opened
 
-    def _open(self, stamp: tuple[int, int, int] | None) -> Opened:
+    def _open(self, stamp: tuple[int, int, int] | None) -> OpenIndex:
         try:
-            manifest = checked(self._folder)
+            manifest = read_verified(self._folder)
             lucene = jvm.start(self._java.home, self._java.memory)
-            return Opened(stamp, manifest, self._searcher(lucene, manifest))
+            return OpenIndex(stamp, manifest, self._searcher(lucene, manifest))
         except ModelUnavailable:
             # A build may have put another index in place, and taken this one away, while it was being looked at.
             if (now := _stamp(self._folder)) != stamp:
@@ -233,7 +233,7 @@ class Bm25Retriever:
             searcher.search("warm", k=1)
         except Exception as error:
             name = self._folder.name
-            raise ModelUnavailable(f"The index of the corpus {name} is damaged", fix_of(name)) from error
+            raise ModelUnavailable(f"The index of the corpus {name} is damaged", fix_for(name)) from error
         return searcher
 
 

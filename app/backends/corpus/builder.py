@@ -19,20 +19,20 @@ from typing import TextIO
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.checkpoint import Notebook, State, write_lines
+from app.backends.corpus.checkpoint import BuildCheckpoint, BuildState, write_lines
 from app.backends.corpus.documents import Unreadable
 from app.backends.corpus.formats import Entry, SourceDocument, entries, format_of, total_bytes
 from app.backends.corpus.index import (
     BUILDING,
     BUILT_IN,
-    GO_ON,
     MANIFEST,
     PROBLEMS,
+    RESUME_FIX,
     Manifest,
     Progress,
     document,
-    made_of,
-    put_in_place,
+    install_index,
+    manifest_for,
     write_index,
 )
 from app.backends.corpus.passages import clean, passages_of
@@ -40,35 +40,35 @@ from app.domain.errors import InvalidInput, ModelUnavailable
 
 # How far a build is, said every other second: documents, passages, speed, and the time that is left.
 
-EVERY = 2.0
+REPORT_INTERVAL_SECONDS = 2.0
 
 
-class Pace:
+class ProgressReporter:
     """Tells `say` how reading goes on; `total` is in bytes."""
 
     def __init__(self, total: int, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._total, self._say, self._clock = total, say, clock
         self._already: int | None = None
-        self._started = self._told = clock()
+        self._started = self._reported = clock()
 
-    def tell(self, read: int, documents: int, passages: int) -> None:
+    def report(self, read: int, documents: int, passages: int) -> None:
         """Say where the build stands, unless it was said just now. `read` counts all bytes from the source's start."""
         now = self._clock()
         if self._already is None:  # what a build that was killed had read was not read now
             self._already, self._started = read, now
-        if now - self._told < EVERY:
+        if now - self._reported < REPORT_INTERVAL_SECONDS:
             return
-        self._told = now
+        self._reported = now
         speed = (read - self._already) / max(now - self._started, 0.001)
         left = f", {duration((self._total - read) / speed)} left" if speed > 0 else ""
         share = f"{read / self._total:.0%}" if self._total else "100%"
         self._say(f"{share} read: {documents:,} documents, {passages:,} passages, {speed / 1e6:.1f} MB/s{left}")
 
-    def tell_indexed(self, done: int, total: int) -> None:
+    def report_indexed(self, done: int, total: int) -> None:
         """Say how many passages are indexed, unless it was said just now; the last one is always said."""
         now = self._clock()
-        if done == total or now - self._told >= EVERY:
-            self._told = now
+        if done == total or now - self._reported >= REPORT_INTERVAL_SECONDS:
+            self._reported = now
             self._say(f"indexed {done:,} of {total:,} passages")
 
 
@@ -79,25 +79,25 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-SHARD = 20_000
+PASSAGES_PER_SHARD = 20_000
 """Passages of a shard, and so about the most that a killed build does again."""
-SHOWN = 20
+MAX_REPORTED_PROBLEMS = 20
 """Problems that are told on the way; all of them are in problems.txt."""
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]|[a-z0-9]")
 
 log = logging.getLogger(__name__)
 
 
-class Refused(Exception):
+class BrokenEntry(Exception):
     """The source has an entry that is broken, and broken entries are refused."""
 
 
-class Empty(Exception):
+class EmptySource(Exception):
     """The source has nothing to build a corpus of."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class BuildRequest:
     """What to build: the corpus's name, where its documents are, and how people will see it.
 
     `source` names where the text is from, with its licence. `refuse`: the first broken entry ends the build; otherwise
@@ -132,15 +132,15 @@ def checked_name(name: str) -> str:
 
 
 def build_corpus(
-    order: Order,
+    order: BuildRequest,
     folder: Path,
     java: Java,
     say: Progress,
     *,
     replaces: bool = False,
     anew: bool = False,
-    shard: int = SHARD,
-) -> tuple[Manifest, State]:
+    shard: int = PASSAGES_PER_SHARD,
+) -> tuple[Manifest, BuildState]:
     """Build the corpus and put it in `folder`, or go on with building it; its manifest, and what came of the source.
 
     `replaces`: a corpus that is there may be replaced. `anew`: an unfinished build is given up first. Raises
@@ -150,27 +150,27 @@ def build_corpus(
     checked_name(order.name)
     if (folder / MANIFEST).exists() and not replaces:
         raise InvalidInput(f"There is a corpus {order.name} already; add --replace to build it again.", "name")
-    order, plan = _planned(order)
-    with closing(Notebook(folder / BUILDING)) as notebook:
+    order, plan = _resolve_request(order)
+    with closing(BuildCheckpoint(folder / BUILDING)) as checkpoint:
         try:
-            _take_up(notebook, order, plan, anew, say)
-            _write_passages(notebook, order, folder / BUILDING, say, shard)
-            manifest = _index(notebook, order, folder, java, say)
-        except (Refused, Empty) as error:
-            notebook.discard()
+            _resume(checkpoint, order, plan, anew, say)
+            _write_passages(checkpoint, order, folder / BUILDING, say, shard)
+            manifest = _index(checkpoint, order, folder, java, say)
+        except (BrokenEntry, EmptySource) as error:
+            checkpoint.discard()
             raise InvalidInput(str(error), "from") from error
         except Unreadable as error:
-            notebook.discard()
+            checkpoint.discard()
             raise InvalidInput(f"{order.path} {error}.", "from") from error
         except (OSError, sqlite3.OperationalError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            raise ModelUnavailable(f"The build of {order.name} broke off ({why})", fix=GO_ON) from error
-        state = notebook.state
-        notebook.discard()
+            raise ModelUnavailable(f"The build of {order.name} broke off ({why})", fix=RESUME_FIX) from error
+        state = checkpoint.state
+        checkpoint.discard()
     return manifest, state
 
 
-def _planned(order: Order) -> tuple[Order, dict]:
+def _resolve_request(order: BuildRequest) -> tuple[BuildRequest, dict]:
     """The order with its format found out, and its plan. Raises InvalidInput for a source that cannot be read."""
     try:
         order = replace(order, format=format_of(order.path) if order.format == "auto" else order.format)
@@ -181,42 +181,48 @@ def _planned(order: Order) -> tuple[Order, dict]:
         raise InvalidInput(f"{order.path} cannot be read ({error.strerror}).", "from") from error
 
 
-def _take_up(notebook: Notebook, order: Order, plan: dict, anew: bool, say: Progress) -> None:
-    if notebook.plan is None or anew:
-        notebook.begin(plan)
-    elif notebook.plan != plan:
+def _resume(checkpoint: BuildCheckpoint, order: BuildRequest, plan: dict, anew: bool, say: Progress) -> None:
+    if checkpoint.plan is None or anew:
+        checkpoint.begin(plan)
+    elif checkpoint.plan != plan:
         raise InvalidInput(
             f"An unfinished build of {order.name} was begun with another source or other options; repeat that command "
             "to go on with it, or add --anew to give it up.",
             "name",
         )
-    elif notebook.state.shards:
-        say(f"going on after {notebook.state.documents:,} documents, {notebook.state.passages:,} passages")
+    elif checkpoint.state.shards:
+        say(f"going on after {checkpoint.state.documents:,} documents, {checkpoint.state.passages:,} passages")
 
 
-def _write_passages(notebook: Notebook, order: Order, scratch: Path, say: Progress, most: int) -> None:
+def _write_passages(checkpoint: BuildCheckpoint, order: BuildRequest, scratch: Path, say: Progress, most: int) -> None:
     """Fill shards with the passages of the source's documents until all of it is read."""
-    if not notebook.state.ended:
-        pace = Pace(total_bytes(order.path, order.format), say)
-        coming = entries(order.path, order.format, notebook.state.position, scratch)
-        while not notebook.state.ended:
-            with notebook.shard() as shard:
-                state = _fill(shard, coming, notebook, order, say, pace, most)
-            notebook.close_shard(state)
-    if not notebook.state.passages:
-        raise Empty(f"{order.path} holds no passage; nothing was built.")
+    if not checkpoint.state.ended:
+        progress = ProgressReporter(total_bytes(order.path, order.format), say)
+        coming = entries(order.path, order.format, checkpoint.state.position, scratch)
+        while not checkpoint.state.ended:
+            with checkpoint.shard() as shard:
+                state = _fill(shard, coming, checkpoint, order, say, progress, most)
+            checkpoint.close_shard(state)
+    if not checkpoint.state.passages:
+        raise EmptySource(f"{order.path} holds no passage; nothing was built.")
 
 
 def _fill(
-    shard: TextIO, coming: Iterator[Entry], notebook: Notebook, order: Order, say: Progress, pace: Pace, most: int
-) -> State:
+    shard: TextIO,
+    coming: Iterator[Entry],
+    checkpoint: BuildCheckpoint,
+    order: BuildRequest,
+    say: Progress,
+    progress: ProgressReporter,
+    most: int,
+) -> BuildState:
     """Write whole documents until the shard has `most` passages or the source ends; how the build then stands."""
-    state, enough = notebook.state, notebook.state.passages + most
+    state, enough = checkpoint.state, checkpoint.state.passages + most
     for entry in coming:
-        problem = entry.problem or _seen_before(notebook, entry)
+        problem = entry.problem or _seen_before(checkpoint, entry)
         written = 0 if problem or not entry.document else _write(shard, entry.document)
         if not written:
-            _tell(notebook, f"{entry.where} {problem or 'holds no text'}", order, state.problems, say)
+            _report_problem(checkpoint, f"{entry.where} {problem or 'holds no text'}", order, state.problems, say)
         state = replace(
             state,
             position=entry.position,
@@ -224,14 +230,14 @@ def _fill(
             passages=state.passages + written,
             problems=state.problems + (not written),
         )
-        pace.tell(entry.read, state.documents, state.passages)
+        progress.report(entry.read, state.documents, state.passages)
         if state.passages >= enough:
             return state
     return replace(state, ended=True)
 
 
-def _seen_before(notebook: Notebook, entry: Entry) -> str:
-    before = notebook.note(entry.document.id, entry.where) if entry.document else None
+def _seen_before(checkpoint: BuildCheckpoint, entry: Entry) -> str:
+    before = checkpoint.record_id(entry.document.id, entry.where) if entry.document else None
     return f'has the id "{entry.document.id}" of {before}' if entry.document and before else ""
 
 
@@ -243,30 +249,30 @@ def _write(shard: TextIO, source: SourceDocument) -> int:
     return number
 
 
-def _tell(notebook: Notebook, problem: str, order: Order, before: int, say: Progress) -> None:
+def _report_problem(checkpoint: BuildCheckpoint, problem: str, order: BuildRequest, before: int, say: Progress) -> None:
     line = clean(problem)
     if order.refuse:
-        raise Refused(f"{line}; nothing was built.")
-    notebook.problem(line)
-    if before < SHOWN:
+        raise BrokenEntry(f"{line}; nothing was built.")
+    checkpoint.add_problem(line)
+    if before < MAX_REPORTED_PROBLEMS:
         say(f"left out: {line}")
 
 
-def _index(notebook: Notebook, order: Order, folder: Path, java: Java, say: Progress) -> Manifest:
+def _index(checkpoint: BuildCheckpoint, order: BuildRequest, folder: Path, java: Java, say: Progress) -> Manifest:
     """The index of the finished shards, put in place."""
     say("starting Java")
     lucene = jvm.start(java.home, java.memory)
     made = folder / BUILDING / "index"
     shutil.rmtree(made, ignore_errors=True)
-    total = notebook.state.passages
-    pace = Pace(0, say)
+    total = checkpoint.state.passages
+    progress = ProgressReporter(0, say)
     try:
-        write_index(lucene, made, notebook.documents(), lambda done: pace.tell_indexed(done, total))
+        write_index(lucene, made, checkpoint.documents(), lambda done: progress.report_indexed(done, total))
     except Exception as error:  # pyjnius wraps any Java exception, a full disk among them, in its own
         log.exception("The index of %s could not be written", order.name)
         message = f"The index of {order.name} could not be written ({type(error).__name__})"
-        raise ModelUnavailable(message, fix=GO_ON) from error
-    manifest = made_of(order.name, order.title, order.source, "built", total, made)
-    write_lines(folder / PROBLEMS, notebook.problems())
-    put_in_place(folder, made, manifest)
+        raise ModelUnavailable(message, fix=RESUME_FIX) from error
+    manifest = manifest_for(order.name, order.title, order.source, "built", total, made)
+    write_lines(folder / PROBLEMS, checkpoint.problems())
+    install_index(folder, made, manifest)
     return manifest

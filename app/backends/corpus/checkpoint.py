@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS problems (line TEXT);
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class BuildState:
     """How far a build is: where the source was read to, and what came of it. `ended`: all of it was read."""
 
     position: Any = None
@@ -41,7 +41,7 @@ class State:
     ended: bool = False
 
 
-class Notebook:
+class BuildCheckpoint:
     """The folder of one unfinished build, opened by nobody else at the same time."""
 
     def __init__(self, folder: Path) -> None:
@@ -59,26 +59,26 @@ class Notebook:
             raise InvalidInput(f"Another build of the corpus {folder.parent.name} is running.", "name") from error
         self.plan, self.state = self._read()
 
-    def _read(self) -> tuple[dict | None, State]:
+    def _read(self) -> tuple[dict | None, BuildState]:
         row = self._rows.execute("SELECT plan, state FROM about").fetchone()
-        return (json.loads(row[0]), State(**json.loads(row[1]))) if row else (None, State())
+        return (json.loads(row[0]), BuildState(**json.loads(row[1]))) if row else (None, BuildState())
 
     def begin(self, plan: dict) -> None:
         """Forget everything, and write down what is to be built."""
         for table in ("about", "seen", "problems"):
             self._rows.execute(f"DELETE FROM {table}")
-        self.plan, self.state = plan, State()
+        self.plan, self.state = plan, BuildState()
         self._rows.execute("INSERT INTO about VALUES (?, ?)", (json.dumps(plan), json.dumps(asdict(self.state))))
         self._commit()
 
-    def note(self, id: str, place: str) -> str | None:
+    def record_id(self, id: str, place: str) -> str | None:
         """Note that a document of this id stands at `place`; where one stood before, if one did."""
         key = blake2b(id.encode("utf-8", "replace"), digest_size=16).digest()
         if self._rows.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (key, place)).rowcount:
             return None
         return self._rows.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()[0]
 
-    def problem(self, line: str) -> None:
+    def add_problem(self, line: str) -> None:
         """Write down what was wrong with an entry."""
         self._rows.execute("INSERT INTO problems VALUES (?)", (line,))
 
@@ -90,7 +90,7 @@ class Notebook:
         """The next shard, empty."""
         return self._path(self.state.shards).open("w", encoding="ascii")
 
-    def close_shard(self, state: State) -> None:
+    def close_shard(self, state: BuildState) -> None:
         """The shard is written and counts, with everything noted since the last one."""
         self.state = replace(state, shards=self.state.shards + 1)
         self._rows.execute("UPDATE about SET state = ?", (json.dumps(asdict(self.state)),))

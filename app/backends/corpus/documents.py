@@ -18,9 +18,9 @@ from app.backends.corpus.pdf import PdfFailed, read_pdf
 
 log = logging.getLogger(__name__)
 
-LARGEST = 8 * 1024 * 1024
+MAX_FILE_BYTES = 8 * 1024 * 1024
 """Bytes of a Markdown or HTML file: trafilatura took 8 s of CPU for 4 MB of one page, and 89 s for 17 MB."""
-PIECE = 32 * 1024
+CHUNK_CHARACTERS = 32 * 1024
 """Characters of plain text that are held at once."""
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -66,7 +66,7 @@ def _check_utf8(path: Path) -> None:
     number = 1
     try:
         with path.open("rb") as file:
-            while piece := file.readline(PIECE):
+            while piece := file.readline(CHUNK_CHARACTERS):
                 decoder.decode(piece)
                 number += piece.endswith(b"\n")
         decoder.decode(b"", final=True)
@@ -78,9 +78,9 @@ def _paragraphs(path: Path) -> Iterator[str]:
     """What stands between empty lines, in pieces of no more than about PIECE characters cut between words."""
     held = ""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
-        while piece := file.readline(PIECE):
+        while piece := file.readline(CHUNK_CHARACTERS):
             held += piece
-            if piece.isspace() or len(held) >= PIECE:
+            if piece.isspace() or len(held) >= CHUNK_CHARACTERS:
                 rest = "" if piece.endswith("\n") else held.rpartition(" ")[2]
                 rest = rest if len(rest) < len(held) else ""
                 yield held.removesuffix(rest)
@@ -130,8 +130,8 @@ def _decoded(data: bytes) -> str:
 
 
 def _whole(path: Path) -> bytes:
-    if path.stat().st_size > LARGEST:
-        raise Unreadable(f"is larger than {LARGEST // 1024**2} MB")
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise Unreadable(f"is larger than {MAX_FILE_BYTES // 1024**2} MB")
     return path.read_bytes()
 
 

@@ -51,8 +51,8 @@ def _under(folder: Path, prefix: str, entered: set[tuple[int, int]]) -> Iterator
             yield path, name
 
 
-LONGEST_LINE = 32 * 1024 * 1024
-LONGEST_ID = 500
+MAX_LINE_BYTES = 32 * 1024 * 1024
+MAX_ID_CHARACTERS = 500
 FORMATS = ("auto", "jsonl", "kilt", "folder")
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -127,8 +127,8 @@ def _json_lines(path: Path, position: Any, parse: Callable[[dict], SourceDocumen
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
     """The lines from here on; None for one that is longer than LONGEST_LINE, which is passed over in pieces."""
-    while line := file.readline(LONGEST_LINE):
-        if len(line) < LONGEST_LINE or line.endswith(b"\n"):
+    while line := file.readline(MAX_LINE_BYTES):
+        if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
             yield line
         else:
             while line and not line.endswith(b"\n"):
@@ -138,7 +138,7 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
 
 def _object(line: bytes | None) -> dict:
     if line is None:
-        raise Unreadable(f"is longer than {LONGEST_LINE // 1024**2} MB")
+        raise Unreadable(f"is longer than {MAX_LINE_BYTES // 1024**2} MB")
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -177,8 +177,8 @@ def _id(row: dict, key: str) -> str:
     value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int) or not (text := clean(str(value))):
         raise Unreadable(f'has no "{key}"')
-    if len(text) > LONGEST_ID:
-        raise Unreadable(f'has an "{key}" of more than {LONGEST_ID} characters')
+    if len(text) > MAX_ID_CHARACTERS:
+        raise Unreadable(f'has an "{key}" of more than {MAX_ID_CHARACTERS} characters')
     return text
 
 

@@ -29,11 +29,11 @@ from app.domain.errors import ModelUnavailable
 MANIFEST = "manifest.json"
 BUILDING = "building"
 PROBLEMS = "problems.txt"
-LAYOUT = 3
+LAYOUT_VERSION = 3
 """Bump it when what is indexed changes, and every index is built anew."""
 BUILT_IN = ("vital",)
 """Corpora that ship: nobody else's passages may take their name."""
-GO_ON = "the same command again, which goes on where it was"
+RESUME_FIX = "the same command again, which goes on where it was"
 BATCH = 1000
 BUFFER_MB = 64
 """Lucene writes a segment whenever it holds so much in memory; the JVM's heap (JAVA_MEMORY) must be larger."""
@@ -61,15 +61,15 @@ class Manifest:
     source_checksum: str
     pyserini: str
     built_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-    layout: int = LAYOUT
+    layout: int = LAYOUT_VERSION
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
         """The manifest of the corpus in `folder`. Raises ModelUnavailable when it is missing, old or damaged."""
-        fix = fix_of(folder.name)
+        fix = fix_for(folder.name)
         try:
             row = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-            if row["layout"] != LAYOUT:
+            if row["layout"] != LAYOUT_VERSION:
                 raise ModelUnavailable(f"The index of the corpus {folder.name} is of another version of Hopcheck", fix)
             return cls(**row)
         except (FileNotFoundError, NotADirectoryError):
@@ -88,12 +88,12 @@ class Manifest:
         return f"{self.title} ({self.source})" if self.source else self.title
 
 
-def fix_of(name: str) -> str:
+def fix_for(name: str) -> str:
     """The command that makes the index of the corpus NAME right."""
     return "make corpus" if name in BUILT_IN else f"flask --app app corpus build {name} --from PATH --replace"
 
 
-def whole(folder: Path) -> Manifest:
+def read_complete(folder: Path) -> Manifest:
     """The manifest of an index whose files are all there with their sizes: a quick look. Raises ModelUnavailable."""
     manifest = Manifest.read(folder)
     try:
@@ -101,15 +101,15 @@ def whole(folder: Path) -> Manifest:
     except OSError:
         found = {}
     if found != manifest.files:
-        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix_of(folder.name))
+        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix_for(folder.name))
     return manifest
 
 
-def checked(folder: Path) -> Manifest:
+def read_verified(folder: Path) -> Manifest:
     """The manifest of an index of which every byte is as it was written. Raises ModelUnavailable otherwise."""
-    manifest = whole(folder)
+    manifest = read_complete(folder)
     if manifest.index_checksum and checksum(folder / manifest.index) != manifest.index_checksum:
-        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix_of(folder.name))
+        raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix_for(folder.name))
     return manifest
 
 
@@ -128,7 +128,7 @@ def checksum(index: Path) -> str:
     return digest.hexdigest()
 
 
-def made_of(
+def manifest_for(
     name: str, title: str, source: str, kind: Kind, count: int, made: Path, source_checksum: str = ""
 ) -> Manifest:
     """The manifest of an index that was just made in the folder `made`, under a name that no other index has."""
@@ -146,7 +146,7 @@ def made_of(
     )
 
 
-def put_in_place(folder: Path, made: Path, manifest: Manifest) -> None:
+def install_index(folder: Path, made: Path, manifest: Manifest) -> None:
     """Make `made`, an index folder on the same disk, the index of the corpus in `folder`; clear away the old one."""
     made.rename(folder / manifest.index)
     write_manifest(folder, manifest)

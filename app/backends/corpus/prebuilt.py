@@ -20,7 +20,7 @@ from app.domain.errors import InvalidInput, ModelUnavailable
 
 log = logging.getLogger(__name__)
 
-SILENCE = 60.0
+READ_TIMEOUT_SECONDS = 60.0
 """Seconds without a byte after which fetching has failed."""
 
 Fetch = Callable[[str, Progress], Path]
@@ -77,7 +77,7 @@ def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
     size = TF_INDEX_INFO[prebuilt]["size compressed (bytes)"]
     say(f"fetching {prebuilt}, {size / 1e9:.1f} GB, unless Pyserini has it already")
     try:
-        with _patience():
+        with _socket_timeout():
             return Path(download_prebuilt_index(prebuilt, verbose=False))
     # It raises what the network, tarfile and its own asserts raise, and a plain ValueError when no address answers.
     except Exception as error:
@@ -87,10 +87,10 @@ def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
 
 
 @contextmanager
-def _patience():
+def _socket_timeout():
     """Pyserini's downloader sets no timeout, and would wait for ever on a server that falls silent."""
     before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(SILENCE)
+    socket.setdefaulttimeout(READ_TIMEOUT_SECONDS)
     try:
         yield
     finally:

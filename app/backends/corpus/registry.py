@@ -23,16 +23,16 @@ from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever, Java
 from app.backends.corpus.index import (
     BUILDING,
-    GO_ON,
     MANIFEST,
+    RESUME_FIX,
     Kind,
     Manifest,
     Progress,
-    checked,
     document,
-    made_of,
-    put_in_place,
-    whole,
+    install_index,
+    manifest_for,
+    read_complete,
+    read_verified,
     write_index,
 )
 from app.domain.errors import ModelUnavailable
@@ -155,13 +155,13 @@ def about(folder: Path) -> CorpusInfo:
     known = CORPORA.get(name)
     title, source = (known.title, known.source) if known else (name, "")
     try:
-        manifest = whole(folder)
+        manifest = read_complete(folder)
     except ModelUnavailable as error:
         there = (folder / MANIFEST).exists()
         state: Literal["missing", "damaged", "unfinished"] = "damaged" if there else "missing"
         message, fix = error.problem, error.fix
         if not there and (folder / BUILDING).exists() and not known:
-            state, fix = "unfinished", GO_ON
+            state, fix = "unfinished", RESUME_FIX
             message = f"The corpus {name} was not built to its end."
         return CorpusInfo(name, title, source, "built-in" if known else "", 0, 0, "", state, message, fix)
     return CorpusInfo(
@@ -181,8 +181,8 @@ def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say:
     shutil.rmtree(made, ignore_errors=True)
     rows = (document(each.id, each.title, each.text, each.url) for each in articles)
     count = write_index(lucene, made, rows, lambda done: say(f"indexed {done:,} of {len(articles):,} passages"))
-    manifest = made_of(corpus.name, corpus.title, corpus.source, "built-in", count, made, corpus.checksum())
-    put_in_place(folder, made, manifest)
+    manifest = manifest_for(corpus.name, corpus.title, corpus.source, "built-in", count, made, corpus.checksum())
+    install_index(folder, made, manifest)
     shutil.rmtree(folder / BUILDING)
     return manifest
 
@@ -190,7 +190,7 @@ def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say:
 def is_current(corpus: Corpus, folder: Path) -> bool:
     """Whether the index in `folder` is whole and made from the corpus as it is installed, by the Pyserini that is."""
     try:
-        manifest = checked(folder)
+        manifest = read_verified(folder)
     except ModelUnavailable:
         return False
     return manifest.source_checksum == corpus.checksum() and manifest.pyserini == version("pyserini")
@@ -201,14 +201,14 @@ def is_current(corpus: Corpus, folder: Path) -> bool:
 # Reciprocal rank fusion: Cormack, Clarke and Buettcher, 2009, "Reciprocal Rank Fusion outperforms Condorcet and
 # individual Rank Learning Methods" (SIGIR): a passage's score is the sum of 1 / (k + rank) over the rankings it is in.
 
-K = 60
+RRF_K = 60
 """The paper's constant: how much less the first ranks matter than 1 / rank would have it."""
 
 
 class FusedRetriever:
     """A Retriever over several others. A text that two of them have comes once, from the first that has it."""
 
-    def __init__(self, retrievers: Sequence[Retriever], k: int = K) -> None:
+    def __init__(self, retrievers: Sequence[Retriever], k: int = RRF_K) -> None:
         self._retrievers = tuple(retrievers)
         self._k = k
 
@@ -231,7 +231,7 @@ def _key(passages: dict[str, Passage], passage: Passage) -> str:
     return text
 
 
-class Shelf:
+class CorpusRegistry:
     """The retrievers of a machine's corpora: one open index for each corpus, opened at its first search."""
 
     def __init__(self, instance: Path, java: Java = DEFAULT_JAVA) -> None:

@@ -10,7 +10,7 @@ from app.domain.model import Page, SearchHit
 from app.domain.ports import Retriever
 
 NAME = "corpus"
-PASSAGES_A_HIT = 3
+PASSAGES_PER_HIT = 3
 """So many passages are retrieved for each hit that is wanted: a document that has several comes once."""
 
 
@@ -30,13 +30,13 @@ class CorpusSearch:
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
         """The `k` best documents, each by its best passage. Raises what the retriever raises."""
         found: dict[tuple[str, str, str | None], SearchHit] = {}
-        for each in self._retriever.retrieve(query, k * PASSAGES_A_HIT):
+        for each in self._retriever.retrieve(query, k * PASSAGES_PER_HIT):
             hit = SearchHit(each.title, each.source, each.text, each.url or "", each.published)
             found.setdefault((each.title, each.source, each.url), hit)
         return tuple(found.values())[: max(k, 0)]
 
 
-class Articles(Protocol):
+class ArticleSource(Protocol):
     """Whoever can put a document together again, given one of its passages (app/backends/corpus/bm25.py)."""
 
     def article(self, title: str, text: str) -> str | None: ...
@@ -45,7 +45,7 @@ class Articles(Protocol):
 class CorpusPages:
     """Implements `PageReader` over the corpora that a `CorpusSearch` searches, in the same order."""
 
-    def __init__(self, corpora: Sequence[Articles]) -> None:
+    def __init__(self, corpora: Sequence[ArticleSource]) -> None:
         self._corpora = tuple(corpora)
 
     def read(self, hit: SearchHit) -> Page:

@@ -56,7 +56,7 @@ def system_resolve(host: str, port: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-def addresses(host: str, port: int, seconds: float, resolve: Resolve, allowed: Allowed) -> tuple[str, ...]:
+def checked_addresses(host: str, port: int, seconds: float, resolve: Resolve, allowed: Allowed) -> tuple[str, ...]:
     """The addresses to connect to. Raises CallFailed if there is none, or if any of them is not allowed.
 
     One forbidden address among good ones is how a name is bent to lead inside, so it forbids them all.

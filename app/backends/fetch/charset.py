@@ -9,7 +9,7 @@ _HEADER = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _META = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
-SNIFFED = 4096
+SNIFFED_BYTES = 4096
 """Bytes in which a page must declare its character set, and from which it is guessed when it does not."""
 
 _WIDER = {
@@ -35,7 +35,7 @@ _KNOWN = frozenset(
 """No others: some of Python's codecs are no character sets, and one of them takes hours over a page (punycode)."""
 
 
-def decoded(content: bytes, content_type: str = "") -> str:
+def decode_page(content: bytes, content_type: str = "") -> str:
     """The text of a page: by its byte order mark, as UTF-8 if it is valid, as declared in header or markup, by guess.
 
     What cannot be decoded becomes U+FFFD: one bad byte is no reason to lose a page.
@@ -56,7 +56,7 @@ def _candidates(content: bytes, content_type: str) -> list[str]:
     """What to try, in order. A declaration that is wrong is commoner than a text that is UTF-8 by accident."""
     declared = _declared(content, content_type)
     # These two look like ASCII or like nothing at all to whoever takes them for UTF-8.
-    first = [name for name in declared if name.startswith("utf-16") and b"\0" in content[:SNIFFED]]
+    first = [name for name in declared if name.startswith("utf-16") and b"\0" in content[:SNIFFED_BYTES]]
     if b"\x1b" in content:
         first += [name for name in declared if name == "iso2022_jp"]
     return [*first, "utf-8", *(name for name in declared if not name.startswith("utf-16"))]
@@ -64,7 +64,7 @@ def _candidates(content: bytes, content_type: str) -> list[str]:
 
 def _declared(content: bytes, content_type: str) -> list[str]:
     """The character sets that the header, then the markup name, as Python calls them."""
-    markup = _META.search(content[:SNIFFED])
+    markup = _META.search(content[:SNIFFED_BYTES])
     header = _HEADER.search(content_type)
     named = [header[1]] if header else []
     named += [markup[1].decode("ascii", "replace")] if markup else []
@@ -82,6 +82,6 @@ def _guessed(content: bytes) -> str:
     """By the look of its beginning; what browsers take for Western text when that says nothing."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(content[: 4 * SNIFFED]).best()
+    best = from_bytes(content[: 4 * SNIFFED_BYTES]).best()
     name = _WIDER.get(best.encoding, best.encoding) if best else ""
     return name if name in _KNOWN else "cp1252"

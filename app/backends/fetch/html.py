@@ -14,9 +14,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-MEMORY = 1024**3
+MEMORY_BYTES = 1024**3
 
-UNSEEN = (
+HIDDEN_ELEMENTS = (
     "noscript template iframe object embed canvas audio video svg datalist noembed noframes dialog[not(@open)] "
     "*[@hidden] *[@popover] *[@aria-hidden='true']"
 ).split()
@@ -59,13 +59,13 @@ class HtmlFailed(Exception):
     """Why a page has no text for us, as the end of a sentence that begins with its name."""
 
 
-def read_html(html: str, url: str, seconds: float, memory: int = MEMORY) -> HtmlText:
+def read_html(html: str, url: str, seconds: float, memory: int = MEMORY_BYTES) -> HtmlText:
     """What the page at `url` says. Raises HtmlFailed when it says nothing, or not within the limits."""
-    from app.backends.fetch.sandbox import run_confined  # not above: the other process cannot import it
+    from app.backends.fetch.sandbox import run_sandboxed  # not above: the other process cannot import it
 
     data = html.encode("utf-8", "replace")
     try:
-        done = run_confined(__file__, url, seconds=seconds, memory=memory, data=data)
+        done = run_sandboxed(__file__, url, seconds=seconds, memory=memory, data=data)
     except subprocess.TimeoutExpired:
         raise HtmlFailed(f"takes longer than {seconds:g} seconds to read") from None
     if done.returncode:
@@ -78,18 +78,18 @@ def read_html(html: str, url: str, seconds: float, memory: int = MEMORY) -> Html
 
 def main(url: str) -> None:
     """The other process: a page as UTF-8 on standard input, an HtmlText as JSON on standard output."""
-    found = taken_out(sys.stdin.buffer.read().decode("utf-8"), url)
+    found = extract_text(sys.stdin.buffer.read().decode("utf-8"), url)
     print(json.dumps({"text": found.text, "title": found.title, "published": found.published}))
 
 
-def taken_out(html: str, url: str) -> HtmlText:
+def extract_text(html: str, url: str) -> HtmlText:
     """What `read_html` gives, found here and now; its text is "" where there is none."""
     import trafilatura
 
     tree = trafilatura.load_html(html)
     if tree is None:
         return HtmlText("", "", None)
-    cut_unseen(tree)
+    remove_hidden(tree)
     dating = {"original_date": True, "extensive_search": False}
     told: Any = trafilatura.extract_metadata(_without_prose(tree), default_url=url, date_config=dating)
     for script in tree.xpath("//script"):  # trafilatura takes text from some when a page shows little
@@ -106,13 +106,13 @@ def _without_prose(tree: Any) -> Any:
     return copied
 
 
-def cut_unseen(tree: Any) -> None:
+def remove_hidden(tree: Any) -> None:
     """Take out of an lxml tree what its page hides: by element, attribute, style, or a class or id that a style hides.
 
     Comments are gone already: trafilatura's parser keeps none. A style sheet in a file of its own is not fetched, so
     what only that hides stays.
     """
-    unseen = tree.xpath("|".join(f"//{each}" for each in UNSEEN))
+    unseen = tree.xpath("|".join(f"//{each}" for each in HIDDEN_ELEMENTS))
     unseen += [each for each in tree.xpath("//*[@style]") if _hides(each.get("style"))]
     unseen += _hidden_by_sheets(tree)
     for each in unseen:

@@ -13,9 +13,9 @@ from http import HTTPStatus
 from pathlib import Path
 
 from app.backends.corpus.pdf import PdfFailed, read_pdf
-from app.backends.fetch.charset import decoded
+from app.backends.fetch.charset import decode_page
 from app.backends.fetch.html import HtmlFailed, HtmlText, read_html
-from app.backends.fetch.robots import Robots
+from app.backends.fetch.robots import RobotsCache
 from app.backends.fetch.safe_http import Budget, Fetched, GuardedHttp
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed
@@ -32,11 +32,11 @@ MODEL = "web pages, version 1"
 FETCH_SECONDS = 15.0
 """For everything that the network does for one page, robots.txt and redirects included."""
 PARSE_SECONDS = 15.0
-LONGEST_TEXT = 1_000_000
+MAX_TEXT_CHARACTERS = 1_000_000
 """Characters that are kept of one page, about three novels."""
-LONGEST_TITLE = 300
+MAX_TITLE_CHARACTERS = 300
 
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\U000e0000-\U000e0fff]"
 )
@@ -56,7 +56,7 @@ class WebPages:
     ) -> None:
         """`robots` says whether robots.txt is respected. `http` is for tests; the usual one reaches public pages."""
         self._http = http or GuardedHttp(AGENT)
-        self._robots = Robots(self._http, NAME) if robots else None
+        self._robots = RobotsCache(self._http, NAME) if robots else None
         self._fetch_seconds, self._parse_seconds = fetch_seconds, parse_seconds
 
     def read(self, hit: SearchHit) -> Page:
@@ -70,8 +70,8 @@ class WebPages:
     def _fetched(self, url: str) -> Page:
         budget = Budget(self._fetch_seconds)
         robots = self._robots
-        permitted: Callable[[str], None] = (lambda at: robots.check(at, budget)) if robots else (lambda at: None)
-        reply = self._http.get(url, budget, kinds=_READERS, permitted=permitted)
+        check_allowed: Callable[[str], None] = (lambda at: robots.check(at, budget)) if robots else (lambda at: None)
+        reply = self._http.get(url, budget, kinds=_READERS, check_allowed=check_allowed)
         site = reply.host.removeprefix("www.")
         if reply.status != 200:
             raise CallFailed(f"{site} answers {_phrase(reply.status)} for this page.")
@@ -80,9 +80,9 @@ class WebPages:
             found = read(reply, self._parse_seconds)
         except (PdfFailed, HtmlFailed) as error:
             raise CallFailed(f"The page of {site} {error}.") from error
-        if not (text := _visible(found.text)[:LONGEST_TEXT].strip()):
+        if not (text := _visible(found.text)[:MAX_TEXT_CHARACTERS].strip()):
             raise CallFailed(f"The page of {site} is empty.")
-        title = " ".join(_visible(found.title).split())[:LONGEST_TITLE]
+        title = " ".join(_visible(found.title).split())[:MAX_TITLE_CHARACTERS]
         return Page(reply.url, title, site, text, found.published)
 
 
@@ -94,15 +94,15 @@ def _phrase(status: int) -> str:
 
 
 def _visible(text: str) -> str:
-    return _UNSEEN.sub("", text)
+    return _INVISIBLE.sub("", text)
 
 
 def _read_html(reply: Fetched, seconds: float) -> HtmlText:
-    return read_html(decoded(reply.content, reply.content_type), reply.url, seconds)
+    return read_html(decode_page(reply.content, reply.content_type), reply.url, seconds)
 
 
 def _read_text(reply: Fetched, seconds: float) -> HtmlText:
-    return HtmlText(decoded(reply.content, reply.content_type), "", None)
+    return HtmlText(decode_page(reply.content, reply.content_type), "", None)
 
 
 def _read_pdf(reply: Fetched, seconds: float) -> HtmlText:

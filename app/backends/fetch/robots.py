@@ -16,14 +16,14 @@ from urllib.robotparser import RobotFileParser
 from app.backends.fetch.safe_http import Budget, Fetched, GuardedHttp
 from app.domain.errors import CallFailed
 
-KEPT_SECONDS = 3600.0
-MOST_SITES = 1000
-SHUT = ("User-agent: *", "Disallow: /")
-LARGEST = 1024**2
+CACHE_SECONDS = 3600.0
+MAX_SITES = 1000
+DISALLOW_ALL = ("User-agent: *", "Disallow: /")
+MAX_ROBOTS_BYTES = 1024**2
 """Bytes. RFC 9309 wants at least half of that to be read."""
 
 
-class Robots:
+class RobotsCache:
     """Safe to share between threads."""
 
     def __init__(self, http: GuardedHttp, name: str, now: Callable[[], float] = time.monotonic) -> None:
@@ -43,17 +43,17 @@ class Robots:
     def _recalled(self, origin: str) -> RobotFileParser | None:
         with self._lock:
             since, rules = self._known.get(origin, (0.0, None))
-            return rules if self._now() - since < KEPT_SECONDS else None
+            return rules if self._now() - since < CACHE_SECONDS else None
 
     def _asked(self, origin: str, host: str, budget: Budget) -> RobotFileParser:
         try:
-            rules = _rules(self._http.get(f"{origin}/robots.txt", budget, limit=LARGEST), host)
+            rules = _rules(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
         except CallFailed as error:
             raise CallFailed(f"What programs may read on {host} cannot be known: {error}") from error
         with self._lock:
             self._known[origin] = (self._now(), rules)
             self._known.move_to_end(origin)
-            if len(self._known) > MOST_SITES:
+            if len(self._known) > MAX_SITES:
                 self._known.popitem(last=False)
         return rules
 
@@ -66,5 +66,5 @@ def _rules(reply: Fetched, host: str) -> RobotFileParser:
     if reply.status == 200:
         rules.parse(reply.content.decode("utf-8-sig", "replace").splitlines())
     else:
-        rules.parse(SHUT if reply.status in (401, 403) else ())
+        rules.parse(DISALLOW_ALL if reply.status in (401, 403) else ())
     return rules

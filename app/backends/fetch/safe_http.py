@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.backends.fetch.addresses import Allowed, Resolve, addresses, is_public, system_resolve
+from app.backends.fetch.addresses import Allowed, Resolve, checked_addresses, is_public, system_resolve
 from app.domain.calls import check_cancelled
 from app.domain.errors import CallFailed
 
@@ -30,7 +30,7 @@ GZIP_OR_ZLIB, RAW_DEFLATE = 47, -15
 """What zlib calls the ways in which deflated bytes are wrapped."""
 
 
-class Body:
+class ResponseBody:
     """Takes in chunks. Raises CallFailed as soon as they come to more than `limit` bytes, packed or unpacked."""
 
     def __init__(self, host: str, headers: Mapping[str, str], limit: int) -> None:
@@ -75,21 +75,21 @@ class Body:
 
 # Who may fetch now: a few at once in all, and one at a time from each site.
 
-AT_ONCE = 4
-WAIT_SECONDS = 60.0
+MAX_CONCURRENT_FETCHES = 4
+MAX_WAIT_SECONDS = 60.0
 """Four others of the longest take less than this."""
 
 
-class Turns:
+class FetchLimiter:
     """Shared by every thread of the process that fetches."""
 
-    def __init__(self, at_once: int = AT_ONCE, wait_seconds: float = WAIT_SECONDS) -> None:
+    def __init__(self, at_once: int = MAX_CONCURRENT_FETCHES, wait_seconds: float = MAX_WAIT_SECONDS) -> None:
         self._at_once, self._wait_seconds = at_once, wait_seconds
         self._busy: set[str] = set()
         self._changed = threading.Condition()
 
     @contextmanager
-    def taken(self, site: str) -> Iterator[None]:
+    def slot(self, site: str) -> Iterator[None]:
         """Wait for the site and for a place, and hold both inside the block. Raises CallFailed after a minute.
 
         A page that nobody wants any more when its turn has come is left.
@@ -111,12 +111,12 @@ class Turns:
 
 
 PORTS = (80, 443)
-LARGEST = 20 * 1024**2
+MAX_RESPONSE_BYTES = 20 * 1024**2
 """Bytes of one reply, unpacked."""
-MOST_REDIRECTS = 3
+MAX_REDIRECTS = 3
 CONNECT_SECONDS = 5.0
 """For one address of several; the next may be better."""
-LONGEST_URL = 4096
+MAX_URL_CHARACTERS = 4096
 UNREADABLE = "The address of a page cannot be read, so it was not asked for."
 
 _HOST = re.compile(r"[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_:])?")
@@ -179,7 +179,7 @@ class Target:
         port = parsed.port if parsed.port is not None else {"http": 80, "https": 443}.get(parsed.scheme)
         if port is None:
             raise CallFailed("Pages are fetched by http and https only.")
-        if len(url) > LONGEST_URL or len(host) > 253 or not _HOST.fullmatch(host):
+        if len(url) > MAX_URL_CHARACTERS or len(host) > 253 or not _HOST.fullmatch(host):
             raise CallFailed(UNREADABLE)
         if parsed.userinfo:
             raise CallFailed(f"{host} was not asked: the address has a user name or a password in it.")
@@ -199,14 +199,14 @@ class GuardedHttp:
         allowed: Allowed = is_public,
         ports: Collection[int] = PORTS,
         tls: ssl.SSLContext | None = None,
-        turns: Turns | None = None,
+        limiter: FetchLimiter | None = None,
     ) -> None:
         """`agent` is how it names itself. All else is for tests, whose servers are on this machine: `allowed` says
         which addresses may be connected to, `ports` on which ports, `tls` whom to trust (the system's authorities)."""
         self._agent = agent
         self._resolve, self._allowed, self._ports = resolve, allowed, ports
         self._tls, self._making_tls = tls, threading.Lock()
-        self._turns = turns or Turns()
+        self._limiter = limiter or FetchLimiter()
 
     def host_of(self, url: str) -> str:
         """Whom `get` would ask. Raises CallFailed when it would not ask at all."""
@@ -217,37 +217,39 @@ class GuardedHttp:
         url: str,
         budget: Budget,
         *,
-        limit: int = LARGEST,
+        limit: int = MAX_RESPONSE_BYTES,
         kinds: Collection[str] | None = None,
-        permitted: Callable[[str], None] = lambda url: None,
+        check_allowed: Callable[[str], None] = lambda url: None,
     ) -> Fetched:
         """What is at `url`, after at most MOST_REDIRECTS redirects. Raises CallFailed, with the host in its message.
 
-        `permitted` is asked before each request and raises where it should not be made; `kinds` are the media types
+        `check_allowed` is asked before each request and raises where it should not be made; `kinds` are the media types
         whose content is wanted ("" where the server names none), None for all; `limit` is in bytes, unpacked.
         """
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             target = Target.of(url, self._ports)
-            permitted(str(target.url))
-            with self._turns.taken(target.host), budget.running() as left:
-                reply = self._ask(target, left, budget.seconds, _Taking(target.host, limit, kinds))
+            check_allowed(str(target.url))
+            with self._limiter.slot(target.host), budget.running() as left:
+                reply = self._ask(target, left, budget.seconds, _ResponseReader(target.host, limit, kinds))
             if not reply.location:
                 return reply
             url = _joined(target, reply.location)
-        raise CallFailed(f"{target.host} redirects more than {MOST_REDIRECTS} times.")
+        raise CallFailed(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
 
-    def _ask(self, target: Target, left: Callable[[], float], seconds: float, taking: _Taking) -> Fetched:
+    def _ask(self, target: Target, left: Callable[[], float], seconds: float, reader: _ResponseReader) -> Fetched:
         import httpx2
 
-        checked = addresses(target.host, target.port, left(), self._resolve, self._allowed)
+        checked = checked_addresses(target.host, target.port, left(), self._resolve, self._allowed)
         try:
-            return asyncio.run(self._exchange(target, checked, left(), taking))
+            return asyncio.run(self._exchange(target, checked, left(), reader))
         except TimeoutError:
             raise CallFailed(f"{target.host} was not done after {seconds:g} seconds and was given up.") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise CallFailed(f"{target.host} {_trouble(error)}.") from error
+            raise CallFailed(f"{target.host} {_describe_error(error)}.") from error
 
-    async def _exchange(self, target: Target, checked: tuple[str, ...], seconds: float, taking: _Taking) -> Fetched:
+    async def _exchange(
+        self, target: Target, checked: tuple[str, ...], seconds: float, reader: _ResponseReader
+    ) -> Fetched:
         """The reply of the first address that can be connected to."""
         import httpx2
 
@@ -255,12 +257,12 @@ class GuardedHttp:
             *others, last = checked
             for address in others:
                 try:
-                    return await self._at(target, address, taking)
+                    return await self._at(target, address, reader)
                 except (httpx2.ConnectError, httpx2.ConnectTimeout):
                     continue
-            return await self._at(target, last, taking)
+            return await self._at(target, last, reader)
 
-    async def _at(self, target: Target, address: str, taking: _Taking) -> Fetched:
+    async def _at(self, target: Target, address: str, reader: _ResponseReader) -> Fetched:
         """Connect to the address, but ask for the name: in the Host header, and where TLS says and checks it."""
         import httpx2
 
@@ -275,7 +277,7 @@ class GuardedHttp:
         async with httpx2.AsyncHTTPTransport(verify=self._trust(), trust_env=False) as transport:
             response = await transport.handle_async_request(request)
             try:
-                return await taking.reply(str(target.url), response)
+                return await reader.reply(str(target.url), response)
             finally:
                 await response.aclose()
 
@@ -289,7 +291,7 @@ class GuardedHttp:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taking:
+class _ResponseReader:
     """What of a reply is taken in."""
 
     host: str
@@ -305,7 +307,7 @@ class _Taking:
             raise CallFailed(
                 f"{self.host} sent {head.kind[:50] or 'something'}, which is not a kind of page that can be read."
             )
-        body = Body(self.host, sent, self.limit)
+        body = ResponseBody(self.host, sent, self.limit)
         async for chunk in response.aiter_raw():
             body.add(chunk)
         return replace(head, content=body.whole())
@@ -320,7 +322,7 @@ def _joined(target: Target, location: str) -> str:
         raise CallFailed(f"{target.host} redirects to an address that cannot be read.") from None
 
 
-def _trouble(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """What went wrong, by the kinds of the errors: their words are for developers."""
     chain: list[BaseException] = []
     cause: BaseException | None = error

@@ -1,7 +1,7 @@
 """Run one of our scripts in a process that has little memory and time, and is killed when it wants more.
 
 Whoever made a document may have made it to hang or to swell whatever parses it. This file is both sides:
-`run_confined` starts it as a script, which limits itself and then turns into the script that was asked for. That one
+`run_sandboxed` starts it as a script, which limits itself and then turns into the script that was asked for. That one
 runs isolated (`python -I`), so it imports nothing of ours, and without our environment, which may hold keys.
 """
 
@@ -14,11 +14,11 @@ import sys
 
 ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR")
 """What the process is told of ours."""
-WRITTEN = 64 * 1024**2
+MAX_FILE_BYTES = 64 * 1024**2
 """Bytes of any one file that may be written."""
 
 
-def run_confined(
+def run_sandboxed(
     script: str, *arguments: str, seconds: float, memory: int, data: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `script` with `data` as its standard input; its exit code and what it printed.
@@ -45,7 +45,7 @@ def _limit(seconds: int, memory: int) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing too much is an error and no death
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""A server's failure as one clear sentence for the page: what went wrong and where to look, no key and no trace."""
+"""Error messages for failed calls of a language model's server: one sentence for the page, without keys or traces."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from app.backends.http import SPENT, Outcome, quoted
+from app.backends.http import QUOTA_EXHAUSTED, HttpResult, quoted
 from app.backends.llm.registry import ModelSettings
 
 _OVERFLOW = re.compile(
@@ -22,33 +22,33 @@ _BAD_KEY = re.compile(r"api.?key.{0,20}(?:not valid|invalid)|(?:invalid|incorrec
 """Some servers call a wrong key a bad request."""
 
 
-def complaint(outcome: Outcome, model: ModelSettings, seconds: float) -> str:
-    """The sentence for an outcome without a reply; `seconds` is what one call may take."""
+def error_message(outcome: HttpResult, model: ModelSettings, seconds: float) -> str:
+    """Return the sentence for a result without a reply; `seconds` is the time limit of one call."""
     host, name = model.host, model.model
-    if outcome.late:
+    if outcome.timed_out:
         return f"The language model {name} at {host} did not answer within {seconds:g} seconds."
-    if outcome.trouble:
-        return f"The language model's server {host} {outcome.trouble}."
+    if outcome.error:
+        return f"The language model's server {host} {outcome.error}."
     if is_overflow(outcome):
         return f"The prompt is too long for the language model {name} at {host}."
     if _is_filtered(outcome):
         return f"The content filter of {host} turned the prompt down."
     if sentence := _by_status(outcome, model):
         return sentence
-    said = quoted(_message(outcome), model.api_key)
-    told = f': "{said}"' if said else ""
-    return f"The language model's server {host} turned the request for {name} down ({outcome.status}){told}."
+    message = quoted(_message(outcome), model.api_key)
+    detail = f': "{message}"' if message else ""
+    return f"The language model's server {host} turned the request for {name} down ({outcome.status}){detail}."
 
 
-def _by_status(outcome: Outcome, model: ModelSettings) -> str:
-    """The sentence of a status that needs no quoting; "" for the others."""
+def _by_status(outcome: HttpResult, model: ModelSettings) -> str:
+    """Return the sentence for a status with a known meaning; "" for the others."""
     host, name, status = model.host, model.model, outcome.status
     look = f": look at {model.key_variable}" if model.key_variable else ""
-    if status == 401 or (status == 400 and _BAD_KEY.search(_words(outcome))):
+    if status == 401 or (status == 400 and _BAD_KEY.search(_body_text(outcome))):
         return f"The server {host} does not accept the key for the language model {name} ({status}){look}."
-    if status == 402 or any(code.encode() in outcome.content for code in SPENT):
+    if status == 402 or any(code.encode() in outcome.content for code in QUOTA_EXHAUSTED):
         return f"The account at {host} has no credit left for the language model {name} ({status})."
-    if status == 404 or (status == 400 and _NO_MODEL.search(_words(outcome))):
+    if status == 404 or (status == 400 and _NO_MODEL.search(_body_text(outcome))):
         return f"The server {host} knows no language model {name}, or its address is wrong ({status})."
     if status == 403:
         return f"The server {host} does not let this key use the language model {name} (403)."
@@ -61,8 +61,8 @@ def _by_status(outcome: Outcome, model: ModelSettings) -> str:
     return ""
 
 
-def error_of(outcome: Outcome) -> dict[str, Any]:
-    """The error in a reply's body, {} where there is none. Some servers wrap it in a list."""
+def error_of(outcome: HttpResult) -> dict[str, Any]:
+    """Return the error object in a reply's body, {} where there is none. Some servers wrap it in a list."""
     body = outcome.body
     if isinstance(body, list) and body:
         body = body[0]
@@ -70,19 +70,19 @@ def error_of(outcome: Outcome) -> dict[str, Any]:
     return error if isinstance(error, dict) else {"message": str(error)}
 
 
-def is_overflow(outcome: Outcome) -> bool:
-    """Whether the server says that prompt and answer do not fit into the model's context."""
-    return outcome.status in (400, 413, 422) and bool(outcome.status == 413 or _OVERFLOW.search(_words(outcome)))
+def is_overflow(outcome: HttpResult) -> bool:
+    """Tell if the server reports that prompt and answer exceed the model's context."""
+    return outcome.status in (400, 413, 422) and bool(outcome.status == 413 or _OVERFLOW.search(_body_text(outcome)))
 
 
-def _is_filtered(outcome: Outcome) -> bool:
+def _is_filtered(outcome: HttpResult) -> bool:
     return outcome.status == 400 and error_of(outcome).get("code") == "content_filter"
 
 
-def _message(outcome: Outcome) -> str:
+def _message(outcome: HttpResult) -> str:
     message = error_of(outcome).get("message")
     return message if isinstance(message, str) else ""
 
 
-def _words(outcome: Outcome) -> str:
+def _body_text(outcome: HttpResult) -> str:
     return outcome.content.decode(errors="replace").casefold()

@@ -1,4 +1,4 @@
-"""Which parameters an endpoint accepts, and how its replies and choices are read."""
+"""Learn which parameters an OpenAI-compatible endpoint accepts, and parse its replies."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 
 from pydantic import BaseModel, FiniteFloat, NonNegativeInt, TypeAdapter, ValidationError
 
-from app.backends.http import Outcome
+from app.backends.http import HttpResult
 from app.backends.llm.errors import error_of, is_overflow
 from app.domain.ports import Choice
 from app.text.options import option_in, plain
 
 log = logging.getLogger(__name__)
 
-ROOM_FOR_THOUGHTS = 4000
-"""Tokens added for a model that turns out to think; OpenAI advises more for hard tasks, and these are short ones."""
+THINKING_TOKENS = 4000
+"""Tokens added for a reasoning model; OpenAI advises more for hard tasks, but these tasks are short."""
 
 _REFUSABLE = {
     "top_logprobs": r"top_?logprobs",
@@ -30,31 +30,31 @@ _REFUSABLE = {
     "stop": r"stop(?:_?sequences?| sequences?)?",
     "max_tokens": r"max_?tokens",
 }
-"""Parameters that can be done without, as servers name them; their order is that of asking which one is meant."""
+"""Optional parameters with the patterns of their names in error messages, in the order in which they are matched."""
 
 _REFUSAL = re.compile(
     r"unsupported|not (?:\w+ )?support|unrecogni[sz]ed|unknown|not enabled|not permitted|not allowed|not available"
     r"|unexpected|cannot find|invalid|too (?:many|long)|at most|maximum|only"
 )
-_READ_CHARACTERS = 500
-"""So much of an error is searched for names: behind it some servers echo the prompt."""
+MAX_SEARCHED_CHARACTERS = 500
+"""Limit of the search for parameter names in an error: after it some servers echo the prompt."""
 
 
-class Accepted:
-    """What one model takes. Safe to share between threads."""
+class ParameterNegotiation:
+    """Learns from refusals which parameters one model accepts. Thread-safe."""
 
     def __init__(self, model: str, thinking_tokens: int | None = None) -> None:
-        """`thinking_tokens`: the operator's word on the room for thoughts; None finds out."""
+        """`thinking_tokens` is the configured token allowance for reasoning; None detects reasoning models."""
         self._model = model
-        self._room = ROOM_FOR_THOUGHTS if thinking_tokens is None else thinking_tokens
+        self._room = THINKING_TOKENS if thinking_tokens is None else thinking_tokens
         self._thinks = bool(thinking_tokens)
         self._refused: frozenset[str] = frozenset()
         self._learning = threading.Lock()
 
-    def adapted(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The request with what the model takes.
+    def adapt(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the request with only the parameters that the model accepts.
 
-        A model that thinks gets no stop strings: they would end its thoughts. Whoever asks cuts the text itself.
+        A reasoning model gets no stop strings, as they would end its reasoning: the caller cuts the text.
         """
         with self._learning:
             refused, thinks = self._refused, self._thinks
@@ -68,20 +68,20 @@ class Accepted:
         sent[limit] = request["max_tokens"] + (self._room if thinks else 0)
         return sent
 
-    def learn_refusal(self, outcome: Outcome, sent: Mapping[str, Any]) -> bool:
-        """Whether `outcome` refuses one of the parameters in `sent`: it is left out from now on, so ask again."""
+    def learn_refusal(self, outcome: HttpResult, sent: Mapping[str, Any]) -> bool:
+        """Return True when `outcome` refuses a parameter in `sent`, which is left out from now on: then retry."""
         name = refused_parameter(outcome, sent)
         if name is None:
             return False
         with self._learning:
             self._refused |= {name}
-            # Only models that think turn max_tokens down.
+            # Only reasoning models refuse max_tokens.
             self._thinks = self._thinks or name == "max_tokens"
         log.info("%s takes no %s; it is left out from now on", self._model, name)
         return True
 
     def learn_thinking(self, sent: Mapping[str, Any], asked: int) -> bool:
-        """A model spent all of its tokens on thoughts. Whether it had no room for them: it has from now on."""
+        """Note that reasoning used up all tokens; return True when a retry gets an allowance for it."""
         given = sent.get("max_tokens") or sent.get("max_completion_tokens") or 0
         if given > asked or not self._room:
             return False
@@ -91,38 +91,38 @@ class Accepted:
         return True
 
 
-def refused_parameter(outcome: Outcome, sent: Mapping[str, Any]) -> str | None:
-    """The parameter in `sent` that a server turns down, None when its reply says nothing of the kind."""
+def refused_parameter(outcome: HttpResult, sent: Mapping[str, Any]) -> str | None:
+    """Return the parameter in `sent` that the server refuses, None when its reply names none."""
     if outcome.status not in (400, 403, 422) or is_overflow(outcome):
         return None
     error = error_of(outcome)
     if error.get("param") in _REFUSABLE and error["param"] in sent:
         return error["param"]
-    words = outcome.content[:_READ_CHARACTERS].decode(errors="replace").casefold()
+    words = outcome.content[:MAX_SEARCHED_CHARACTERS].decode(errors="replace").casefold()
     if not _REFUSAL.search(words):
         return None
     named = (name for name, written in _REFUSABLE.items() if re.search(rf"(?<![a-z_]){written}(?![a-z_])", words))
     return next((name for name in named if name in sent), None)
 
 
-# A chat completion read: the text, what else the first token might have been, and what it cost in tokens.
-#
-# Servers differ in what they add, so only what is needed is looked at; what is missing there is missing in the reply.
+# Parsing of chat completions. Servers differ in the optional fields, so only the needed ones are validated.
 
 _THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
-"""Some servers leave a model's thoughts in its text (DeepSeek-R1's and Qwen3's form); cut off, they have no end."""
+"""Reasoning that some servers leave in the text (DeepSeek-R1, Qwen3); without an end tag when it was cut off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`text` is without thoughts, None when there is none; `first` maps what the first word's token might have been
-    to its log-probability, empty where the server does not tell. Tokens are 0 where the server counts none."""
+    """A parsed chat completion."""
 
     text: str | None
+    """Without reasoning; None when there is none."""
     finish: str
     refusal: str
     first: dict[str, float]
+    """Log-probabilities of the alternatives for the first word's token; empty where the server reports none."""
     prompt_tokens: int
+    """0 where the server does not count, as below."""
     completion_tokens: int
 
 
@@ -159,8 +159,8 @@ class _Usage(BaseModel):
 _tokens = TypeAdapter(list[_Token])
 
 
-def read(outcome: Outcome) -> Reply | None:
-    """The reply in a body; None when the body is no chat completion. A list of choices may be empty: no text."""
+def parse_reply(outcome: HttpResult) -> Reply | None:
+    """Parse a reply's body; None when it is not a chat completion. An empty list of choices gives no text."""
     try:
         completion = _Completion.model_validate(outcome.body)
     except ValidationError:
@@ -180,17 +180,17 @@ def read(outcome: Outcome) -> Reply | None:
     )
 
 
-def _usage(told: Any) -> _Usage:
+def _usage(raw: Any) -> _Usage:
     try:
-        return _Usage.model_validate(told)
+        return _Usage.model_validate(raw)
     except ValidationError:
         return _Usage()
 
 
-def _first(told: Any, text: str) -> dict[str, float]:
-    """The alternatives at the token that the text's first word begins with; {} when they belong to something else."""
+def _first(logprobs: Any, text: str) -> dict[str, float]:
+    """Return the alternatives for the token that begins the text's first word; {} when the tokens do not match."""
     try:
-        tokens = _tokens.validate_python(told["content"])
+        tokens = _tokens.validate_python(logprobs["content"])
     except (ValidationError, TypeError, KeyError):
         return {}
     token = next((each for each in tokens if plain(each.token)), None)
@@ -200,27 +200,26 @@ def _first(told: Any, text: str) -> dict[str, float]:
 
 
 def _storable(text: str) -> str:
-    """Without NUL, which some databases do not take, and with a question mark for half a character."""
+    """Remove NUL, which some databases reject, and replace lone surrogates with a question mark."""
     return text.replace("\0", "").encode(errors="replace").decode()
 
 
-# Which option a language model chose: by the probabilities of its first token, else by the words it wrote.
+# Choice among options: by the probabilities of the first token, else by the text.
 
-ENOUGH = 0.5
-"""The options' share of the first token's probability from which on it decides: below, the model meant to say
-something else, and its words are read."""
+MIN_OPTIONS_PROBABILITY = 0.5
+"""Total first-token probability of the options from which it decides; below, the text is parsed instead."""
 
 
-def chosen(text: str, first: Mapping[str, float], options: Sequence[str]) -> Choice | None:
-    """The chosen option; None when neither probabilities nor words name exactly one.
+def choose_option(text: str, first: Mapping[str, float], options: Sequence[str]) -> Choice | None:
+    """Return the chosen option; None when neither the probabilities nor the text name exactly one.
 
-    `first` maps what the first token might have been to its log-probability. The choice's probability is its share
-    among the options, None where the server told none.
+    `first` maps the alternatives for the first token to their log-probabilities. The choice's probability is its
+    share among the options, None where the server reported none.
     """
     shares = _shares(first, options)
     total = sum(shares.values())
     likeliest = max(shares, key=lambda option: shares[option])
-    if total >= ENOUGH and list(shares.values()).count(shares[likeliest]) == 1:
+    if total >= MIN_OPTIONS_PROBABILITY and list(shares.values()).count(shares[likeliest]) == 1:
         return Choice(likeliest, shares[likeliest] / total)
     said = option_in(text, options)
     if said is None:
@@ -229,20 +228,20 @@ def chosen(text: str, first: Mapping[str, float], options: Sequence[str]) -> Cho
 
 
 def _shares(first: Mapping[str, float], options: Sequence[str]) -> dict[str, float]:
-    """The probability that the first token begins each option. A token that begins two of them counts for none."""
+    """Return the probability that the first token begins each option; tokens that begin two options are ignored."""
     shares = dict.fromkeys(options, 0.0)
     for token, logprob in first.items():
-        begun = [option for option in options if _begins(plain(token), plain(option))]
-        if len(begun) == 1:
-            shares[begun[0]] += math.exp(min(logprob, 0.0))
+        matches = [option for option in options if _begins(plain(token), plain(option))]
+        if len(matches) == 1:
+            shares[matches[0]] += math.exp(min(logprob, 0.0))
     return shares
 
 
 def _begins(token: str, option: str) -> bool:
-    """One letter begins too many other words, unless it is the whole option."""
+    # A single letter begins too many other words, unless it is the whole option.
     return token == option or (len(token) > 1 and option.startswith(token))
 
 
-def spelled_out(prompt: str, options: Sequence[str]) -> str:
-    """The prompt again, with the options that the model did not choose from."""
+def with_options_listed(prompt: str, options: Sequence[str]) -> str:
+    """Return the prompt with the options listed after it."""
     return f"{prompt}\n\nAnswer with exactly one of these and nothing else: {' | '.join(options)}\nAnswer:"

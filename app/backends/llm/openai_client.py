@@ -1,7 +1,6 @@
-"""A language model behind any server that speaks OpenAI's chat protocol: OpenAI, a gateway, vLLM, llama.cpp, Ollama ...
+"""Client for language models behind OpenAI's chat protocol: OpenAI, a gateway, vLLM, llama.cpp, Ollama and others.
 
-One prompt is one user message, asked greedily (temperature 0, a fixed seed). Whatever goes wrong is a CallFailed with
-one clear sentence; nothing is asked for ever. docs/language-models.md says how to set models up.
+A prompt is one user message, decoded greedily (temperature 0, fixed seed). Setup: docs/language-models.md.
 """
 
 from __future__ import annotations
@@ -13,27 +12,22 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from app.backends.http import Outcome, Patience, awaited, quoted, troubled
-from app.backends.llm.errors import complaint, error_of
-from app.backends.llm.negotiation import Accepted, Reply, chosen, read, spelled_out
-from app.backends.llm.registry import ModelSettings, availability
+from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error, run_with_deadline
+from app.backends.llm.errors import error_message, error_of
+from app.backends.llm.negotiation import ParameterNegotiation, Reply, choose_option, parse_reply, with_options_listed
+from app.backends.llm.registry import ModelSettings, unavailable_reason
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.model import Usage
 from app.domain.ports import Choice
 from app.domain.progress import used
 
-# The line to a server that speaks OpenAI's chat protocol: one request, one outcome, never later than its deadline.
-#
-# Replies are not streamed: nothing shows half a reply, HTTP itself notices one that is cut off, and every server counts
-# tokens in a whole reply.
-
 NO_KEY = "none"
-"""What is sent where no key is set: the client insists on one, and local servers read none."""
+"""Placeholder where no key is set: the client requires one, and local servers ignore it."""
 
 
-class Line:
-    """Asks one server with one key. Safe to share between threads; the client is made at the first request."""
+class OpenAITransport:
+    """Sends requests to one server with one key, not streamed. Thread-safe; the client is created at first use."""
 
     def __init__(self, base_url: str, api_key: str | None) -> None:
         self._base_url = base_url
@@ -41,12 +35,12 @@ class Line:
         self._client: Any = None
         self._making = threading.Lock()
 
-    def post(self, parameters: Mapping[str, Any], seconds: float) -> Outcome:
-        """Ask for a chat completion and wait for it at most `seconds`. Never raises."""
-        return awaited(_post(self.open(), parameters, seconds), seconds)
+    def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
+        """Request a chat completion and wait at most `seconds`. Never raises."""
+        return run_with_deadline(_post(self.open(), parameters, seconds), seconds)
 
     def open(self) -> Any:
-        """The client, made once. The first in a process takes a second or two, which count for no deadline."""
+        """Create the client once. This takes a second or two, so do it before a deadline starts."""
         with self._making:
             if self._client is None:
                 self._client = self._make()
@@ -55,7 +49,7 @@ class Line:
     def _make(self) -> Any:
         import openai
 
-        # At DEBUG these write whole prompts, at INFO a line for every call that says less than the run's own.
+        # At DEBUG these log whole prompts, at INFO a line for every call.
         for name in ("openai", "httpx2", "httpcore2"):
             logging.getLogger(name).setLevel(logging.WARNING)
         return openai.AsyncOpenAI(
@@ -63,71 +57,68 @@ class Line:
             base_url=self._base_url,
             timeout=None,
             max_retries=0,
-            # Whoever is redirected sends the claim to a host that the page did not name.
+            # A redirect would send the claim to a host that the page did not name.
             http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
         )
 
 
-async def _post(client: Any, parameters: Mapping[str, Any], seconds: float) -> Outcome:
+async def _post(client: Any, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
     import openai
 
     try:
         async with asyncio.timeout(seconds):
             reply = (await client.chat.completions.with_raw_response.create(**parameters)).http_response
     except TimeoutError:
-        return Outcome(late=True)
+        return HttpResult(timed_out=True)
     except openai.APIStatusError as error:
         reply = error.response
     except openai.APIConnectionError as error:
-        return troubled(error.__cause__)
-    except Exception as error:  # its text may hold the key, as that of a header which cannot be written does
-        return Outcome(trouble=f"could not be asked ({type(error).__name__})", hopeless=True)
-    return Outcome(reply.status_code, {name.lower(): text for name, text in reply.headers.items()}, reply.content)
+        return result_from_error(error.__cause__)
+    except Exception as error:  # its message may contain the key (an invalid header value does)
+        return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
+    return HttpResult(reply.status_code, {name.lower(): text for name, text in reply.headers.items()}, reply.content)
 
 
 SEED = 1
 CHOICE_TOKENS = 16
 """Enough for an option and the words around it; a longer option gets more."""
 ALTERNATIVES = 20
-"""What the first token might have been: as many as OpenAI tells."""
+"""Alternatives requested for the first token: OpenAI's maximum."""
 
 
 class OpenAIChat:
-    """Implements `TextGenerator`. Safe to share between threads; the client is made at the first call.
+    """Implements `TextGenerator`. Thread-safe. Keep one per process: it remembers which parameters are refused."""
 
-    What the model refuses is remembered in this object, so keep one for the life of the process.
-    """
-
-    def __init__(self, model: ModelSettings, call_seconds: float, patience: Patience | None = None) -> None:
-        """`call_seconds` is the most that one call takes, waits and further tries included."""
+    def __init__(self, model: ModelSettings, call_seconds: float, retry_policy: RetryPolicy | None = None) -> None:
+        """`call_seconds` limits one call, including waits and retries."""
         self.name = model.name
         self.destination = model.destination
         self._model = model
         self._call_seconds = call_seconds
-        self._patience = patience or Patience()
-        self._line = Line(model.base_url, model.api_key)
-        self._accepted = Accepted(model.model, model.thinking_tokens)
+        self._retry_policy = retry_policy or RetryPolicy()
+        self._transport = OpenAITransport(model.base_url, model.api_key)
+        self._accepted = ParameterNegotiation(model.model, model.thinking_tokens)
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        """The model's reply to `prompt`, up to any of `stop`. Raises CallFailed."""
+        """Return the model's reply to `prompt`, up to any of `stop`. Raises CallFailed."""
         return self._ask(prompt, max_tokens, stop)["text"]
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice:
-        """The option that the model answers `prompt` with; it is asked a second time with the options spelled out.
+        """Return the option that the model chooses; asks a second time with the options listed if it names none.
 
-        Raises UnparseableOutput when it names none of them even then, CallFailed when it cannot be asked.
+        Raises UnparseableOutput when the second reply names none either, CallFailed when a call fails.
         """
         tokens = max(CHOICE_TOKENS, *(len(option) for option in options))
-        for asked in (prompt, spelled_out(prompt, options)):
+        for asked in (prompt, with_options_listed(prompt, options)):
             said = self._ask(asked, tokens, alternatives=True)
-            if choice := chosen(said["text"], said["first"], options):
+            if choice := choose_option(said["text"], said["first"], options):
                 return choice
         raise UnparseableOutput(f"The language model {self._model.model} chose none of: {', '.join(options)}.")
 
     def _ask(
         self, prompt: str, max_tokens: int, stop: Sequence[str] = (), alternatives: bool = False
     ) -> dict[str, Any]:
-        """{"text", "first"}: the reply, made or cached by what was asked for, whatever of it the model refuses."""
+        """Return {"text", "first"}. The cache key is the full request, including parameters that the model refuses."""
         request: dict[str, Any] = {
             "messages": [{"role": "user", "content": prompt}],
             "max_tokens": max_tokens,
@@ -142,31 +133,31 @@ class OpenAIChat:
         return cached_call(call, lambda: self._made(request))
 
     def _made(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Ask until the model takes the request as it is sent; each refusal makes the next one shorter."""
-        if reason := availability(self._model):
+        """Retry without refused parameters until the model accepts the request."""
+        if reason := unavailable_reason(self._model):
             raise CallFailed(f"The language model {self.name} cannot be asked. {reason}")
-        self._line.open()
-        deadline = self._patience.clock() + self._call_seconds
+        self._transport.open()
+        deadline = self._retry_policy.clock() + self._call_seconds
         while True:
-            sent = self._accepted.adapted(request)
-            outcome = self._patience.outcome(partial(self._post, sent), deadline, self._model.host)
+            sent = self._accepted.adapt(request)
+            outcome = self._retry_policy.run(partial(self._post, sent), deadline, self._model.host)
             if outcome.status == 200:
                 reply = self._read(outcome)
                 if not (_is_spent(reply) and self._accepted.learn_thinking(sent, request["max_tokens"])):
                     return {"text": self._text(reply, request.get("stop", ())), "first": reply.first}
             elif not self._accepted.learn_refusal(outcome, sent):
-                raise CallFailed(complaint(outcome, self._model, self._call_seconds))
+                raise CallFailed(error_message(outcome, self._model, self._call_seconds))
 
-    def _post(self, sent: Mapping[str, Any], seconds: float) -> Outcome:
-        return self._line.post({"model": self._model.model, **sent}, seconds)
+    def _post(self, sent: Mapping[str, Any], seconds: float) -> HttpResult:
+        return self._transport.post({"model": self._model.model, **sent}, seconds)
 
-    def _read(self, outcome: Outcome) -> Reply:
-        """The reply in a body, its tokens reported. Raises CallFailed when it is none."""
-        reply = read(outcome)
+    def _read(self, outcome: HttpResult) -> Reply:
+        """Parse the reply and report its token usage. Raises CallFailed when it is not a chat completion."""
+        reply = parse_reply(outcome)
         if reply is None:
-            said = quoted(str(error_of(outcome).get("message", "")), self._model.api_key)
-            told = f': "{said}"' if said else ""
-            raise CallFailed(f"The server {self._model.host} did not send a language model's reply{told}.")
+            message = quoted(str(error_of(outcome).get("message", "")), self._model.api_key)
+            detail = f': "{message}"' if message else ""
+            raise CallFailed(f"The server {self._model.host} did not send a language model's reply{detail}.")
         used(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
         return reply
 
@@ -177,7 +168,7 @@ class OpenAIChat:
         return (reply.prompt_tokens * prices[0] + reply.completion_tokens * prices[1]) / 1_000_000
 
     def _text(self, reply: Reply, stop: Sequence[str]) -> str:
-        """The reply's text up to any of `stop`, which the server may not have looked for. Raises CallFailed."""
+        """Return the reply's text up to any of `stop`, which the server may have ignored. Raises CallFailed."""
         who = f"The language model {self._model.model} at {self._model.host}"
         if reply.finish == "no choice":
             raise CallFailed(f"{who} replied without an answer: its list of choices is empty.")
@@ -194,5 +185,5 @@ class OpenAIChat:
 
 
 def _is_spent(reply: Reply) -> bool:
-    """Whether all tokens went into thoughts."""
+    """Tell if reasoning used up all tokens."""
     return reply.finish == "length" and not (reply.text or "").strip()

@@ -1,4 +1,4 @@
-"""The language models that an operator has set up: who serves each, with which key, at which price.
+"""Configured language models: server, key and price of each.
 
 One comes from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, any number from a TOML file (MODELS_FILE):
 
@@ -28,42 +28,42 @@ from app.domain.errors import SettingsError
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 UNNAMED = "unnamed"
-"""The model that is shown, and cannot be chosen, where a key or a server is set and no model."""
+"""Name shown, but not selectable, where a key or a server is set without a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """One language model and who serves it.
-
-    `name` is what people choose, `model` what the server calls it. Prices are per million tokens, both or neither.
-    `thinking_tokens` is the room that is left for thoughts before an answer; None finds out whether the model thinks.
-    `key_variable` is where the key is from, for messages; None where no key is sent.
-    """
+    """One language model and its server."""
 
     name: str
+    """The name that users choose."""
     model: str
+    """The server's name for the model."""
     base_url: str = OPENAI_URL
     api_key: str | None = field(default=None, repr=False)
     prompt_price: float | None = None
+    """Per million tokens; both prices are set or neither."""
     completion_price: float | None = None
     thinking_tokens: int | None = None
+    """Token allowance for reasoning before an answer; None detects reasoning models."""
     key_variable: str | None = KEY_VARIABLE
+    """The variable that holds the key, for messages; None where no key is sent."""
 
     @property
     def host(self) -> str:
-        """Where the server listens, as messages name it: a host name, with the port where it is in the address."""
+        """The server's host for messages, with the port where the address has one."""
         return host_of(self.base_url)
 
     @property
     def destination(self) -> str | None:
-        """The host name that gets what people write; None when it is this machine."""
+        """The host that receives users' text; None for this machine."""
         return destination_of(self.base_url)
 
 
-def availability(model: ModelSettings) -> str:
-    """Why a model cannot be used, in a sentence that names the setting; "" when nothing is known against it.
+def unavailable_reason(model: ModelSettings) -> str:
+    """Return a sentence that names the setting to correct; "" when the settings look right.
 
-    No server is asked: a wrong key or name shows at the first call.
+    Contacts no server: a wrong key or name fails at the first call.
     """
     if not model.model:
         return "A language model's server is set, but no model: name one in OPENAI_MODEL."
@@ -76,17 +76,17 @@ def availability(model: ModelSettings) -> str:
     return ""
 
 
-def configured(
+def configured_models(
     api_key: str | None,
     base_url: str | None,
     model: str | None,
     models_file: Path | None,
     secrets: Mapping[str, str] | None = None,
 ) -> tuple[ModelSettings, ...]:
-    """Every model that is set up, the default first: that of OPENAI_MODEL, then those of the file in its order.
+    """Return every configured model, the default first: OPENAI_MODEL's, then the file's in its order.
 
-    `secrets` holds the keys by the names that the file's `api_key_env` gives. Raises SettingsError, naming the file
-    and the entry, for a file that cannot be read or used.
+    `secrets` maps the names in the file's `api_key_env` to keys. Raises SettingsError, naming the file and the entry,
+    for an invalid file.
     """
     listed = _read(models_file, secrets or {}) if models_file else ()
     if model or ((api_key or base_url) and not listed):
@@ -124,7 +124,7 @@ class _Entry(BaseModel):
         return self
 
     def settings(self, secrets: Mapping[str, str]) -> ModelSettings:
-        """The entry with its key. OpenAI's key goes to OpenAI's server only, unless the entry asks for it by name."""
+        """Add the key. OpenAI's key is sent to OpenAI's server only, unless the entry names it."""
         variable = self.api_key_env or (KEY_VARIABLE if self.base_url.rstrip("/") == OPENAI_URL else None)
         return ModelSettings(
             self.name,
@@ -170,5 +170,5 @@ def _entry(path: Path, number: int, raw: Any) -> _Entry:
 
 
 def _first_line(error: Exception) -> str:
-    """Where the file breaks off, without what it holds there."""
+    """Describe the position of the error without quoting the file, which may hold secrets."""
     return "it is not UTF-8." if isinstance(error, UnicodeDecodeError) else f"{error}."

@@ -13,7 +13,7 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration, Probabilities
-from app.backends.local.loading import PAIR_CLASSIFIER, Loaded, Pretrained, folder_of, load, shown_name
+from app.backends.local.loading import PAIR_CLASSIFIER, LazyModel, Pretrained, folder_of, load, shown_name
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Label, Usage
@@ -62,8 +62,8 @@ MAX_TOKENS = 512
 """Of evidence and claim together; less where the model takes less."""
 WORDS_PER_TOKEN = 0.8
 """How many words to try first. What does not fit then is chosen anew with fewer."""
-BATCH = 8
-NOTHING: Probabilities = (0.0, 0.0, 1.0)
+BATCH_SIZE = 8
+NO_EVIDENCE: Probabilities = (0.0, 0.0, 1.0)
 """Of evidence without a word in it: that is not enough, whatever a model would make of an empty premise."""
 _STATED = 1_000_000
 """A tokenizer without a bound says 10^30."""
@@ -95,7 +95,7 @@ class HubJudge:
         self.name = shown_name(name_or_path)
         self._name_or_path = name_or_path
         self._inference = inference or Inference()
-        self._judge = Loaded(self._inference, lambda: _read_files(name_or_path, threads, fix), self.name)
+        self._judge = LazyModel(self._inference, lambda: _read_files(name_or_path, threads, fix), self.name)
 
     def load(self) -> Judge:
         """The model, loaded now rather than at the first call. Raises ModelUnavailable."""
@@ -114,14 +114,14 @@ class HubJudge:
         tells = [any(text.strip() for _, text in passages) for _, passages in pairs]
         asked = [pair for pair, has_words in zip(pairs, tells, strict=True) if has_words]
         if not asked:
-            return [NOTHING] * len(pairs)
+            return [NO_EVIDENCE] * len(pairs)
         judge = self.load()
         call = Call(judge.version, {"pairs": [[claim, [list(each) for each in told]] for claim, told in asked]})
         rows = iter(cached_call(call, lambda: self._judged(judge, asked)))
-        return [tuple(next(rows)) if has_words else NOTHING for has_words in tells]
+        return [tuple(next(rows)) if has_words else NO_EVIDENCE for has_words in tells]
 
     def _judged(self, judge: Judge, asked: Sequence[tuple[str, Evidence]]) -> list[list[float]]:
-        groups = [asked[at : at + BATCH] for at in range(0, len(asked), BATCH)]
+        groups = [asked[at : at + BATCH_SIZE] for at in range(0, len(asked), BATCH_SIZE)]
         computed = self._inference.run(lambda: [_forward(judge, group) for group in groups])
         used(Usage(len(asked), sum(tokens for _, tokens in computed)))
         return [row for rows, _ in computed for row in rows]

@@ -14,8 +14,8 @@ from itertools import chain
 from typing import Any
 
 from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import EXTRACTIVE_QA, Loaded, Pretrained, load, shown_name
-from app.backends.local.reader import fits, nearest_windows, span_scores
+from app.backends.local.loading import EXTRACTIVE_QA, LazyModel, Pretrained, load, shown_name
+from app.backends.local.reader import is_plausible, nearest_windows, span_scores
 from app.backends.local.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
@@ -38,7 +38,7 @@ class HubReader:
         """`inference` is the process's queue, left out the reader has one for itself; `threads` bounds PyTorch."""
         self.name = shown_name(name_or_path)
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, lambda: read_files(name_or_path, threads, fix), self.name)
+        self._weights = LazyModel(self._inference, lambda: read_files(name_or_path, threads, fix), self.name)
 
     def load(self) -> Pretrained:
         """The model, loaded now rather than at the first question. Raises ModelUnavailable."""
@@ -66,7 +66,7 @@ class HubReader:
         rated = self._inference.run(lambda: _rated_windows(weights, question, passages))
         if rated:
             used(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
-        meant = [each for each in rated if fits(question, passages[each[0].passage].text[each[1] : each[2]])]
+        meant = [each for each in rated if is_plausible(question, passages[each[0].passage].text[each[1] : each[2]])]
         if not meant:
             return {"span": None, "score": 0.0}
         window, start, end, margin = max(meant, key=lambda each: each[3])

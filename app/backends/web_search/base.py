@@ -12,9 +12,9 @@ from datetime import date, timedelta
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Protocol
 
-from app.backends.http import Outcome, awaited, host_of, quoted, troubled
+from app.backends.http import HttpResult, host_of, quoted, result_from_error, run_with_deadline
 
-EARLIEST = date(1900, 1, 1)
+EARLIEST_DATE = date(1900, 1, 1)
 """The first day that is searched for: a range needs a beginning, and no provider says how far back it looks."""
 
 
@@ -38,7 +38,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SearchRequest:
     """One request. `sent` says what travels and how: {"params": {...}} in the address, "data" as a form, or "json"."""
 
     method: str
@@ -64,28 +64,28 @@ class Provider(Protocol):
     @property
     def api_key(self) -> str | None: ...
 
-    def asking(self, query: str, k: int, before: date | None) -> Asking:
+    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """The request for `k` hits, published before that day where the provider can tell."""
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """The list of results in a reply, None when it holds none. CallFailed when the reply says that it failed."""
 
-    def refusal(self, status: int) -> str:
+    def status_message(self, status: int) -> str:
         """What an HTTP status means at this provider alone, going on from its name in a sentence; "" for the rest."""
 
 
 def day_before(day: date) -> str:
     """The last day that is before `day`, as ISO writes it, and none before EARLIEST."""
-    return (max(day, EARLIEST + timedelta(days=1)) - timedelta(days=1)).isoformat()
+    return (max(day, EARLIEST_DATE + timedelta(days=1)) - timedelta(days=1)).isoformat()
 
 
 # The line to one search provider: one request, one outcome, never later than its deadline, and never a huge reply.
 
-LARGEST = 2_000_000
+MAX_RESPONSE_BYTES = 2_000_000
 """Bytes of a reply, unpacked. A hundred results with long snippets are a tenth of that."""
 
 
-class Line:
+class SearchTransport:
     """Asks one address. Safe to share between threads; the client is made at the first request."""
 
     def __init__(self, url: str) -> None:
@@ -93,9 +93,9 @@ class Line:
         self._client: Any = None
         self._making = threading.Lock()
 
-    def ask(self, asking: Asking, seconds: float) -> Outcome:
+    def ask(self, build_request: SearchRequest, seconds: float) -> HttpResult:
         """Send it and wait at most `seconds` for the whole reply. Never raises."""
-        return awaited(_ask(self.open(), self._url, asking, seconds), seconds)
+        return run_with_deadline(_ask(self.open(), self._url, build_request, seconds), seconds)
 
     def open(self) -> Any:
         """The client, made once: importing it may take a moment, which counts for no deadline."""
@@ -121,38 +121,38 @@ def _client() -> Any:
     )
 
 
-async def _ask(client: Any, url: str, asking: Asking, seconds: float) -> Outcome:
+async def _ask(client: Any, url: str, build_request: SearchRequest, seconds: float) -> HttpResult:
     import httpx2
 
     try:
         async with (
             asyncio.timeout(seconds),
-            client.stream(asking.method, url, headers=asking.headers, **asking.sent) as reply,
+            client.stream(build_request.method, url, headers=build_request.headers, **build_request.sent) as reply,
         ):
             content = bytearray()
             async for piece in reply.aiter_bytes():
                 content += piece
-                if len(content) > LARGEST:
-                    return Outcome(trouble=f"sent more than {LARGEST:,} bytes", hopeless=True)
+                if len(content) > MAX_RESPONSE_BYTES:
+                    return HttpResult(error=f"sent more than {MAX_RESPONSE_BYTES:,} bytes", permanent=True)
             headers = {name.lower(): text for name, text in reply.headers.items()}
-            return Outcome(reply.status_code, headers, bytes(content))
+            return HttpResult(reply.status_code, headers, bytes(content))
     except TimeoutError:
-        return Outcome(late=True)
+        return HttpResult(timed_out=True)
     except httpx2.HTTPError as error:
-        return troubled(error)
+        return result_from_error(error)
     except Exception as error:  # its text may hold the key, as that of a header which cannot be written does
-        return Outcome(trouble=f"could not be asked ({type(error).__name__})", hopeless=True)
+        return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
 
 
 # A search provider's failure as one clear sentence for the page: what went wrong and where to look, and no key.
 
 _WRONG_KEY = re.compile(rb"SUBSCRIPTION_TOKEN_INVALID|SUBSCRIPTION_NOT_FOUND|x-subscription-token")
 """Brave's words for a wrong, a missing and an unpaid key, which it calls bad requests."""
-_SPENT = re.compile(rb"QUOTA_LIMITED|not enough credits", re.IGNORECASE)
+_QUOTA_EXHAUSTED = re.compile(rb"QUOTA_LIMITED|not enough credits", re.IGNORECASE)
 """Brave's and Serper's words for an account that has nothing left."""
 
 
-def key_trouble(provider: Provider) -> str:
+def key_problem(provider: Provider) -> str:
     """Why the key cannot be sent, going on from the provider's name in a sentence; "" when nothing is known."""
     key = provider.api_key
     if key is None:
@@ -164,20 +164,20 @@ def key_trouble(provider: Provider) -> str:
     return ""
 
 
-def complaint(outcome: Outcome, provider: Provider, seconds: float) -> str:
+def error_message(outcome: HttpResult, provider: Provider, seconds: float) -> str:
     """The sentence for an outcome without results; `seconds` is what one call may take."""
     who = _who(provider)
-    if outcome.late:
+    if outcome.timed_out:
         return f"{who} did not answer within {seconds:g} seconds."
-    if outcome.trouble:
-        return f"{who} {outcome.trouble}."
-    if known := provider.refusal(outcome.status) or _by_status(outcome, provider):
+    if outcome.error:
+        return f"{who} {outcome.error}."
+    if known := provider.status_message(outcome.status) or _by_status(outcome, provider):
         return f"{who} {known} ({outcome.status})."
-    said = quoted(_told(outcome.body), provider.api_key)
+    said = quoted(_message_in(outcome.body), provider.api_key)
     return f"{who} turned the search down ({outcome.status})" + (f': "{said}".' if said else ".")
 
 
-def no_results(outcome: Outcome, provider: Provider) -> str:
+def no_results(outcome: HttpResult, provider: Provider) -> str:
     """The sentence for a reply that came well and holds something else."""
     kind = outcome.headers.get("content-type", "").partition(";")[0].strip()
     sent = f", but {quoted(kind, provider.api_key)}" if kind and "json" not in kind else ""
@@ -189,9 +189,9 @@ def _who(provider: Provider) -> str:
     return f"The search engine {provider.title} at {host_of(provider.url)}"
 
 
-def _by_status(outcome: Outcome, provider: Provider) -> str:
+def _by_status(outcome: HttpResult, provider: Provider) -> str:
     status = outcome.status
-    if status == 402 or _SPENT.search(outcome.content):
+    if status == 402 or _QUOTA_EXHAUSTED.search(outcome.content):
         return "has no credit left for this account"
     if status in (401, 403) or (status in (400, 404, 422) and _WRONG_KEY.search(outcome.content)):
         return f"does not accept the key; look at {provider.setting}"
@@ -204,7 +204,7 @@ def _by_status(outcome: Outcome, provider: Provider) -> str:
     return "failed" if status >= 500 else ""
 
 
-def _told(body: Any, depth: int = 4) -> str:
+def _message_in(body: Any, depth: int = 4) -> str:
     """The message in an error's body, wherever the provider puts it: the first text under a name for messages."""
     if isinstance(body, list):
         body = body[0] if body else None
@@ -212,6 +212,6 @@ def _told(body: Any, depth: int = 4) -> str:
         return ""
     for name in ("message", "detail", "error", "errors"):
         told = body.get(name)
-        if text := told if isinstance(told, str) else _told(told, depth - 1):
+        if text := told if isinstance(told, str) else _message_in(told, depth - 1):
             return text
     return ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.web_search.base import EARLIEST, Asking, Fields, Limits, day_before
+from app.backends.web_search.base import EARLIEST_DATE, Fields, Limits, SearchRequest, day_before
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Brave:
     limits: ClassVar[Limits] = Limits(characters=400, words=50, hits=20)
     fields: ClassVar[Fields] = Fields("title", "url", "description", ("page_age", "age"))
 
-    def asking(self, query: str, k: int, before: date | None) -> Asking:
+    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Whatever people write is words: neither search operators nor misspellings that Brave would fix unseen."""
         asked: dict[str, str | int] = {
             "q": query,
@@ -39,8 +39,8 @@ class Brave:
             "spellcheck": "false",
         }
         if before:
-            asked["freshness"] = f"{EARLIEST}to{day_before(before)}"
-        return Asking("GET", {"params": asked}, {"X-Subscription-Token": self.api_key})
+            asked["freshness"] = f"{EARLIEST_DATE}to{day_before(before)}"
+        return SearchRequest("GET", {"params": asked}, {"X-Subscription-Token": self.api_key})
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """`web` is left out where nothing was found."""
@@ -49,6 +49,6 @@ class Brave:
             return [] if body.get("type") == "search" else None
         return web.get("results") if isinstance(web, dict) else None
 
-    def refusal(self, status: int) -> str:
+    def status_message(self, status: int) -> str:
         """Nothing of its own."""
         return ""

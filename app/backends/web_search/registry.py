@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from app.backends.web_search.base import Provider
 from app.backends.web_search.brave import Brave
-from app.backends.web_search.search import Searching
+from app.backends.web_search.search import ProviderSearch
 from app.backends.web_search.searxng import Searxng
 from app.backends.web_search.serper import Serper
 from app.backends.web_search.tavily import Tavily
@@ -23,13 +23,13 @@ PROVIDERS: tuple[type[Searxng] | type[Brave] | type[Tavily] | type[Serper], ...]
 """All that there are, each with its `name`, its `title`, and the `setting` that sets it up."""
 
 
-def configured(
+def configured_searches(
     searxng_url: str | None,
     brave_api_key: str | None,
     tavily_api_key: str | None,
     serper_api_key: str | None,
     call_seconds: float,
-) -> tuple[Searching, ...]:
+) -> tuple[ProviderSearch, ...]:
     """One for each setting that is set: an operator's own SearXNG first, for it tells nobody else who asks.
 
     Raises SettingsError for an address that cannot be one. Keys are looked at when they are used.
@@ -40,7 +40,7 @@ def configured(
         Tavily(tavily_api_key) if tavily_api_key else None,
         Serper(serper_api_key) if serper_api_key else None,
     )
-    return tuple(Searching(provider, call_seconds) for provider in providers if provider)
+    return tuple(ProviderSearch(provider, call_seconds) for provider in providers if provider)
 
 
 def _address(url: str) -> str:
@@ -58,11 +58,11 @@ def _address(url: str) -> str:
 
 log = logging.getLogger(__name__)
 
-REST_SECONDS = 300.0
+COOLDOWN_SECONDS = 300.0
 """How long one that failed comes after the others: a run must not wait for it at every hop."""
 
 
-class InTurn:
+class FailoverSearch:
     """Implements `WebSearch`. What did not work is noted in the report, and is the failure when nothing did.
 
     `name` is the first one's; `destination` names every host that may get a query.
@@ -99,7 +99,7 @@ class InTurn:
         """Those that failed of late come last, and are asked all the same when the others fail."""
         with self._lock:
             now = self._clock()
-            resting = {at for at, since in self._failed.items() if now - since < REST_SECONDS}
+            resting = {at for at, since in self._failed.items() if now - since < COOLDOWN_SECONDS}
         return sorted(range(len(self._searches)), key=resting.__contains__)
 
     def _note(self, at: int, failed: bool) -> None:
@@ -110,6 +110,8 @@ class InTurn:
                 self._failed.pop(at, None)
 
 
-def each_first(searches: Sequence[WebSearch]) -> dict[str, InTurn]:
+def with_failover(searches: Sequence[WebSearch]) -> dict[str, FailoverSearch]:
     """By its name each of them, with the others behind it for when it fails."""
-    return {first.name: InTurn([first, *(each for each in searches if each is not first)]) for first in searches}
+    return {
+        first.name: FailoverSearch([first, *(each for each in searches if each is not first)]) for first in searches
+    }

@@ -13,8 +13,17 @@ from html import unescape
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
-from app.backends.http import Outcome, Patience, destination_of, host_of
-from app.backends.web_search.base import Asking, Fields, Limits, Line, Provider, complaint, key_trouble, no_results
+from app.backends.http import HttpResult, RetryPolicy, destination_of, host_of
+from app.backends.web_search.base import (
+    Fields,
+    Limits,
+    Provider,
+    SearchRequest,
+    SearchTransport,
+    error_message,
+    key_problem,
+    no_results,
+)
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed
 from app.domain.model import SearchHit, Usage
@@ -35,14 +44,14 @@ _AGO = re.compile(r"(\d{1,4}|an?|one)\s+(second|sec|minute|min|hour|day|week|mon
 _RFC = re.compile(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4}\b")
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0, "hour": 1 / 24}
 _WRITTEN = ("%B %d, %Y", "%b %d, %Y", "%d %b %Y", "%d %B %Y")
-LONGEST = 100
+MAX_DATE_CHARACTERS = 100
 """Characters; a date is no longer."""
 
 
-def published(said: object, today: date) -> str | None:
+def parse_date(said: object, today: date) -> str | None:
     """The ISO date in what a provider says, None when it says none that can be read."""
     text = said.strip() if isinstance(said, str) else ""
-    if not text or len(text) > LONGEST:
+    if not text or len(text) > MAX_DATE_CHARACTERS:
         return None
     try:
         return _day(text, today).isoformat()
@@ -69,10 +78,10 @@ def _day(text: str, today: date) -> date:
 
 # What a provider lists -> hits that can be shown and read: plain text, addresses of web pages, each page once.
 
-TITLE_CHARACTERS = 300
-SNIPPET_CHARACTERS = 2_000
-URL_CHARACTERS = 2_000
-RAW_CHARACTERS = 20_000
+MAX_TITLE_CHARACTERS = 300
+MAX_SNIPPET_CHARACTERS = 2_000
+MAX_URL_CHARACTERS = 2_000
+MAX_RAW_CHARACTERS = 20_000
 """What is looked at of one text, markup included."""
 
 # No pattern looks past the next "<", and none gives back what it took: a parser of HTML needs half a minute for
@@ -88,7 +97,7 @@ _JOINERS = frozenset("\u200c\u200d")
 """Format characters that some scripts cannot be written without."""
 
 
-def hits(listed: Iterable[Any], fields: Fields, today: date) -> Iterator[SearchHit]:
+def parse_hits(listed: Iterable[Any], fields: Fields, today: date) -> Iterator[SearchHit]:
     """The results that lead to a web page, in their order, each address once. What is missing or odd is left empty."""
     seen = set()
     for result in listed:
@@ -103,11 +112,11 @@ def _hit(result: Mapping[str, Any], fields: Fields, today: date) -> SearchHit | 
     site = site_of(url) if isinstance(url, str) else ""
     if not isinstance(url, str) or not site:
         return None
-    dates = (published(result.get(name), today) for name in fields.dates)
+    dates = (parse_date(result.get(name), today) for name in fields.dates)
     return SearchHit(
-        title=plain(result.get(fields.title), TITLE_CHARACTERS),
+        title=plain_text(result.get(fields.title), MAX_TITLE_CHARACTERS),
         site=site,
-        snippet=plain(result.get(fields.snippet), SNIPPET_CHARACTERS),
+        snippet=plain_text(result.get(fields.snippet), MAX_SNIPPET_CHARACTERS),
         url=url,
         published=next((day for day in dates if day), None),
     )
@@ -115,7 +124,7 @@ def _hit(result: Mapping[str, Any], fields: Fields, today: date) -> SearchHit | 
 
 def site_of(url: str) -> str:
     """The host of a web page, without www.; "" for an address that is none, or that holds a name or password."""
-    if len(url) > URL_CHARACTERS or not url.isprintable() or " " in url:
+    if len(url) > MAX_URL_CHARACTERS or not url.isprintable() or " " in url:
         return ""
     try:
         parts = urlsplit(url)
@@ -127,11 +136,11 @@ def site_of(url: str) -> str:
     return (parts.hostname or "").removeprefix("www.")
 
 
-def plain(text: object, most: int) -> str:
+def plain_text(text: object, most: int) -> str:
     """One line of at most `most` characters, without markup and without what cannot be seen; "" for what is no text."""
     if not isinstance(text, str):
         return ""
-    shown = _COMMENT.sub("", _HIDDEN.sub(" ", text[:RAW_CHARACTERS]))
+    shown = _COMMENT.sub("", _HIDDEN.sub(" ", text[:MAX_RAW_CHARACTERS]))
     shown = unescape(_TAG.sub(lambda tag: "" if tag[1].lower() in _IN_A_WORD else " ", shown))
     line = " ".join("".join(map(_seen, shown)).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
@@ -145,14 +154,14 @@ def _seen(character: str) -> str:
     return " " if category in ("Cc", "Cs", "Co", "Cn") else character
 
 
-class Searching:
+class ProviderSearch:
     """Implements `WebSearch` with one provider. Safe to share between threads; keep one for the life of the process."""
 
     def __init__(
         self,
         provider: Provider,
         call_seconds: float,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         today: Callable[[], date] = date.today,
     ) -> None:
         """`call_seconds` is the most that one search takes, waits and further tries included."""
@@ -161,16 +170,16 @@ class Searching:
         self.destination = destination_of(provider.url)
         self._provider = provider
         self._call_seconds = call_seconds
-        self._patience = patience or Patience()
+        self._retry_policy = retry_policy or RetryPolicy()
         self._today = today
-        self._line = Line(provider.url)
+        self._transport = SearchTransport(provider.url)
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
         """At most `k` hits, none of which is known to be published on the day `before` or later. Raises CallFailed.
 
         A query without any words is not sent and finds nothing. A search counts as one call.
         """
-        words = shortened(query, self._provider.limits)
+        words = shorten_query(query, self._provider.limits)
         if not words:
             return ()
         request = {"query": words, "k": k, "before": before}
@@ -181,24 +190,28 @@ class Searching:
     def _found(self, words: str, k: int, before: str | None) -> list[SearchHit]:
         """Hits as they are made from the reply: an age is counted from the day on which it was told."""
         limits = self._provider.limits
-        asking = self._provider.asking(words, min(k, limits.hits), date.fromisoformat(before) if before else None)
-        found = hits(self._listed(self._asked(asking)), self._provider.fields, self._today())
+        build_request = self._provider.build_request(
+            words, min(k, limits.hits), date.fromisoformat(before) if before else None
+        )
+        found = parse_hits(self._listed(self._fetched(build_request)), self._provider.fields, self._today())
         return [hit for hit in found if not (before and hit.published and hit.published >= before)][:k]
 
-    def _asked(self, asking: Asking) -> Outcome:
+    def _fetched(self, build_request: SearchRequest) -> HttpResult:
         """The reply with status 200. Raises CallFailed for everything else."""
-        if trouble := key_trouble(self._provider):
-            raise CallFailed(f"The search engine {self.title} {trouble}.")
+        if error := key_problem(self._provider):
+            raise CallFailed(f"The search engine {self.title} {error}.")
         entered(f"searching with {self.title}")
-        self._line.open()
-        deadline = self._patience.clock() + self._call_seconds
-        outcome = self._patience.outcome(partial(self._line.ask, asking), deadline, host_of(self._provider.url))
+        self._transport.open()
+        deadline = self._retry_policy.clock() + self._call_seconds
+        outcome = self._retry_policy.run(
+            partial(self._transport.ask, build_request), deadline, host_of(self._provider.url)
+        )
         if outcome.status != 200:
-            raise CallFailed(complaint(outcome, self._provider, self._call_seconds))
+            raise CallFailed(error_message(outcome, self._provider, self._call_seconds))
         used(Usage(calls=1))
         return outcome
 
-    def _listed(self, outcome: Outcome) -> list[Any]:
+    def _listed(self, outcome: HttpResult) -> list[Any]:
         """The results in a reply. Raises CallFailed when it is something else."""
         body = outcome.body
         listed = self._provider.results(body) if isinstance(body, dict) else None
@@ -207,7 +220,7 @@ class Searching:
         return listed
 
 
-def shortened(query: str, limits: Limits) -> str:
+def shorten_query(query: str, limits: Limits) -> str:
     """The query on one line, cut at the end of the last word that fits, or inside a word that alone is too long."""
     words = " ".join(query.split()[: limits.words])
     if len(words) <= limits.characters:

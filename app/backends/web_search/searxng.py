@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any, ClassVar
 
 from app.backends.http import quoted
-from app.backends.web_search.base import Asking, Fields, Limits
+from app.backends.web_search.base import Fields, Limits, SearchRequest
 from app.domain.errors import CallFailed
 
 _REFUSALS = {
@@ -40,9 +40,9 @@ class Searxng:
         """Where searches go."""
         return self.base_url.rstrip("/").removesuffix("/search") + "/search"
 
-    def asking(self, query: str, k: int, before: date | None) -> Asking:
+    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """A form, so that the query stands in no access log; its words cannot be taken for SearXNG's own commands."""
-        return Asking("POST", {"data": {"q": " ".join(_plain(query)), "format": "json"}})
+        return SearchRequest("POST", {"data": {"q": " ".join(_plain(query)), "format": "json"}})
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Nothing found by engines that did not answer is a failure, and no result."""
@@ -52,7 +52,7 @@ class Searxng:
             raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {silent}.")
         return found
 
-    def refusal(self, status: int) -> str:
+    def status_message(self, status: int) -> str:
         """There is no key to be wrong, so these speak of its own settings."""
         return _REFUSALS.get(status, "")
 

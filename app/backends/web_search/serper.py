@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.web_search.base import Asking, Fields, Limits
+from app.backends.web_search.base import Fields, Limits, SearchRequest
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Serper:
     limits: ClassVar[Limits] = Limits(characters=400, hits=100)
     fields: ClassVar[Fields] = Fields("title", "link", "snippet", ("date",))
 
-    def asking(self, query: str, k: int, before: date | None) -> Asking:
+    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Without a date: there is no such filter."""
-        return Asking("POST", {"json": {"q": query, "num": k}}, {"X-API-KEY": self.api_key})
+        return SearchRequest("POST", {"json": {"q": query, "num": k}}, {"X-API-KEY": self.api_key})
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Left out where nothing was found; the parameters of the search are always told."""
         return body.get("organic", [] if "searchParameters" in body else None)
 
-    def refusal(self, status: int) -> str:
+    def status_message(self, status: int) -> str:
         """Nothing of its own."""
         return ""

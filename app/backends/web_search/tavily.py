@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from app.backends.web_search.base import Asking, Fields, Limits, day_before
+from app.backends.web_search.base import Fields, Limits, SearchRequest, day_before
 
-SPENT = (432, 433)
+QUOTA_STATUSES = (432, 433)
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,17 @@ class Tavily:
     limits: ClassVar[Limits] = Limits(characters=400, hits=20)
     fields: ClassVar[Fields] = Fields("title", "url", "content", ("published_date",))
 
-    def asking(self, query: str, k: int, before: date | None) -> Asking:
+    def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Some of its clients' documentation counts `end_date` in, so the day before is asked for."""
         asked: dict[str, Any] = {"query": query, "max_results": k, "search_depth": "basic", "include_answer": False}
         if before:
             asked["end_date"] = day_before(before)
-        return Asking("POST", {"json": asked}, {"Authorization": f"Bearer {self.api_key}"})
+        return SearchRequest("POST", {"json": asked}, {"Authorization": f"Bearer {self.api_key}"})
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Always there, empty where nothing was found."""
         return body.get("results")
 
-    def refusal(self, status: int) -> str:
+    def status_message(self, status: int) -> str:
         """What its own statuses mean."""
-        return "has no credit left for this account" if status in SPENT else ""
+        return "has no credit left for this account" if status in QUOTA_STATUSES else ""

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.backends.http import Patience
+from app.backends.http import RetryPolicy
 from app.backends.web_search.base import Provider
 from app.backends.web_search.brave import Brave
-from app.backends.web_search.search import Searching
+from app.backends.web_search.search import ProviderSearch
 from app.backends.web_search.searxng import Searxng
 from app.backends.web_search.serper import Serper
 from app.backends.web_search.tavily import Tavily
@@ -53,14 +53,14 @@ KEYED = ("brave", "tavily", "serper")
 
 def searching(
     name: str, server: SearchServer, *, seconds: float = 10, sleeps: list[float] | None = None, key: str = KEY
-) -> Searching:
+) -> ProviderSearch:
     """A search that does not really wait between tries; `sleeps` collects how long it would."""
     kept = [] if sleeps is None else sleeps
-    patience = Patience(sleep=kept.append, jitter=lambda: 1.0)
-    return Searching(provider_at(name, server, key), seconds, patience, lambda: TODAY)
+    retry_policy = RetryPolicy(sleep=kept.append, jitter=lambda: 1.0)
+    return ProviderSearch(provider_at(name, server, key), seconds, retry_policy, lambda: TODAY)
 
 
-def failure(search: Searching) -> str:
+def failure(search: ProviderSearch) -> str:
     """What it says when it cannot search."""
     with pytest.raises(CallFailed) as caught:
         search.search("Who wrote Hamlet?", 10)

@@ -71,7 +71,7 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(name, status
         listening(told.append),
     ):
         search = searching(name, server)
-        search._line.open()
+        search._transport.open()
         for logger in ("httpx2", "httpcore2"):
             logging.getLogger(logger).setLevel(logging.DEBUG)
         try:
@@ -81,7 +81,7 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(name, status
             logging.getLogger("app").exception("it failed")
     assert KEY in str(server.asked[0].headers)  # so it was there to be leaked
     kept = json.dumps([[call.model, dict(call.request)] for call in store.calls]) + json.dumps(store.replies)
-    asking = search._provider.asking("Who?", 10, None)
-    everything = caplog.text + kept + repr(told) + repr(vars(search)) + repr(asking)
+    build_request = search._provider.build_request("Who?", 10, None)
+    everything = caplog.text + kept + repr(told) + repr(vars(search)) + repr(build_request)
     assert "it failed" in everything
     assert KEY not in everything

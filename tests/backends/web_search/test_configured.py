@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.web_search.registry import PROVIDERS, configured
+from app.backends.web_search.registry import PROVIDERS, configured_searches
 from app.domain.errors import SettingsError
 
 
 def test_nothing_set_is_nothing_to_search_with():
-    assert configured(None, None, None, "", 60) == ()
+    assert configured_searches(None, None, None, "", 60) == ()
 
 
 def test_each_setting_sets_up_one_search_engine_and_says_who_gets_the_queries():
-    searches = configured("http://127.0.0.1:8080", "b", "t", "s", 60)
+    searches = configured_searches("http://127.0.0.1:8080", "b", "t", "s", 60)
     assert {each.name: each.destination for each in searches} == {
         "searxng": None,
         "brave": "api.search.brave.com",
@@ -21,7 +21,10 @@ def test_each_setting_sets_up_one_search_engine_and_says_who_gets_the_queries():
         "serper": "google.serper.dev",
     }
     assert [each.name for each in searches] == [each.name for each in PROVIDERS]
-    assert [each.name for each in configured("https://searx.example/", None, "t", None, 60)] == ["searxng", "tavily"]
+    assert [each.name for each in configured_searches("https://searx.example/", None, "t", None, 60)] == [
+        "searxng",
+        "tavily",
+    ]
 
 
 def test_every_provider_names_its_setting():
@@ -33,6 +36,6 @@ def test_every_provider_names_its_setting():
     ["searx.example", "ftp://searx.example", "http://", "http://[::1", "http://a:99999", "http://who:secret@a.example"],
 )
 def test_an_address_of_searxng_that_cannot_be_is_named_and_not_shown(url):
-    with pytest.raises(SettingsError, match=r"^SEARXNG_URL must be a URL like") as refusal:
-        configured(url, None, None, None, 60)
-    assert "secret" not in str(refusal.value)
+    with pytest.raises(SettingsError, match=r"^SEARXNG_URL must be a URL like") as status_message:
+        configured_searches(url, None, None, None, 60)
+    assert "secret" not in str(status_message.value)

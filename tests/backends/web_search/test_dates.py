@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.web_search.search import published
+from app.backends.web_search.search import parse_date
 from tests.backends.web_search.searching_at import TODAY
 
 
@@ -36,7 +36,7 @@ from tests.backends.web_search.searching_at import TODAY
     ],
 )
 def test_a_documented_form_is_read(said, day):
-    assert published(said, TODAY) == day
+    assert parse_date(said, TODAY) == day
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_a_documented_form_is_read(said, day):
     ],
 )
 def test_whatever_else_is_said_is_no_date(said):
-    assert published(said, TODAY) is None
+    assert parse_date(said, TODAY) is None

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from app.backends.web_search.base import LARGEST
-from app.backends.web_search.search import Searching
+from app.backends.web_search.base import MAX_RESPONSE_BYTES
+from app.backends.web_search.search import ProviderSearch
 from app.backends.web_search.searxng import Searxng
 from tests.backends.web_search.search_server import KEY, Reply, SearchServer, brave_reply
 from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, failure, searching
@@ -67,7 +67,7 @@ def test_a_refusal_names_what_to_look_at(name, reply, sentence):
         (Reply(b"[" * 100_000), "did not send search results"),
         (Reply(b"", 301, {"Location": "http://127.0.0.1:9/"}), "sends searches on to another address"),
         (Reply({"message": ["odd"], "detail": [], "errors": [{"x": 1}]}, 418), "turned the search down (418)."),
-        (Reply(b" " * (LARGEST + 1)), "sent more than 2,000,000 bytes"),
+        (Reply(b" " * (MAX_RESPONSE_BYTES + 1)), "sent more than 2,000,000 bytes"),
         (Reply(gzip.compress(b" " * 50_000_000), headers={"Content-Encoding": "gzip"}), "sent more than 2,000,000"),
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",
@@ -132,7 +132,7 @@ def test_a_wait_that_would_outlast_the_call_is_not_begun():
 def test_a_provider_that_takes_too_long_is_left_when_the_calls_time_is_up(name, late):
     with SearchServer([Reply(REPLIES[name](HAMLET), **late)]) as server:
         search = searching(name, server, seconds=0.5)
-        search._line.open()
+        search._transport.open()
         begun = time.monotonic()
         assert "did not answer within 0.5 seconds." in failure(search)
         assert time.monotonic() - begun < LONG
@@ -141,7 +141,7 @@ def test_a_provider_that_takes_too_long_is_left_when_the_calls_time_is_up(name, 
 def test_a_host_where_nothing_listens_is_named():
     with socket.create_server(("127.0.0.1", 0)) as once:
         port = once.getsockname()[1]
-    said = failure(Searching(Searxng(f"http://127.0.0.1:{port}"), 30))
+    said = failure(ProviderSearch(Searxng(f"http://127.0.0.1:{port}"), 30))
     assert said == (
         f"The search engine SearXNG at 127.0.0.1:{port} cannot be reached; "
         "see that it runs there and that the address is right."
@@ -149,11 +149,11 @@ def test_a_host_where_nothing_listens_is_named():
 
 
 def test_a_host_that_is_not_known_is_named():
-    assert "searx.invalid cannot be found" in failure(Searching(Searxng("http://searx.invalid"), 30))
+    assert "searx.invalid cannot be found" in failure(ProviderSearch(Searxng("http://searx.invalid"), 30))
 
 
 def test_an_address_that_cannot_be_is_a_failure():
-    assert "127.0.0.1:99999 could not be asked" in failure(Searching(Searxng("http://127.0.0.1:99999"), 30))
+    assert "127.0.0.1:99999 could not be asked" in failure(ProviderSearch(Searxng("http://127.0.0.1:99999"), 30))
 
 
 @pytest.mark.parametrize("name", KEYED)

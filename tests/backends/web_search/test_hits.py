@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.backends.web_search.base import Fields
-from app.backends.web_search.search import SNIPPET_CHARACTERS, TITLE_CHARACTERS, hits, plain, site_of
+from app.backends.web_search.search import MAX_SNIPPET_CHARACTERS, MAX_TITLE_CHARACTERS, parse_hits, plain_text, site_of
 from tests.backends.web_search.searching_at import TODAY
 
 FIELDS = Fields("title", "url", "snippet", ("date", "age"))
@@ -17,7 +17,7 @@ PAGE = "https://example.org/page"
 
 
 def made(*listed: object):
-    return list(hits(listed, FIELDS, TODAY))
+    return list(parse_hits(listed, FIELDS, TODAY))
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,12 @@ def test_the_site_is_the_host_that_the_address_really_leads_to(url, site):
     ],
 )
 def test_markup_and_what_cannot_be_seen_is_taken_out(text, shown):
-    assert plain(text, 300) == shown
+    assert plain_text(text, 300) == shown
 
 
 def test_long_texts_are_cut_and_say_so():
     (hit,) = made({"url": PAGE, "title": "t" * 10**6, "snippet": "s" * 10**6})
-    assert (len(hit.title), len(hit.snippet)) == (TITLE_CHARACTERS, SNIPPET_CHARACTERS)
+    assert (len(hit.title), len(hit.snippet)) == (MAX_TITLE_CHARACTERS, MAX_SNIPPET_CHARACTERS)
     assert hit.title.endswith("t…") and hit.snippet.endswith("s…")
 
 
@@ -117,7 +117,7 @@ def test_long_texts_are_cut_and_say_so():
 )
 def test_text_that_is_made_to_hurt_a_parser_is_read_at_once(piece):
     begun = time.thread_time()
-    plain(piece * 10**6, 300)
+    plain_text(piece * 10**6, 300)
     assert time.thread_time() - begun < 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.backends.web_search.registry import PROVIDERS
-from app.backends.web_search.search import shortened
+from app.backends.web_search.search import shorten_query
 from app.domain.model import Claim, Question
 from app.modules.answerers.web_search import LONG_CHARACTERS, LONG_WORDS, names_query, whole_query
 
@@ -24,7 +24,7 @@ def test_of_a_long_claim_the_question_is_searched_for_whole(claim: str, engine) 
     question = Question("In which year did the bridge open?")
     query = whole_query(Claim(claim.strip()), question)
     assert sorted(query.split()) == sorted(f"{claim} {question.text}".split())
-    assert question.text in shortened(query, engine.limits)
+    assert question.text in shorten_query(query, engine.limits)
 
 
 def test_a_query_counts_as_long_where_the_first_engine_would_cut_it() -> None:

@@ -35,7 +35,7 @@ class Metrics:
         options: dict[str, Any] = {"registry": self.registry}
         self._hops = Histogram(
             "hopcheck_hop_seconds",
-            "From a question to whether it counts.",
+            "From a question to the decision on its answer.",
             ["outcome"],
             buckets=BUCKET_SECONDS,
             **options,
@@ -44,7 +44,7 @@ class Metrics:
             "hopcheck_call_seconds", "Calls of models and search engines.", ["model"], buckets=BUCKET_SECONDS, **options
         )
         self._tokens = Counter("hopcheck_tokens", "Tokens of language models.", ["kind"], **options)
-        self._cached = Counter("hopcheck_cache_hits", "Calls that were not made, for their reply was kept.", **options)
+        self._cached = Counter("hopcheck_cache_hits", "Calls answered with a stored reply.", **options)
         self._asked_at: dict[str, float] = {}
 
     def text(self) -> bytes:
@@ -104,6 +104,6 @@ class _DatabaseCollector(Collector):
             for kind, number in counts.items():
                 runs.add_metric(kind, number)
             yield runs
-            yield GaugeMetricFamily("hopcheck_runs_waiting", "Runs that nobody carries out yet.", waiting)
+            yield GaugeMetricFamily("hopcheck_runs_waiting", "Unfinished runs that no process carries out.", waiting)
         if self._followers:
             yield GaugeMetricFamily("hopcheck_followers", "Open streams of this process.", self._followers())

@@ -1,4 +1,4 @@
-"""Batches: every claim gets one run, people's runs go first, and a batch can be paused, cancelled and tried again."""
+"""Every claim gets one run, people's runs go first, and a batch can be paused, cancelled and retried."""
 
 from __future__ import annotations
 
@@ -172,8 +172,8 @@ def test_a_line_that_was_no_claim_is_told_and_never_run(runs_with, sessions):
     batch_id = runs.start_batch([*lines(1), bad], RunOptions(), "me", "Mine")
     fed_until(runs, batch_id)
     assert len(runs_of(sessions, batch_id)) == 1
-    told = runs.batches.claims(batch_id)[1]
-    assert (told.state, told.problem, told.run_id) == (BAD_INPUT, "Line 2: The claim is too short.", None)
+    claim = runs.batches.claims(batch_id)[1]
+    assert (claim.state, claim.problem, claim.run_id) == (BAD_INPUT, "Line 2: The claim is too short.", None)
 
 
 def test_a_run_that_its_owner_deleted_is_told_as_deleted_and_not_tried_again(runs_with):

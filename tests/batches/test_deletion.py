@@ -1,4 +1,4 @@
-"""A deleted batch is gone with its runs for everybody at once, is had back for a while, then is gone for good."""
+"""A deleted batch is hidden with its runs, can be restored for a while, and is then purged."""
 
 from __future__ import annotations
 

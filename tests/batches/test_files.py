@@ -1,4 +1,4 @@
-"""Files of claims are read in three forms, with every bad line told by its number; results are safe to open."""
+"""Files of claims are read in three formats, invalid lines are named by number, and results are safe to open."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_stands_in_a_bad_line_can_be_stored():
 
 
 @pytest.mark.parametrize(
-    ("sent", "name", "told"),
+    ("sent", "name", "message"),
     [
         (b"", "", NO_CLAIMS),
         (b"claim,speaker\n", "", NO_CLAIMS),
@@ -93,10 +93,10 @@ def test_what_stands_in_a_bad_line_can_be_stored():
         (b"x" * (MAX_BYTES + 1), "", TOO_LARGE),
     ],
 )
-def test_a_file_that_cannot_be_taken_says_why_in_one_sentence(sent, name, told):
+def test_a_file_that_cannot_be_taken_says_why_in_one_sentence(sent, name, message):
     with pytest.raises(InvalidInput) as caught:
         read_claims(sent, name)
-    assert str(caught.value) == told and caught.value.field == "claims"
+    assert str(caught.value) == message and caught.value.field == "claims"
 
 
 def test_as_many_claims_as_may_be_are_read():

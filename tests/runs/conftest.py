@@ -1,4 +1,4 @@
-"""Runs over scripted strategies, each on a real SQLite file and on a real PostgreSQL."""
+"""Runs with scripted strategies, on a SQLite file and on PostgreSQL."""
 
 from __future__ import annotations
 

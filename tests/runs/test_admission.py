@@ -1,4 +1,4 @@
-"""The door: so many may wait, everybody is told how long, and a spent day is over."""
+"""The queue is limited, a waiting run has a place in it, and a daily limit stops new runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run goes on from an earlier one: what stood there is not asked again, and what was changed is asked as put."""
+"""A branch keeps the hops before the changed one without asking them again, and asks the changed question."""
 
 from __future__ import annotations
 

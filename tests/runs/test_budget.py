@@ -1,4 +1,4 @@
-"""The control: it says go on until a limit is reached, and then which."""
+"""Limits of a run and of a day, the owner's commands, and the daily sum of all costs."""
 
 from __future__ import annotations
 
@@ -130,13 +130,13 @@ def test_a_reason_once_given_stands():
 
 def test_the_days_sum_is_not_asked_for_when_the_day_has_no_limit():
     def today() -> Usage:
-        raise AssertionError("nobody needs it")
+        raise AssertionError("not needed")
 
     assert RunBudget(Limits(calls=5), today).command() is RunCommand.CONTINUE
 
 
 def test_waiting_and_the_gap_before_a_take_over_are_no_work():
-    told = [
+    events = [
         (0, RunStarted(Claim("Hamlet is a play."), RunOptions())),
         (0, WAITING),
         (100, PHASE),
@@ -145,7 +145,7 @@ def test_waiting_and_the_gap_before_a_take_over_are_no_work():
         (5000, RunResumed("The check was cut off.")),
         (5002, PHASE),
     ]
-    assert worked_seconds(StoredEvent(n, at, event) for n, (at, event) in enumerate(told, 1)) == 12
+    assert worked_seconds(StoredEvent(n, at, event) for n, (at, event) in enumerate(events, 1)) == 12
 
 
 # The day's sum: everybody adds to one, and a new day begins with nothing.

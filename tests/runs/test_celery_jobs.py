@@ -1,4 +1,4 @@
-"""A run's message reaches a worker, comes once while it is on its way, and again when it was lost."""
+"""A run's message reaches a worker, is sent once while it is queued, and again if it was lost."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def engine(tmp_path):
     made.dispose()
 
 
-def told(engine, statement: str) -> str:
+def message_of(engine, statement: str) -> str:
     with pytest.raises(DatabaseUnavailable) as raised, engine.begin() as connection:
         connection.execute(text(statement))
     return str(raised.value)
@@ -26,14 +26,14 @@ def told(engine, statement: str) -> str:
 
 @pytest.mark.parametrize("statement", ["select * from runs", "insert into runs values (1)"])
 def test_a_database_without_tables_names_the_command_that_makes_them(engine, statement):
-    assert "flask --app app db upgrade" in told(engine, statement)
+    assert "flask --app app db upgrade" in message_of(engine, statement)
 
 
 def test_a_table_of_an_older_version_names_it_too(engine):
     with engine.begin() as connection:
         connection.execute(text("create table runs (id text)"))
-    assert "flask --app app db upgrade" in told(engine, "select epoch from runs")
-    assert "flask --app app db upgrade" in told(engine, "insert into runs (epoch) values (1)")
+    assert "flask --app app db upgrade" in message_of(engine, "select epoch from runs")
+    assert "flask --app app db upgrade" in message_of(engine, "insert into runs (epoch) values (1)")
 
 
 def test_a_locked_database_is_busy(tmp_path, engine):
@@ -50,11 +50,11 @@ def test_a_locked_database_is_busy(tmp_path, engine):
 
 def test_a_file_that_is_no_database_says_so(tmp_path):
     (tmp_path / "some.sqlite3").write_bytes(b"not a database at all" * 100)
-    assert "is no database" in told(create_engine(f"sqlite:///{tmp_path / 'some.sqlite3'}"), "select 1")
+    assert "is no database" in message_of(create_engine(f"sqlite:///{tmp_path / 'some.sqlite3'}"), "select 1")
 
 
 def test_a_folder_that_is_not_there_says_so(tmp_path):
-    assert "cannot be opened" in told(create_engine(f"sqlite:///{tmp_path / 'no' / 'some.sqlite3'}"), "select 1")
+    assert "cannot be opened" in message_of(create_engine(f"sqlite:///{tmp_path / 'no' / 'some.sqlite3'}"), "select 1")
 
 
 def test_a_server_that_does_not_answer_says_so_whatever_its_driver_is():

@@ -1,4 +1,4 @@
-"""Deleted by its owner: gone for everybody at once, had back for a while, then gone for good with all that was its."""
+"""A deleted run is hidden at once, can be restored for a while, and is then purged with all its data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events survive being stored: what is read back equals what was written."""
+"""Stored events equal those that were written when they are read back."""
 
 from __future__ import annotations
 

@@ -133,7 +133,9 @@ def test_a_cost_is_added_to_the_days_in_the_same_transaction(log, lease, session
         session.execute(text("alter table spending rename to lost"))
     with pytest.raises(DatabaseUnavailable):
         log.append(lease, TokensUsed(Usage(1)))
-    assert [each.seq for each in log.read("run")] == [1, 2, 3, 4, 5], "what could not be counted is not told either"
+    assert [each.seq for each in log.read("run")] == [1, 2, 3, 4, 5], (
+        "an event whose cost could not be counted is not stored"
+    )
 
 
 def test_who_is_not_admitted_leaves_no_run(log):

@@ -1,4 +1,4 @@
-"""A run handed out as one object: exactly the promised keys, whatever became of the run."""
+"""An exported run has exactly the documented keys, however the run ended."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CREATED = datetime(2026, 3, 1, 13, 30, tzinfo=timezone(timedelta(hours=1)))
 ASKED = QuestionAsked(1, Question("Who wrote Hamlet?"))
 
 
-def told(*events):
+def export_of(*events):
     """The exported run of these events, each a second after the last, by way of JSON text."""
     report = reduce_events((event, float(at)) for at, event in enumerate(events))
     return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), report))))
@@ -58,7 +58,7 @@ def told(*events):
 def test_a_run_with_a_verdict_is_told_whole():
     found = answer("Shakespeare", "Hamlet is by Shakespeare.")
     verdict = Verdict(Label.SUPPORTED, (Sentence("It is.", (1,)),), None, 0.9)
-    run = told(
+    run = export_of(
         STARTED,
         ASKED,
         TokensUsed(Usage(1, 10, 2)),
@@ -149,8 +149,8 @@ def test_a_run_with_a_verdict_is_told_whole():
 
 @pytest.mark.parametrize("events", [(), (ASKED,), (ASKED, RunFailed("no"))])
 def test_a_run_without_a_verdict_has_the_same_keys_and_no_label(events):
-    run = told(STARTED, *events)
-    assert list(run) == list(told(STARTED, VerdictReached(Verdict(Label.REFUTED, ()))))
+    run = export_of(STARTED, *events)
+    assert list(run) == list(export_of(STARTED, VerdictReached(Verdict(Label.REFUTED, ()))))
     assert (run["label"], run["confidence"], run["missing"], run["rationale"]) == (None, None, None, [])
     assert run["stopped_because"] is None
 
@@ -160,7 +160,7 @@ def test_what_rests_on_a_models_memory_is_called_so_in_every_hop_and_sentence():
     said = Answer("Bacon", Span(recited, 13, 18), (recited,))
     found = answer("1601", "Hamlet is of 1601.")
     rationale = Sentence("Bacon wrote it.", (1,)), Sentence("It is of 1601.", (2,)), Sentence("So it is.", (1, 2))
-    run = told(
+    run = export_of(
         STARTED,
         ASKED,
         AnswerFound(1, said),
@@ -177,14 +177,14 @@ def test_what_rests_on_a_models_memory_is_called_so_in_every_hop_and_sentence():
 
 
 def test_no_answer_cites_nothing():
-    run = told(STARTED, ASKED, AnswerFound(1, Answer(None, retrieved=(passage("Nothing."),))))
+    run = export_of(STARTED, ASKED, AnswerFound(1, Answer(None, retrieved=(passage("Nothing."),))))
     (hop,) = run["hops"]
     assert (hop["answer"], [each["cited"] for each in hop["evidence"]]) == (None, [False])
 
 
 def test_the_cited_passage_is_told_even_when_it_was_not_among_the_retrieved():
     found = Answer("it", Span(passage("This is it."), 8, 10), (passage("Another."),))
-    (hop,) = told(STARTED, ASKED, AnswerFound(1, found))["hops"]
+    (hop,) = export_of(STARTED, ASKED, AnswerFound(1, found))["hops"]
     assert [(each["text"], each["cited"]) for each in hop["evidence"]] == [("This is it.", True), ("Another.", False)]
 
 
@@ -192,13 +192,13 @@ def test_a_fact_checkers_page_is_told_to_be_one_and_when_it_was_published():
     page = Passage(
         "It is false.", "Checked", "politifact.com", "https://www.politifact.com/a", "2020-11-01", Origin.WEB
     )
-    (hop,) = told(STARTED, ASKED, AnswerFound(1, Answer(None, retrieved=(page,))))["hops"]
+    (hop,) = export_of(STARTED, ASKED, AnswerFound(1, Answer(None, retrieved=(page,))))["hops"]
     (evidence,) = hop["evidence"]
     assert (evidence["fact_check"], evidence["published"]) == (True, "2020-11-01")
 
 
 def test_what_did_not_work_is_told_and_why_there_is_no_verdict():
-    run = told(STARTED, ASKED, TroubleMet("Brave gave no answer."), RunResumed("cut off"), RunFailed("No luck."))
+    run = export_of(STARTED, ASKED, TroubleMet("Brave gave no answer."), RunResumed("cut off"), RunFailed("No luck."))
     assert (run["state"], run["problem"], run["failures"], run["resumed"]) == (
         "failed",
         "No luck.",
@@ -208,16 +208,16 @@ def test_what_did_not_work_is_told_and_why_there_is_no_verdict():
 
 
 def test_a_run_under_way_says_what_it_is_doing():
-    run = told(STARTED, PhaseEntered("asking"))
+    run = export_of(STARTED, PhaseEntered("asking"))
     assert (run["state"], run["phase"]) == ("running", "asking")
 
 
 @pytest.mark.parametrize("question, told_as", [(Question("By whom is it?"), "By whom is it?"), (None, None)])
 def test_a_branch_says_where_it_left_another_run_and_what_it_asks_there(question, told_as):
-    run = told(STARTED, RunBranched(Branch("its-parent", 2, question)))
+    run = export_of(STARTED, RunBranched(Branch("its-parent", 2, question)))
     assert run["branch"] == {"parent": "its-parent", "hop": 2, "question": told_as}
 
 
 def test_a_report_that_was_read_from_a_file_is_told_to_be_one():
-    run = told(STARTED, RunImported(Imported("2025-12-31T23:59:00+00:00")))
+    run = export_of(STARTED, RunImported(Imported("2025-12-31T23:59:00+00:00")))
     assert run["imported"] == {"made_at": "2025-12-31T23:59:00+00:00"}

@@ -1,4 +1,4 @@
-"""Following several runs at once: whatever happens in any of them is told, and nothing is waited for in vain."""
+"""Following several runs at once returns new events of any of them and does not wait without need."""
 
 from __future__ import annotations
 

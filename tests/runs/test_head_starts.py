@@ -1,4 +1,4 @@
-"""Calls that a run makes ahead of their turn: stored, limited, paid for and taken up again like all others."""
+"""Speculative calls of a run are stored, limited, counted and replayed like all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An owner's runs in a list: searched, filtered, some at a time, and never another's."""
+"""The list of an owner's runs can be searched, filtered and paged, and has no run of another owner."""
 
 from __future__ import annotations
 

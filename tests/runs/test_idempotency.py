@@ -1,4 +1,4 @@
-"""One form, one run: what is sent twice leads to the same run, what was changed to another."""
+"""The same form sent twice starts one run; a changed form starts another."""
 
 from __future__ import annotations
 

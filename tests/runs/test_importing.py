@@ -1,4 +1,4 @@
-"""A JSON export read again: it tells the same, is marked as imported, and whatever else a file holds is refused."""
+"""An imported JSON export equals the original, is marked as imported, and invalid files are refused."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def exported(events) -> dict:
     return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), reduce_events(events)))))
 
 
-def again(told: dict) -> dict:
+def again(report: dict) -> dict:
     """What is exported of this export once it was imported."""
-    return exported(read_export(json.dumps(told).encode()))
+    return exported(read_export(json.dumps(report).encode()))
 
 
-def without_own(told: dict) -> dict:
-    return {name: value for name, value in told.items() if name not in OWN}
+def without_own(report: dict) -> dict:
+    return {name: value for name, value in report.items() if name not in OWN}
 
 
 # Texts as they are stored: control characters are replaced at the import, lone surrogates are no UTF-8.
@@ -80,16 +80,16 @@ def answers(draw) -> Answer:
 @st.composite
 def hops(draw, number: int) -> list:
     """The events of one hop, closed in any way or left open."""
-    told = [PhaseEntered("asking"), TokensUsed(draw(usages))]
+    events = [PhaseEntered("asking"), TokensUsed(draw(usages))]
     closing = draw(st.sampled_from([HopKept, HopSetAside, HopFailed, HopInterrupted, None]))
     if closing is HopFailed and draw(st.booleans()):
-        return [*told, HopFailed(number, "question generator", draw(words))]
-    told.append(QuestionAsked(number, Question(draw(words))))
+        return [*events, HopFailed(number, "question generator", draw(words))]
+    events.append(QuestionAsked(number, Question(draw(words))))
     if draw(st.booleans()):
-        told += [TokensUsed(draw(usages)), AnswerFound(number, draw(answers()))]
+        events += [TokensUsed(draw(usages)), AnswerFound(number, draw(answers()))]
     if closing is HopFailed:
-        return [*told, HopFailed(number, "answerer", draw(words))]
-    return [*told, closing(number, draw(words))] if closing else told
+        return [*events, HopFailed(number, "answerer", draw(words))]
+    return [*events, closing(number, draw(words))] if closing else events
 
 
 @st.composite
@@ -102,25 +102,25 @@ def runs(draw) -> list:
         max_hops=st.integers(0, 50),
         modules=st.lists(st.tuples(words, words), max_size=3).map(tuple),
     )
-    told = [
+    events = [
         RunStarted(
             Claim(draw(claims), draw(st.none() | claims), draw(st.none() | st.just("2020-10-31"))), draw(options)
         )
     ]
     if draw(st.booleans()):
-        told.append(
+        events.append(
             RunBranched(
                 Branch("a_parent-of-it", draw(st.integers(1, 50)), draw(st.none() | st.builds(Question, words)))
             )
         )
-    told += [RunResumed("It was cut off.")] * draw(st.integers(0, 2))
+    events += [RunResumed("It was cut off.")] * draw(st.integers(0, 2))
     count = draw(st.integers(0, 3))
     for number in range(1, count + 1):
-        told += draw(hops(number))
+        events += draw(hops(number))
         troubles = st.builds(TroubleMet, words) | st.builds(StepFailed, st.just("claim verifier"), words)
-        told += draw(st.lists(troubles | st.builds(TokensUsed, usages), max_size=2))
+        events += draw(st.lists(troubles | st.builds(TokensUsed, usages), max_size=2))
     if draw(st.booleans()):
-        told.append(QuestioningEnded(draw(words)))
+        events.append(QuestioningEnded(draw(words)))
     rationale = st.lists(
         st.builds(Sentence, words, st.lists(st.integers(1, max(count, 1)), max_size=2 if count else 0).map(tuple)),
         max_size=3,
@@ -128,17 +128,17 @@ def runs(draw) -> list:
     verdict = st.builds(
         Verdict, st.sampled_from(Label), rationale.map(tuple), st.none() | words, st.none() | st.floats(0, 1)
     )
-    told.append(
+    events.append(
         draw(st.builds(VerdictReached, verdict) | st.builds(RunFailed, words) | st.builds(RunInterrupted, words))
     )
-    return list(zip(told, sorted(draw(st.lists(seconds, min_size=len(told), max_size=len(told)))), strict=True))
+    return list(zip(events, sorted(draw(st.lists(seconds, min_size=len(events), max_size=len(events)))), strict=True))
 
 
 @settings(max_examples=150)
 @given(runs())
 def test_what_is_imported_exports_the_same(events):
-    told = exported(events)
-    assert without_own(again(told)) == without_own(told)
+    report = exported(events)
+    assert without_own(again(report)) == without_own(report)
 
 
 STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(modules=(("reasoner", "scripted"),)))
@@ -154,10 +154,10 @@ RUN = (
 )
 
 
-def refusal(told: object) -> str:
+def refusal(report: object) -> str:
     """What is said of this file."""
     with pytest.raises(InvalidInput) as raised:
-        read_export(told if isinstance(told, bytes) else json.dumps(told).encode())
+        read_export(report if isinstance(report, bytes) else json.dumps(report).encode())
     assert raised.value.field == "report"
     return str(raised.value)
 
@@ -168,8 +168,8 @@ def changed(**fields) -> dict:
 
 
 def with_hop(**fields) -> dict:
-    told = exported(RUN)
-    return {**told, "hops": [{**told["hops"][0], **fields}]}
+    report = exported(RUN)
+    return {**report, "hops": [{**report["hops"][0], **fields}]}
 
 
 def with_evidence(**fields) -> dict:
@@ -178,16 +178,16 @@ def with_evidence(**fields) -> dict:
 
 
 def test_the_file_is_said_to_be_the_source_and_when_its_check_was():
-    told = again(exported(RUN))
-    assert told["imported"] == {"made_at": "2026-03-01T12:30:00+00:00"}
-    later = {**told, "created_at": "2026-04-01T00:00:00+00:00"}
-    assert again(later)["imported"] == told["imported"], "also of a file that was made of an import"
+    report = again(exported(RUN))
+    assert report["imported"] == {"made_at": "2026-03-01T12:30:00+00:00"}
+    later = {**report, "created_at": "2026-04-01T00:00:00+00:00"}
+    assert again(later)["imported"] == report["imported"], "also of a file that was made of an import"
 
 
 def test_what_a_later_version_1_adds_is_passed_over_and_what_an_earlier_lacks_is_not_missed():
-    told = changed(mood="good")
-    del told["branch"], told["imported"], told["hops"][0]["usage"]
-    assert reduce_events(read_export(json.dumps(told).encode())).ended == "verdict"
+    report = changed(mood="good")
+    del report["branch"], report["imported"], report["hops"][0]["usage"]
+    assert reduce_events(read_export(json.dumps(report).encode())).ended == "verdict"
 
 
 def test_a_byte_order_mark_does_no_harm():
@@ -195,7 +195,7 @@ def test_a_byte_order_mark_does_no_harm():
 
 
 @pytest.mark.parametrize(
-    "told, said",
+    "report, said",
     [
         (b"", "This is no JSON in UTF-8."),
         (b"\xff\xfe", "This is no JSON in UTF-8."),
@@ -209,12 +209,12 @@ def test_a_byte_order_mark_does_no_harm():
     ],
     ids=range(9),
 )
-def test_what_is_no_export_of_this_version_is_refused_in_a_sentence(told, said):
-    assert refusal(told) == said
+def test_what_is_no_export_of_this_version_is_refused_in_a_sentence(report, said):
+    assert refusal(report) == said
 
 
 @pytest.mark.parametrize(
-    "told, said",
+    "report, said",
     [
         (changed(state="running"), "in state, input should be"),
         (changed(label="TRUE"), "in label, input should be"),
@@ -250,15 +250,15 @@ def test_what_is_no_export_of_this_version_is_refused_in_a_sentence(told, said):
         (with_evidence(text="t" * 200_001), "in hops 1 evidence 1 text, string should have at most"),
     ],
 )
-def test_a_part_that_is_not_as_it_should_be_is_named(told, said):
-    assert refusal(told).startswith(f"This is no report as Hopcheck exports it: {said}")
+def test_a_part_that_is_not_as_it_should_be_is_named(report, said):
+    assert refusal(report).startswith(f"This is no report as Hopcheck exports it: {said}")
 
 
 def test_an_answer_cites_one_passage():
-    told = exported(RUN)
-    evidence = told["hops"][0]["evidence"]
+    report = exported(RUN)
+    evidence = report["hops"][0]["evidence"]
     evidence[1] |= {"cited": True, "start": 0, "end": 1}
-    assert refusal(told) == "This is no report as Hopcheck exports it: an answer cites more than one passage."
+    assert refusal(report) == "This is no report as Hopcheck exports it: an answer cites more than one passage."
 
 
 @pytest.mark.parametrize("claim", ["", "x" * 501, "Ham\0let"])
@@ -271,8 +271,8 @@ def test_the_day_of_the_claim_is_one():
 
 
 def test_characters_that_show_nothing_or_turn_a_line_round_are_replaced_and_the_answer_keeps_its_place():
-    told = with_evidence(text="A\0B\u202eC😀 by Shakespeare.", start=10, end=21, title="T\x1b[31m")
-    (hop,) = again(told)["hops"]
+    report = with_evidence(text="A\0B\u202eC😀 by Shakespeare.", start=10, end=21, title="T\x1b[31m")
+    (hop,) = again(report)["hops"]
     evidence = hop["evidence"][0]
     assert evidence["text"][evidence["start"] : evidence["end"]] == "Shakespeare"
     assert (evidence["text"][:5], evidence["title"]) == ("A\ufffdB\ufffdC", "T\ufffd[31m")
@@ -294,25 +294,25 @@ def places(value: object, at: tuple = ()) -> list[tuple]:
 @settings(max_examples=300)
 @given(st.sampled_from(places(exported(RUN))[1:]), json_values)
 def test_whatever_stands_in_the_place_of_a_part_it_is_taken_or_refused_in_a_sentence(place, value):
-    told = exported(RUN)
-    inner = told
+    report = exported(RUN)
+    inner = report
     for key in place[:-1]:
         inner = inner[key]
     inner[place[-1]] = value
     try:
-        assert exported(read_export(json.dumps(told).encode()))["claim"]
+        assert exported(read_export(json.dumps(report).encode()))["claim"]
     except InvalidInput as error:
         assert str(error).endswith(".") and len(str(error)) < 500
 
 
 def test_an_imported_run_has_ended_belongs_to_its_importer_and_is_nobodys_branch(runs_with, sessions):
     runs = runs_with(scripted_container())
-    told = changed(branch={"parent": "some-parent", "hop": 1, "question": None})
-    run_id = runs.import_report(json.dumps(told).encode(), "me")
+    report = changed(branch={"parent": "some-parent", "hop": 1, "question": None})
+    run_id = runs.import_report(json.dumps(report).encode(), "me")
     row = row_of(sessions, run_id)
     assert (row.owner, row.state, row.label, row.imported) == ("me", "verdict", "SUPPORTED", True)
     assert (row.parent, row.began_at, row.ended_at is None) == (None, None, False)
-    assert without_own(run_as_dict(runs.report(run_id))) == without_own(told)
+    assert without_own(run_as_dict(runs.report(run_id))) == without_own(report)
     (listed,) = runs.recent("me")
     assert (listed.id, listed.imported) == (run_id, True)
     assert not runs.interrupt(run_id, "no") and not runs.conclude(run_id)

@@ -1,4 +1,4 @@
-"""What every job runner keeps to, tried on each of them: threads, and Celery with a real Redis and a real worker."""
+"""The contract of job runners, tested with threads and with Celery on a real Redis and a real worker."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def hire(request) -> Iterator[Hire]:
     with ExitStack() as stack:
 
         def make(work: Callable[[str], None]) -> JobRunner:
-            stack.close()  # two workers of Celery's in one process share how they are told to end
+            stack.close()  # two workers of Celery's in one process share their shutdown flag
             if request.param == "threads":
                 jobs: JobRunner = ThreadJobs(work, 1)
             else:

@@ -1,4 +1,4 @@
-"""The threads: so many at once, the rest in order, no run twice, and a stop that nobody can hold up."""
+"""The thread runner: a limited number at once, the rest in order, no run twice, and a stop that does not hang."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_stop_drops_what_waits_and_takes_nothing_more(jobs_with):
     began = time.monotonic()
     jobs.stop()
     jobs.submit("late")
-    assert time.monotonic() - began < LONG / 2, "it does not wait unless it is told to"
+    assert time.monotonic() - began < LONG / 2, "it waits only if requested"
     gate.set()
     jobs.stop(wait=LONG)
     assert done == ["under way"]

@@ -19,7 +19,7 @@ from tests.set_clock import SetClock
 
 HOUR = 3600.0
 on_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-"""SQLite's clock is the machine's, which a test cannot set; its leases and times are told by the same code."""
+"""SQLite's clock is the machine's, which a test cannot set; the same code computes its leases and times."""
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_lease_that_is_renewed_never_lapses(log, sessions, leases_with):
 
 
 def test_who_could_not_look_for_a_while_gives_holders_the_time_to_renew(log, sessions, leases_with):
-    """After a database that was gone: nobody could renew either."""
+    """After an outage of the database, in which no holder could renew."""
     leases_with().acquire("run")
     watcher = Watcher(sessions)
     watcher.look_after(0.0)
@@ -132,11 +132,11 @@ def test_events_keep_their_order_and_a_run_its_time_though_the_clock_jumps(clock
     log.append(second, RunResumed("The check was cut off."))
     clock.set(0.0)
     log.append(second, PhaseEntered("reading"))
-    told = log.read("run")
-    seconds = [each.seconds for each in told]
+    events = log.read("run")
+    seconds = [each.seconds for each in events]
     assert seconds == sorted(seconds) and seconds[0] >= 0
-    assert worked_seconds(told) < 60, "an hour that did not pass is not counted against its limit"
-    assert seconds[3] - seconds[2] < 60, "nor told of a step"
+    assert worked_seconds(events) < 60, "an hour that did not pass is not counted against its limit"
+    assert seconds[3] - seconds[2] < 60, "nor shown as a step's duration"
 
 
 def test_a_holders_events_are_as_far_apart_as_its_own_clock_says(log, leases_with):

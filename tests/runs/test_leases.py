@@ -1,4 +1,4 @@
-"""The lease: one holder at a time, a new epoch with each, and nothing for ever."""
+"""A lease has one holder at a time, each with a new epoch, and expires unless it is renewed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The migrations make, from nothing, the very tables that the code uses."""
+"""The migrations create exactly the tables of the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes on hops and verdicts: one each, changed only by who saw what stands there, gone with their run."""
+"""One note per hop and verdict, changed only from its latest version, and purged with its run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def notes(sessions) -> Notes:
     return Notes(sessions)
 
 
-def told(notes: Notes) -> list[tuple]:
+def contents(notes: Notes) -> list[tuple]:
     return [(note.hop, note.agrees, note.text) for note in notes.of("r")]
 
 
@@ -29,29 +29,29 @@ def test_a_note_is_there_as_it_was_written_and_those_of_a_run_come_in_order(note
     notes.write("r", 2, False, "The page is a forgery.\nSee its date.", None)
     notes.write("r", 0, True, "", None)
     notes.write("r", 1, None, "Γειά 🌍", None)
-    assert told(notes) == [(0, True, ""), (1, None, "Γειά 🌍"), (2, False, "The page is a forgery.\nSee its date.")]
+    assert contents(notes) == [(0, True, ""), (1, None, "Γειά 🌍"), (2, False, "The page is a forgery.\nSee its date.")]
     assert notes.of("another") == ()
 
 
 def test_a_note_is_changed_and_removed_by_who_saw_it(notes):
     notes.write("r", 1, True, "Yes.", None)
     notes.write("r", 1, False, "No.", notes.of("r")[0].written_at)
-    assert told(notes) == [(1, False, "No.")]
+    assert contents(notes) == [(1, False, "No.")]
     notes.remove("r", 1, notes.of("r")[0].written_at)
-    assert told(notes) == []
+    assert contents(notes) == []
 
 
 def test_who_saw_no_note_does_not_write_over_one(notes):
     notes.write("r", 1, True, "First.", None)
     with pytest.raises(NoteChanged):
         notes.write("r", 1, False, "Second.", None)
-    assert told(notes) == [(1, True, "First.")]
+    assert contents(notes) == [(1, True, "First.")]
 
 
 def test_the_same_note_sent_twice_is_one_note(notes):
     for _ in range(2):
         notes.write("r", 1, True, "Once.", None)
-    assert told(notes) == [(1, True, "Once.")]
+    assert contents(notes) == [(1, True, "Once.")]
 
 
 def test_who_saw_an_older_note_neither_writes_over_the_newer_one_nor_removes_it(notes):
@@ -64,7 +64,7 @@ def test_who_saw_an_older_note_neither_writes_over_the_newer_one_nor_removes_it(
     for change in (lambda: notes.write("r", 1, False, "Third.", seen), lambda: notes.remove("r", 1, seen)):
         with pytest.raises(NoteChanged):
             change()
-    assert told(notes) == [(1, True, "Second.")]
+    assert contents(notes) == [(1, True, "Second.")]
 
 
 def test_a_note_that_was_removed_is_not_changed_and_removing_it_again_is_no_error(notes):

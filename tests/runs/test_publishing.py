@@ -1,4 +1,4 @@
-"""Published by its owner a report stands in the gallery, until it is taken back, taken down or deleted."""
+"""A published report is in the gallery until it is unpublished, taken down or deleted."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def run_id(runs) -> str:
     return run_id
 
 
-def listed(runs: Runs, *wishes) -> list[str]:
-    return [each.id for each in runs.publishing.listed(*wishes)]
+def listed(runs: Runs, *arguments) -> list[str]:
+    return [each.id for each in runs.publishing.listed(*arguments)]
 
 
 def test_a_published_report_is_listed_and_says_since_when(runs, run_id):
@@ -75,11 +75,11 @@ def test_a_report_may_be_taken_down_before_it_is_published(runs, run_id):
         runs.publishing.publish(run_id)
 
 
-@pytest.mark.parametrize("columns, told", [({"imported": True}, "imported"), ({"state": "failed"}, "verdict")])
-def test_only_verdicts_that_were_reached_here_are_published(runs, run_id, sessions, columns, told):
+@pytest.mark.parametrize("columns, reason", [({"imported": True}, "imported"), ({"state": "failed"}, "verdict")])
+def test_only_verdicts_that_were_reached_here_are_published(runs, run_id, sessions, columns, reason):
     with sessions.begin() as session:
         session.execute(update(RunRow).values(**columns))
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=reason):
         runs.publishing.publish(run_id)
     assert listed(runs) == []
 

@@ -1,4 +1,4 @@
-"""Runs that ended long ago go for good, by themselves where that is set or when the operator says so."""
+"""Runs that ended long ago are purged, by the retention setting or by the operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every run ends: with a verdict, or with one clear sentence on the page and the details in the log."""
+"""Every run ends with a verdict, or with one clear sentence on the page and the details in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as everybody else sees them: started, read, listed, followed, shut down."""
+"""Runs are started, read, listed, followed and shut down."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ def test_recent_lists_an_owners_runs_newest_first(runs_with):
     newer = runs.start(Claim("Newer."), RunOptions(), "me")
     runs.start(Claim("Another's."), RunOptions(), "you")
     ended(runs, older), ended(runs, newer)
-    told = [(each.id, each.claim, each.label, each.state) for each in runs.recent("me")]
-    assert told == [(newer, "Newer.", None, "failed"), (older, "Older.", Label.SUPPORTED, "verdict")]
+    listed = [(each.id, each.claim, each.label, each.state) for each in runs.recent("me")]
+    assert listed == [(newer, "Newer.", None, "failed"), (older, "Older.", Label.SUPPORTED, "verdict")]
     assert [each.id for each in runs.recent("me", limit=1)] == [newer]
-    assert runs.recent("nobody") == ()
+    assert runs.recent("another") == ()
     assert runs.recent("me")[0].created_at.tzinfo is UTC
 
 

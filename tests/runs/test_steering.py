@@ -1,4 +1,4 @@
-"""Stopped or told to conclude by its owner: a run hears of it wherever it is carried out, and keeps what it has."""
+"""The owner's stop or finish command reaches a run wherever it is carried out, and its results are kept."""
 
 from __future__ import annotations
 

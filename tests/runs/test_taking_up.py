@@ -1,4 +1,4 @@
-"""A run survives its process: whoever serves next takes it up, and nobody could tell from the report."""
+"""A run survives its process: another one resumes it, and its report is the same."""
 
 from __future__ import annotations
 

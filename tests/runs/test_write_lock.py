@@ -1,4 +1,4 @@
-"""On SQLite one thread of a process writes at a time, and none waits for ever."""
+"""On SQLite one thread of a process writes at a time, and waits have a limit."""
 
 from __future__ import annotations
 

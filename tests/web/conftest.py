@@ -1,4 +1,4 @@
-"""An application over scripted runs, and helpers that use it as a browser would."""
+"""An application with scripted runs, and helpers that use it like a browser."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A run with markup, code and control characters in every field that a page shows, and a reader of pages that finds
-out whether any of it has come alive."""
+"""A run with markup, code and control characters in every field, and a parser that finds any that took effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line a request, with nothing in it that people wrote."""
+"""One log line per request, without user input."""
 
 from __future__ import annotations
 

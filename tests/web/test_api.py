@@ -1,4 +1,4 @@
-"""The JSON API: runs started, read, listed and steered by programs, every answer as the document says."""
+"""The JSON API starts, lists, reads and steers runs, and every response matches the document."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class TestRuns:
         client = make_app(container).test_client()
         run = ended(client, start(client, **chosen))
         assert (run["speaker"], run["date"]) == ("A teacher", "2020-10-31")
-        told = {name: value for name, value in run["options"].items() if name in chosen}
-        assert told == {**{name: chosen[name] for name in told}, "corpora": []}
+        body = {name: value for name, value in run["options"].items() if name in chosen}
+        assert body == {**{name: chosen[name] for name in body}, "corpora": []}
         assert run["options"]["labels"] == "two", "the preset's own"
         assert ended(client, start(client))["options"]["corpora"] == ["vital"]
 
@@ -124,12 +124,12 @@ class TestRuns:
         assert waiting["place"]["position"] == 1 and waiting["state"] == "running"
 
     def test_choices_are_those_of_the_page(self, make_app):
-        told = held_to(
+        body = held_to(
             "Choices", make_app(scripted_container(language_models=(AWAY,))).test_client().get("/api/v1/choices").json
         )
-        assert [each["name"] for each in told["answerers"]] == ["retriever-reader", "flan-t5"]
-        assert told["models"][0]["destination"] == "api.example.org" and told["defaults"]["max_hops"] == 5
-        assert [each["name"] for each in told["labels"]] == list(LabelSet)
+        assert [each["name"] for each in body["answerers"]] == ["retriever-reader", "flan-t5"]
+        assert body["models"][0]["destination"] == "api.example.org" and body["defaults"]["max_hops"] == 5
+        assert [each["name"] for each in body["labels"]] == list(LabelSet)
 
 
 class TestList:
@@ -169,8 +169,8 @@ class TestList:
             ({"answerer": "retriever-reader", "limit": 1, "q": "hamlet"}, [fits]),
             ({"answerer": "flan-t5"}, []),
         ):
-            told = held_to("RunList", client.get(RUNS, query_string=query).json)
-            assert [f"{RUNS}/{run['id']}" for run in told["runs"]] == expected, query
+            body = held_to("RunList", client.get(RUNS, query_string=query).json)
+            assert [f"{RUNS}/{run['id']}" for run in body["runs"]] == expected, query
 
     @pytest.mark.parametrize(
         ("field", "value"), [("label", "MAYBE"), ("label", ""), ("answerer", "nobody"), ("q", "x" * 501)]

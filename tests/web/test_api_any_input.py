@@ -1,6 +1,6 @@
-"""Whatever is sent to the JSON API, what comes back is an answer that its document describes, and never a server error.
+"""Fuzzing by schemathesis: any input to the JSON API gets a documented response and never a server error.
 
-Requests are made up from the document by schemathesis, always the same ones: some as the document wants them, some not.
+The requests are derived from the document, valid and invalid ones, with a fixed seed.
 """
 
 from __future__ import annotations

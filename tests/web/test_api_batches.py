@@ -1,4 +1,4 @@
-"""Batches by the JSON API: started, watched, steered and read, as the page does it."""
+"""Batches by the JSON API: start, progress, steering and results, as on the pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def done(client, path: str) -> dict:
 
     def look() -> dict | None:
         client.application.extensions["hopcheck"].runs.feeder.feed()
-        return told if (told := client.get(path).json)["state"] == "done" else None
+        return progress if (progress := client.get(path).json)["state"] == "done" else None
 
     return until(look, "a batch that is done")
 
@@ -27,8 +27,8 @@ def test_a_batch_is_started_listed_and_its_results_are_read_some_at_a_time(clien
     answer = client.post(BATCHES, json={"claims": [*CLAIMS, "?"], "title": "Mine", "labels": "four"})
     path = answer.headers["Location"]
     assert answer.status_code == 201 and path == f"{BATCHES}/{answer.json['id']}"
-    told = done(client, path)
-    assert told["counts"] == {"SUPPORTED": 2, "bad input": 1} and (told["done"], told["total"]) == (3, 3)
+    progress = done(client, path)
+    assert progress["counts"] == {"SUPPORTED": 2, "bad input": 1} and (progress["done"], progress["total"]) == (3, 3)
     assert [each["title"] for each in client.get(BATCHES).json["batches"]] == ["Mine"]
     first = client.get(f"{path}/results?limit=2").json
     assert [each["label"] for each in first["results"]] == ["SUPPORTED"] * 2 and first["next"] == 2
@@ -103,8 +103,8 @@ def test_the_same_request_with_the_same_idempotency_key_starts_one_batch(make_ap
 
 def test_the_operator_says_how_many_claims_a_batch_may_have(make_app):
     answer = make_app(batch_claims=2).test_client().post(BATCHES, json={"claims": [*CLAIMS, *CLAIMS]})
-    told = "There are 4 claims; at most 2 are allowed."
-    assert (answer.status_code, answer.json["detail"], answer.json["field"]) == (422, told, "claims")
+    progress = "There are 4 claims; at most 2 are allowed."
+    assert (answer.status_code, answer.json["detail"], answer.json["field"]) == (422, progress, "claims")
 
 
 def test_where_batches_are_switched_off_a_program_is_told_so(make_app):

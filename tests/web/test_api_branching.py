@@ -1,4 +1,4 @@
-"""Going on from a hop by the JSON API: as the page's form does it, and what is said to what cannot be."""
+"""Branching by the JSON API, as by the form of the page, and its errors."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ def test_the_page_and_the_api_start_the_same_branch(client, address):
     fields = {"csrf_token": token(client), "hop": 2, "question": "In which country was he born?"}
     sent = client.post(f"{address.removeprefix('/api/v1')}/branch", data=fields)
     of_the_page = ended(client, f"/api/v1{sent.location}")
-    told = ("claim", "options", "modules", "label")
-    assert {name: run[name] for name in told} == {name: of_the_page[name] for name in told}
+    body = ("claim", "options", "modules", "label")
+    assert {name: run[name] for name in body} == {name: of_the_page[name] for name in body}
     assert questions(run) == questions(of_the_page)
 
 
 def test_its_owner_lists_the_branches_of_a_run_and_nobody_else_does(client, address):
     made = [branched(client, address, hop=hop)["id"] for hop in (1, 2)]
-    told = held_to("RunList", client.get(f"{address}/branches").json)
-    assert ([run["id"] for run in told["runs"]], told["next"]) == (made, None)
+    body = held_to("RunList", client.get(f"{address}/branches").json)
+    assert ([run["id"] for run in body["runs"]], body["next"]) == (made, None)
     problem(client.application.test_client().get(f"{address}/branches"), 404)
 
 

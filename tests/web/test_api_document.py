@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, browsable, complete, and true of what the API answers."""
+"""The OpenAPI document is valid, browsable, complete, and matches the responses."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def test_every_route_for_programs_is_in_the_document_and_nothing_else_is(make_ap
         if rule.rule.startswith((f"{API}/", "/healthz", "/readyz")) and rule.endpoint != "api.openapi"
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
-    told = {(path, method) for path, item in document()["paths"].items() for method in item if method != "parameters"}
-    assert routes == told
+    known = {(path, method) for path, item in document()["paths"].items() for method in item if method != "parameters"}
+    assert routes == known
 
 
 def test_every_route_of_the_api_is_in_its_documentation():
     written = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"`(GET|POST|PUT|DELETE) (/\S*?)[?`]", written))
+    known = set(re.findall(r"`(GET|POST|PUT|DELETE) (/\S*?)[?`]", written))
     routes = {
         (method.upper(), re.sub(r"{(?:run_|batch_)?(\w+)}", lambda name: name[1].upper(), path.removeprefix(API)))
         for path, item in document()["paths"].items()
         for method in item
         if method != "parameters"
     }
-    assert routes == told
+    assert routes == known
 
 
 def test_the_events_it_describes_are_all_that_a_run_may_tell():

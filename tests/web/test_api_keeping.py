@@ -1,4 +1,4 @@
-"""What a run's owner keeps and gives away, by the JSON API."""
+"""Deletion, import, publishing and notes by the JSON API."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ class TestPublishing:
         for _ in range(2):  # once more changes nothing
             published = held_to("Run", client.post(f"{address}/publish", json={}).json)
         assert published["published_at"]
-        told = held_to("Gallery", client.application.test_client().get(GALLERY).json)
-        assert [(each["id"], each["label"]) for each in told["reports"]] == [(published["id"], "SUPPORTED")]
+        body = held_to("Gallery", client.application.test_client().get(GALLERY).json)
+        assert [(each["id"], each["label"]) for each in body["reports"]] == [(published["id"], "SUPPORTED")]
         for _ in range(2):
             assert client.post(f"{address}/unpublish", json={}).json["published_at"] is None
         assert client.get(GALLERY).json == {"reports": [], "next": None}
@@ -146,8 +146,8 @@ class TestNotes:
         held_to("Note", client.put(f"{address}/notes/2", json={"text": "Which\nShakespeare?"}).json)
         client.put(f"{address}/notes/0", json={"agrees": False})
         assert client.put(f"{address}/notes/0", json={"agrees": True, "text": "Rightly so."}).status_code == 200
-        told = held_to("NoteList", client.get(f"{address}/notes").json)["notes"]
-        assert [(note["hop"], note["agrees"], note["text"]) for note in told] == [
+        body = held_to("NoteList", client.get(f"{address}/notes").json)["notes"]
+        assert [(note["hop"], note["agrees"], note["text"]) for note in body] == [
             (0, True, "Rightly so."),
             (2, None, "Which\nShakespeare?"),
         ]

@@ -1,4 +1,4 @@
-"""Reports by the JSON API: in Markdown, as ClaimReview and side by side, as the pages give them."""
+"""Reports by the JSON API, as Markdown, ClaimReview and comparisons, equal those of the pages."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class TestExports:
     def test_it_is_what_the_page_gives_as_a_file(self, client, form, kind):
         address = start(client)
         ended(client, address)
-        told, file = client.get(f"{address}/{form}"), client.get(f"{address.removeprefix('/api/v1')}/{form}")
-        assert (told.status_code, told.mimetype) == (200, kind)
-        assert (told.json == file.get_json(force=True)) if "json" in kind else (told.text == file.text)
+        body, file = client.get(f"{address}/{form}"), client.get(f"{address.removeprefix('/api/v1')}/{form}")
+        assert (body.status_code, body.mimetype) == (200, kind)
+        assert (body.json == file.get_json(force=True)) if "json" in kind else (body.text == file.text)
 
     def test_its_owner_alone_gets_the_markdown_with_notes(self, client):
         address = start(client)
@@ -56,18 +56,18 @@ class TestExports:
 class TestComparing:
     def test_the_runs_stand_in_the_order_named_with_hops_by_question_and_the_pages_they_used(self, client):
         first, second = two_runs(client)
-        told = held_to("Comparison", client.get(f"{COMPARE}?run={second}&run={first}").json)
-        assert [run["id"] for run in told["runs"]] == [second, first]
-        assert {run["label"] for run in told["runs"]} == {"SUPPORTED"}
-        assert [(row["hops"], row["agree"]) for row in told["rows"]] == [([1, 1], True), ([2, 2], True)]
-        cited = [page for page in told["pages"] if page["uses"][0]["cited"]]
+        body = held_to("Comparison", client.get(f"{COMPARE}?run={second}&run={first}").json)
+        assert [run["id"] for run in body["runs"]] == [second, first]
+        assert {run["label"] for run in body["runs"]} == {"SUPPORTED"}
+        assert [(row["hops"], row["agree"]) for row in body["rows"]] == [([1, 1], True), ([2, 2], True)]
+        cited = [page for page in body["pages"] if page["uses"][0]["cited"]]
         assert cited and all(page["alike"] for page in cited)
 
     def test_a_question_that_one_run_asked_has_nothing_in_the_others_place(self, make_app):
         client = make_app(scripted_container(TWO_HOPS, FAILING)).test_client()
-        told = held_to("Comparison", client.get(f"{COMPARE}?run={'&run='.join(two_runs(client))}").json)
-        assert None in [hop for row in told["rows"] for hop in row["hops"]]
-        assert [run["label"] for run in told["runs"]] == ["SUPPORTED", None]
+        body = held_to("Comparison", client.get(f"{COMPARE}?run={'&run='.join(two_runs(client))}").json)
+        assert None in [hop for row in body["rows"] for hop in row["hops"]]
+        assert [run["label"] for run in body["runs"]] == ["SUPPORTED", None]
 
     def test_what_cannot_be_compared_is_said_in_the_pages_words(self, client):
         first = ended(client, start(client))["id"]
@@ -82,6 +82,6 @@ class TestComparing:
         ):
             asked = {"run": runs}
             page = client.get("/compare", query_string=asked)
-            told = problem(client.get(COMPARE, query_string=asked), code)
-            assert page.status_code == code and told["detail"] in re.sub(r"&#39;", "'", page.text)
-            assert told.get("field") == ("run" if code == 422 else None)
+            body = problem(client.get(COMPARE, query_string=asked), code)
+            assert page.status_code == code and body["detail"] in re.sub(r"&#39;", "'", page.text)
+            assert body.get("field") == ("run" if code == 422 else None)

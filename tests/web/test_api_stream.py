@@ -1,4 +1,4 @@
-"""A run followed by a program: stored events as JSON, each with its number, none lost, none twice."""
+"""A program that follows a run gets every stored event exactly once, as JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.web.test_api import ended, held_to, start
 def events(stream: str) -> list[dict]:
     """The stored events of a stream; every id is its event's number."""
     found = re.findall(r"^id: (\d+)\ndata: (.*)\n\n", stream, re.MULTILINE)
-    told = [json.loads(data) for _, data in found]
-    assert [int(number) for number, _ in found] == [event["seq"] for event in told]
-    return [held_to("StoredEvent", event) for event in told]
+    stored = [json.loads(data) for _, data in found]
+    assert [int(number) for number, _ in found] == [event["seq"] for event in stored]
+    return [held_to("StoredEvent", event) for event in stored]
 
 
 def test_it_tells_every_stored_event_and_then_the_end(make_app):
@@ -28,9 +28,9 @@ def test_it_tells_every_stored_event_and_then_the_end(make_app):
     answer = client.get(f"{address}/events")
     assert answer.mimetype == "text/event-stream" and answer.headers["Cache-Control"] == "no-store"
     assert answer.text.startswith("retry: ") and answer.text.endswith(streaming.END)
-    told = events(answer.text)
-    assert [event["seq"] for event in told] == list(range(1, len(told) + 1))
-    bare = [({**event}, event.pop("seconds"), event.pop("seq")) for event in map(dict, told)]
+    stored = events(answer.text)
+    assert [event["seq"] for event in stored] == list(range(1, len(stored) + 1))
+    bare = [({**event}, event.pop("seconds"), event.pop("seq")) for event in map(dict, stored)]
     report = reduce_events(
         (decode({k: v for k, v in each.items() if k not in ("seq", "seconds")}, 1), at) for each, at, _ in bare
     )

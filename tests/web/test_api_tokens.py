@@ -1,4 +1,4 @@
-"""Tokens: shown once, kept as hashes, and out of use as soon as their line is gone."""
+"""API tokens are shown once, stored as hashes, and rejected once their line is removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Browsers keep the site's files, and get new ones when there are new ones."""
+"""Browsers cache static files, and load changed ones."""
 
 from __future__ import annotations
 

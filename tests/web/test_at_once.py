@@ -1,4 +1,4 @@
-"""Simultaneous requests: password guesses never exceed their limit, and a full limit on runs stays full."""
+"""Simultaneous requests do not exceed the limits on password guesses and runs."""
 
 from __future__ import annotations
 

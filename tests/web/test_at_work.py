@@ -1,4 +1,4 @@
-"""Whose reply a run waits for, at every call that the strategies make: the diagram is right while they make it."""
+"""The diagram highlights the module whose reply the run waits for, at every call of every strategy."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ BOXES = {
 }
 
 
-def told(*events) -> Report:
+def report_after(*events) -> Report:
     return reduce_events((event, 0.0) for event in events)
 
 
 def box(*events) -> str | None:
-    module = at_work(told(*events))
+    module = at_work(report_after(*events))
     return module.box if module else None
 
 
 @pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING])
 def test_whenever_a_module_is_called_it_is_the_one_that_is_lit(script):
     """The real loop over scripted modules: each says, as it is called, what the report so far shows at work."""
-    report, called, lit = told(*GUIDED), [], []
+    report, called, lit = report_after(*GUIDED), [], []
 
     def before_step(step: str) -> None:
         called.append(BOXES[step.split()[0]])

@@ -1,4 +1,4 @@
-"""Each refusal is one line in the log, which says what was wrong and not what anybody wrote."""
+"""Each refusal is one log line with the reason, without user input."""
 
 from __future__ import annotations
 

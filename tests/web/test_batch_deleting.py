@@ -1,4 +1,4 @@
-"""A batch's owner deletes it after one look back, and has it again for a while: page and API."""
+"""A batch's owner deletes it after a confirmation, and can restore it for a while: page and API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many claims at once from the page: sent as a file or pasted, watched, paused, cancelled, tried again, taken away."""
+"""Batches on the pages: upload, progress, pause, cancel, retry and results."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_long_batch_has_pages_of_a_hundred(client):
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         ({"claims": "  "}, NOTHING_SENT),
         ({"claims": "?\n"}, "There is no good claim in it."),
@@ -146,10 +146,10 @@ def test_a_long_batch_has_pages_of_a_hundred(client):
         ({"claims": "A good claim.", "labels": "many"}, "There is no label set of that name"),
     ],
 )
-def test_a_form_that_cannot_be_taken_comes_back_as_it_was_with_one_sentence(client, fields, told):
+def test_a_form_that_cannot_be_taken_comes_back_as_it_was_with_one_sentence(client, fields, message):
     answer = send(client, title="My title", **fields)
     page = unescape(answer.text)
-    assert answer.status_code == 422 and told in page and 'value="My title"' in page
+    assert answer.status_code == 422 and message in page and 'value="My title"' in page
     assert fields["claims"].strip() in page
     assert "/batches/" not in client.get("/batches").text
 

@@ -1,4 +1,4 @@
-"""Going on from a finished run in another way: the form, what it starts, and what it says to what it cannot do."""
+"""Branching an ended run: the form, the new run, and errors."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def test_the_form_says_how_many_hops_stand(make_app):
     client = make_app(scripted_container(ONE_SET_ASIDE)).test_client()
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
-    told = [
+    expected = [
         re.search(r'<p class="lead">(.*?)[,;]', client.get(f"{path}/branch?hop={hop}").text)[1] for hop in (1, 2, 3)
     ]
-    assert told == [
+    assert expected == [
         "The check begins again with this hop",
         "The hop before this one stands and nothing is asked for it again",
         "The 2 hops before this one stand and nothing is asked for them again",
@@ -93,7 +93,7 @@ def test_another_answerer_is_at_work_in_the_new_run(client, path):
 
 
 @pytest.mark.parametrize(
-    "fields, told",
+    "fields, expected",
     [
         ({"question": " "}, "Please write a question."),
         ({"question": "x" * 501}, "The question has 501 characters; at most 500 are allowed."),
@@ -101,9 +101,9 @@ def test_another_answerer_is_at_work_in_the_new_run(client, path):
         ({"answerer": "nobody"}, "There is no answerer"),
     ],
 )
-def test_a_form_that_is_wrong_comes_back_as_typed_with_the_reason(client, path, fields, told):
+def test_a_form_that_is_wrong_comes_back_as_typed_with_the_reason(client, path, fields, expected):
     sent = branch(client, path, **fields)
-    assert (sent.status_code, told in sent.text) == (422, True)
+    assert (sent.status_code, expected in sent.text) == (422, True)
     assert fields.get("question", "In which country was he born?") in sent.text
     assert "Branched" not in client.get(path).text
 

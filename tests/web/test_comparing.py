@@ -1,4 +1,4 @@
-"""Runs of one claim side by side: what stands in which row, what they have in common, and what cannot be compared."""
+"""Comparison of runs of one claim: rows, common pages, and refusals."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def stream(client, *ids: str, after: str = "", **headers):
     return client.get("/compare/events", query_string={"run": ids, "after": after}, headers=headers)
 
 
-def told(answer) -> list[str]:
+def message_ids(answer) -> list[str]:
     """The ids of a stream's messages."""
     return re.findall(r"^id: (\S+)$", answer.text, re.MULTILINE)
 
@@ -208,19 +208,19 @@ def test_one_stream_tells_of_all_of_them_and_ends_with_the_last(running):
     gate.open()
     answered = stream(client, one, other)
     assert answered.mimetype == "text/event-stream" and answered.text.endswith("event: end\ndata: end\n\n")
-    assert all(re.fullmatch(r"\d+-\d+", each) for each in told(answered))
+    assert all(re.fullmatch(r"\d+-\d+", each) for each in message_ids(answered))
     assert {"glance", "questions", "sources", "agreement"} <= set(swapped(answered.text))
     assert "They do not say the same" in answered.text
 
 
 def test_who_has_seen_all_is_told_the_end_alone_and_who_comes_from_anywhere_else_gets_everything(two):
     everything = stream(*two)
-    (last,) = told(everything)
+    (last,) = message_ids(everything)
     for headers in ({"after": last}, {"after": "1-1", "Last-Event-ID": last}):
         answered = stream(*two, **headers)
-        assert told(answered) == [] and "event: end" in answered.text
+        assert message_ids(answered) == [] and "event: end" in answered.text
     for after in ("1-1", "7", "x-y", "9999-9999", f"{last}-3"):
-        assert told(stream(*two, after=after)) == [last]
+        assert message_ids(stream(*two, after=after)) == [last]
 
 
 def test_a_reader_that_was_cut_off_anywhere_has_the_same_pieces_in_the_end(running):
@@ -255,7 +255,7 @@ def test_without_a_free_seat_the_page_loads_itself_again(running):
         page = compare(client, one, other).text
         assert '<meta http-equiv="refresh"' in page and "sse-connect" not in page
         answered = stream(client, one, other)
-        assert len(told(answered)) == 1 and "event: end" not in answered.text
+        assert len(message_ids(answered)) == 1 and "event: end" not in answered.text
 
 
 def test_what_cannot_be_compared_has_no_stream(two):

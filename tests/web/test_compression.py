@@ -1,4 +1,4 @@
-"""What a browser can unpack is sent packed; a stream of events never is."""
+"""Responses are compressed where the browser supports it; event streams never are."""
 
 from __future__ import annotations
 

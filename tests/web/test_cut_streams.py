@@ -1,4 +1,4 @@
-"""A stream that is cut anywhere and taken up again: no hop is lost, none is there twice."""
+"""A stream that is interrupted anywhere and resumed loses and duplicates no hop."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def run_after(events: int) -> StoredRun:
     return StoredRun("r", "somebody", datetime.now(UTC), events, report)
 
 
-def told(seen: int, now: int, reader: PageUpdates | None = None) -> str:
-    """What whoever has seen so many events is sent after so many; a new reader's run is read as it stands by then."""
+def update_for(seen: int, now: int, reader: PageUpdates | None = None) -> str:
+    """Return the update for a reader who has seen `seen` events when there are `now`; by default for a new page."""
     message = (reader or PageUpdates(run_after(now))).render(STORED[seen:now])
     return "\n".join(line.removeprefix("data: ") for line in message.splitlines() if line.startswith("data: "))
 
@@ -116,22 +116,22 @@ def loaded(make_app) -> Iterator[dict[int, html.HtmlElement]]:
 def test_wherever_a_reader_was_cut_off_the_next_message_makes_the_page_as_it_is_loaded_then(loaded):
     for seen, now in combinations(NUMBERS, 2):
         page = deepcopy(loaded[seen])
-        take_in(page, told(seen, now))
+        take_in(page, update_for(seen, now))
         assert shown(page) == shown(loaded[now]), f"events {seen + 1} to {now}"
 
 
 def test_event_by_event_the_page_is_always_as_it_is_loaded_then(loaded):
     page, reader = loaded[2], PageUpdates(run_after(2))
     for seen in NUMBERS[:-1]:
-        take_in(page, told(seen, seen + 1, reader))
+        take_in(page, update_for(seen, seen + 1, reader))
         assert shown(page) == shown(loaded[seen + 1]), f"event {seen + 1}"
 
 
 def test_a_message_that_comes_twice_changes_nothing(loaded):
     page, reader = loaded[2], PageUpdates(run_after(2))
     for seen in NUMBERS[:-1]:
-        take_in(page, told(seen, seen + 1, reader))
-        take_in(page, told(2, seen + 1))
+        take_in(page, update_for(seen, seen + 1, reader))
+        take_in(page, update_for(2, seen + 1))
         assert shown(page) == shown(loaded[seen + 1]), f"event {seen + 1}"
 
 
@@ -144,7 +144,7 @@ def test_a_screen_reader_hears_of_a_hop_when_its_outcome_is_there_and_of_no_evid
     """What is not marked off is read out, for the trail is a log. Taking a run up again brings every card anew."""
     reader, heard = PageUpdates(run_after(2)), []
     with make_app().test_request_context("/runs/r"):
-        messages = [told(seen, seen + 1, reader) for seen in NUMBERS[:-1]]
+        messages = [update_for(seen, seen + 1, reader) for seen in NUMBERS[:-1]]
     for seen, message in zip(NUMBERS, messages, strict=False):
         pieces = html.document_fromstring(f"<body>{message}</body>")
         for card in pieces.xpath("//li[starts-with(@id, 'hop-') and not(@hidden) and not(@aria-live='off')]"):

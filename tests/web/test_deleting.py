@@ -1,4 +1,4 @@
-"""Deleting from the page: asked once, undone for a while, and a clear page whatever is pressed when."""
+"""Deletion on the pages: confirmed once, restorable for a while, and idempotent."""
 
 from __future__ import annotations
 

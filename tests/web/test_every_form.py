@@ -1,4 +1,4 @@
-"""Every form of the pages, and every route of the API that takes something: forged, foreign, oversize."""
+"""Every form and every API route with a body refuses forged, cross-site and oversized requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds on every route: the API does what a page does, every answer is guarded, and no address is guessed."""
+"""Rules for every route: the API offers what the pages offer, security headers, unguessable ids."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.web.test_api import CLAIM, RUNS, ended, problem, start
 
 GUESSES = 10_000
 
-NO_TWIN = "it only shows what the API tells elsewhere, or leads there"
+NO_API_ROUTE = "it only shows what the API returns elsewhere, or redirects there"
 
 TWINS = {
     "GET /": (f"GET {API}/choices", f"GET {API}/runs"),
     "GET /parts": ("GET /readyz",),
-    "GET /how-it-works": NO_TWIN,
+    "GET /how-it-works": NO_API_ROUTE,
     "GET /choices": (f"GET {API}/choices",),
     "GET /api": (f"GET {API}/openapi.json",),
     "GET /export.schema.json": (f"GET {API}/openapi.json",),
@@ -27,7 +27,7 @@ TWINS = {
     "GET /runs/<run_id>/events": (f"GET {API}/runs/<run_id>/events",),
     "POST /runs/<run_id>/stop": (f"POST {API}/runs/<run_id>/stop",),
     "POST /runs/<run_id>/conclude": (f"POST {API}/runs/<run_id>/conclude",),
-    "GET /runs/<run_id>/branch": NO_TWIN,
+    "GET /runs/<run_id>/branch": NO_API_ROUTE,
     "POST /runs/<run_id>/branch": (f"POST {API}/runs/<run_id>/branch",),
     "GET /runs/<run_id>/export.json": (f"GET {API}/runs/<run_id>",),
     "GET /runs/<run_id>/export.md": (f"GET {API}/runs/<run_id>/export.md",),
@@ -37,15 +37,15 @@ TWINS = {
     "GET /batches/<batch_id>": (f"GET {API}/batches/<batch_id>", f"GET {API}/batches/<batch_id>/results"),
     "POST /batches/<batch_id>/pause": (f"POST {API}/batches/<batch_id>/pause",),
     "POST /batches/<batch_id>/resume": (f"POST {API}/batches/<batch_id>/resume",),
-    "GET /batches/<batch_id>/cancel": NO_TWIN,
+    "GET /batches/<batch_id>/cancel": NO_API_ROUTE,
     "POST /batches/<batch_id>/cancel": (f"POST {API}/batches/<batch_id>/cancel",),
     "POST /batches/<batch_id>/retry": (f"POST {API}/batches/<batch_id>/retry",),
-    "GET /batches/<batch_id>/delete": NO_TWIN,
+    "GET /batches/<batch_id>/delete": NO_API_ROUTE,
     "POST /batches/<batch_id>/delete": (f"DELETE {API}/batches/<batch_id>",),
     "POST /batches/<batch_id>/restore": (f"POST {API}/batches/<batch_id>/restore", f"GET {API}/deleted/batches"),
     "GET /batches/<batch_id>/results.csv": (f"GET {API}/batches/<batch_id>/results",),
     "GET /batches/<batch_id>/results.jsonl": (f"GET {API}/batches/<batch_id>/results",),
-    "GET /import": NO_TWIN,
+    "GET /import": NO_API_ROUTE,
     "POST /import": (f"POST {API}/import",),
     "GET /compare": (f"GET {API}/compare",),
     "GET /compare/events": (f"GET {API}/runs/<run_id>/events",),
@@ -55,7 +55,7 @@ TWINS = {
         f"DELETE {API}/runs/<run_id>/notes/<hop>",
     ),
     "GET /history": (f"GET {API}/runs", f"GET {API}/deleted"),
-    "GET /runs/<run_id>/delete": NO_TWIN,
+    "GET /runs/<run_id>/delete": NO_API_ROUTE,
     "POST /runs/<run_id>/delete": (f"DELETE {API}/runs/<run_id>",),
     "POST /runs/<run_id>/restore": (f"POST {API}/runs/<run_id>/restore",),
     "GET /gallery": (f"GET {API}/gallery",),
@@ -72,7 +72,7 @@ DOORS = ("GET /password", "POST /password")
 
 
 WITHOUT_MORE = {"GET /metrics", "GET /password"}
-"""What shows nothing to whoever knows all addresses: one asks for a token, the other is for sites with a password."""
+"""Routes without public content: one needs a token, the other is for sites with a password."""
 
 
 def routes_of(app) -> set[str]:
@@ -85,9 +85,9 @@ def test_what_a_page_does_a_program_can_do_by_the_api(make_app):
     routes = routes_of(make_app())
     pages = {route for route in routes if API not in route} - {*FOR_MACHINES, *DOORS}
     assert pages == set(TWINS), "say in TWINS by which routes of the API a program does the same"
-    named = {twin for twins in TWINS.values() if twins != NO_TWIN for twin in twins}
+    named = {twin for twins in TWINS.values() if twins != NO_API_ROUTE for twin in twins}
     assert named <= routes
-    assert not [route for route, twins in TWINS.items() if twins == NO_TWIN and not route.startswith("GET ")]
+    assert not [route for route, twins in TWINS.items() if twins == NO_API_ROUTE and not route.startswith("GET ")]
 
 
 def test_every_answer_carries_the_headers_that_guard_it(make_app):

@@ -1,4 +1,4 @@
-"""A finished run as a file: JSON, Markdown and ClaimReview, for whoever has its link."""
+"""Exports of an ended run as JSON, Markdown and ClaimReview, for anybody with its link."""
 
 from __future__ import annotations
 
@@ -56,8 +56,13 @@ def test_the_json_export_is_as_its_schema_says(browse, script):
 
 def test_the_schema_refuses_what_is_no_export(browse):
     client = browse()
-    told = client.get(f"{export(client)}/export.json").json
-    for wrong in ({**told, "version": 2}, {**told, "label": "TRUE"}, {**told, "extra": 1}, {**told, "hops": [{}]}):
+    content = client.get(f"{export(client)}/export.json").json
+    for wrong in (
+        {**content, "version": 2},
+        {**content, "label": "TRUE"},
+        {**content, "extra": 1},
+        {**content, "hops": [{}]},
+    ):
         assert not jsonschema_rs.is_valid(export_schema(), wrong)
 
 
@@ -103,7 +108,7 @@ def test_the_markdown_tells_the_whole_trail(browse):
     answered = client.get(f"{path}/export.md")
     assert answered.mimetype == "text/markdown"
     text = answered.text
-    for told in (
+    for content in (
         "# Hamlet's author was born in England.",
         "Said by A teacher, 2020-10-31",
         f"[with Hopcheck](<http://localhost{path}>)",
@@ -122,7 +127,7 @@ def test_the_markdown_tells_the_whole_trail(browse):
         "- [Denmark](<https://en.wikipedia.org/wiki/Denmark>), Vital articles, CC BY-SA 4.0, date unknown",
         "- Reasoner: scripted",
     ):
-        assert told in text, told
+        assert content in text, content
 
 
 def test_the_markdown_tells_of_each_page_of_the_web_its_site_its_day_and_whether_a_fact_checker_wrote_it(browse):
@@ -221,9 +226,9 @@ def test_the_page_of_a_run_that_goes_on_gets_the_links_with_its_last_message(bro
     assert links(page := client.get(path).text) == []
     assert '<section id="sharing" hidden></section>' in page
     gate.open()
-    told = client.get(f"{path}/events?after=1").text
-    assert links(told) == list(FORMS)
-    assert 'id="sharing" class="sharing" aria-labelledby="sharing-heading" hx-swap-oob="true"' in told
+    content = client.get(f"{path}/events?after=1").text
+    assert links(content) == list(FORMS)
+    assert 'id="sharing" class="sharing" aria-labelledby="sharing-heading" hx-swap-oob="true"' in content
 
 
 def test_the_page_of_a_published_report_holds_its_claim_review_and_no_other_page_does(make_app):
@@ -232,7 +237,7 @@ def test_the_page_of_a_published_report_holds_its_claim_review_and_no_other_page
     assert "ld+json" not in client.get(path).text
     sent = {"csrf_token": token(client)}
     assert client.post(f"{path}/publish", data=sent).status_code == 303
-    (told,) = re.findall(r'<script type="application/ld\+json">([^<]*)</script>', client.get(path).text)
-    assert json.loads(told) == client.get(f"{path}/claimreview.json").get_json(force=True)
+    (content,) = re.findall(r'<script type="application/ld\+json">([^<]*)</script>', client.get(path).text)
+    assert json.loads(content) == client.get(f"{path}/claimreview.json").get_json(force=True)
     client.post(f"{path}/unpublish", data=sent)
     assert "ld+json" not in client.get(path).text

@@ -1,4 +1,4 @@
-"""A cookie or token that was not made here opens nothing, however much it looks like one."""
+"""Cookies and tokens that this site did not sign are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What machines ask: is the process alive, and is everything there that it needs?"""
+"""Liveness and readiness checks."""
 
 from __future__ import annotations
 

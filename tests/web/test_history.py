@@ -1,4 +1,4 @@
-"""The history page: what this browser has checked, searched, filtered and paged by plain links and one form."""
+"""The history page: search, filters and pages by plain links and one form."""
 
 from __future__ import annotations
 

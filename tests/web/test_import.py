@@ -1,4 +1,4 @@
-"""A JSON export brought back: a page that says what it is, and whatever else arrives gets a clear page."""
+"""Import of a JSON export: its page is marked as imported, and other input gets a clear error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOSTILE = '"><script>alert(1)</script>'
 
 
 @pytest.fixture
-def told(client) -> dict:
+def exported(client) -> dict:
     """The export of a run of this site."""
     return export(client)
 
@@ -28,18 +28,18 @@ def export(client) -> dict:
     return client.get(f"{path}/export.json").json
 
 
-def as_bytes(told: object) -> bytes:
-    return told if isinstance(told, bytes) else json.dumps(told).encode()
+def as_bytes(exported: object) -> bytes:
+    return exported if isinstance(exported, bytes) else json.dumps(exported).encode()
 
 
-def upload(client, told: object, **fields):
-    file = (io.BytesIO(as_bytes(told)), "report.json")
+def upload(client, exported: object, **fields):
+    file = (io.BytesIO(as_bytes(exported)), "report.json")
     return client.post("/import", data={"csrf_token": token(client), "file": file, **fields})
 
 
-def imported(client, told: dict) -> str:
+def imported(client, exported: dict) -> str:
     """Import this and return the path of its page."""
-    answer = upload(client, told)
+    answer = upload(client, exported)
     assert answer.status_code == 303, answer.text
     return answer.location
 
@@ -47,51 +47,51 @@ def imported(client, told: dict) -> str:
 @pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING], ids=["verdict", "set-aside", "failed"])
 def test_a_file_becomes_a_page_that_shows_the_same_and_says_that_it_was_imported(make_app, script):
     client = make_app(scripted_container(script)).test_client()
-    told = export(client)
-    path = imported(client, told)
+    exported = export(client)
+    path = imported(client, exported)
     client = client.application.test_client()  # its owner's page has notes besides
     page = client.get(path).text
     assert re.search(f"<title>{UNVERIFIED}: ", page)
     assert re.search(
         rf"<b>{UNVERIFIED}:</b> this report was not made here.*20\d\d, \d\d:\d\d UTC\.</span></p>\s*<header", page
     )
-    original = client.get(f"/runs/{told['id']}").text
+    original = client.get(f"/runs/{exported['id']}").text
     assert UNVERIFIED not in original
     trail = re.compile(r'<ol>\s*<li id="hop-1".*?</ol>\s*</div>\s*</section>', re.DOTALL)
     assert trail.search(page)[0] == trail.search(original)[0]
 
 
-def test_pasted_text_is_taken_as_a_file_is(client, told):
-    answer = client.post("/import", data={"csrf_token": token(client), "report": json.dumps(told, indent=1)})
+def test_pasted_text_is_taken_as_a_file_is(client, exported):
+    answer = client.post("/import", data={"csrf_token": token(client), "report": json.dumps(exported, indent=1)})
     assert answer.status_code == 303
     assert UNVERIFIED in client.get(answer.location).text
 
 
-def test_every_form_of_it_says_that_it_was_imported_and_none_is_a_claim_review(client, told):
-    path = imported(client, told)
+def test_every_form_of_it_says_that_it_was_imported_and_none_is_a_claim_review(client, exported):
+    path = imported(client, exported)
     again = client.get(f"{path}/export.json").json
-    assert again["imported"] == {"made_at": told["created_at"]}
+    assert again["imported"] == {"made_at": exported["created_at"]}
     assert f"> **{UNVERIFIED}: this report was not made here.**" in client.get(f"{path}/export.md").text
     assert client.get(f"{path}/claimreview.json").status_code == 409
     assert f"{path}/claimreview.json" not in client.get(path).text
     assert f'<meta name="description" content="{UNVERIFIED}.' in client.get(path).text
 
 
-def test_lists_say_so_too(client, told):
-    path = imported(client, told)
+def test_lists_say_so_too(client, exported):
+    path = imported(client, exported)
     for place in ("/", "/history"):
         (entry,) = re.findall(rf'<li><a href="{path}".*?</li>', client.get(place).text, re.DOTALL)
         assert UNVERIFIED in entry
-        (own,) = re.findall(rf'<li><a href="/runs/{told["id"]}".*?</li>', client.get(place).text, re.DOTALL)
+        (own,) = re.findall(rf'<li><a href="/runs/{exported["id"]}".*?</li>', client.get(place).text, re.DOTALL)
         assert UNVERIFIED not in own
 
 
-def test_its_owner_cannot_stop_conclude_or_branch_it_but_ask_its_claim_again(client, told):
-    path = imported(client, told)
+def test_its_owner_cannot_stop_conclude_or_branch_it_but_ask_its_claim_again(client, exported):
+    path = imported(client, exported)
     page = client.get(path).text
     assert f"{path}/branch" not in page and f"{path}/stop" not in page
     assert f"/?again={path.rpartition('/')[2]}" in page
-    assert told["claim"] in client.get(f"/?again={path.rpartition('/')[2]}").text.replace("&#39;", "'")
+    assert exported["claim"] in client.get(f"/?again={path.rpartition('/')[2]}").text.replace("&#39;", "'")
     form = {"csrf_token": token(client), "hop": "1", "question": "And now?"}
     assert "An imported report cannot be gone on from" in client.get(f"{path}/branch?hop=1").text
     assert client.post(f"{path}/branch", data=form).status_code == 409
@@ -99,34 +99,34 @@ def test_its_owner_cannot_stop_conclude_or_branch_it_but_ask_its_claim_again(cli
     assert client.post(f"{path}/conclude", data=form).status_code == 409
 
 
-def test_whoever_has_the_link_can_read_it_and_only_its_importer_has_it_listed(client, told):
-    path = imported(client, told)
+def test_whoever_has_the_link_can_read_it_and_only_its_importer_has_it_listed(client, exported):
+    path = imported(client, exported)
     stranger = client.application.test_client()
     assert UNVERIFIED in stranger.get(path).text
     assert path not in stranger.get("/").text
 
 
-def test_a_parent_that_it_names_is_no_link_and_lists_no_branch(client, told):
-    path = imported(client, {**told, "branch": {"parent": told["id"], "hop": 2, "question": "And?"}})
+def test_a_parent_that_it_names_is_no_link_and_lists_no_branch(client, exported):
+    path = imported(client, {**exported, "branch": {"parent": exported["id"], "hop": 2, "question": "And?"}})
     page = client.application.test_client().get(path).text
-    assert "Branched off hop 2 of an earlier check, which is not here." in page and told["id"] not in page
-    assert "Branched</h3>" not in client.get(f"/runs/{told['id']}").text
+    assert "Branched off hop 2 of an earlier check, which is not here." in page and exported["id"] not in page
+    assert "Branched</h3>" not in client.get(f"/runs/{exported['id']}").text
 
 
-def test_nothing_that_a_file_holds_does_anything_on_the_page(client, told):
-    hop = told["hops"][0]
+def test_nothing_that_a_file_holds_does_anything_on_the_page(client, exported):
+    hop = exported["hops"][0]
     evidence = [
         {**hop["evidence"][0], "url": "javascript:alert(1)", "title": HOSTILE, "source": HOSTILE, "text": HOSTILE * 3}
     ]
     evil = {
-        **told,
+        **exported,
         "claim": HOSTILE,
         "speaker": HOSTILE,
         "missing": HOSTILE,
         "failures": [HOSTILE],
         "modules": [{"role": HOSTILE, "implementation": HOSTILE}],
         "rationale": [{"text": HOSTILE, "hops": [1]}],
-        "options": {**told["options"], "strategy": HOSTILE, "answerer": HOSTILE, "model": HOSTILE},
+        "options": {**exported["options"], "strategy": HOSTILE, "answerer": HOSTILE, "model": HOSTILE},
         "hops": [
             {
                 **hop,
@@ -174,14 +174,14 @@ def test_a_stale_form_comes_back_with_what_was_pasted(client):
     assert "This page was out of date" in answer.text and "\n{}</textarea>" in answer.text
 
 
-def test_a_report_as_large_as_allowed_is_read_and_a_larger_one_is_not(client, told):
-    padded = as_bytes(told)
+def test_a_report_as_large_as_allowed_is_read_and_a_larger_one_is_not(client, exported):
+    padded = as_bytes(exported)
     padded += b" " * (MAX_BYTES - len(padded))
     assert upload(client, padded).status_code == 303
     answer = upload(client, padded + b" ")
     assert answer.status_code == 422 and TOO_LARGE in answer.text
     pasted = client.post(
-        "/import", data={"csrf_token": token(client), "report": json.dumps(told) + " " * 1_000_000 + "x"}
+        "/import", data={"csrf_token": token(client), "report": json.dumps(exported) + " " * 1_000_000 + "x"}
     )
     assert pasted.status_code == 422 and "This is no JSON" in pasted.text, "also pasted text has the larger limit"
 
@@ -235,9 +235,9 @@ def test_other_forms_keep_the_small_limit(client):
 
 def test_imports_count_as_starts_do(make_app):
     client = make_app(rate_limit="2 per minute").test_client()
-    told = export(client)
-    assert upload(client, told).status_code == 303
-    answer = upload(client, told)
+    exported = export(client)
+    assert upload(client, exported).status_code == 303
+    answer = upload(client, exported)
     assert answer.status_code == 429 and "Not so fast" in answer.text
 
 

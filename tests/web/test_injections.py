@@ -1,4 +1,4 @@
-"""What people, models and pages of the web write is text everywhere: pages, streams, exports, headers, queries."""
+"""Text of people, models and web pages is never interpreted: in pages, streams, exports, headers and queries."""
 
 from __future__ import annotations
 
@@ -62,8 +62,12 @@ NAMED = "<script>alert(1)</script>.jsonl"
 
 @pytest.mark.parametrize("titled", [True, False])
 def test_on_no_page_of_a_batch_comes_anything_alive_that_people_wrote(client, titled):
-    told = [{"claim": marked("claim"), "speaker": SCRIPT}, {"claim": "?", "speaker": SCRIPT}, {"claim": {SCRIPT: 1}}]
-    lines = "\n".join(map(json.dumps, told))
+    claims = [
+        {"claim": marked("claim"), "speaker": SCRIPT},
+        {"claim": "?", "speaker": SCRIPT},
+        {"claim": {SCRIPT: 1}},
+    ]
+    lines = "\n".join(map(json.dumps, claims))
     given = {"claims": lines, "title": SCRIPT} if titled else {"file": (io.BytesIO(lines.encode()), NAMED)}
     answer = client.post("/batches", data={"csrf_token": token(client), **given})
     assert answer.status_code == 303, answer.text
@@ -86,8 +90,8 @@ def test_a_form_that_comes_back_shows_what_was_typed_as_text(client):
 
 
 def test_a_file_that_cannot_be_imported_is_not_quoted_alive(client):
-    told = client.get(f"{hostile_run(client)}/export.json").json
-    for broken in ({**told, "state": SCRIPT}, {SCRIPT: 1}, {**told, "hops": [{SCRIPT: SCRIPT}]}, SCRIPT):
+    report = client.get(f"{hostile_run(client)}/export.json").json
+    for broken in ({**report, "state": SCRIPT}, {SCRIPT: 1}, {**report, "hops": [{SCRIPT: SCRIPT}]}, SCRIPT):
         file = (io.BytesIO(json.dumps(broken).encode()), f"{SCRIPT}.json")
         answer = client.post("/import", data={"csrf_token": token(client), "file": file})
         assert answer.status_code == 422 and Page(answer.text).alive() == []
@@ -99,8 +103,8 @@ def test_exports_are_files_whose_headers_hold_nothing_that_was_written(client):
         answer = client.get(f"{path}/{name}")
         assert answer.mimetype != "text/html" and answer.headers["X-Content-Type-Options"] == "nosniff"
         assert re.fullmatch(r'attachment; filename="?[\w.-]+"?', answer.headers["Content-Disposition"]), name
-    told = client.get(f"{path}/export.md").text
-    assert "<script>" not in told and f"]({LINK}" not in told
+    report = client.get(f"{path}/export.md").text
+    assert "<script>" not in report and f"]({LINK}" not in report
 
 
 CLAIMS = (

@@ -1,4 +1,4 @@
-"""Whatever people and pages wrote, Markdown made of it shows that and does nothing."""
+"""Markdown made of any text shows that text and produces no markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prometheus reads how many runs there are and how long they take; nobody else does."""
+"""Prometheus metrics count runs and their duration, and are protected by a token."""
 
 from __future__ import annotations
 

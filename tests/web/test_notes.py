@@ -1,4 +1,4 @@
-"""Notes on hops and the verdict: their owner's alone, never written over unseen, and nothing that was typed is lost."""
+"""Notes on hops and the verdict are private, never overwritten unseen, and survive errors."""
 
 from __future__ import annotations
 

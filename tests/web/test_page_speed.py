@@ -1,4 +1,4 @@
-"""Home and a finished report cost the server less than a tenth of a second; benchmarks/pages.py measures them all."""
+"""Home and a finished report take the server less than a tenth of a second; benchmarks/pages.py measures all pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages over HTTP: what is shown, what is refused, and who sees whose runs."""
+"""The pages over HTTP: content, errors, and whose runs are listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words, short forms and links: how values look to a reader."""
+"""Template filters: words, short forms and links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others see of a link before they follow it: title, description and one address for each page."""
+"""Link previews: title, description and canonical address of each page."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def tags(page: str) -> dict[str, str]:
 
 def test_a_finished_run_tells_its_claim_and_verdict(client):
     path = started(client, CLAIM)
-    told = tags(wait_for(client, path, 'id="verdict-heading"'))
-    assert told["og:title"] == told["title"] and told["title"].startswith('Supported: The "author" of Hamlet')
+    meta = tags(wait_for(client, path, 'id="verdict-heading"'))
+    assert meta["og:title"] == meta["title"] and meta["title"].startswith('Supported: The "author" of Hamlet')
     assert (
-        told["description"]
-        == told["og:description"]
+        meta["description"]
+        == meta["og:description"]
         == (f"Supported, high confidence: {CLAIM} 2 questions asked, 2 answers kept, with the evidence for each.")
     )
-    assert told["canonical"] == told["og:url"] == f"http://localhost{path}"
-    assert told["og:type"] == "article" and told["robots"] == "noindex"
+    assert meta["canonical"] == meta["og:url"] == f"http://localhost{path}"
+    assert meta["og:type"] == "article" and meta["robots"] == "noindex"
 
 
 def test_the_address_is_the_same_whatever_is_added_to_it(client):
@@ -68,8 +68,8 @@ def test_other_ends_are_told_in_words_as_well(make_app, script, begins):
 
 def test_every_other_page_describes_itself_and_an_error_is_no_page_to_link_to(client):
     pages = {path: tags(client.get(path).text) for path in ("/", "/how-it-works", "/choices", "/api")}
-    assert len({told["description"] for told in pages.values()}) == len(pages)
-    assert all(told["canonical"] == f"http://localhost{path}" for path, told in pages.items())
-    assert not any("robots" in told for told in pages.values())
+    assert len({meta["description"] for meta in pages.values()}) == len(pages)
+    assert all(meta["canonical"] == f"http://localhost{path}" for path, meta in pages.items())
+    assert not any("robots" in meta for meta in pages.values())
     lost = tags(client.get("/nowhere").text)
     assert "canonical" not in lost and "og:url" not in lost and lost["robots"] == "noindex"

@@ -1,4 +1,4 @@
-"""Publishing from the page where the operator allows it, the gallery, and what search engines are told."""
+"""Publishing where the operator allows it, the gallery, and indexing by search engines."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def test_the_stream_brings_the_owner_the_button_with_the_verdict_and_nobody_else
     path = started(client)
     assert gate.reached.wait(LONG)
     gate.open()
-    told = client.get(f"{path}/events").text
-    assert f'action="{path}/publish"' in told
+    stream = client.get(f"{path}/events").text
+    assert f'action="{path}/publish"' in stream
     assert f'action="{path}/publish"' not in client.application.test_client().get(f"{path}/events?after=1").text
 
 

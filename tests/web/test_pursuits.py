@@ -1,4 +1,4 @@
-"""An evidence pursuit wherever a check can go: branched in each of its stages, compared, exported and read again."""
+"""Evidence pursuits support every operation: branching in each stage, comparison, export and import."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def branched(client, path: str, hop: int, **fields) -> str:
 def test_a_question_of_the_questioners_own_is_changed_and_it_goes_on_from_the_answer(client, path, container):
     page = branched(client, path, 2)
     assert questions(page)[:2] == ["First?", "Mine?"] and len(questions(page)) == len(ASKED)
-    assert "First?" not in [asked for asked, _ in container.script.named("answer")], "its answer stands"
+    assert "First?" not in [asked for asked, _ in container.script.named("answer")], "its answer is kept"
     assert [hop.question.text for hop in container.script.named("step")[0][1]] == ["First?", "Mine?"]
     assert page.count("From the earlier check") == 1
 
@@ -97,11 +97,11 @@ def test_it_stands_beside_a_check_of_the_other_strategy(client, path):
 
 
 def test_its_export_is_read_again_as_the_same_report(client, path):
-    told = client.get(f"{path}/export.json")
-    sent = {"csrf_token": token(client), "file": (io.BytesIO(told.data), "pursuit.json")}
+    exported = client.get(f"{path}/export.json")
+    sent = {"csrf_token": token(client), "file": (io.BytesIO(exported.data), "pursuit.json")}
     kept = client.post("/import", data=sent, content_type="multipart/form-data")
     assert kept.status_code == 303, kept.text
     again = client.get(f"{kept.location}/export.json").json
-    assert {**again, "id": "", "created_at": "", "imported": None} == {**told.json, "id": "", "created_at": ""}
+    assert {**again, "id": "", "created_at": "", "imported": None} == {**exported.json, "id": "", "created_at": ""}
     assert questions(client.get(kept.location).text) == ASKED
     assert all(f"**{each}" in client.get(f"{path}/export.md").text.replace("\\", "") for each in ASKED)

@@ -35,8 +35,8 @@ def test_when_too_many_wait_one_more_is_turned_away_with_its_claim_kept(make_app
     answer = send(client, "A third claim.", max_hops="7")
     assert answer.status_code == 429
     assert "A third claim.</textarea>" in answer.text and 'value="7"' in answer.text
-    told = "Too many checks wait for their turn already. Please try again in about 30 seconds."
-    assert told in answer.text and answer.headers["Retry-After"] == "30"
+    expected = "Too many checks wait for their turn already. Please try again in about 30 seconds."
+    assert expected in answer.text and answer.headers["Retry-After"] == "30"
     assert "A third claim." not in client.get("/").text, "nothing was started"
 
 
@@ -46,11 +46,11 @@ def test_a_client_with_half_of_the_queue_is_turned_away_while_others_are_served(
     assert send(greedy).status_code == 303 and gate.reached.wait(LONG)
     assert [send(greedy).status_code for _ in range(2)] == [303, 303]
     page = send(greedy, "One more claim.")
-    told = "Too many of your checks wait for their turn already."
+    expected = "Too many of your checks wait for their turn already."
     assert page.status_code == 429 and page.headers["Retry-After"] == "30"
-    assert told in page.text and "One more claim.</textarea>" in page.text
+    assert expected in page.text and "One more claim.</textarea>" in page.text
     answer = greedy.post(RUNS, json={"claim": CLAIM})
-    assert answer.status_code == 429 and answer.json["detail"].startswith(told)
+    assert answer.status_code == 429 and answer.json["detail"].startswith(expected)
     assert send(from_address(app, "192.0.2.2")).status_code == 303
 
 
@@ -143,8 +143,8 @@ def test_two_servers_on_one_redis_share_one_count(make_app, redis):
 def test_without_its_redis_a_site_still_starts_runs_and_limits_them(make_app, caplog):
     client = make_app(rate_limit="2 per minute", redis_url=NO_REDIS).test_client()
     assert [send(client).status_code for _ in range(3)] == [303, 303, 429]
-    told = [record.message for record in caplog.records if record.name == "flask-limiter"]
-    assert told == ["Rate limit storage unreachable - falling back to in-memory storage"]
+    expected = [record.message for record in caplog.records if record.name == "flask-limiter"]
+    assert expected == ["Rate limit storage unreachable - falling back to in-memory storage"]
 
 
 def test_a_redis_that_comes_back_is_counted_in_again(make_app, redis):

@@ -1,4 +1,4 @@
-"""Headers, cookies and error pages: what protects a visitor on every answer."""
+"""Security headers, cookies and error pages on every response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A form that is sent twice, by a double click or after going back, starts one run."""
+"""A form that is submitted twice, by a double click or after going back, starts one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cookie outlives a clock that was wrong: whose it is, is known on every web process, whatever time it is there."""
+"""Session cookies survive clock skew between web processes."""
 
 from __future__ import annotations
 

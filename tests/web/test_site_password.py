@@ -1,4 +1,4 @@
-"""With SITE_PASSWORD nobody sees anything of the site before having typed it, and nobody guesses it by trying."""
+"""SITE_PASSWORD protects the whole site, and guesses are limited."""
 
 from __future__ import annotations
 

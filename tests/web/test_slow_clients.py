@@ -1,4 +1,4 @@
-"""Who stops in the middle of a request, or does not read the answer, is cut off by the system."""
+"""Clients that stop sending a request or reading the response are disconnected."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def test_writing_to_a_client_that_reads_nothing_ends(connection):
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [(BlockingIOError(11, "unavailable"), "a client was too slow and was cut off"), (OSError(5, "broken"), "Trouble.")],
 )
-def test_of_a_slow_client_the_log_has_one_line_and_of_other_trouble_all(error, told):
+def test_of_a_slow_client_the_log_has_one_line_and_of_other_trouble_all(error, expected):
     record = logging.LogRecord("gunicorn.error", logging.ERROR, "", 1, "Trouble.", (), (type(error), error, None))
-    assert ShortenTimeouts().filter(record) and record.getMessage() == told
+    assert ShortenTimeouts().filter(record) and record.getMessage() == expected
     assert (record.exc_info is None) == isinstance(error, BlockingIOError)

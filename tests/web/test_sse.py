@@ -1,4 +1,4 @@
-"""The stream of a run: whole pieces with ids, harmless when repeated, closed when the run has ended."""
+"""The stream of a run: whole sections with ids, harmless when repeated, closed when the run has ended."""
 
 from __future__ import annotations
 
@@ -176,8 +176,8 @@ def test_those_who_wait_see_their_place_and_how_it_changes(make_app, follow):
     assert gate.reached.wait(LONG)
     assert "2nd in line" in client.get(third).text and "in line" not in client.get(first).text
     answer = follow(client, third, "?after=2")
-    (told,) = [chunk for chunk in chunks_until(answer, "2nd in line") if "2nd in line" in chunk]
-    assert swapped(told) == ["status", "clock", "usage"] and ids(told) == []
+    (update,) = [chunk for chunk in chunks_until(answer, "2nd in line") if "2nd in line" in chunk]
+    assert swapped(update) == ["status", "clock", "usage"] and ids(update) == []
     gate.open()
     assert "Who wrote Hamlet?" in "".join(chunks_until(answer, "event: end"))
 

@@ -1,4 +1,4 @@
-"""The owner's buttons: what they do, what they say when there is nothing left to do, and who may not press them."""
+"""The owner's steering buttons: effects, errors once the run has ended, and protection from others."""
 
 from __future__ import annotations
 
@@ -132,14 +132,14 @@ def test_the_buttons_are_there_while_the_run_goes_on_and_gone_after_its_end(clie
 def test_the_stream_brings_the_owner_the_buttons_when_others_apply_and_nobody_else(make_app, reader, times, read):
     """After the first kept hop there is something to conclude from; after the end there is nothing to do.
 
-    The reader's run may have been read before the events that the stream tells, or after them.
+    The reader's run may have been read before the events of the stream, or after them.
     """
     with make_app().test_request_context():
         session["owner"] = reader
         following = PageUpdates(StoredRun("r", "somebody", datetime.now(UTC), read, report(STORED[:read])))
-        told = [following.render(STORED[2:])]
-        told.append(following.render([after(STORED, RunInterrupted("Stopped."))]))
-    drawn = [each for each in told if 'id="steering"' in each]
+        messages = [following.render(STORED[2:])]
+        messages.append(following.render([after(STORED, RunInterrupted("Stopped."))]))
+    drawn = [each for each in messages if 'id="steering"' in each]
     assert len(drawn) == times
     assert ['id="conclude"' in each for each in drawn] == [True, False][:times]
-    assert 'id="stop"' not in told[-1]
+    assert 'id="stop"' not in messages[-1]

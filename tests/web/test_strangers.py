@@ -1,6 +1,6 @@
-"""Two owners cannot touch each other's runs by any route: every route of the application is in a table here, and tried.
+"""Two owners cannot access each other's runs by any route: every route of the application is tried.
 
-A new route belongs into ROUTES; a test fails until it is there.
+A new route must be added to ROUTES; a test fails until it is there.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from tests.web.test_api import CLAIM, RUNS, with_tokens
 OPEN = "the same for everybody"
 LIST = "what is in it are the visitor's own runs"
 BATCH_LIST = "what is in it are the visitor's own batches"
-BATCH_LINK = "open to whoever has the batch's id"
+BATCH_LINK = "open to anybody with the batch's id"
 MAKES = "makes a run of the visitor's own"
 
 
 @dataclass(frozen=True)
 class Link:
-    """Open to whoever has the run's id; `query` is where the id is, when it is not in the path."""
+    """Open to anybody with the run's id; `query` is where the id is, when it is not in the path."""
 
     query: str = ""
 
@@ -50,7 +50,7 @@ class Owned:
 
 
 CARRYING_OUT = ("epoch", "holder", "leased_until", "cut_offs", "began_at")
-"""Columns of a run that change while nobody does anything to it."""
+"""Columns of a run that change without a request."""
 
 WITHOUT_A_COOKIE = (400, 404)
 """A form without a token may be called stale, as long as that shows nothing of the run."""

@@ -1,4 +1,4 @@
-"""What the trail shows besides its hops, and how a card shows what stands behind its answer."""
+"""The state of a run between its hops, and the evidence in a hop's card."""
 
 from __future__ import annotations
 
@@ -184,27 +184,27 @@ def test_a_passage_of_two_thousand_words_is_folded_around_its_answer_or_behind_i
 
 def test_no_passages_at_all_is_a_sentence_and_nothing_to_unfold(make_app):
     words = card(page_of(make_app, Answer("yes", None, ())))
-    assert "No passage was found." in words and 'class="reduce_events"' not in words and "Why it was kept." in words
+    assert "No passage was found." in words and 'class="fold"' not in words and "Why it was kept." in words
 
 
 def test_cards_are_folded_once_the_run_has_ended_and_open_where_the_address_asks_for_it(make_app, client):
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
-    assert client.get(path).text.count('class="reduce_events" open') == 0
-    assert client.get(f"{path}?cards=open").text.count('class="reduce_events" open') == 2
-    assert client.get(f"{path}?cards=whatever").text.count('class="reduce_events" open') == 0
+    assert client.get(path).text.count('class="fold" open') == 0
+    assert client.get(f"{path}?cards=open").text.count('class="fold" open') == 2
+    assert client.get(f"{path}?cards=whatever").text.count('class="fold" open') == 0
 
 
 def test_a_page_that_is_asked_to_keep_its_cards_folded_follows_a_stream_that_does(make_app):
     gate = Gate("question 2")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
-    page = wait_for(client, path, 'class="reduce_events" open')
-    assert 'class="reduce_events" open' not in client.get(f"{path}?cards=folded").text
+    page = wait_for(client, path, 'class="fold" open')
+    assert 'class="fold" open' not in client.get(f"{path}?cards=folded").text
     assert "cards=folded" in client.get(f"{path}?cards=folded").text and "&amp;cards" not in page
     gate.open()
-    assert 'class="reduce_events" open' not in client.get(f"{path}/events?cards=folded").text
-    assert 'class="reduce_events" open' in client.get(f"{path}/events?cards=open").text
+    assert 'class="fold" open' not in client.get(f"{path}/events?cards=folded").text
+    assert 'class="fold" open' in client.get(f"{path}/events?cards=open").text
 
 
 def test_the_hop_that_is_being_asked_has_a_card_before_it_has_a_question(make_app):

@@ -1,7 +1,6 @@
-"""Hopcheck: a claim checked one question at a time, with the evidence for every answer beside it.
+"""Hopcheck checks a claim one question at a time and shows the evidence for every answer.
 
-Importing this package imports nothing: what a web application needs comes in with `create_app`, so the heart
-(`app.domain`) can be used and tested with the standard library alone.
+Web dependencies are imported in `create_app`, so that `app.domain` needs only the standard library.
 """
 
 from __future__ import annotations
@@ -13,10 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flask import Flask
     from sqlalchemy.orm import Session, sessionmaker
 
     from app.config.settings import Settings
+    from app.container import AppContainer
     from app.runs.service import Limits
 
 log = logging.getLogger(__name__)
@@ -24,14 +26,14 @@ log = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent
 
 CONNECTIONS_FOR_PAGES = 8
-"""To the database, besides one for each run under way: runs that all wait to write keep no page from reading."""
+"""Database connections in addition to one per run, so that runs waiting to write do not block pages."""
 
 
-def create_app(settings: Settings | None = None, container: Any = None, commands: bool = True) -> Flask:
-    """The application. `settings` come from the environment and `.env` when left out, `wiring` from the settings.
+def create_app(settings: Settings | None = None, container: AppContainer | None = None, commands: bool = True) -> Flask:
+    """Create the application. `settings` default to the environment and `.env`, `container` to one built from them.
 
-    Nothing heavy is imported or started: models load when `wiring.warm()` is called, off the request path. A server
-    does without the `commands` of the command line and the migrations, so its first page comes sooner.
+    Models are loaded later, by `container.warm()`. Servers leave out `commands` (command line and migrations) to
+    start faster.
     """
     from flask import Flask
 
@@ -69,7 +71,7 @@ def create_app(settings: Settings | None = None, container: Any = None, commands
 
 
 def _signing_key(settings: Settings) -> str:
-    """The kept key. Where it is broken no server starts (gunicorn.conf.py); commands go on with one for themselves."""
+    """Return the stored key. Without a valid one servers do not start and commands use a random key."""
     from app.domain.errors import SettingsError
 
     try:
@@ -79,8 +81,8 @@ def _signing_key(settings: Settings) -> str:
         return secrets.token_urlsafe(32)
 
 
-def _container(settings: Settings) -> Any:
-    """The parts that runs are made of. A MODELS_FILE that cannot be used ends the process with one line."""
+def _container(settings: Settings) -> AppContainer:
+    """Build the container. An unusable MODELS_FILE ends the process with one line."""
     from app.container.container import Container
     from app.domain.errors import SettingsError
 
@@ -90,8 +92,8 @@ def _container(settings: Settings) -> Any:
         raise SystemExit(f"Hopcheck cannot start: {str(error).rstrip('.')}.") from None
 
 
-def _connect(app: Flask, settings: Settings, container: Any) -> None:
-    """The runs and whatever they stand on; kept on the application as `extensions["hopcheck"]`."""
+def _connect(app: Flask, settings: Settings, container: AppContainer | None) -> None:
+    """Create the application's services and store them as `extensions["hopcheck"]`."""
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
     from app.web.services import AppServices
@@ -120,12 +122,12 @@ def _connect(app: Flask, settings: Settings, container: Any) -> None:
 
 
 def _database(app: Flask, settings: Settings) -> sessionmaker[Session]:
-    """What makes the database's sessions. It connects at its first use, so after any fork."""
+    """Return the session factory. It connects at first use, and so after any fork."""
     from sqlalchemy.orm import sessionmaker
 
     from app.extensions import db
 
-    with suppress(OSError):  # where it cannot be made, the database says so, and `doctor` can still be asked
+    with suppress(OSError):  # the database reports the problem, and `doctor` still works
         settings.instance.mkdir(parents=True, exist_ok=True)
     app.config["SQLALCHEMY_DATABASE_URI"] = settings.database_url
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {
@@ -138,20 +140,20 @@ def _database(app: Flask, settings: Settings) -> sessionmaker[Session]:
 
 
 def _distributed(settings: Settings) -> dict[str, Any]:
-    """With REDIS_URL, the job runner and the notifier that processes share; nothing, and no import, without."""
+    """Return the shared job runner and notifier when REDIS_URL is set."""
     if not settings.redis_url:
         return {}
     from app.runs.celery_jobs import CeleryJobs
     from app.runs.notifications import RedisNotifier
 
-    def jobs(carry_out: Any, workers: int) -> CeleryJobs:
+    def jobs(carry_out: Callable[[str], None], workers: int) -> CeleryJobs:
         return CeleryJobs(carry_out, settings.redis_url)
 
     return {"jobs": jobs, "notifier": RedisNotifier(settings.redis_url)}
 
 
 def _add_commands(app: Flask) -> None:
-    """The command line, and what its `flask db` works with."""
+    """Add the command line and the migrations of `flask db`."""
     from flask_migrate import Migrate
 
     from app import cli
@@ -163,7 +165,7 @@ def _add_commands(app: Flask) -> None:
 
 
 def _limits(settings: Settings) -> Limits:
-    """What bounds a run and a day."""
+    """Return the limits of a run and of a day."""
     from app.runs.service import Limits
 
     return Limits(

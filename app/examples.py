@@ -1,7 +1,6 @@
-"""Claims to try on the home page, which the embedded corpus can decide or plainly cannot.
+"""Example claims of the home page, with their labels by the embedded corpus.
 
-They come in pairs of true and false twins where one word makes the difference. None occurs in a demonstration or in
-training data; benchmarks/samples.py checks them all and says which come out right.
+None occurs in a prompt's demonstrations or in training data. benchmarks/samples.py measures how many come out right.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ _S, _R, _N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A claim, the label that the corpus gives it, how many hops it takes, and its twin's number (0: no twin)."""
+    """An example claim with its expected outcome."""
 
     claim: str
     label: Label
-    hops: int
-    pair: int = 0
+    hops: int  # needed to decide it
+    pair: int = 0  # number of the pair of a true and a false claim; 0 for none
 
 
 EXAMPLES = (

@@ -1,4 +1,4 @@
-"""The Flask extension for the database, bound to an application by create_app."""
+"""The Flask extension for the database; `create_app` binds it to an application."""
 
 from __future__ import annotations
 

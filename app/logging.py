@@ -1,7 +1,6 @@
-"""The log, set up in one place: one line for each thing that happened, on standard error.
+"""Logging to standard error, one line per message.
 
-A line is what it says it is: control characters in a message (a path, a model's words) are written as escapes, so that
-nobody who sends them can forge a line or move the cursor of whoever reads the log.
+Control characters in messages are escaped, so that logged paths or model output cannot forge lines.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ import re
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What ends a line or steers a terminal."""
+"""Characters that end a line or control a terminal."""
 
 
 class OneLineFormatter(logging.Formatter):
-    """Writes a record's message on one line. A trace, which is ours, keeps its lines below it."""
+    """Formats a message on one line; a traceback follows on its own lines."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = _CONTROL.sub(_escaped, record.message)
@@ -24,14 +23,14 @@ class OneLineFormatter(logging.Formatter):
 
 
 def configure_logging(level: str) -> None:
-    """Write everything from `level` up to standard error. A second call changes the level and nothing else."""
+    """Log to standard error from `level` up. A second call only changes the level."""
     root = logging.getLogger()
     root.setLevel(level)
     if not any(isinstance(handler.formatter, OneLineFormatter) for handler in root.handlers):
         handler = logging.StreamHandler()
         handler.setFormatter(OneLineFormatter(FORMAT))
         root.addHandler(handler)
-    logging.getLogger("flask-limiter").setLevel(logging.WARNING)  # it would write the address of who was turned away
+    logging.getLogger("flask-limiter").setLevel(logging.WARNING)  # it would log client addresses
 
 
 def _escaped(character: re.Match[str]) -> str:

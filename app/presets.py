@@ -1,7 +1,6 @@
-"""The named presets of evidence pursuit: the paper's system and every row of its Table 2, and one that needs no key.
+"""Presets of evidence pursuit: the rows of the paper's Table 2 (arXiv 2411.05762), and one with local models only.
 
-A preset says who asks and who does the rest, what a run does differently, how documents are used, and which labels it
-goes with. The rows of the table differ from `seq+llm` in one thing each, which `changes` names for people.
+Each row of the table differs in one respect from `seq+llm`.
 """
 
 from __future__ import annotations
@@ -13,48 +12,43 @@ from app.domain.model import LabelSet
 from app.strategies.evidence_pursuit import Variant
 
 Questioner = Literal["seq", "llm", "local"]
-"""A fine-tuned sequence-to-sequence model, a prompted language model, or the parts that install with Hopcheck."""
+"""A fine-tuned sequence-to-sequence model, a prompted language model, or Hopcheck's own local models."""
 
 
 @dataclass(frozen=True, slots=True)
 class PursuitPreset:
-    """One preset. `first` writes the first question, or all of them at once; `then` takes every later step.
-
-    `others` paraphrases, chooses the document and gives the late verdict. `long_document`, `multi_document` and
-    `metadata` are the web answerer's settings of these names. `labels` are those that the preset goes with when nobody
-    chooses; a person may choose others.
-    """
+    """The modules, settings and default labels of one preset."""
 
     name: str
     title: str
-    changes: str
-    first: Questioner = "seq"
-    then: Questioner = "llm"
-    others: Literal["llm", "local"] = "llm"
+    changes: str  # the difference from `seq+llm`, for people
+    first: Questioner = "seq"  # writes the first question, or all at once
+    then: Questioner = "llm"  # takes every later step
+    others: Literal["llm", "local"] = "llm"  # paraphrases, chooses documents and gives the late verdict
     variant: Variant = Variant()  # noqa: RUF009 - it is frozen
-    long_document: bool = True
+    long_document: bool = True  # settings of the web answerer
     multi_document: bool = False
     metadata: bool = True
-    labels: LabelSet = LabelSet.THREE
+    labels: LabelSet = LabelSet.THREE  # when none are chosen
 
     @property
     def needs_model(self) -> bool:
-        """Whether some part prompts a language model."""
+        """Whether some module prompts a language model."""
         return "llm" in self._at_work
 
     @property
     def needs_first_seq2seq(self) -> bool:
-        """Whether the model that is fine-tuned to write first questions must be there."""
+        """Whether a model fine-tuned to write first questions is needed."""
         return self.first == "seq"
 
     @property
     def needs_next_seq2seq(self) -> bool:
-        """Whether the model that is fine-tuned to write later questions must be there."""
+        """Whether a model fine-tuned to write later questions is needed."""
         return "seq" in self._at_work[1:]
 
     @property
     def _at_work(self) -> tuple[str, ...]:
-        """Who takes part; questions that are all made at once have nobody to follow them."""
+        """The kinds of model in use; with all questions at once there is no later questioner."""
         return (self.first, *(() if self.variant.all_at_once else (self.then,)), self.others)
 
 
@@ -140,10 +134,10 @@ _ROWS = (
 )
 
 PURSUIT_PRESETS = {row.name: row for row in _ROWS}
-"""By name, in the order in which people see them."""
+"""Presets by name, in display order."""
 
 
 def default_labels(strategy: str, preset: str) -> LabelSet:
-    """The labels of a run when nobody chooses: three, but for presets of a pursuit that have others."""
+    """Return the labels of a run for which none are chosen."""
     row = PURSUIT_PRESETS.get(preset) if strategy == "evidence-pursuit" else None
     return row.labels if row else LabelSet.THREE

@@ -16,9 +16,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from app.capabilities.options import BASELINES, Capabilities, Choice, Group
+from app.components import Component
 from app.domain import progress
 from app.domain.model import (
     Answer,
@@ -221,15 +221,6 @@ def scripted_strategy(script: Script = TWO_HOPS, before_step: BeforeStep = lambd
         ScriptedValidator([hop.useful for hop in answered] or [Judgement(False, "")], before_step),
         ScriptedReasoner([script.verdict], before_step),
     )
-
-
-class Component(NamedTuple):
-    """The fields of app.components.Component; state is waiting, loading, ready or failed."""
-
-    name: str
-    state: str
-    message: str = ""
-    fix: str = ""
 
 
 CHOICES = (

@@ -20,21 +20,21 @@ CAPABILITIES = Capabilities(
         Choice("retriever-reader", "Retriever and reader"),
         Choice("reciter-reader", "Reciter and reader", needs_model=True),
         Choice("web-search", "Web search"),
-        Choice("oracle", "Oracle").without("It is asleep.", "INCENSE"),
+        Choice("oracle", "Oracle").unavailable("It is asleep.", "INCENSE"),
     ),
     models=(
         Choice("big", "A big model", destination="api.example.org"),
-        Choice("gone", "Gone").without("No key.", "KEY"),
+        Choice("gone", "Gone").unavailable("No key.", "KEY"),
     ),
     corpora=(
         Choice("vital", "Vital articles"),
-        Choice("broken", "Broken").without("Its index is gone.", "make corpus"),
+        Choice("broken", "Broken").unavailable("Its index is gone.", "make corpus"),
     ),
     pursuits=(Choice("local", "Local models"), Choice("paper", "As published", needs_model=True)),
     searches=(
         Choice("corpus", "The corpora"),
         Choice("brave", "Brave", destination="search.example.org"),
-        Choice("serper", "Serper").without("It is not set up.", "SERPER_API_KEY"),
+        Choice("serper", "Serper").unavailable("It is not set up.", "SERPER_API_KEY"),
     ),
 )
 ADMITTING = {"undated": True, "fact_checks": True}

@@ -1,1 +1,1 @@
-"""What can be chosen on this installation, and why the rest cannot."""
+"""The options for a run on this installation, and why others are unavailable."""

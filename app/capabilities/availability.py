@@ -1,6 +1,6 @@
-"""Which choices this machine has, from the settings, the loaded parts, the model files and the corpora.
+"""Determines the available options from the settings, loaded components, model files and corpora.
 
-Looked at anew each time, without any network: a corpus that was just built, or a part that failed, shows at once.
+Computed on each call and without network access, so that a new corpus or a failed component shows at once.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ from app.modules.answerers import flan_t5, reciter_reader, retriever_reader
 
 GUIDED = "question-guided"
 LOCAL_PURSUIT, PROMPTED_PURSUIT = "local", "llm+llm"
-"""The presets of a pursuit when nobody chooses."""
+"""The default presets of a pursuit."""
 SEQ2SEQ = "flan-t5"
 
 _PART_OF = {"claim_verifier": (JUDGE,), "question_generator": (GENERATOR,), "reasoner": (JUDGE,)}
-"""The heavy parts behind the local implementation of a role; the local validator has none."""
+"""The components behind the local implementation of each role; the local validator has none."""
 
 
 @dataclass(frozen=True)
 class Availability:
-    """What can be chosen, computed when asked."""
+    """Computes the available options."""
 
     settings: Settings
     parts: Components
@@ -62,7 +62,7 @@ class Availability:
     engines: Sequence[ProviderSearch] = ()
 
     def capabilities(self) -> Capabilities:
-        """Every choice, with the reason why not where it cannot be had."""
+        """Return every option, with the reason where one is unavailable."""
         models = self._models()
         usable = any(model.available for model in models)
         return Capabilities(
@@ -79,7 +79,7 @@ class Availability:
         )
 
     def mixes(self) -> dict[str, Mix]:
-        """The presets by name; the site's own among them when a setting replaces a module."""
+        """Return the presets by name, with the site's own when a setting replaces a module."""
         replaced = {
             role: getattr(self.settings, role)
             for role in ("claim_verifier", "question_generator", "qa_validator", "reasoner")
@@ -89,10 +89,9 @@ class Availability:
         return own | MIXES
 
     def _defaults(self, strategy: str, models: Sequence[Choice]) -> RunOptions:
-        """What runs with that strategy are made of when nobody chooses; the model is the first that can be had.
+        """Return the default options for a strategy, with the first available model.
 
-        A pursuit answers by searching. It is local as far as PRESET is, and else the paper's way without its
-        fine-tuned model.
+        The default preset of a pursuit is local where PRESET is, else the paper's without its fine-tuned model.
         """
         model = next((choice.name for choice in models if choice.available), None)
         search = self.settings.search or next((engine.name for engine in self.engines), CORPUS_SEARCH)
@@ -110,7 +109,7 @@ class Availability:
         )
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
-        """The (role, implementation) pairs of a run with these options, in words for its report."""
+        """Return the (role, implementation) pairs of a run with these options, for its report."""
         model = f"{options.model}, prompted"
         if options.strategy in BASELINES:
             return (("asker", model),)
@@ -133,7 +132,7 @@ class Availability:
         )
 
     def catalogue(self) -> tuple[Group, ...]:
-        """Everything that can be chosen, place by place: what `models list` prints and the page shows."""
+        """Return all options in groups, as `models list` and the page show them."""
         capabilities = self.capabilities()
         return (
             Group("Strategies", "STRATEGY", capabilities.strategies),
@@ -177,12 +176,12 @@ class Availability:
         )
         guided = Choice(GUIDED, "One question at a time (QACheck)")
         pursuing = Choice(PURSUIT, "Evidence pursued by searching (Papelo)")
-        return guided, pursuing, *(choice if usable else choice.without(*NO_MODEL) for choice in baselines)
+        return guided, pursuing, *(choice if usable else choice.unavailable(*NO_MODEL) for choice in baselines)
 
     def _roles(self, usable: bool) -> Iterator[Group]:
-        """What can play each module but the answerer."""
+        """Yield the implementations of each module except the answerer."""
         prompted = Choice("prompted", "A language model, prompted", needs_model=True)
-        prompted = prompted if usable else prompted.without(*NO_MODEL)
+        prompted = prompted if usable else prompted.unavailable(*NO_MODEL)
         for role, words in self._local_words().items():
             name = role.replace(" ", "_").lower()
             local = Choice("local", words[:1].upper() + words[1:])
@@ -193,7 +192,7 @@ class Availability:
 
     def _needing_seq2seq(self, choice: Choice) -> Choice:
         missing = why_missing(self.settings.flan_t5)
-        return choice.without(missing, FETCH_FLAN_T5) if missing else choice
+        return choice.unavailable(missing, FETCH_FLAN_T5) if missing else choice
 
     def _preset(self, name: str, mix: Mix, usable: bool) -> Choice:
         choice = Choice(name, TITLES[name], needs_model=mix.needs_model)
@@ -201,7 +200,7 @@ class Availability:
         if part := self.parts.first_failed(*local):
             return broken(choice, part)
         if mix.needs_model and not usable:
-            return choice.without(*NO_MODEL)
+            return choice.unavailable(*NO_MODEL)
         return self._needing_seq2seq(choice) if mix.reasoner == SEQ2SEQ else choice
 
     def _answerers(self, usable: bool) -> tuple[Choice, ...]:
@@ -210,16 +209,16 @@ class Availability:
         if part := self.parts.first_failed(CORPUS, RERANKER, *local_reader):
             retrieving = broken(retrieving, part)
         elif not any(corpus.available for corpus in self._corpora()):
-            retrieving = retrieving.without("No corpus is indexed on this machine.", "make corpus")
+            retrieving = retrieving.unavailable("No corpus is indexed on this machine.", "make corpus")
         knowing = self._needing_seq2seq(Choice(flan_t5.NAME, "FLAN-T5: answers from its own memory"))
         reciting = Choice(
             reciter_reader.NAME, "Reciter and reader: a language model recites, a reader reads", needs_model=True
         )
         if not usable:
-            reciting = reciting.without(*NO_MODEL)
+            reciting = reciting.unavailable(*NO_MODEL)
         searching = Choice(SEARCHES, "Web search: answers from one document that a search engine finds")
         if not any(search.available for search in self._searches()):
-            searching = searching.without("No search engine is set up, and no corpus is indexed.", "SEARXNG_URL")
+            searching = searching.unavailable("No search engine is set up, and no corpus is indexed.", "SEARXNG_URL")
         return retrieving, knowing, reciting, searching
 
     def _models(self) -> tuple[Choice, ...]:
@@ -228,7 +227,7 @@ class Availability:
         return *remote, self._needing_seq2seq(seq2seq)
 
     def _one_or_own(self, role: str, part: str, own_words: str) -> tuple[Choice, ...]:
-        """Hopcheck's own reader or judge, and the one that a setting names in its place."""
+        """Return Hopcheck's own reader or judge, and the one that a setting names instead."""
         own = Choice("local", f"Hopcheck's own {role}, {own_words}")
         other = getattr(self.settings, role)
         if not other and (lost := self.parts.first_failed(part)):
@@ -236,7 +235,7 @@ class Availability:
         if not other:
             return (own,)
         named, missing = Choice(other, f"The {role} {other}"), why_missing(other)
-        return own, named.without(missing, f"flask --app app models fetch {role}") if missing else named
+        return own, named.unavailable(missing, f"flask --app app models fetch {role}") if missing else named
 
     def _searches(self) -> tuple[Choice, ...]:
         return searches(self.engines, any(corpus.available for corpus in self._corpora()))
@@ -244,12 +243,12 @@ class Availability:
     def _corpora(self) -> Iterator[Choice]:
         for info in installed(self.settings.instance):
             choice = Choice(info.name, info.title)
-            yield choice if info.state == "ready" else choice.without(info.message, info.fix)
+            yield choice if info.state == "ready" else choice.unavailable(info.message, info.fix)
 
 
 def _remote(model: ModelSettings) -> Choice:
-    """A language model behind a server. Its title says where it is, whatever its operator calls it."""
+    """Return the option for a remote language model; its title names the host."""
     named = "" if model.name == model.model else f"{model.model} "
     choice = Choice(model.name, f"{model.name} ({named}at {model.host})", destination=model.destination)
     reason = unavailable_reason(model)
-    return choice.without(reason, "the setting that is named there, and a new start") if reason else choice
+    return choice.unavailable(reason, "the setting that is named there, and a new start") if reason else choice

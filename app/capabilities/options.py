@@ -1,7 +1,7 @@
-"""What can be chosen for a run: strategies, mixes of modules, answerers, language models, corpora.
+"""The options for a run: strategies, mixes of modules, answerers, language models, corpora and search engines.
 
-Each choice says whether it can be had on this machine, and if not, why and what makes it so. The page, the command line
-and the API all show these and nothing else; no network is asked.
+Each choice says whether it is available here, and if not, why and how to make it so. Page, command line and API share
+them.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ BASELINES = ("direct", "chain-of-thought")
 """Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
 
 PURSUIT = "evidence-pursuit"
-"""The strategy that has presets of its own (pursuit_presets.py)."""
+"""The strategy that has presets of its own (presets.py)."""
 
 RETRIEVES, SEARCHES = "retriever-reader", "web-search"
-"""The answerer that corpora are chosen for, and the one that search engines are chosen for."""
+"""The answerers that use corpora and search engines."""
 
 CORPUS_SEARCH = "corpus"
-"""The search engine that is none: it searches the corpora, and nothing leaves the machine."""
+"""The value of `search` for the local corpora; nothing leaves the machine."""
 
 
 def searches_corpora(options: RunOptions) -> bool:
-    """Whether a run with these options looks into the corpora."""
+    """Return whether a run with these options searches the corpora."""
     return options.answerer == RETRIEVES or (options.answerer == SEARCHES and options.search == CORPUS_SEARCH)
 
 
 OWN = "own"
-"""The preset that the settings make, module by module."""
+"""The preset that the settings define module by module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class Choice:
     needs_model: bool = False
     """Whether a language model must be chosen with it."""
 
-    def without(self, reason: str, mend: str) -> Choice:
-        """The same choice, not to be had."""
-        return replace(self, available=False, reason=reason, mend=mend)
+    def unavailable(self, reason: str, fix: str) -> Choice:
+        """Return the choice as unavailable."""
+        return replace(self, available=False, reason=reason, mend=fix)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The choices for one place, and the setting that names the one taken when nobody chooses ("" for none)."""
+    """A group of choices, and the setting that names the default ("" for none)."""
 
     title: str
     setting: str
@@ -66,7 +66,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Which implementation plays each module: "local", "prompted" or, for the reasoner, "flan-t5"."""
+    """The implementation of each module: "local", "prompted" or, for the reasoner, "flan-t5"."""
 
     claim_verifier: str
     question_generator: str
@@ -85,7 +85,7 @@ MIXES = {
     "local+flan-t5": Mix("local", "local", "local", "flan-t5"),
     "prompted+flan-t5": Mix("prompted", "prompted", "prompted", "flan-t5"),
 }
-"""The presets: QACheck's modules by its two reasoners (section 3.5), and the local ones in their place."""
+"""The presets: prompted or local modules, each with QACheck's two reasoners (section 3.5)."""
 
 TITLES = {
     "local": "Local models",
@@ -97,7 +97,7 @@ TITLES = {
 
 
 def chosen(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
-    """The choice of that name. Raises InvalidInput, on `field`, when there is none or it cannot be had."""
+    """Return the choice of that name. Raises InvalidInput, on `field`, when it is unknown or unavailable."""
     for choice in choices:
         if choice.name == name and choice.available:
             return choice
@@ -109,7 +109,7 @@ def chosen(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Everything that a run can be made of on this machine now. Read once a request, for reading it opens files."""
+    """All options on this machine. Computed once per request, because this opens files."""
 
     strategies: tuple[Choice, ...]
     presets: tuple[Choice, ...]
@@ -124,12 +124,12 @@ class Capabilities:
     """Name the implementation of each role in a run with these options, for its report."""
 
     def defaults(self, strategy: str | None = None) -> RunOptions:
-        """The options of a run with that strategy where nothing else is chosen."""
+        """Return the default options of a run with that strategy."""
         strategy = strategy or self.default_options.strategy
         return replace(self.default_pursuit if strategy == PURSUIT else self.default_options, strategy=strategy)
 
     def presets_of(self, strategy: str) -> tuple[Choice, ...]:
-        """The presets that a run with this strategy may have."""
+        """Return the presets of this strategy."""
         return self.pursuits if strategy == PURSUIT else self.presets
 
     def check(self, options: RunOptions) -> None:
@@ -150,7 +150,7 @@ class Capabilities:
             chosen(self.models, options.model, "model")
 
     def effective(self, options: RunOptions) -> RunOptions:
-        """The options without choices that have no effect: a model that is not asked, corpora that are not searched."""
+        """Return the options without choices that have no effect, such as a model that is not used."""
         if options.strategy in BASELINES:
             options = replace(options, answerer="")
         if options.answerer != SEARCHES:
@@ -162,7 +162,7 @@ class Capabilities:
         )
 
     def needs_model(self, options: RunOptions) -> bool:
-        """Whether these options put a language model to work. Unknown names need none."""
+        """Return whether these options use a language model. Unknown names use none."""
         if options.strategy in BASELINES:
             return True
         at_work = [choice for choice in self.presets_of(options.strategy) if choice.name == options.preset]
@@ -170,11 +170,11 @@ class Capabilities:
         return any(choice.needs_model for choice in at_work)
 
     def destination(self, options: RunOptions) -> str | None:
-        """The host whose model gets what people write when a run with these options is started; None: it stays here."""
+        """Return the host whose model gets the claim, or None when it stays on this machine."""
         return _destination(self.models, options.model) if self.needs_model(options) else None
 
     def searched_at(self, options: RunOptions) -> str | None:
-        """The host that gets what such a run searches for, the claim among it; None: nothing is searched elsewhere."""
+        """Return the host that gets the search queries, which may contain the claim, or None."""
         return _destination(self.searches, options.search) if options.answerer == SEARCHES else None
 
     def _check_corpora(self, names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""The kinds of value that a setting may have: how each is read from text, and the words for what it may be."""
+"""Parsers for the values of settings, with descriptions of what is valid."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ SECRETS = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "SITE_PASSWORD", "METRICS_
 
 
 def setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = str, choices: str = "text") -> Any:
-    """A field that knows its environment name; `parse` raises ValueError for anything that is not of `choices`.
+    """Return a dataclass field for the variable `env`; `parse` raises ValueError for invalid values.
 
-    What may hold a password stays out of the settings' repr, which could end up in a trace.
+    Secrets are left out of the settings' repr, which could appear in a traceback.
     """
     secret = env in SECRETS or env.endswith("_API_KEY")
     about_it = {"env": env, "about": about, "parse": parse, "choices": choices}
@@ -21,7 +21,7 @@ def setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = st
 
 
 def whole(low: int, high: int) -> dict[str, Any]:
-    """A whole number between two bounds, both allowed."""
+    """Parse a whole number between two bounds, inclusive."""
 
     def parse(raw: str) -> int:
         if not low <= (number := int(raw)) <= high:
@@ -32,7 +32,7 @@ def whole(low: int, high: int) -> dict[str, Any]:
 
 
 def one_of(*names: str) -> dict[str, Any]:
-    """One of these names."""
+    """Parse one of these names."""
 
     def parse(raw: str) -> str:
         return names[names.index(raw)]
@@ -41,7 +41,7 @@ def one_of(*names: str) -> dict[str, Any]:
 
 
 def names() -> dict[str, Any]:
-    """Names with commas between; a name that comes twice counts once."""
+    """Parse distinct names separated by commas."""
 
     def parse(raw: str) -> tuple[str, ...]:
         listed = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
@@ -53,7 +53,7 @@ def names() -> dict[str, Any]:
 
 
 def number(low: float) -> dict[str, Any]:
-    """A number from `low` up."""
+    """Parse a number of at least `low`."""
 
     def parse(raw: str) -> float:
         if not (low <= (number := float(raw)) < float("inf")):
@@ -64,7 +64,7 @@ def number(low: float) -> dict[str, Any]:
 
 
 def switch() -> dict[str, Any]:
-    """on or off."""
+    """Parse "on" or "off"."""
 
     def parse(raw: str) -> bool:
         return {"on": True, "off": False}[raw.lower()]
@@ -73,7 +73,7 @@ def switch() -> dict[str, Any]:
 
 
 def database() -> dict[str, Any]:
-    """A database's address. Of PostgreSQL's drivers psycopg 3 is installed, so an address that names none means it."""
+    """Parse a database URL; a PostgreSQL URL without a driver gets psycopg 3, which is installed."""
     address = like(r"[a-z][a-z0-9+]*://\S*", "a URL like sqlite:////path/to/file or postgresql://user@host/name")
 
     def parse(raw: str) -> str:
@@ -83,7 +83,7 @@ def database() -> dict[str, Any]:
 
 
 def like(pattern: str, choices: str) -> dict[str, Any]:
-    """Text that a regular expression matches whole; `choices` says it in words."""
+    """Parse text that matches a regular expression; `choices` describes it."""
 
     def parse(raw: str) -> str:
         if not re.fullmatch(pattern, raw):

@@ -1,4 +1,4 @@
-"""Why a server cannot start, found before anything is started, so that it is one line and not a trace."""
+"""Checks before a server starts, so that problems give one line instead of a traceback."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from app.config.settings import Settings
 from app.domain.errors import SettingsError
 
 _HANDED_OVER = ("GUNICORN_PID", "LISTEN_FDS")
-"""Set where the socket is open already: by a server that is replaced by its successor, and by systemd."""
+"""Set when the socket is open already: by gunicorn during an upgrade, and by systemd."""
 
 
 def startup_problem(settings: Settings) -> str | None:
-    """The first reason not to start, a sentence with what mends it; None when there is none."""
+    """Return the first reason not to start, with its fix; None when there is none."""
     try:
         settings.signing_key()
     except SettingsError as error:
@@ -25,7 +25,7 @@ def startup_problem(settings: Settings) -> str | None:
 
 
 def port_problem(host: str, port: int) -> str | None:
-    """Why no server can listen there, as a sentence; None when one can. The port is free again when this returns."""
+    """Return why no server can listen there, or None. The port is free again afterwards."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -33,7 +33,7 @@ def port_problem(host: str, port: int) -> str | None:
     except OSError:
         return f"HOST={host} is no address. Set HOST to one of this machine, such as 127.0.0.1."
     with socket.socket(family, kind, protocol) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: a port just left counts as free
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
         try:
             probe.bind(address)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""A random secret in a file: made once, readable by its owner alone, never half written."""
+"""A random secret in a file: created once and atomically, readable only by its owner."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from app.domain.errors import SettingsError
 
 MIN_SECRET_LENGTH = 16
-"""Characters. A kept secret has 43; one that was cut off must not sign anything."""
+"""Characters. A generated secret has 43; a truncated one must not be used."""
 
 
 def load_or_create_secret(path: Path) -> str:
-    """The secret that `path` holds; made there when it is missing. SettingsError says what is wrong with its file."""
+    """Return the secret in `path`, creating it when missing. Raises SettingsError for an unusable file."""
     try:
         if not path.exists():
             _make(path)
@@ -28,7 +28,7 @@ def load_or_create_secret(path: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    """Processes that start together agree: the link that comes first wins."""
+    """Create the secret. When processes start together, the first link wins."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

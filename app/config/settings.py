@@ -1,7 +1,6 @@
-"""What an operator can set, read once into a frozen object. The only reader of the environment and of `.env`.
+"""The settings, read once from the environment and `.env` into a frozen object.
 
-Every field carries its environment name, what it means and what it may be; the README's table is tested against them.
-A blank value counts as not set, so a line like `PORT=` in `.env` does no harm.
+The README's table is tested against the fields. A blank value counts as not set.
 """
 
 # ruff: noqa: RUF009 - `setting` makes a dataclass field, as `field` does
@@ -26,10 +25,10 @@ ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 MAX_HOPS = 10
-"""No run may ask more, whatever is set or wished for."""
+"""Maximum of MAX_HOPS and of a run's own limit."""
 
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
-"""Named mixes of modules (capabilities.py): all local or all prompted, with a reasoner of the same kind or FLAN-T5."""
+"""Mixes of modules (capabilities/options.py): local or prompted, with a reasoner of the same kind or FLAN-T5."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -38,13 +37,13 @@ _RATE = r"[1-9]\d{0,6} per (second|minute|hour|day)"
 
 
 def _path(raw: str) -> Path:
-    """Relative paths are taken from the checkout, wherever the command was started."""
+    """Resolve relative paths against the checkout."""
     return ROOT / Path(raw).expanduser()
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings, each valid by itself. Whether a model or a JVM is really there is found out when it is loaded."""
+    """The settings, each valid by itself. Whether a model or a JVM exists is checked when it is loaded."""
 
     host: str = setting("HOST", "127.0.0.1", "Address the server listens on")
     port: int = setting("PORT", 8000, "Port the server listens on", **whole(1, 65535))
@@ -228,7 +227,7 @@ class Settings:
     log_level: str = setting("LOG_LEVEL", "INFO", "Least severe log lines that are written", **one_of(*LOG_LEVELS))
 
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Every variable named like SOME_API_KEY: MODELS_FILE says which of them belongs to which model."""
+    """All variables named like SOME_API_KEY, to which MODELS_FILE refers."""
 
     def __post_init__(self) -> None:
         if not self.database_url:
@@ -236,7 +235,7 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
-        """Read `env`; SettingsError, one line, for the first value that cannot be."""
+        """Read `env`. Raises SettingsError with one line for the first invalid value."""
         values: dict[str, Any] = {
             "keys": {name: key.strip() for name, key in env.items() if name.endswith("_API_KEY") and key.strip()}
         }
@@ -247,24 +246,24 @@ class Settings:
             try:
                 values[each.name] = each.metadata["parse"](raw)
             except (ValueError, KeyError):
-                # The value stays out of the message: it may be a password, and it may be long.
+                # The message leaves out the value, which may be a password.
                 raise SettingsError(f"{name} must be {each.metadata['choices']}") from None
         return cls(**values)
 
     def signing_key(self) -> str:
-        """SECRET_KEY, or a random one made once in the instance folder, readable by its owner alone."""
+        """Return SECRET_KEY, or the random key in the instance folder."""
         return self.secret_key or load_or_create_secret(self.instance / "secret_key")
 
 
 def settings_fields() -> tuple[Field, ...]:
-    """The fields that are settings, each with its `env`, `about` and `choices` in its metadata."""
+    """Return the fields that are settings, with `env`, `about` and `choices` in their metadata."""
     return tuple(each for each in fields(Settings) if each.metadata)
 
 
 def load_settings(root: Path = ROOT) -> Settings:
-    """The process's settings: its environment first, then `.env` in `root`.
+    """Load the settings from the environment first, then from `.env` in `root`.
 
-    A value that cannot be ends the process (SystemExit) with one line on standard error instead of a trace.
+    An invalid value ends the process (SystemExit) with one line on standard error.
     """
     try:
         written = {name: value or "" for name, value in dotenv_values(root / ".env").items()}

@@ -1,1 +1,28 @@
-"""Objects built from settings: the only place that knows every part."""
+"""Builds every object of a run from the settings; the only package that knows all implementations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from app.capabilities.options import Capabilities, Group
+    from app.components import Component
+    from app.domain.model import RunOptions
+    from app.domain.ports import Strategy
+
+
+class AppContainer(Protocol):
+    """The interface of a container that the application uses; `container.Container` and test doubles implement it."""
+
+    @property
+    def ready(self) -> bool: ...
+
+    def warm(self) -> None: ...
+
+    def components(self) -> tuple[Component, ...]: ...
+
+    def capabilities(self) -> Capabilities: ...
+
+    def catalogue(self) -> tuple[Group, ...]: ...
+
+    def strategy_for(self, options: RunOptions) -> Strategy: ...

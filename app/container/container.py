@@ -1,7 +1,6 @@
-"""The composition root: names in settings and options become objects, lazily, once, and shared by every run.
+"""The composition root: builds the objects that settings and options name, once, and shares them between runs.
 
-Nothing heavy is imported here: a part loads itself at its first use, or in `warm`, which runs in a background thread
-after the server has started. What can be chosen, and why not, is said by availability.py.
+Models load at their first use, or in `warm`, which runs in a background thread after the server has started.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
 
 
 class Container:
-    """Every object that runs are made of, from `settings`."""
+    """All modules and back ends of this process."""
 
     def __init__(self, settings: Settings) -> None:
         """Raises SettingsError for a MODELS_FILE that cannot be used."""
@@ -102,7 +101,7 @@ class Container:
         self._availability = Availability(settings, self._components, models, engines)
 
     def _heavy(self, inference: Inference) -> Components:
-        """What takes time to load: the generator computes in the queue while Java starts and libraries are imported."""
+        """Return the slow loaders; the generator comes first, to load while Java starts and libraries are imported."""
         return Components(
             [
                 (GENERATOR, partial(inference.load, self.generator.warm)),
@@ -114,48 +113,48 @@ class Container:
         )
 
     def warm(self) -> None:
-        """Load every part. Blocks; call it off the request path. A second call loads nothing."""
+        """Load every component. Blocks, so call it off the request path. A second call loads nothing."""
         self._components.warm()
 
     def components(self) -> tuple[Component, ...]:
-        """How each heavy part stands now."""
+        """Return the current state of each component."""
         return self._components.all()
 
     @property
     def ready(self) -> bool:
-        """Whether every part is loaded."""
+        """Whether every component is loaded."""
         return self._components.ready
 
     def weigher(self) -> EntailmentModel:
-        """What evidence is weighed by: the judge joined with the signals, or the operator's alone.
+        """Return the evidence scorer: the calibrated judge, or the operator's own.
 
-        Raises ModelUnavailable when the joined weights are missing or damaged.
+        Raises ModelUnavailable when the calibration weights are missing or damaged.
         """
         return self._hub_judge or JoinedJudge(self.judge, Joint.read(JOINED))
 
     def judge_name(self) -> str:
-        """Which judge weighs, its files told apart by their bytes. Loads it; ModelUnavailable when that fails."""
+        """Return the judge's name with fingerprints of its files. Loads it; raises ModelUnavailable when that fails."""
         if self._hub_judge:
             return self._hub_judge.load().version
         return f"{self.judge.load()[2]}, joined {fingerprint(JOINED)}"
 
     @property
     def sufficient(self) -> float:
-        """The judge's fitted bound for "enough". Raises ModelUnavailable when its file is missing or damaged."""
+        """The judge's calibrated threshold for sufficient evidence. Raises ModelUnavailable without a valid file."""
         if self._hub_judge:
             return self._hub_judge.calibration.sufficient
         return Calibration.read(SHIPPED / "judge").sufficient
 
     def capabilities(self) -> Capabilities:
-        """Everything that can be chosen for a run, and why not where it cannot be had."""
+        """Return the options for a run, with the reason where one is unavailable."""
         return self._availability.capabilities()
 
     def catalogue(self) -> tuple[Group, ...]:
-        """The same place by place, module by module, for people to read."""
+        """Return the options grouped by module, for display."""
         return self._availability.catalogue()
 
     def strategy_for(self, options: RunOptions) -> Strategy:
-        """The strategy that these options name. Raises InvalidInput for what is not offered or cannot be had here."""
+        """Build the strategy for these options. Raises InvalidInput for unknown or unavailable options."""
         self.capabilities().check(options)
         if options.strategy in BASELINES:
             return ClaimOnly(ASKERS[options.strategy](self._model(options)))
@@ -184,11 +183,11 @@ class Container:
         )
 
     def _model(self, options: RunOptions) -> TextGenerator:
-        """The language model of a run that was found to have one."""
+        """Return the language model of a run that has one."""
         return self._models[options.model or ""]
 
     def _model_at_work(self, options: RunOptions) -> TextGenerator | None:
-        """The same; None of a run that asks none."""
+        """Return the run's language model, or None when these options use none."""
         return self._model(options) if options.model and self.capabilities().needs_model(options) else None
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
@@ -221,7 +220,7 @@ class Container:
         return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader_with_a_judge())
 
     def _web_search(self, options: RunOptions) -> QuestionAnswerer:
-        """Chosen and read by the run's language model where its preset asks one, else by the local reader."""
+        """Build the web answerer, with the run's language model if it uses one, else with the local reader."""
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
         model = self._model_at_work(options)
         chooser = PromptedChooser(model) if model else ReaderChooser(self._reader)
@@ -242,7 +241,7 @@ class Container:
 
 
 def _language_models(settings: Settings) -> tuple[ModelSettings, ...]:
-    """The language models that the operator has named. Raises SettingsError."""
+    """Return the configured language models. Raises SettingsError."""
     return configured_models(
         settings.openai_api_key,
         settings.openai_base_url,

@@ -1,4 +1,4 @@
-"""What web-search searches and opens: engines behind a key or an address, or the corpora of this machine."""
+"""Search engines and page readers of the web answerer: remote engines, or the local corpora."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from app.domain.ports import PageReader, WebSearch
 
 
 class SearchEngines:
-    """One object for each engine for the life of the process: they hold connections, and remember what failed."""
+    """One object per engine for the life of the process, since they hold connections and failure state."""
 
     def __init__(self, engines: Sequence[ProviderSearch], shelf: CorpusRegistry, robots: bool) -> None:
-        """`robots` says whether pages are left alone that their site's robots.txt keeps from us."""
+        """`robots`: whether to respect robots.txt."""
         self._in_turn = with_failover(engines)
         self._shelf = shelf
         self._pages = WebPages(robots=robots)
 
     def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
-        """What a run with these options searches, what opens what was found, and where that is from."""
+        """Return the search engine, the page reader and the origin of passages for these options."""
         if options.search == CORPUS_SEARCH:
             corpora = [self._shelf.retriever(name) for name in options.corpora]
             return CorpusSearch(self._shelf.over(options.corpora)), CorpusPages(corpora), Origin.CORPUS
@@ -33,7 +33,7 @@ class SearchEngines:
 
 
 def configured_engines(settings: Settings) -> tuple[ProviderSearch, ...]:
-    """The search engines that have an address or a key."""
+    """Return the search engines that have an address or a key."""
     return configured_searches(
         settings.searxng_url,
         settings.brave_api_key,

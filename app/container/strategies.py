@@ -1,4 +1,4 @@
-"""An evidence pursuit put together as its preset has it, from parts that the container hands in."""
+"""Builds evidence-pursuit strategies from presets, and decides where speculative calls are worthwhile."""
 
 from __future__ import annotations
 
@@ -19,21 +19,17 @@ from app.strategies.evidence_pursuit import EvidencePursuit
 
 @dataclass(frozen=True)
 class PursuitParts:
-    """What a pursuit can be made of, each made when a preset needs it.
+    """Factories for the parts of a pursuit, called when a preset needs them."""
 
-    `model` is the run's language model, `first_seq2seq` and `next_seq2seq` the fine-tuned questioners, `completer` the
-    small local model, `local` the local questioner.
-    """
-
-    model: Callable[[], TextGenerator]
-    first_seq2seq: Callable[[], Completer]
-    next_seq2seq: Callable[[], Completer]
-    completer: Callable[[], Completer]
+    model: Callable[[], TextGenerator]  # the run's language model
+    first_seq2seq: Callable[[], Completer]  # fine-tuned to ask the first question
+    next_seq2seq: Callable[[], Completer]  # fine-tuned to ask later questions
+    completer: Callable[[], Completer]  # the small local model
     local: Callable[[], LocalPursuer]
 
 
 def fine_tuned(inference: Inference, threads: int, **names: str | None) -> dict[str, Seq2Seq]:
-    """The models that are fine-tuned to ask in a pursuit, by the setting that names each; of `names` those not None."""
+    """Return the fine-tuned questioners by the setting that names each, without unset ones."""
     return {
         setting: Seq2Seq(name, inference, threads, fix=f"{setting} with the folder of a model")
         for setting, name in names.items()
@@ -48,7 +44,7 @@ def pursuit(
     reasoner: Reasoner,
     side_by_side: bool = False,
 ) -> EvidencePursuit:
-    """The strategy that `preset` describes; `side_by_side` says whether it answers questions so."""
+    """Build the strategy of `preset`; `side_by_side`: whether it answers questions in parallel."""
     paraphraser = PromptedParaphraser(parts.model()) if preset.others == "llm" else LocalParaphraser(parts.completer())
     pursuer = _pursuer(preset, parts)
     return EvidencePursuit(pursuer, paraphraser, answerer, reasoner, preset.variant, side_by_side)
@@ -70,38 +66,36 @@ def _questioner(kind: str, preset: PursuitPreset, parts: PursuitParts) -> Pursue
     return Seq2SeqPursuer(first, parts.next_seq2seq() if preset.needs_next_seq2seq else first)
 
 
-# Where a run's calls begin ahead of their turn: where they wait for others, and nothing is computed in vain here.
-#
-# Local models share this machine's cores (backends/inference.py), so that two calls at once gain little, and one that
-# is not needed keeps others waiting. OVERLAP says how far an operator goes; docs/critical-path.md what it is about.
+# Local models share this machine's cores, so speculative calls help only where calls wait for another machine
+# (docs/critical-path.md).
 
 MAX_PREFETCHED_PAGES = 3
-"""So many pages are opened while a document is chosen; four are fetched at once in the whole process."""
+"""Pages opened while a document is chosen; the whole process fetches four at once."""
 
 
 @dataclass(frozen=True)
 class SpeculationPolicy:
-    """What OVERLAP means for a run. A `model` of None is one that nobody asks."""
+    """Decides from the setting OVERLAP which calls of a run are speculative. A `model` of None is not used."""
 
     overlap: str
 
     def for_modules(self, mix: Mix, model: TextGenerator | None) -> bool:
-        """Whether the next question and answer begin early: one of those who are asked meanwhile must be elsewhere."""
+        """Return whether the next question and answer start early: a module called meanwhile must be remote."""
         asked = (mix.claim_verifier, mix.question_generator, mix.qa_validator)
         return "prompted" in asked and self._elsewhere(model)
 
     def for_answers(self, options: RunOptions, model: TextGenerator | None) -> bool:
-        """Whether questions are answered side by side: what answers them must be elsewhere."""
+        """Return whether questions are answered in parallel: the answerer must be remote."""
         asks_the_model = options.answerer in (reciter_reader.NAME, SEARCHES)
         return self.pages(options) > 0 or (asks_the_model and self._elsewhere(model))
 
     def pages(self, options: RunOptions) -> int:
-        """How many pages are opened while one is chosen; none of a corpus, which is at hand."""
+        """Return how many pages are opened while a document is chosen; none for the local corpora."""
         of_the_web = options.answerer == SEARCHES and options.search != CORPUS_SEARCH
         return MAX_PREFETCHED_PAGES if of_the_web and self.overlap != "off" else 0
 
     def _elsewhere(self, model: TextGenerator | None) -> bool:
-        """Whether others compute the model's calls: on another machine, or a server of this one."""
+        """Return whether the model's calls run on another machine, or with OVERLAP=all in another server."""
         if model is None or isinstance(model, Seq2Seq):
             return False
         return self.overlap == "all" or (self.overlap == "remote" and model.destination is not None)

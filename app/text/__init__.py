@@ -1,1 +1,1 @@
-"""Plain-text tools that modules, backends and training share: sentences, names, words."""
+"""Text processing shared by modules, back ends and training."""

@@ -1,4 +1,4 @@
-"""What a person typed -> a Claim, or one clear sentence saying what is wrong with it. Page, API and CLI share it."""
+"""Validation of claims, questions, speakers and dates as people write them. Page, API and CLI share it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MIN_CLAIM_LENGTH = 3
 MAX_CLAIM_LENGTH = 500
 MAX_SPEAKER_LENGTH = 200
 MAX_DATE_LENGTH = 50
-"""Characters; no date that is read has more, spaces around it included."""
+"""Characters, with surrounding spaces."""
 
 _LINE_BREAK = re.compile("\r\n|[\r\n\t\u2028\u2029]")
 _UNSEEN = frozenset({"Zs", "Cf"})
-"""Categories that leave no mark on a page: spaces, and format characters such as zero-width joiners."""
+"""Invisible categories: spaces, and format characters such as zero-width joiners."""
 
 _MONTHS = "january february march april may june july august september october november december".split()
-"""Written out, for the calendar module knows them in the language of the machine."""
+"""Written out because the calendar module uses the machine's language."""
 _YEAR_FIRST = re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})")
 _DAY_FIRST = re.compile(r"(?P<day>[0-9]{1,2})([-/])(?P<month>[0-9]{1,2})\2(?P<year>[0-9]{4})")
 _WRITTEN = re.compile(
@@ -30,7 +30,7 @@ _WRITTEN = re.compile(
 
 
 def clean_claim(raw: str) -> Claim:
-    """The claim in `raw`: trimmed, line breaks and tabs as spaces, 3 to 500 characters of any script.
+    """Return the claim in `raw`: trimmed, line breaks and tabs as spaces, 3 to 500 characters.
 
     Raises InvalidInput for anything else. Characters are Unicode code points; a CRLF counts once.
     """
@@ -45,7 +45,7 @@ def clean_claim(raw: str) -> Claim:
 
 
 def clean_question(raw: str) -> str:
-    """A question as a person wants it asked, cleaned as the claim is, at most 500 characters.
+    """Return a question, cleaned like a claim, at most 500 characters.
 
     Raises InvalidInput for the field "question".
     """
@@ -60,7 +60,7 @@ def clean_question(raw: str) -> str:
 
 
 def clean_speaker(raw: str) -> str | None:
-    """Who made the claim, cleaned as the claim is, at most 200 characters; None when nothing was written.
+    """Return the speaker, cleaned like a claim, at most 200 characters; None when empty.
 
     Raises InvalidInput for the field "speaker".
     """
@@ -73,9 +73,9 @@ def clean_speaker(raw: str) -> str | None:
 
 
 def clean_date(raw: str, today: date) -> str | None:
-    """The day on which the claim was made, as an ISO date; None when nothing was written.
+    """Return the date of the claim as an ISO date; None when empty.
 
-    It is read in four forms: 2020-10-31, 31-10-2020, 31/10/2020 and 31 October 2020. The day comes before the month,
+    Four forms are accepted: 2020-10-31, 31-10-2020, 31/10/2020 and 31 October 2020. The day comes before the month,
     so that 03/04/2020 is the third of April. Raises InvalidInput for the field "date".
     """
     text = _one_line(raw, "date")
@@ -98,17 +98,17 @@ def clean_date(raw: str, today: date) -> str | None:
 
 
 def today() -> date:
-    """The day it is, anywhere on Earth: a claim of this day is none of the future, wherever it was made."""
+    """Return the latest current date of all time zones, so that no claim made today is in the future."""
     return (datetime.now(UTC) + timedelta(hours=14)).date()
 
 
 def parse_claim(raw: str, speaker: str, said_on: str) -> Claim:
-    """The claim with its speaker and date as people write them, both of which may be empty. Raises InvalidInput."""
+    """Return the claim with speaker and date, both of which may be empty. Raises InvalidInput."""
     return replace(clean_claim(raw), speaker=clean_speaker(speaker), date=clean_date(said_on, today()))
 
 
 def _day(year: str, month: str, day: str) -> date | None:
-    """That day, None when the calendar has none such; the month is a number or a name."""
+    """Return the date, or None when it does not exist; the month is a number or a name."""
     number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
     try:
         return date(int(year), number, int(day))
@@ -117,7 +117,7 @@ def _day(year: str, month: str, day: str) -> date | None:
 
 
 def _one_line(raw: str, field: str) -> str:
-    """The text on one line, "" when nothing in it can be seen. Raises InvalidInput where it is none."""
+    """Return the text on one line, "" when it has no visible character. Raises InvalidInput for invalid text."""
     text = _LINE_BREAK.sub(" ", raw).strip()
     categories = {unicodedata.category(character) for character in text}
     if categories <= _UNSEEN:

@@ -1,15 +1,15 @@
-"""Which English words are no names, by the statistics that come with Punkt's English model."""
+"""Distinguishes common English words from names, by the statistics of Punkt's English model."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 _SEEN_IN_SMALL_LETTERS = 0b1110000
-"""Punkt's flags for a word seen in small letters at the head of a sentence, inside one, or somewhere in it."""
+"""Punkt's flags for a word seen in lower case at the start of a sentence, inside one, or anywhere."""
 
 
 def is_common_word(word: str) -> bool:
-    """Whether Punkt's training text has the word in small letters; one that it never had is taken for a name."""
+    """Return whether Punkt's training text has the word in lower case; unknown words count as names."""
     return bool(_seen().get(word.casefold(), 0) & _SEEN_IN_SMALL_LETTERS)
 
 

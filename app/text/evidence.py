@@ -1,7 +1,7 @@
-"""How a claim and its evidence become one line of text for the judge; training and inference share it.
+"""Builds the judge's input from a claim and its evidence; training and inference share it.
 
-A causal model reads left to right and is pooled on its last token, so the evidence comes first, then the claim, then
-the word that asks for the verdict. Evidence past the window is chosen by sentence, never cut at the end.
+The judge is a causal model pooled on its last token, so evidence comes before the claim. Evidence that is too long is
+reduced by selecting sentences.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _STOP = frozenset(
 
 
 def content_words(text: str) -> set[str]:
-    """The case-folded words of `text` that carry meaning, with English function words left out."""
+    """Return the case-folded words of `text` without English function words."""
     return {word for word in _WORD.findall(text.casefold()) if word not in _STOP}
 
 
 def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words: int = MAX_EVIDENCE_WORDS) -> list[str]:
-    """One "Title: text" string a passage, holding the sentences that share most words with `about`.
+    """Return one "Title: text" string per passage, with the sentences that share most words with `about`.
 
-    `passages` are (title, text) pairs. A passage's first sentence says what it is about, so it counts as a little
-    nearer than its words alone would make it. Order is kept; at least one sentence is always kept.
+    `passages` are (title, text) pairs. A passage's first sentence gets a small bonus, since it names the subject.
+    Order is kept; at least one sentence is always kept.
     """
     whole = [(title, text.split()) for title, text in passages]
-    if sum(len(words) for _, words in whole) <= max_words:  # nothing to choose, so nothing to take apart
+    if sum(len(words) for _, words in whole) <= max_words:  # everything fits
         return [_line(title, " ".join(words)) for title, words in whole if words]
     wanted = content_words(about)
     found = []
@@ -57,11 +57,11 @@ def select_sentences(about: str, passages: Sequence[tuple[str, str]], max_words:
     return lines
 
 
-def _line(title: str, told: str) -> str:
-    return f"{title}: {told}" if title else told
+def _line(title: str, text: str) -> str:
+    return f"{title}: {text}" if title else text
 
 
 def judge_prompt(claim: str, evidence: Sequence[str], asked: Sequence[tuple[str, str]] = ()) -> str:
-    """The judge's input: `evidence` lines as made by `select_sentences`, (question, answer) pairs, then the claim."""
+    """Return the judge's input: lines of `select_sentences`, (question, answer) pairs, then the claim."""
     pairs = "".join(f"\nQuestion: {question} Answer: {answer}" for question, answer in asked)
     return f"Evidence: {' '.join(evidence) or 'none'}{pairs}\nClaim: {claim}\nVerdict:"

@@ -1,7 +1,7 @@
-"""Which pages are fact-checks: a check that finds one has looked the answer up instead of finding it out.
+"""Recognises fact-checking pages by address, since they contain the verdict that a run must find itself.
 
-The publishers are data (fact_checkers.json): sites that do nothing else, sections of sites that do more, and the
-names that such sections have on any site. The list is known to be incomplete.
+fact_checkers.json lists fact-checking sites, sections of other sites, and common names of such sections. It is
+incomplete.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 def is_fact_check(url: str | None) -> bool:
-    """Whether the address is a known fact-checking publisher's, or of a section that is called so.
+    """Return whether the address belongs to a known fact-checking site or section.
 
-    An archived page counts as the page that was archived. What is no address is no fact-check.
+    An archived page counts as the original. Text that is not an address is not a fact-check.
     """
     host, path = _host_and_path(_ARCHIVED.sub("", url or ""))
     if not host:
@@ -40,7 +40,7 @@ def is_fact_check(url: str | None) -> bool:
 
 
 def _host_and_path(url: str) -> tuple[str, str]:
-    """Lower case, the host without a port or the dot at its end; empty where `url` is none."""
+    """Return host and path in lower case, without port and trailing dot; empty for an invalid `url`."""
     try:
         parts = urlsplit(url.strip() if _SCHEME.match(url.strip()) else f"https://{url.strip()}")
         return (parts.hostname or "").rstrip("."), unquote(parts.path).casefold().rstrip("/")
@@ -50,6 +50,6 @@ def _host_and_path(url: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=1)
 def _known() -> dict[str, Any]:
-    """`sites` as a set, `sections` as {site: [path, ...]}, `names` as a set."""
+    """Return `sites` as a set, `sections` as {site: [path, ...]}, `names` as a set."""
     found = json.loads((files("app.text") / "fact_checkers.json").read_text(encoding="utf-8"))
     return {"sites": set(found["sites"]), "sections": found["sections"], "names": set(found["names"])}

@@ -1,4 +1,4 @@
-"""How people's words are compared in a search: whatever the case, the accents, the width, in any script."""
+"""Normalises text: for searches regardless of case, accents and width, and to the visible text of a web page."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _UNSEEN = frozenset(("Mn", "Cc", "Cf", "Cs"))
-"""What two equal words may differ in: marks, and characters for control, format (joiners, directions) and halves."""
+"""Ignored categories: marks, control and format characters, and surrogates."""
 
 
 def folded(text: str) -> str:
-    """`text` as it is searched: case folded, without marks, in compatibility forms, with single spaces.
+    """Return `text` as it is searched: case-folded, without marks, in compatibility forms, with single spaces.
 
     So "erdogan" finds "Erdoğan", "strasse" finds "Straße" and "１９９０" is "1990", much as in a collation of primary
-    strength (Unicode TR 10). Where it errs, a search finds more than was meant, not less.
+    strength (Unicode TR 10). Errors make a search find more, not less.
     """
     apart = unicodedata.normalize("NFKD", text.casefold())
     seen = "".join(each for each in apart if each.isspace() or unicodedata.category(each) not in _UNSEEN)
@@ -24,16 +24,13 @@ def folded(text: str) -> str:
 
 
 def search_words(query: str) -> tuple[str, ...]:
-    """The words of a query as they are searched, each once. () for one without any."""
+    """Return the distinct normalised words of a query."""
     return tuple(dict.fromkeys(folded(query).split()))
 
 
-# What a reader would see of a text from the web: no markup, nothing hidden in it, no characters that do not show.
-#
-# Hidden text is where a page puts what it wants a model to read and a person not to. An element that is not shown goes
-# with its whole content, as far as a browser would hide it; other tags go and leave their content. The texts are small
-# (a search's snippet) or were taken out of their HTML already, so this is a guard and no HTML parser: html.parser takes
-# minutes for 200,000 characters of unclosed comments, the pattern here reads a text once.
+# Hidden text is a way to inject instructions for a model, so hidden elements are removed with their content; other tags
+# are removed and keep theirs. Patterns are used because html.parser takes minutes for 200,000 characters of unclosed
+# comments.
 
 _MARKUP = re.compile(
     r"""<!--.*?(?:-->|\Z)
@@ -52,18 +49,18 @@ _HIDING = re.compile(
     re.IGNORECASE,
 )
 _BLANK = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and marks that show nothing, though Unicode does not call them format characters."""
+"""Invisible letters and marks that Unicode does not classify as format characters."""
 
 
 def visible_text(text: str) -> str:
-    """`text` on one line, spaces standing alone; HTML entities are read as what they stand for."""
+    """Return the visible `text` on one line with single spaces and decoded HTML entities."""
     shown = html.unescape("".join(_outside_markup(text)))
     return " ".join("".join(map(_shown, shown)).split())
 
 
 @lru_cache(maxsize=4096)
 def _shown(letter: str) -> str:
-    """The letter itself, a space for a control character, nothing for what does not show."""
+    """Return the letter, a space for a control character, or "" for an invisible character."""
     if letter in _BLANK or unicodedata.name(letter, "").startswith("VARIATION SELECTOR"):
         return ""
     category = unicodedata.category(letter)
@@ -73,7 +70,7 @@ def _shown(letter: str) -> str:
 
 
 def _outside_markup(text: str) -> Iterator[str]:
-    """The pieces of `text` between its tags that are not inside a hidden element.
+    """Yield the pieces of `text` between tags that are not inside a hidden element.
 
     An element that is never closed hides the rest. Only its own name is counted inside it, so depth costs nothing.
     """

@@ -1,7 +1,6 @@
-"""Which of the options that were offered a text begins with. It never guesses: no option, or two, is None.
+"""Finds the option with which a model's reply begins; an unclear reply gives None.
 
-Read strictly, because free text is full of traps: "True, as is well known" holds the letters "no", "No one knows" is no
-"No", "Yes or no" echoes the question, and "Yes, but only if ..." is half of each.
+Strict on purpose: "No one knows" is not "No", "Yes or no" repeats the question, and "Yes, but only if ..." is unclear.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ _TAKEN_BACK = re.compile(r"^\W*(?:but|if|unless|though|although|however|except|o
 
 
 def plain(text: str) -> str:
-    """`text` in small letters, one space between words, without marks around it; an underscore counts as a space."""
+    """Return `text` case-folded, with single spaces for white space and underscores, without outer punctuation."""
     return " ".join(re.sub(r"\A\W+|\W+\Z", "", text.casefold().replace("_", " ")).split())
 
 
 def option_in(text: str, options: Sequence[str]) -> str | None:
-    """The option that `text` begins with, markup apart, as a whole and with nothing but a mark or the end behind it.
+    """Return the option with which `text` begins, after markup and before a punctuation mark or the end.
 
-    None when there is none, and when the same sentence goes on to name another option or to take this one back.
+    None when there is none, or when the same sentence names another option or qualifies this one.
     """
     said = _BEFORE.sub("", text)
     found = [option for option in options if _begins(said, option)]
@@ -38,7 +37,7 @@ def option_in(text: str, options: Sequence[str]) -> str | None:
 
 
 def _begins(text: str, option: str) -> bool:
-    """Neither "No one" nor "no-one" nor "Nowhere" begins with "No"; "No, ..." and "**No** ..." do."""
+    """Match whole options: "No, ..." and "**No** ..." begin with "No"; "No one", "no-one" and "Nowhere" do not."""
     return bool(re.match(rf"{_written(option)}(?![-‐–'’\w])(?=\s*(?:\Z|[^\w\s]|\n))", text, re.IGNORECASE))
 
 
@@ -47,5 +46,5 @@ def _holds(text: str, option: str) -> bool:
 
 
 def _written(option: str) -> str:
-    """A pattern for the option's words, however they are joined: NOT_ENOUGH or "not enough"."""
+    """Return a pattern for the option's words, joined by spaces or underscores."""
     return r"[\s_]+".join(re.escape(word) for word in re.split(r"[\s_]+", option))

@@ -1,7 +1,6 @@
-"""What the two fine-tuned questioners read; training and inference share it.
+"""Input formats of the two fine-tuned questioners (Malon, 2024, arXiv 2411.05762, appendix A).
 
-Papelo's (Malon, 2024, arXiv 2411.05762, appendix A): one model asks the first question of a claim, the other the next
-one after the questions and answers so far. Both read their input after the word "question".
+One model asks the first question of a claim, the other the next one. Training and inference share the formats.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ PREFIX = "question: "
 
 
 def first_question_input(claim: str) -> str:
-    """The input of the model that asks first."""
+    """Return the input for the first question."""
     return PREFIX + claim
 
 
 def next_question_input(claim: str, pairs: Sequence[tuple[str, str]]) -> str:
-    """The input of the model that asks next, after these (question, answer) pairs, oldest first."""
-    told = " ".join(f"Question: {question} Answer: {answer}" for question, answer in pairs)
-    return f"{PREFIX}Claim: {claim} {told}".rstrip()
+    """Return the input for the next question after these (question, answer) pairs, oldest first."""
+    history = " ".join(f"Question: {question} Answer: {answer}" for question, answer in pairs)
+    return f"{PREFIX}Claim: {claim} {history}".rstrip()

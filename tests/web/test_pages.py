@@ -118,13 +118,13 @@ class TestHome:
         assert "will be sent to" not in make_app(here).test_client().get("/").text
 
     def test_says_nothing_of_sending_where_nothing_leaves_the_machine(self, make_app):
-        gone = AWAY.without("No key is set.", "OPENAI_API_KEY")
+        gone = AWAY.unavailable("No key is set.", "OPENAI_API_KEY")
         for models in ((), (Choice("near", "A model here"),), (gone,)):
             page = make_app(scripted_container(language_models=models)).test_client().get("/").text
             assert "will be sent to" not in page
 
     def test_lists_everything_that_can_be_chosen_with_what_makes_it_so(self, make_app):
-        gone = AWAY.without("No key is set.", "OPENAI_API_KEY")
+        gone = AWAY.unavailable("No key is set.", "OPENAI_API_KEY")
         page = unescape(make_app(scripted_container(language_models=(gone,))).test_client().get("/choices").text)
         assert "Retriever and reader" in page and "Answerers <code>ANSWERER</code>" in page
         assert 'No key is set. <span class="mend">Mend it with: <code>OPENAI_API_KEY</code>' in page

@@ -1,8 +1,7 @@
-"""Which addresses pages may be fetched from, and how a host's name becomes addresses of that kind.
+"""Resolve host names to public addresses only, to prevent requests to internal services (SSRF).
 
-A search can find, and a page can redirect to, any name at all; behind it may be this machine, the network around it,
-or the metadata service of a cloud, which gives away credentials. So what counts is the address that will be connected
-to, whatever the name looked like: every address of a name is looked at, and the caller connects to one of these.
+A name may resolve to this machine, its network, or a cloud's metadata service. Every address of a name is checked, and
+the caller connects to one of the checked addresses.
 """
 
 from __future__ import annotations
@@ -44,22 +43,22 @@ _NUMERIC = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)", re.DOTALL)
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody on the internet could reach this address, so that reaching it gives away nothing."""
+    """Tell if the address is reachable from the whole internet."""
     if isinstance(address, IPv6Address) and address not in GLOBAL_UNICAST:
         return False
     return address.is_global and not address.is_multicast and not any(address in each for each in NOT_PUBLIC)
 
 
 def system_resolve(host: str, port: int) -> tuple[str, ...]:
-    """The addresses that this machine knows for a name, the best first, each once."""
+    """Resolve a name with the system's resolver, the best address first, each once."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 def checked_addresses(host: str, port: int, seconds: float, resolve: Resolve, allowed: Allowed) -> tuple[str, ...]:
-    """The addresses to connect to. Raises CallFailed if there is none, or if any of them is not allowed.
+    """Return the addresses to connect to. Raises CallFailed if there is none or if any of them is not allowed.
 
-    One forbidden address among good ones is how a name is bent to lead inside, so it forbids them all.
+    A single forbidden address rejects all: a mix of public and internal addresses indicates an attack.
     """
     literal = _literal(host)
     found = (literal,) if literal else _looked_up(host, port, seconds, resolve)
@@ -71,7 +70,7 @@ def checked_addresses(host: str, port: int, seconds: float, resolve: Resolve, al
 
 
 def _literal(host: str) -> str | None:
-    """The address that the host is, in its own spelling; None for a name. Other spellings of numbers are refused."""
+    """Return a literal address in canonical form, None for a name. Other numeric spellings are refused."""
     try:
         return str(ip_address(host))
     except ValueError:
@@ -83,7 +82,7 @@ def _literal(host: str) -> str | None:
 
 
 def _looked_up(host: str, port: int, seconds: float, resolve: Resolve) -> tuple[str, ...]:
-    """The resolver's answer. It knows no time limit, so it works in a thread that can be left behind."""
+    """Resolve in a thread that can be abandoned, since the system's resolver has no timeout."""
     answers: queue.SimpleQueue[Sequence[str] | Exception] = queue.SimpleQueue()
 
     def work() -> None:
@@ -96,7 +95,7 @@ def _looked_up(host: str, port: int, seconds: float, resolve: Resolve) -> tuple[
     try:
         answer = answers.get(timeout=max(seconds, 0.0))
     except queue.Empty:
-        raise CallFailed(f"{host} cannot be found: nobody knew its address in time.") from None
+        raise CallFailed(f"{host} cannot be found: its address was not resolved in time.") from None
     if isinstance(answer, Exception):
         raise CallFailed(f"{host} cannot be found: no such host is known.") from answer
     return tuple(answer)

@@ -1,4 +1,4 @@
-"""Bytes of a page to text, whatever its server, its markup and its author each believe that it is written in."""
+"""Decode a page's bytes, given conflicting declarations by its server and markup (WHATWG Encoding)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _KNOWN = frozenset(
 
 
 def decode_page(content: bytes, content_type: str = "") -> str:
-    """The text of a page: by its byte order mark, as UTF-8 if it is valid, as declared in header or markup, by guess.
+    """Decode a page by its byte order mark, as UTF-8 if valid, as declared in header or markup, or by detection.
 
-    What cannot be decoded becomes U+FFFD: one bad byte is no reason to lose a page.
+    Invalid bytes become U+FFFD.
     """
     for mark, name in _MARKS:
         if content.startswith(mark):
@@ -53,9 +53,9 @@ def decode_page(content: bytes, content_type: str = "") -> str:
 
 
 def _candidates(content: bytes, content_type: str) -> list[str]:
-    """What to try, in order. A declaration that is wrong is commoner than a text that is UTF-8 by accident."""
+    """Return the encodings to try in order. Wrong declarations are commoner than text that is UTF-8 by accident."""
     declared = _declared(content, content_type)
-    # These two look like ASCII or like nothing at all to whoever takes them for UTF-8.
+    # Text in these two encodings may also be valid UTF-8.
     first = [name for name in declared if name.startswith("utf-16") and b"\0" in content[:SNIFFED_BYTES]]
     if b"\x1b" in content:
         first += [name for name in declared if name == "iso2022_jp"]
@@ -63,7 +63,7 @@ def _candidates(content: bytes, content_type: str) -> list[str]:
 
 
 def _declared(content: bytes, content_type: str) -> list[str]:
-    """The character sets that the header, then the markup name, as Python calls them."""
+    """Return Python's names of the encodings declared in the header, then in the markup."""
     markup = _META.search(content[:SNIFFED_BYTES])
     header = _HEADER.search(content_type)
     named = [header[1]] if header else []
@@ -79,7 +79,7 @@ def _declared(content: bytes, content_type: str) -> list[str]:
 
 
 def _guessed(content: bytes) -> str:
-    """By the look of its beginning; what browsers take for Western text when that says nothing."""
+    """Detect the encoding from the beginning; cp1252, the browsers' default, when that fails."""
     from charset_normalizer import from_bytes
 
     best = from_bytes(content[: 4 * SNIFFED_BYTES]).best()

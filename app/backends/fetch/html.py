@@ -1,7 +1,6 @@
-"""The text of an HTML page, taken out by trafilatura in a process of its own, which is killed when it takes too long.
+"""Extract the text of an HTML page with trafilatura, in a sandboxed process and without its hidden elements.
 
-This file is both sides: `read_html` starts it as a script, confined, and the script imports nothing of ours.
-trafilatura is given a parsed page and fetches nothing. What a reader of the page would not see is cut out before.
+`read_html` runs this file as a script, which imports no module of this package. trafilatura fetches nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ HIDDEN_ELEMENTS = (
     "noscript template iframe object embed canvas audio video svg datalist noembed noframes dialog[not(@open)] "
     "*[@hidden] *[@popover] *[@aria-hidden='true']"
 ).split()
-"""Elements that browsers do not show, or show something else in place of (XPath)."""
+"""XPath of elements that browsers do not show, or replace with something else."""
 
 PROSE = (
     "//*[self::p or self::li or self::td or self::dd or self::blockquote or self::pre]"
@@ -34,10 +33,10 @@ _HIDING = re.compile(
     r"text-indent:-\d{3,}|(?:left|top|right|bottom):-(?:\d{4,}|\d{3,}r?em)|"
     r"clip:rect\((?:[01](?:px)?,?){4}\)|clip-path:(?:inset\((?:50|100)%|circle\(0))"
 )
-"""One declaration, written without spaces, that keeps its element out of sight."""
+"""A CSS declaration, without spaces, that hides its element."""
 _TINY = re.compile(r"(?:^|;)(?:max-)?(?:width|height):[01](?:[a-z]+|%)?(?=;|!|$)")
 _CUT = re.compile(r"(?:^|;)overflow(?:-[xy])?:(?:hidden|clip)")
-"""Together: an element without an inside, whose content does not show outside either."""
+"""Both together hide an element: it has no size and its overflow is clipped."""
 
 _CSS_ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?")
 _CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -48,7 +47,7 @@ _CSS_NAME = re.compile(r"[a-z]*([.#])([\w-]+)")
 
 @dataclass(frozen=True, slots=True)
 class HtmlText:
-    """The main text of a page, its title, and the ISO date on which its markup says that it was published."""
+    """The main text of a page, its title, and the ISO publication date in its markup."""
 
     text: str
     title: str
@@ -56,12 +55,12 @@ class HtmlText:
 
 
 class HtmlFailed(Exception):
-    """Why a page has no text for us, as the end of a sentence that begins with its name."""
+    """Reason why a page has no usable text, continuing a sentence that begins with its name."""
 
 
 def read_html(html: str, url: str, seconds: float, memory: int = MEMORY_BYTES) -> HtmlText:
-    """What the page at `url` says. Raises HtmlFailed when it says nothing, or not within the limits."""
-    from app.backends.fetch.sandbox import run_sandboxed  # not above: the other process cannot import it
+    """Return the text of the page at `url`. Raises HtmlFailed when it has none or exceeds the limits."""
+    from app.backends.fetch.sandbox import run_sandboxed  # not at the top: the child process cannot import it
 
     data = html.encode("utf-8", "replace")
     try:
@@ -77,13 +76,13 @@ def read_html(html: str, url: str, seconds: float, memory: int = MEMORY_BYTES) -
 
 
 def main(url: str) -> None:
-    """The other process: a page as UTF-8 on standard input, an HtmlText as JSON on standard output."""
+    """In the child process: read a page as UTF-8 from standard input, print an HtmlText as JSON."""
     found = extract_text(sys.stdin.buffer.read().decode("utf-8"), url)
     print(json.dumps({"text": found.text, "title": found.title, "published": found.published}))
 
 
 def extract_text(html: str, url: str) -> HtmlText:
-    """What `read_html` gives, found here and now; its text is "" where there is none."""
+    """Extract as `read_html` does, in this process; the text is "" where there is none."""
     import trafilatura
 
     tree = trafilatura.load_html(html)
@@ -91,15 +90,15 @@ def extract_text(html: str, url: str) -> HtmlText:
         return HtmlText("", "", None)
     remove_hidden(tree)
     dating = {"original_date": True, "extensive_search": False}
-    told: Any = trafilatura.extract_metadata(_without_prose(tree), default_url=url, date_config=dating)
-    for script in tree.xpath("//script"):  # trafilatura takes text from some when a page shows little
+    metadata: Any = trafilatura.extract_metadata(_without_prose(tree), default_url=url, date_config=dating)
+    for script in tree.xpath("//script"):  # trafilatura extracts text from some when a page has little
         script.drop_tree()
     body: Any = trafilatura.bare_extraction(tree, url=url, include_comments=False)
-    return HtmlText((body.text or "").strip() if body else "", told.title or "", told.date)
+    return HtmlText((body.text or "").strip() if body else "", metadata.title or "", metadata.date)
 
 
 def _without_prose(tree: Any) -> Any:
-    """A copy without plain paragraphs: a date that merely stands in a text is not when it was published."""
+    """Return a copy without plain paragraphs: a date mentioned in the text is not the publication date."""
     copied = deepcopy(tree)
     for each in copied.xpath(PROSE):
         each.drop_tree()
@@ -107,10 +106,9 @@ def _without_prose(tree: Any) -> Any:
 
 
 def remove_hidden(tree: Any) -> None:
-    """Take out of an lxml tree what its page hides: by element, attribute, style, or a class or id that a style hides.
+    """Remove hidden elements from an lxml tree: by tag, attribute, style, or a class or id that a style hides.
 
-    Comments are gone already: trafilatura's parser keeps none. A style sheet in a file of its own is not fetched, so
-    what only that hides stays.
+    External style sheets are not fetched, so what only they hide remains. trafilatura's parser drops comments.
     """
     unseen = tree.xpath("|".join(f"//{each}" for each in HIDDEN_ELEMENTS))
     unseen += [each for each in tree.xpath("//*[@style]") if _hides(each.get("style"))]
@@ -121,7 +119,7 @@ def remove_hidden(tree: Any) -> None:
 
 
 def _hidden_by_sheets(tree: Any) -> list[Any]:
-    """What a rule for one class or one id hides, in the page's own style sheets and for every medium."""
+    """Return the elements hidden by rules for one class or id in the page's own style sheets."""
     names: dict[str, set[str]] = {".": set(), "#": set()}
     for sheet in tree.xpath("//style[not(@media) or @media='all' or @media='screen']/text()"):
         for selectors, declarations in _CSS_RULE.findall(_CSS_BLOCK.sub("", _CSS_COMMENT.sub("", sheet))):

@@ -1,6 +1,6 @@
-"""Pages of the web as text: fetched by the guarded client if robots.txt lets us, parsed where parsers can be killed.
+"""Read web pages as text: fetch them if robots.txt allows it, and parse them in a sandboxed process.
 
-The site of a page is the host that it came from: what a page calls itself is its own word.
+The site of a page is the host that it came from, not the name that the page states.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ MODEL = "web pages, version 1"
 """The model name of cached calls; a change to what is taken from a page is a new version."""
 
 FETCH_SECONDS = 15.0
-"""For everything that the network does for one page, robots.txt and redirects included."""
+"""Network time for one page, robots.txt and redirects included."""
 PARSE_SECONDS = 15.0
 MAX_TEXT_CHARACTERS = 1_000_000
-"""Characters that are kept of one page, about three novels."""
+"""Limit of one page, about three novels."""
 MAX_TITLE_CHARACTERS = 300
 
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\U000e0000-\U000e0fff]"
 )
-"""Characters without a shape, in which a page can hide what only a model would read (the joiners have a use: kept)."""
+"""Invisible characters, in which a page can hide text for a model. Joiners are kept: some scripts require them."""
 
 
 class WebPages:
-    """Implements `roles.PageReader`. Safe to share between threads; each page is fetched once and then cached."""
+    """Implements `PageReader`. Thread-safe; each page is fetched once and then cached."""
 
     def __init__(
         self,
@@ -54,13 +54,13 @@ class WebPages:
         fetch_seconds: float = FETCH_SECONDS,
         parse_seconds: float = PARSE_SECONDS,
     ) -> None:
-        """`robots` says whether robots.txt is respected. `http` is for tests; the usual one reaches public pages."""
+        """`robots`: respect robots.txt. `http` is for tests; the default client reaches public pages only."""
         self._http = http or GuardedHttp(AGENT)
         self._robots = RobotsCache(self._http, NAME) if robots else None
         self._fetch_seconds, self._parse_seconds = fetch_seconds, parse_seconds
 
     def read(self, hit: SearchHit) -> Page:
-        """The page behind a hit, which lends its title and date where the page names none. CallFailed says why not."""
+        """Return the page of a hit, with the hit's title and date where the page has none. Raises CallFailed."""
         url = hit.url.partition("#")[0]
         entered(f"reading a page of {self._http.host_of(url)}")
         call = Call(MODEL, {"url": url, "robots": self._robots is not None}, costly=True)
@@ -120,4 +120,4 @@ _READERS = {
     "text/plain": _read_text,
     "application/pdf": _read_pdf,
 }
-"""What is read, by media type; a page without one is taken for HTML, as browsers do."""
+"""Readers by media type; a page without one is read as HTML, as browsers do."""

@@ -1,7 +1,7 @@
-"""What a site's robots.txt lets us read (RFC 9309), asked once an hour and kept in memory.
+"""Check robots.txt (RFC 9309), cached in memory for an hour.
 
-Python's own reader is used: the first rule that a path begins with decides, and `*` or `$` inside a path mean nothing.
-Readers that know those turn a stranger's rules into regular expressions, which can be made to run for ever.
+Uses Python's parser, which ignores `*` and `$` in paths: parsers that support them turn untrusted rules into regular
+expressions, which can be made to backtrack without end.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ CACHE_SECONDS = 3600.0
 MAX_SITES = 1000
 DISALLOW_ALL = ("User-agent: *", "Disallow: /")
 MAX_ROBOTS_BYTES = 1024**2
-"""Bytes. RFC 9309 wants at least half of that to be read."""
+"""RFC 9309 requires parsers to read at least half of that."""
 
 
 class RobotsCache:
-    """Safe to share between threads."""
+    """Fetches and caches the rules of each site. Thread-safe."""
 
     def __init__(self, http: GuardedHttp, name: str, now: Callable[[], float] = time.monotonic) -> None:
-        """`name` is the one that a robots.txt would call us by."""
+        """`name` is the product token that robots.txt files use for this program."""
         self._http, self._name, self._now = http, name, now
         self._known: OrderedDict[str, tuple[float, RobotFileParser]] = OrderedDict()
         self._lock = threading.Lock()
 
     def check(self, url: str, budget: Budget) -> None:
-        """Raise CallFailed unless the site lets us read this page, or if what it lets us read cannot be known."""
+        """Raise CallFailed if robots.txt disallows this page or cannot be read."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         rules = self._recalled(origin) or self._asked(origin, parts.hostname or "", budget)
@@ -59,7 +59,7 @@ class RobotsCache:
 
 
 def _rules(reply: Fetched, host: str) -> RobotFileParser:
-    """What a reply says: a site that shuts us out means it, one without the file minds nothing."""
+    """Parse a reply: 401 and 403 disallow everything, a missing file allows everything."""
     if reply.status == 429 or reply.status >= 500:
         raise CallFailed(f"{host} answers {reply.status} for its robots.txt.")
     rules = RobotFileParser()

@@ -1,8 +1,7 @@
-"""Our own client for pages that strangers name: it connects to public addresses only, and nothing holds or fills it.
+"""HTTP client for untrusted URLs: connects to public addresses only, with limits on time and decompressed size.
 
-A name is resolved once, every address is checked, and the connection goes to a checked one, so a name that changes its
-mind in between (DNS rebinding) changes nothing; TLS still asks for the name. Redirects come back here, so each target
-is checked alike. One budget of seconds covers all of a page, and what is unpacked is counted while it is unpacked.
+A name is resolved once and the connection goes to a checked address, which prevents DNS rebinding; TLS still verifies
+the name. Each redirect target is checked in the same way.
 """
 
 from __future__ import annotations
@@ -22,16 +21,12 @@ from app.backends.fetch.addresses import Allowed, Resolve, checked_addresses, is
 from app.domain.calls import check_cancelled
 from app.domain.errors import CallFailed
 
-# The content of one HTTP reply, unpacked while it comes in and counted while it is unpacked.
-#
-# A kilobyte of gzip can hold a megabyte, so a limit that looks at the whole afterwards comes too late.
-
 GZIP_OR_ZLIB, RAW_DEFLATE = 47, -15
-"""What zlib calls the ways in which deflated bytes are wrapped."""
+"""Values of zlib's `wbits`."""
 
 
 class ResponseBody:
-    """Takes in chunks. Raises CallFailed as soon as they come to more than `limit` bytes, packed or unpacked."""
+    """Decompresses a reply chunk by chunk. Raises CallFailed beyond `limit` bytes, compressed or decompressed."""
 
     def __init__(self, host: str, headers: Mapping[str, str], limit: int) -> None:
         """`headers` are the reply's; only Content-Encoding and Content-Length are read."""
@@ -46,22 +41,22 @@ class ResponseBody:
         self._unpacker: Any = None
 
     def add(self, chunk: bytes) -> None:
-        """Take in the next bytes as they were sent."""
+        """Append the next bytes as they were sent."""
         self._packed += len(chunk)
         self._content += self._unpacked(chunk) if self._encoding not in ("", "identity") else chunk
         if max(self._packed, len(self._content)) > self._limit:
             raise self._too_large()
 
     def whole(self) -> bytes:
-        """All of it, once the last chunk is in. Raises CallFailed when its end is missing."""
+        """Return the content after the last chunk. Raises CallFailed when the compressed data is truncated."""
         if self._unpacker is not None and not self._unpacker.eof:
             raise CallFailed(f"{self._host} broke off in the middle of its page.")
         return bytes(self._content)
 
     def _unpacked(self, chunk: bytes) -> bytes:
-        """At most one byte more than the limit allows: enough to know that it is passed."""
+        """Decompress to at most one byte over the limit, which is enough to detect that it is exceeded."""
         if self._unpacker is None:
-            # Many servers send "deflate" without the wrapping that the standard asks for, which begins with 0x78.
+            # Many servers send "deflate" without the zlib header that the standard requires (0x78).
             wrapped = self._encoding != "deflate" or chunk[:1] == b"\x78"
             self._unpacker = zlib.decompressobj(GZIP_OR_ZLIB if wrapped else RAW_DEFLATE)
         try:
@@ -73,15 +68,13 @@ class ResponseBody:
         return CallFailed(f"{self._host} has a page larger than {self._limit / 1024**2:.3g} MB, which is not read.")
 
 
-# Who may fetch now: a few at once in all, and one at a time from each site.
-
 MAX_CONCURRENT_FETCHES = 4
 MAX_WAIT_SECONDS = 60.0
-"""Four others of the longest take less than this."""
+"""Longer than four page fetches can take."""
 
 
 class FetchLimiter:
-    """Shared by every thread of the process that fetches."""
+    """Limits concurrent fetches in the process: a few in total, one per site."""
 
     def __init__(self, at_once: int = MAX_CONCURRENT_FETCHES, wait_seconds: float = MAX_WAIT_SECONDS) -> None:
         self._at_once, self._wait_seconds = at_once, wait_seconds
@@ -90,9 +83,9 @@ class FetchLimiter:
 
     @contextmanager
     def slot(self, site: str) -> Iterator[None]:
-        """Wait for the site and for a place, and hold both inside the block. Raises CallFailed after a minute.
+        """Wait for a free slot and for the site, and hold both inside the block. Raises CallFailed after a minute.
 
-        A page that nobody wants any more when its turn has come is left.
+        Skips the fetch if the speculative call was cancelled meanwhile.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._free(site), self._wait_seconds):
@@ -112,10 +105,10 @@ class FetchLimiter:
 
 PORTS = (80, 443)
 MAX_RESPONSE_BYTES = 20 * 1024**2
-"""Bytes of one reply, unpacked."""
+"""Limit of one decompressed reply."""
 MAX_REDIRECTS = 3
 CONNECT_SECONDS = 5.0
-"""For one address of several; the next may be better."""
+"""For each address; the next one is tried after it."""
 MAX_URL_CHARACTERS = 4096
 UNREADABLE = "The address of a page cannot be read, so it was not asked for."
 
@@ -123,14 +116,14 @@ _HOST = re.compile(r"[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_:])?")
 
 
 class Budget:
-    """The seconds of network time that are left for one page. Waiting for a turn takes none of it."""
+    """The network time left for one page, redirects included. Waiting for a slot does not count."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = self._left = seconds
 
     @contextmanager
     def running(self) -> Iterator[Callable[[], float]]:
-        """The clock runs inside the block, which is given a function that says what is left."""
+        """Count time inside the block; yields a function that returns the seconds left."""
         end = time.monotonic() + self._left
         try:
             yield lambda: end - time.monotonic()
@@ -140,27 +133,27 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A reply: where it came from in the end, its status, its Content-Type as sent, and (status 200) its content.
-
-    `location` is where a redirect leads; what `GuardedHttp.get` returns has none that it would follow.
-    """
+    """A reply, after redirects."""
 
     url: str
     host: str
     status: int
     content_type: str = ""
+    """As sent."""
     content: bytes = b""
+    """Empty unless the status is 200."""
     location: str = ""
+    """The target of a redirect; "" in what `GuardedHttp.get` returns."""
 
     @property
     def kind(self) -> str:
-        """The media type without its parameters, in small letters; "" when none was sent."""
+        """The media type without parameters, in lower case; "" when none was sent."""
         return self.content_type.partition(";")[0].strip().lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One URL that may be asked for, taken apart once: who is asked, and what is connected to, cannot differ."""
+    """A validated URL, parsed once so that checks and connection use the same host and port."""
 
     url: Any
     host: str
@@ -168,7 +161,7 @@ class Target:
 
     @classmethod
     def of(cls, url: str, ports: Collection[int]) -> Target:
-        """Raises CallFailed for anything but a plain http or https URL on one of `ports`."""
+        """Parse a URL. Raises CallFailed for anything but a plain http or https URL on one of `ports`."""
         import httpx2
 
         try:
@@ -189,7 +182,7 @@ class Target:
 
 
 class GuardedHttp:
-    """Fetches by GET. Safe to share between threads; keeps no cookie and no connection, and uses no proxy."""
+    """Fetches with GET. Thread-safe; keeps no cookies or connections, and uses no proxy."""
 
     def __init__(
         self,
@@ -201,15 +194,15 @@ class GuardedHttp:
         tls: ssl.SSLContext | None = None,
         limiter: FetchLimiter | None = None,
     ) -> None:
-        """`agent` is how it names itself. All else is for tests, whose servers are on this machine: `allowed` says
-        which addresses may be connected to, `ports` on which ports, `tls` whom to trust (the system's authorities)."""
+        """`agent` is the User-Agent. The rest is for tests with local servers: `allowed` decides which addresses
+        may be connected to, `ports` on which ports, `tls` replaces the system's certificate authorities."""
         self._agent = agent
         self._resolve, self._allowed, self._ports = resolve, allowed, ports
         self._tls, self._making_tls = tls, threading.Lock()
         self._limiter = limiter or FetchLimiter()
 
     def host_of(self, url: str) -> str:
-        """Whom `get` would ask. Raises CallFailed when it would not ask at all."""
+        """Return the host that `get` would contact. Raises CallFailed for a URL that it refuses."""
         return Target.of(url, self._ports).host
 
     def get(
@@ -250,7 +243,7 @@ class GuardedHttp:
     async def _exchange(
         self, target: Target, checked: tuple[str, ...], seconds: float, reader: _ResponseReader
     ) -> Fetched:
-        """The reply of the first address that can be connected to."""
+        """Return the reply of the first address that accepts a connection."""
         import httpx2
 
         async with asyncio.timeout(seconds):
@@ -263,7 +256,7 @@ class GuardedHttp:
             return await self._at(target, last, reader)
 
     async def _at(self, target: Target, address: str, reader: _ResponseReader) -> Fetched:
-        """Connect to the address, but ask for the name: in the Host header, and where TLS says and checks it."""
+        """Connect to the address, but use the name in the Host header and for TLS (SNI and verification)."""
         import httpx2
 
         headers = {
@@ -292,7 +285,7 @@ class GuardedHttp:
 
 @dataclass(frozen=True, slots=True)
 class _ResponseReader:
-    """What of a reply is taken in."""
+    """Reads a reply's content if its media type and size are accepted."""
 
     host: str
     limit: int
@@ -323,7 +316,7 @@ def _joined(target: Target, location: str) -> str:
 
 
 def _describe_error(error: BaseException) -> str:
-    """What went wrong, by the kinds of the errors: their words are for developers."""
+    """Describe an error by its types: the messages are technical."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None:

@@ -1,8 +1,7 @@
-"""Run one of our scripts in a process that has little memory and time, and is killed when it wants more.
+"""Run a parser script in a process with limits on memory, time and file size, since documents are untrusted.
 
-Whoever made a document may have made it to hang or to swell whatever parses it. This file is both sides:
-`run_sandboxed` starts it as a script, which limits itself and then turns into the script that was asked for. That one
-runs isolated (`python -I`), so it imports nothing of ours, and without our environment, which may hold keys.
+`run_sandboxed` starts this file as a script, which sets the limits and then runs the given script. It runs isolated
+(`python -I`), so it imports no module of this package, and without our environment, which may contain keys.
 """
 
 from __future__ import annotations
@@ -13,26 +12,25 @@ import subprocess
 import sys
 
 ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR")
-"""What the process is told of ours."""
+"""Environment variables that are passed on."""
 MAX_FILE_BYTES = 64 * 1024**2
-"""Bytes of any one file that may be written."""
+"""Limit of each file that the process writes."""
 
 
 def run_sandboxed(
     script: str, *arguments: str, seconds: float, memory: int, data: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `script` with `data` as its standard input; its exit code and what it printed.
+    """Run `script` with `data` as its standard input and return its exit code and output.
 
-    Raises subprocess.TimeoutExpired when it was not done after `seconds` and has been killed. `memory` is in bytes of
-    address space.
+    `memory` is in bytes of address space. Raises subprocess.TimeoutExpired when it was killed after `seconds`.
     """
     command = [sys.executable, "-I", __file__, str(int(seconds) + 1), str(memory), script, *arguments]
-    told = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    return subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=told)
+    environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    return subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=environment)
 
 
 def main(seconds: str, memory: str, script: str, *arguments: str) -> None:
-    """The other process: set the limits, then become `script`."""
+    """In the child process: set the limits, then run `script`."""
     _limit(int(seconds), int(memory))
     sys.argv = [script, *arguments]
     runpy.run_path(script, run_name="__main__")
@@ -42,7 +40,7 @@ def _limit(seconds: int, memory: int) -> None:
     import resource
     import signal
 
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing too much is an error and no death
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much raises an error instead of killing
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))

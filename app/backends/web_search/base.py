@@ -1,4 +1,4 @@
-"""A search provider: its request, its answer, and what its errors mean."""
+"""The interface of a search provider, its HTTP transport, and error messages for failed searches."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any, Protocol
 from app.backends.http import HttpResult, host_of, quoted, result_from_error, run_with_deadline
 
 EARLIEST_DATE = date(1900, 1, 1)
-"""The first day that is searched for: a range needs a beginning, and no provider says how far back it looks."""
+"""Start of every date range: a range needs one, and no provider documents how far back it searches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that a provider takes of a query, in characters and words (None: any number), and gives of hits."""
+    """A provider's limits: characters and words of a query (None: any number), and hits of a reply."""
 
     characters: int = 400
     words: int | None = None
@@ -29,7 +29,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a provider calls the parts of one result. Of `dates` the first that can be read counts."""
+    """A provider's names for the fields of a result. The first of `dates` that can be parsed is used."""
 
     title: str
     url: str
@@ -39,7 +39,7 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One request. `sent` says what travels and how: {"params": {...}} in the address, "data" as a form, or "json"."""
+    """One request. `sent` is {"params": {...}} for the query string, or "data" for a form, or "json"."""
 
     method: str
     sent: Mapping[str, Mapping[str, Any]]
@@ -47,7 +47,7 @@ class SearchRequest:
 
 
 class Provider(Protocol):
-    """One provider with its key. `name` is chosen, `title` is shown, `setting` is what an operator looks at."""
+    """One provider with its key. `name` identifies it, `title` is shown, `setting` names its setting."""
 
     @property
     def name(self) -> str: ...
@@ -65,28 +65,26 @@ class Provider(Protocol):
     def api_key(self) -> str | None: ...
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
-        """The request for `k` hits, published before that day where the provider can tell."""
+        """Build the request for `k` hits, published before that day where the provider can filter by date."""
 
     def results(self, body: Mapping[str, Any]) -> Any:
-        """The list of results in a reply, None when it holds none. CallFailed when the reply says that it failed."""
+        """Return the list of results in a reply, None when there is none. Raises CallFailed for a reported failure."""
 
     def status_message(self, status: int) -> str:
-        """What an HTTP status means at this provider alone, going on from its name in a sentence; "" for the rest."""
+        """Describe a status with a meaning of its own at this provider, continuing a sentence; "" for the rest."""
 
 
 def day_before(day: date) -> str:
-    """The last day that is before `day`, as ISO writes it, and none before EARLIEST."""
+    """Return the ISO date of the day before `day`, not before EARLIEST_DATE."""
     return (max(day, EARLIEST_DATE + timedelta(days=1)) - timedelta(days=1)).isoformat()
 
 
-# The line to one search provider: one request, one outcome, never later than its deadline, and never a huge reply.
-
 MAX_RESPONSE_BYTES = 2_000_000
-"""Bytes of a reply, unpacked. A hundred results with long snippets are a tenth of that."""
+"""Limit of a decompressed reply. A hundred results with long snippets are a tenth of that."""
 
 
 class SearchTransport:
-    """Asks one address. Safe to share between threads; the client is made at the first request."""
+    """Sends requests to one URL. Thread-safe; the client is created at the first request."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -94,11 +92,11 @@ class SearchTransport:
         self._making = threading.Lock()
 
     def ask(self, build_request: SearchRequest, seconds: float) -> HttpResult:
-        """Send it and wait at most `seconds` for the whole reply. Never raises."""
+        """Send the request and wait at most `seconds` for the whole reply. Never raises."""
         return run_with_deadline(_ask(self.open(), self._url, build_request, seconds), seconds)
 
     def open(self) -> Any:
-        """The client, made once: importing it may take a moment, which counts for no deadline."""
+        """Create the client once. The import may take a moment, so do it before a deadline starts."""
         with self._making:
             if self._client is None:
                 self._client = _client()
@@ -108,15 +106,15 @@ class SearchTransport:
 def _client() -> Any:
     import httpx2
 
-    # At INFO these write every address, and with it the query.
+    # At INFO these log every URL, and with it the query.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     return httpx2.AsyncClient(
         timeout=None,
-        # Whoever is redirected sends the query to a host that the page did not name.
+        # A redirect would send the query to a host that the page did not name.
         follow_redirects=False,
         headers={"User-Agent": "Hopcheck", "Accept": "application/json"},
-        # Searches of different people have nothing in common.
+        # Cookies would link the searches of different users.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
     )
 
@@ -140,20 +138,18 @@ async def _ask(client: Any, url: str, build_request: SearchRequest, seconds: flo
         return HttpResult(timed_out=True)
     except httpx2.HTTPError as error:
         return result_from_error(error)
-    except Exception as error:  # its text may hold the key, as that of a header which cannot be written does
+    except Exception as error:  # its message may contain the key (an invalid header value does)
         return HttpResult(error=f"could not be asked ({type(error).__name__})", permanent=True)
 
 
-# A search provider's failure as one clear sentence for the page: what went wrong and where to look, and no key.
-
 _WRONG_KEY = re.compile(rb"SUBSCRIPTION_TOKEN_INVALID|SUBSCRIPTION_NOT_FOUND|x-subscription-token")
-"""Brave's words for a wrong, a missing and an unpaid key, which it calls bad requests."""
+"""Brave's codes for a wrong, missing or unpaid key, which it reports as bad requests."""
 _QUOTA_EXHAUSTED = re.compile(rb"QUOTA_LIMITED|not enough credits", re.IGNORECASE)
-"""Brave's and Serper's words for an account that has nothing left."""
+"""Brave's and Serper's messages for an account without credit."""
 
 
 def key_problem(provider: Provider) -> str:
-    """Why the key cannot be sent, going on from the provider's name in a sentence; "" when nothing is known."""
+    """Describe why the key cannot be sent, continuing a sentence after the provider's name; "" when it can."""
     key = provider.api_key
     if key is None:
         return ""
@@ -165,7 +161,7 @@ def key_problem(provider: Provider) -> str:
 
 
 def error_message(outcome: HttpResult, provider: Provider, seconds: float) -> str:
-    """The sentence for an outcome without results; `seconds` is what one call may take."""
+    """Return the sentence for a failed search; `seconds` is the time limit of one call."""
     who = _who(provider)
     if outcome.timed_out:
         return f"{who} did not answer within {seconds:g} seconds."
@@ -178,7 +174,7 @@ def error_message(outcome: HttpResult, provider: Provider, seconds: float) -> st
 
 
 def no_results(outcome: HttpResult, provider: Provider) -> str:
-    """The sentence for a reply that came well and holds something else."""
+    """Return the sentence for a successful reply that holds no search results."""
     kind = outcome.headers.get("content-type", "").partition(";")[0].strip()
     sent = f", but {quoted(kind, provider.api_key)}" if kind and "json" not in kind else ""
     look = "" if provider.api_key else f": see that the address in {provider.setting} is right"
@@ -205,7 +201,7 @@ def _by_status(outcome: HttpResult, provider: Provider) -> str:
 
 
 def _message_in(body: Any, depth: int = 4) -> str:
-    """The message in an error's body, wherever the provider puts it: the first text under a name for messages."""
+    """Return the message in an error's body: the first text under one of the usual names, at any depth."""
     if isinstance(body, list):
         body = body[0] if body else None
     if not isinstance(body, dict) or depth == 0:

@@ -29,7 +29,7 @@ class Brave:
     fields: ClassVar[Fields] = Fields("title", "url", "description", ("page_age", "age"))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
-        """Whatever people write is words: neither search operators nor misspellings that Brave would fix unseen."""
+        """Build the request, with search operators and Brave's spelling correction turned off."""
         asked: dict[str, str | int] = {
             "q": query,
             "count": k,
@@ -43,12 +43,12 @@ class Brave:
         return SearchRequest("GET", {"params": asked}, {"X-Subscription-Token": self.api_key})
 
     def results(self, body: Mapping[str, Any]) -> Any:
-        """`web` is left out where nothing was found."""
+        """Return the results; Brave omits `web` where nothing was found."""
         web = body.get("web")
         if web is None:
             return [] if body.get("type") == "search" else None
         return web.get("results") if isinstance(web, dict) else None
 
     def status_message(self, status: int) -> str:
-        """Nothing of its own."""
+        """Return "": Brave has no statuses of its own."""
         return ""

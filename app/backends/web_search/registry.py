@@ -20,7 +20,7 @@ from app.domain.ports import WebSearch
 from app.domain.progress import troubled
 
 PROVIDERS: tuple[type[Searxng] | type[Brave] | type[Tavily] | type[Serper], ...] = (Searxng, Brave, Tavily, Serper)
-"""All that there are, each with its `name`, its `title`, and the `setting` that sets it up."""
+"""Every supported provider."""
 
 
 def configured_searches(
@@ -30,9 +30,9 @@ def configured_searches(
     serper_api_key: str | None,
     call_seconds: float,
 ) -> tuple[ProviderSearch, ...]:
-    """One for each setting that is set: an operator's own SearXNG first, for it tells nobody else who asks.
+    """Return a search for each configured provider, the operator's own SearXNG first for privacy.
 
-    Raises SettingsError for an address that cannot be one. Keys are looked at when they are used.
+    Raises SettingsError for an invalid URL. Keys are checked when they are used.
     """
     providers: tuple[Provider | None, ...] = (
         Searxng(_address(searxng_url)) if searxng_url else None,
@@ -54,18 +54,16 @@ def _address(url: str) -> str:
     return url
 
 
-# Several search engines as one: the first is asked, the next when it fails, so that a run goes on with what works.
-
 log = logging.getLogger(__name__)
 
 COOLDOWN_SECONDS = 300.0
-"""How long one that failed comes after the others: a run must not wait for it at every hop."""
+"""How long a failed engine is tried last, so that a run does not wait for it at every hop."""
 
 
 class FailoverSearch:
-    """Implements `WebSearch`. What did not work is noted in the report, and is the failure when nothing did.
+    """Implements `WebSearch` over several engines: tries the next one when one fails, and reports the failures.
 
-    `name` is the first one's; `destination` names every host that may get a query.
+    `name` is the first engine's; `destination` names every host that may receive a query.
     """
 
     def __init__(self, searches: Sequence[WebSearch], clock: Callable[[], float] = time.monotonic) -> None:
@@ -78,7 +76,7 @@ class FailoverSearch:
         self._lock = threading.Lock()
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
-        """The hits of the first one that answers. Raises CallFailed with every reason when none does."""
+        """Return the hits of the first engine that answers. Raises CallFailed with every reason when none does."""
         reasons = []
         order = self._order()
         for at in order:
@@ -96,7 +94,7 @@ class FailoverSearch:
         raise CallFailed(" ".join(reasons))
 
     def _order(self) -> list[int]:
-        """Those that failed of late come last, and are asked all the same when the others fail."""
+        """Return the engines' positions, those that failed recently last."""
         with self._lock:
             now = self._clock()
             resting = {at for at, since in self._failed.items() if now - since < COOLDOWN_SECONDS}
@@ -111,7 +109,7 @@ class FailoverSearch:
 
 
 def with_failover(searches: Sequence[WebSearch]) -> dict[str, FailoverSearch]:
-    """By its name each of them, with the others behind it for when it fails."""
+    """Map each engine's name to a search that tries it first and then the others."""
     return {
         first.name: FailoverSearch([first, *(each for each in searches if each is not first)]) for first in searches
     }

@@ -1,4 +1,4 @@
-"""A search at any of the providers: the query cut to its limits, asked in time, remembered, and cleaned."""
+"""Search with one provider: shorten the query, send it with retries, cache the hits, and clean their texts."""
 
 from __future__ import annotations
 
@@ -29,15 +29,14 @@ from app.domain.errors import CallFailed
 from app.domain.model import SearchHit, Usage
 from app.domain.progress import entered, used
 
-# When a search provider says that a page was published, as an ISO date, in the forms that the four providers use.
+# Publication dates in the forms that the four providers use:
 #
 #     2026-09-01, 2026-09-01T08:00:00Z          SearXNG, Brave (page_age), Tavily
 #     Tue, 01 Sep 2026 08:00:00 GMT             Tavily, for news
 #     September 1, 2026; Sep 1, 2026; 1 Sep 2026  Brave (age), Serper
 #     3 days ago, an hour ago                   Brave (age), Serper
 #
-# The day is taken as it is written, in whatever zone. An age is the latest day that it can mean: "2 months ago" tells
-# no day, and evidence must not seem older than it is.
+# Time zones are ignored. An age becomes the latest day that it can mean, so that evidence never seems older than it is.
 
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d-])")
 _AGO = re.compile(r"(\d{1,4}|an?|one)\s+(second|sec|minute|min|hour|day|week|month|year)s?\s+ago", re.IGNORECASE)
@@ -45,11 +44,10 @@ _RFC = re.compile(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4}\b")
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0, "hour": 1 / 24}
 _WRITTEN = ("%B %d, %Y", "%b %d, %Y", "%d %b %Y", "%d %B %Y")
 MAX_DATE_CHARACTERS = 100
-"""Characters; a date is no longer."""
 
 
 def parse_date(said: object, today: date) -> str | None:
-    """The ISO date in what a provider says, None when it says none that can be read."""
+    """Parse a provider's date to an ISO date; None when it cannot be parsed."""
     text = said.strip() if isinstance(said, str) else ""
     if not text or len(text) > MAX_DATE_CHARACTERS:
         return None
@@ -60,7 +58,7 @@ def parse_date(said: object, today: date) -> str | None:
 
 
 def _day(text: str, today: date) -> date:
-    """Raises ValueError or OverflowError when the text is no date."""
+    """Parse a date or an age. Raises ValueError or OverflowError when the text is neither."""
     if iso := _ISO.match(text):
         return date.fromisoformat(iso[1])
     if ago := _AGO.fullmatch(text):
@@ -76,29 +74,28 @@ def _day(text: str, today: date) -> date:
     raise ValueError(text)
 
 
-# What a provider lists -> hits that can be shown and read: plain text, addresses of web pages, each page once.
+# Results -> hits: plain text, URLs of web pages, each page once.
 
 MAX_TITLE_CHARACTERS = 300
 MAX_SNIPPET_CHARACTERS = 2_000
 MAX_URL_CHARACTERS = 2_000
 MAX_RAW_CHARACTERS = 20_000
-"""What is looked at of one text, markup included."""
+"""Limit of one text before cleaning, markup included."""
 
-# No pattern looks past the next "<", and none gives back what it took: a parser of HTML needs half a minute for
-# twenty thousand characters that are made to hurt it.
+# The patterns do not backtrack across "<". An HTML parser needs half a minute for 20,000 adversarial characters.
 _HIDDEN = re.compile(
     r"<(script|style|template|noscript|title)\b[^<>]*>.*?(?:</\1[^<>]*>|\Z)", re.DOTALL | re.IGNORECASE
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"<[/!?]?([a-zA-Z]\w*|\[)[^<>]*>")
 _IN_A_WORD = frozenset({"b", "strong", "em", "i", "mark", "span", "a", "u", "wbr"})
-"""Tags that may stand in the middle of a word; the others part words."""
+"""Inline tags that may occur within a word; the others separate words."""
 _JOINERS = frozenset("\u200c\u200d")
-"""Format characters that some scripts cannot be written without."""
+"""Format characters that some scripts require."""
 
 
 def parse_hits(listed: Iterable[Any], fields: Fields, today: date) -> Iterator[SearchHit]:
-    """The results that lead to a web page, in their order, each address once. What is missing or odd is left empty."""
+    """Yield the results with a web page's URL in their order, each URL once. Missing or invalid fields are empty."""
     seen = set()
     for result in listed:
         hit = _hit(result, fields, today) if isinstance(result, dict) else None
@@ -123,7 +120,7 @@ def _hit(result: Mapping[str, Any], fields: Fields, today: date) -> SearchHit | 
 
 
 def site_of(url: str) -> str:
-    """The host of a web page, without www.; "" for an address that is none, or that holds a name or password."""
+    """Return the host of a web page's URL without www.; "" for an invalid URL or one with credentials."""
     if len(url) > MAX_URL_CHARACTERS or not url.isprintable() or " " in url:
         return ""
     try:
@@ -137,7 +134,7 @@ def site_of(url: str) -> str:
 
 
 def plain_text(text: object, most: int) -> str:
-    """One line of at most `most` characters, without markup and without what cannot be seen; "" for what is no text."""
+    """Return one line of at most `most` characters without markup and invisible characters; "" for a non-string."""
     if not isinstance(text, str):
         return ""
     shown = _COMMENT.sub("", _HIDDEN.sub(" ", text[:MAX_RAW_CHARACTERS]))
@@ -147,7 +144,7 @@ def plain_text(text: object, most: int) -> str:
 
 
 def _seen(character: str) -> str:
-    """The character itself; a space for a control character, nothing for one that only changes how others look."""
+    """Return the character, a space for a control character, or "" for a format character."""
     category = unicodedata.category(character)
     if category == "Cf":
         return character if character in _JOINERS else ""
@@ -155,7 +152,7 @@ def _seen(character: str) -> str:
 
 
 class ProviderSearch:
-    """Implements `WebSearch` with one provider. Safe to share between threads; keep one for the life of the process."""
+    """Implements `WebSearch` with one provider. Thread-safe; keep one per process."""
 
     def __init__(
         self,
@@ -164,7 +161,7 @@ class ProviderSearch:
         retry_policy: RetryPolicy | None = None,
         today: Callable[[], date] = date.today,
     ) -> None:
-        """`call_seconds` is the most that one search takes, waits and further tries included."""
+        """`call_seconds` limits one search, including waits and retries."""
         self.name = provider.name
         self.title = provider.title
         self.destination = destination_of(provider.url)
@@ -175,9 +172,9 @@ class ProviderSearch:
         self._transport = SearchTransport(provider.url)
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
-        """At most `k` hits, none of which is known to be published on the day `before` or later. Raises CallFailed.
+        """Return at most `k` hits, without those known to be published on or after `before`. Raises CallFailed.
 
-        A query without any words is not sent and finds nothing. A search counts as one call.
+        An empty query is not sent. A search counts as one call.
         """
         words = shorten_query(query, self._provider.limits)
         if not words:
@@ -188,7 +185,7 @@ class ProviderSearch:
         return tuple(SearchHit(**hit) for hit in found)
 
     def _found(self, words: str, k: int, before: str | None) -> list[SearchHit]:
-        """Hits as they are made from the reply: an age is counted from the day on which it was told."""
+        """Parse the hits before caching: ages ("3 days ago") are relative to the day of the reply."""
         limits = self._provider.limits
         build_request = self._provider.build_request(
             words, min(k, limits.hits), date.fromisoformat(before) if before else None
@@ -197,7 +194,7 @@ class ProviderSearch:
         return [hit for hit in found if not (before and hit.published and hit.published >= before)][:k]
 
     def _fetched(self, build_request: SearchRequest) -> HttpResult:
-        """The reply with status 200. Raises CallFailed for everything else."""
+        """Return a reply with status 200. Raises CallFailed for everything else."""
         if error := key_problem(self._provider):
             raise CallFailed(f"The search engine {self.title} {error}.")
         entered(f"searching with {self.title}")
@@ -212,7 +209,7 @@ class ProviderSearch:
         return outcome
 
     def _listed(self, outcome: HttpResult) -> list[Any]:
-        """The results in a reply. Raises CallFailed when it is something else."""
+        """Return the results in a reply. Raises CallFailed when it holds none."""
         body = outcome.body
         listed = self._provider.results(body) if isinstance(body, dict) else None
         if not isinstance(listed, list):
@@ -221,7 +218,7 @@ class ProviderSearch:
 
 
 def shorten_query(query: str, limits: Limits) -> str:
-    """The query on one line, cut at the end of the last word that fits, or inside a word that alone is too long."""
+    """Return the query on one line, cut after the last word that fits, or within a first word that is too long."""
     words = " ".join(query.split()[: limits.words])
     if len(words) <= limits.characters:
         return words

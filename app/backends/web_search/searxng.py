@@ -1,8 +1,8 @@
 """SearXNG, a search engine that an operator runs: POST /search as a form, format json.
 
 SearXNG's documentation (docs.searxng.org, "Search API"): any number of results on a page and no way to ask for fewer;
-a 403 where its settings do not list the format json; no filter for a day. It asks other engines in turn and tells
-which of them did not answer.
+a 403 where its settings do not list the format json; no filter for a day. It queries other engines and reports which
+of them did not answer.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Searxng:
         return self.base_url.rstrip("/").removesuffix("/search") + "/search"
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
-        """A form, so that the query stands in no access log; its words cannot be taken for SearXNG's own commands."""
+        """Build a form request, which keeps the query out of access logs, without SearXNG's command prefixes."""
         return SearchRequest("POST", {"data": {"q": " ".join(_plain(query)), "format": "json"}})
 
     def results(self, body: Mapping[str, Any]) -> Any:
-        """Nothing found by engines that did not answer is a failure, and no result."""
+        """Return the results. Raises CallFailed when there are none because engines did not answer."""
         found = body.get("results")
         silent = _silent(body.get("unresponsive_engines"))
         if found == [] and silent:
@@ -53,12 +53,12 @@ class Searxng:
         return found
 
     def status_message(self, status: int) -> str:
-        """There is no key to be wrong, so these speak of its own settings."""
+        """Describe 401 and 403, which point to SearXNG's settings since no key is sent."""
         return _REFUSALS.get(status, "")
 
 
 def _plain(query: str) -> list[str]:
-    """The words without what SearXNG reads as commands: !engine, !!elsewhere, :language and <seconds."""
+    """Strip the prefixes of SearXNG's commands: !engine, !!bang, :language and <seconds."""
     return [word for each in query.split() if (word := each.lstrip("!:<"))]
 
 

@@ -29,13 +29,13 @@ class Serper:
     fields: ClassVar[Fields] = Fields("title", "link", "snippet", ("date",))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
-        """Without a date: there is no such filter."""
+        """Build the request. `before` is ignored: Serper cannot filter by date."""
         return SearchRequest("POST", {"json": {"q": query, "num": k}}, {"X-API-KEY": self.api_key})
 
     def results(self, body: Mapping[str, Any]) -> Any:
-        """Left out where nothing was found; the parameters of the search are always told."""
+        """Return the results; Serper omits `organic` where nothing was found, but never `searchParameters`."""
         return body.get("organic", [] if "searchParameters" in body else None)
 
     def status_message(self, status: int) -> str:
-        """Nothing of its own."""
+        """Return "": Serper has no statuses of its own."""
         return ""

@@ -31,16 +31,16 @@ class Tavily:
     fields: ClassVar[Fields] = Fields("title", "url", "content", ("published_date",))
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
-        """Some of its clients' documentation counts `end_date` in, so the day before is asked for."""
+        """Build the request. Some clients' documentation includes `end_date` in the range, so send the day before."""
         asked: dict[str, Any] = {"query": query, "max_results": k, "search_depth": "basic", "include_answer": False}
         if before:
             asked["end_date"] = day_before(before)
         return SearchRequest("POST", {"json": asked}, {"Authorization": f"Bearer {self.api_key}"})
 
     def results(self, body: Mapping[str, Any]) -> Any:
-        """Always there, empty where nothing was found."""
+        """Return the results: always present, empty where nothing was found."""
         return body.get("results")
 
     def status_message(self, status: int) -> str:
-        """What its own statuses mean."""
+        """Describe Tavily's statuses for a reached limit."""
         return "has no credit left for this account" if status in QUOTA_STATUSES else ""

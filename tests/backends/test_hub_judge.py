@@ -65,11 +65,11 @@ def test_the_outputs_mean_what_the_models_own_configuration_says(tmp_path: Path,
 @pytest.mark.parametrize(
     ("labels", "sentence"),
     [
-        (("entailment", "not_entailment"), "tells 2 classes apart"),
+        (("entailment", "not_entailment"), "has 2 classes"),
         (("LABEL_0", "LABEL_1", "LABEL_2"), "does not say what its classes mean"),
         (("negative", "neutral", "positive"), "has the classes negative, neutral, positive, not entailment"),
         (("entailment", "supports", "neutral"), "not entailment, neutral and contradiction"),
-        (("entailment", "neutral", "contradiction", "other"), "tells 4 classes apart"),
+        (("entailment", "neutral", "contradiction", "other"), "has 4 classes"),
     ],
 )
 def test_a_model_whose_classes_are_others_or_unnamed_is_refused(tmp_path: Path, labels, sentence: str) -> None:

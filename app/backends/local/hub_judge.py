@@ -1,7 +1,7 @@
 """A judge by hub name or folder: any cross-encoder for natural language inference with three named classes.
 
-The evidence is the premise, the claim the hypothesis. What the outputs mean is read from the model's own configuration
-(nli_labels.py); evidence past the model's window is chosen by sentence.
+The evidence is the premise, the claim the hypothesis. Its configuration names the outputs;
+evidence longer than the model's window is shortened by sentence selection.
 """
 
 from __future__ import annotations
@@ -20,11 +20,8 @@ from app.domain.model import Label, Usage
 from app.domain.progress import used
 from app.text.evidence import select_sentences
 
-# Which output of an entailment model means what, read from the model's own configuration.
-#
-# Models agree neither on the order of the three classes nor on their names: MNLI's call them entailment, neutral and
-# contradiction, FEVER's supports, not enough info and refutes. A wrong order would turn every verdict around, so a
-# model that does not say is refused.
+# Models differ in the order and names of the three classes (MNLI: entailment, neutral, contradiction; FEVER: supports,
+# not enough info, refutes). A wrong order would invert verdicts, so models without class names are rejected.
 
 _SPELLINGS = {
     Label.SUPPORTED: "entailment entails entailed entail supports supported support",
@@ -36,24 +33,24 @@ _GENERIC = re.compile(r"label\d+")
 
 
 def label_order(id2label: Mapping[int, str], name: str, fix: str) -> tuple[int, int, int]:
-    """The places of (supports, refutes, not enough) among the outputs of the model `name`.
+    """Return the indices of (supports, refutes, not enough) among the outputs of the model `name`.
 
-    Raises ModelUnavailable for a model that tells other than these three classes apart, or does not name them.
+    Raises ModelUnavailable for a model with other classes, or without class names.
     """
     plain = {at: re.sub(r"[^a-z0-9]", "", str(label).casefold()) for at, label in id2label.items()}
-    told = ", ".join(str(label) for label in id2label.values())
+    classes = ", ".join(str(label) for label in id2label.values())
     if len(plain) != 3:
         raise ModelUnavailable(
-            f"{name} tells {len(plain)} classes apart ({told}); a judge needs three: supports, refutes and not enough",
+            f"{name} has {len(plain)} classes ({classes}); a judge needs three: supports, refutes and not enough",
             fix,
         )
     if any(_GENERIC.fullmatch(label) for label in plain.values()):
         raise ModelUnavailable(
-            f"{name} does not say what its classes mean ({told}); its config.json must name them in id2label", fix
+            f"{name} does not say what its classes mean ({classes}); its config.json must name them in id2label", fix
         )
     place_of = {_MEANS.get(label): at for at, label in plain.items()}
     if set(place_of) != set(_SPELLINGS):
-        raise ModelUnavailable(f"{name} has the classes {told}, not entailment, neutral and contradiction", fix)
+        raise ModelUnavailable(f"{name} has the classes {classes}, not entailment, neutral and contradiction", fix)
     return place_of[Label.SUPPORTED], place_of[Label.REFUTED], place_of[Label.NOT_ENOUGH_EVIDENCE]
 
 
@@ -111,14 +108,14 @@ class HubJudge:
 
         Raises ModelUnavailable, and CallFailed when the output is not a number or the call takes too long.
         """
-        tells = [any(text.strip() for _, text in passages) for _, passages in pairs]
-        asked = [pair for pair, has_words in zip(pairs, tells, strict=True) if has_words]
+        has_evidence = [any(text.strip() for _, text in passages) for _, passages in pairs]
+        asked = [pair for pair, has_words in zip(pairs, has_evidence, strict=True) if has_words]
         if not asked:
             return [NO_EVIDENCE] * len(pairs)
         judge = self.load()
-        call = Call(judge.version, {"pairs": [[claim, [list(each) for each in told]] for claim, told in asked]})
+        call = Call(judge.version, {"pairs": [[claim, [list(each) for each in passages]] for claim, passages in asked]})
         rows = iter(cached_call(call, lambda: self._judged(judge, asked)))
-        return [tuple(next(rows)) if has_words else NO_EVIDENCE for has_words in tells]
+        return [tuple(next(rows)) if has_words else NO_EVIDENCE for has_words in has_evidence]
 
     def _judged(self, judge: Judge, asked: Sequence[tuple[str, Evidence]]) -> list[list[float]]:
         groups = [asked[at : at + BATCH_SIZE] for at in range(0, len(asked), BATCH_SIZE)]

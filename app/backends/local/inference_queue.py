@@ -1,10 +1,6 @@
-"""One inference queue for the whole process: local models compute in its lanes, first come, first served.
+"""FIFO queue for local model inference, so that models do not compete with each other for the CPU cores.
 
-Models would otherwise compete for the same cores, and pages with all of them. There are as many lanes as cores. Work
-that bears company computes beside other such work, PyTorch's on its share of the cores, for two calls on one core each
-are done sooner than one after the other on two (docs/bench.md); everything else computes alone. The lanes have
-everybody's priority: at a lower one they were left waiting while they held the interpreter's lock, and every page with
-them (docs/soak.md).
+There is one worker thread per core. Calls that allow concurrency share the cores; all others run alone.
 """
 
 from __future__ import annotations
@@ -25,35 +21,29 @@ from app.domain.errors import CallFailed
 T = TypeVar("T")
 
 OMP_WAIT_POLICY = "passive"
-"""How threads that share one computation wait for each other (OpenMP reads it when it is loaded, hence so early).
-
-Left to itself a thread that waits spins, and keeps the very thread that it waits for from its core: on a busy machine
-llama.cpp was 5 times slower on two threads than on one, and is faster on two now (docs/soak.md).
-"""
+"""OpenMP's wait policy, set before OpenMP is loaded: spinning threads keep busy the cores that others need."""
 
 LOAD_SECONDS = 600.0
-"""A model that has not loaded by then never will: a hub that hangs, a disk that does not answer."""
+"""Time limit for loading a model."""
 
 MIN_WAIT_SECONDS = 0.05
-"""A caller looks at its clock no oftener: near its end, a clock that stands still would keep it busy."""
+"""Minimum wait between two looks at the clock, which is paused while a model loads."""
 
 SHUTDOWN_SECONDS = 2.0
-"""How long a process that ends waits for the call at work; PyTorch cut off in the middle can abort the process."""
+"""Time to wait at exit for running calls: interrupting PyTorch can abort the process."""
 
 
 class Inference:
-    """Runs work in threads of its own, in the order it was asked for. They start when needed, so after any fork.
+    """Runs calls in worker threads, in order. Threads start when first needed, so after any fork.
 
-    Work runs without its caller's context: it reports no phase and no usage, its caller does. Work that asks for more
-    work gets it at once, as a part of itself.
+    Calls run without their caller's context variables: the caller reports phase and usage. A nested call runs at once.
     """
 
     def __init__(self, call_seconds: float | None = None, what: str = "A call of a model", cores: int = 1) -> None:
-        """`call_seconds` bounds each call, waiting included; None sets no bound. Loading a model has its own.
+        """`call_seconds` limits each call, waiting included; None sets no limit. Loading has a limit of its own.
 
-        `what` names a call where one fails: other guests may have a queue, too. `cores` is how many lanes there are,
-        and how many threads PyTorch gets in all of them together: who begins while nobody else waits has them all and
-        keeps them to its end. Other runtimes have the threads that they were loaded with.
+        `what` names a call in error messages. `cores` is the number of worker threads, and of PyTorch's threads in
+        all of them together. A call that starts alone keeps all cores to its end.
         """
         self._call_seconds = float("inf") if call_seconds is None else call_seconds
         self._what = what
@@ -63,7 +53,7 @@ class Inference:
         _all.add(self)
 
     def _begin_anew(self) -> None:
-        """A forked child has none of its parent's threads, and a lock may have been held by one of them."""
+        """Reset the state after a fork: the child has no threads, and a lock may have been held."""
         self._changed = threading.Condition()
         self._waiting: deque[_Item] = deque()
         self._at_work: list[_Item] = []
@@ -73,16 +63,15 @@ class Inference:
         self._loading_since: float | None = None
 
     def run(self, work: Callable[[], T], alone: bool = True) -> T:
-        """The value of `work`, or its error. Raises CallFailed when it was not done `call_seconds` after it was asked.
+        """Return the value of `work`, or raise its error. Raises CallFailed after `call_seconds`.
 
-        Work that had not begun by then never will; work that had is waited for by those behind it. Time in which a
-        model was being loaded does not count. What need not compute `alone` bears other such work in another lane,
-        of the same model, too.
+        A call that timed out before its start never runs; one that has started still occupies its worker. Time spent
+        loading models does not count. Calls with `alone=False` run concurrently with each other.
         """
         return self._ask(_Item(work, self._what, self._call_seconds, alone))
 
     def load(self, work: Callable[[], T]) -> T:
-        """As `run`, for work that loads a model; its bound is LOAD_SECONDS."""
+        """As `run`, for work that loads a model; limited by LOAD_SECONDS."""
         return self._ask(_Item(work, "Loading a model", LOAD_SECONDS, loads=True))
 
     def _ask(self, item: _Item) -> Any:
@@ -100,11 +89,11 @@ class Inference:
                 self._changed.wait(min(max(left, MIN_WAIT_SECONDS), threading.TIMEOUT_MAX))
             item.given_up = not item.done
             if item.given_up:
-                self._changed.notify_all()  # it may have stood in the way of those behind it
+                self._changed.notify_all()  # it may have blocked the calls behind it
         return item.outcome()
 
     def _now(self, item: _Item) -> float:
-        """Seconds on the item's clock. That of calls stands still while a model is loaded; a load has the real one."""
+        """Return the item's clock, which is paused for calls while a model loads."""
         now = time.monotonic()
         if item.loads:
             return now
@@ -112,7 +101,7 @@ class Inference:
         return now - self._spent_loading - loading
 
     def _ensure_lane(self) -> None:
-        """A thread for who waits, while there are fewer than cores."""
+        """Start a worker thread for waiting calls, up to one per core."""
         if len(self._lanes) < min(self._cores, len(self._at_work) + len(self._waiting)):
             lane = threading.Thread(target=self._serve, name="inference", daemon=True)
             lane.start()
@@ -131,7 +120,7 @@ class Inference:
             del item, taken  # its value may be large, and the next call may be hours away
 
     def _next(self) -> tuple[_Item, int] | None:
-        """The first whose caller still waits, and the cores that it gets; None when the process ends."""
+        """Return the first call that is still awaited and its number of cores; None at shutdown."""
         with self._changed:
             while not self._leaving:
                 while self._waiting and self._waiting[0].given_up:
@@ -148,12 +137,12 @@ class Inference:
         return not self._at_work or not (item.alone or any(each.alone for each in self._at_work))
 
     def _share(self, item: _Item) -> int:
-        """What a lane gets of the cores: all of them, or as much as all who can compute beside it."""
+        """Return the number of cores for a call: all, or an equal share among concurrent calls."""
         company = 0 if item.alone else sum(1 for _ in takewhile(lambda each: not each.alone, self._waiting))
         return max(1, self._cores // min(self._cores, len(self._at_work) + company))
 
     def _carry_out(self, item: _Item) -> None:
-        """Do the work, and stop the calls' clock meanwhile if it loads a model (inside another load it stands)."""
+        """Do the work; pause the calls' clock if it loads a model, unless an outer load has paused it."""
         if not item.loads or self._loading_since is not None:
             item.carry_out()
             return
@@ -164,7 +153,7 @@ class Inference:
             self._loading_since = None
 
     def _leave(self) -> None:
-        """Take nothing more, and wait a little for the call at work."""
+        """Start no more calls, and wait briefly for the running ones."""
         with self._changed:
             self._leaving = True
             self._changed.notify_all()
@@ -176,7 +165,7 @@ class Inference:
 
 
 class _Item:
-    """One piece of work and how it went."""
+    """A queued call and its result."""
 
     def __init__(
         self, work: Callable[[], Any], what: str, seconds: float, alone: bool = True, loads: bool = False
@@ -190,11 +179,11 @@ class _Item:
     def carry_out(self) -> None:
         try:
             self._value = self.work()
-        except BaseException as error:  # whatever it is, it is the caller's; the thread goes on
+        except BaseException as error:  # raised in the caller; the worker thread continues
             self._error = error
 
     def outcome(self) -> Any:
-        """The value, the work's own error, or CallFailed for who gave up."""
+        """Return the value, raise the work's error, or raise CallFailed after a timeout."""
         try:
             if self.given_up:
                 raise CallFailed(self._too_long())
@@ -211,7 +200,7 @@ class _Item:
 
 
 def _use(threads: int) -> None:
-    """Let PyTorch compute on so many threads in this thread, where it is loaded."""
+    """Set PyTorch's number of threads for calls from this thread, if PyTorch is loaded."""
     torch: Any = sys.modules.get("torch")
     if hasattr(torch, "set_num_threads"):  # not while another thread is in the middle of importing it
         torch.get_num_threads()  # in a new thread this sets what the process began with: before what counts here

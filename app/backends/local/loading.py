@@ -1,4 +1,4 @@
-"""Load models once: from the hub's cache or a folder, with a name that identifies the very weights."""
+"""Load models once, from the hub's cache or a folder, with a version name that identifies the weights."""
 
 from __future__ import annotations
 
@@ -15,24 +15,22 @@ from app.backends.local.inference_queue import Inference
 from app.domain.errors import ModelUnavailable
 from app.domain.progress import entered
 
-# Models by hub name or folder: whether one is on this machine, where, and fetching it when its owner says so.
-#
-# A run never downloads: gigabytes that start to move because somebody pressed "Check" would look like a hang. Weights
-# are read from safetensors files only, and no code that comes with a model is run.
+# Runs never download models; that takes an explicit command. Only safetensors weights are read, and a model's own code
+# is never run.
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 FETCHED_PATTERNS = ("*.json", "*.safetensors", "*.model", "*.txt")
-"""Configuration, weights and tokenizers; pickled weights of the same model stay where they are."""
+"""Configuration, weights and tokenizers; pickled weights are not downloaded."""
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder with the model's files: the one that is named, or the hub's cache; None when neither is there."""
+    """Return the named folder or the one in the hub's cache; None when there is none."""
     if is_path(name):
         return Path(name).expanduser() if Path(name).expanduser().is_dir() else None
     from huggingface_hub import constants
 
     if not (Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}").is_dir():
-        return None  # what looks closer brings an HTTP client with it, for which the first page would wait
+        return None  # avoids importing an HTTP client, which would delay the first page
     from huggingface_hub import try_to_load_from_cache
 
     found = try_to_load_from_cache(name, "config.json")
@@ -40,7 +38,7 @@ def folder_of(name: str) -> Path | None:
 
 
 def why_missing(name: str) -> str:
-    """Why this model cannot be loaded here, in a sentence; "" when its files are there. Asks no network."""
+    """Return a sentence why this model cannot be loaded; "" when its files are there. Uses no network."""
     folder = folder_of(name)
     if folder is None:
         return f"There is no folder {name}." if is_path(name) else f"{name} is not on this machine yet."
@@ -60,7 +58,7 @@ def model_folder(name: str, fix: str) -> Path:
 
 
 def fetch(name: str) -> Path:
-    """Download the model into the hub's cache, with the hub's own progress bars, and say where it lies.
+    """Download the model into the hub's cache, with progress bars, and return its folder.
 
     Raises ModelUnavailable when the hub cannot be reached, knows no such model, or has it without safetensors.
     """
@@ -84,36 +82,33 @@ def fetch(name: str) -> Path:
 
 
 def is_path(name: str) -> bool:
-    """Whether this names a folder rather than a model of the hub ("owner/model")."""
+    """Tell if the name is a folder rather than a model on the hub ("owner/model")."""
     return name.startswith(("/", ".", "~")) or Path(name).is_dir()
 
-
-# A model that is loaded when it is first asked for, once, in the inference queue.
 
 T = TypeVar("T")
 
 FIX = "make install"
 
 _importing = threading.Lock()
-"""One thread imports at a time: two that want transformers at once may get it half made."""
+"""Concurrent imports of transformers may see a partially initialised module."""
 
 
 class LazyModel(Generic[T]):
-    """A model that is loaded at its first use, once, in the queue. A load that failed is tried anew at the next use."""
+    """A model that is loaded once, at its first use, in the inference queue. A failed load is retried."""
 
     def __init__(
         self, inference: Inference, read: Callable[[], T], name: str = "", libraries: Sequence[str] = ()
     ) -> None:
-        """`read` gives the model, never None; it raises ModelUnavailable. A model with a `name` is said to load.
+        """`read` returns the model, never None, or raises ModelUnavailable. With a `name`, loading is shown as a phase.
 
-        `libraries` are modules that `read` will import: the caller imports them before the model's turn comes, so
-        that the queue computes meanwhile.
+        `libraries` are modules that `read` imports; they are imported before queueing, which keeps the queue free.
         """
         self._inference, self._read, self._name, self._libraries = inference, read, name, libraries
         self._model: T | None = None
 
     def __call__(self) -> T:
-        """The model. Raises what `read` raises, and ModelUnavailable when a library is missing."""
+        """Return the model. Raises what `read` raises, and ModelUnavailable when a library is missing."""
         if self._model is not None:
             return self._model
         if self._name:
@@ -136,14 +131,12 @@ def _import(library: str) -> None:
             raise ModelUnavailable(f"The library {library} cannot be imported ({error})", FIX) from error
 
 
-# Which weights a model has, in a few digits: part of the name under which its replies are remembered.
-
 FINGERPRINT_BYTES = 1 << 20
-"""Bytes that are looked at on each end of a file. Other weights differ there, and gigabytes need not be read."""
+"""Bytes read at each end of a file: enough to distinguish weights without reading gigabytes."""
 
 
 def fingerprint(*paths: Path) -> str:
-    """12 hexadecimal digits from the names, the sizes and both ends of some files. Raises OSError."""
+    """Return 12 hexadecimal digits that identify files by name, size and both ends. Raises OSError."""
     digest = hashlib.sha256()
     for path in paths:
         size = path.stat().st_size
@@ -158,7 +151,7 @@ def fingerprint(*paths: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pretrained:
-    """A tokenizer and a model as transformers made them, and the name of these very weights."""
+    """A transformers tokenizer and model, and a name that identifies the weights."""
 
     tokenizer: Any
     model: Any
@@ -183,15 +176,15 @@ PAIR_CLASSIFIER = ModelKind("AutoModelForSequenceClassification", "a classifier 
 
 
 def shown_name(name_or_path: str) -> str:
-    """How people know the model: its hub name, or the last part of its folder's path."""
+    """Return the model's name for display: its hub name or its folder's name."""
     return Path(name_or_path).expanduser().name if is_path(name_or_path) else name_or_path
 
 
 def load(name_or_path: str, kind: ModelKind, threads: int, fix: str, untrained: str | None = None) -> Pretrained:
-    """The model, in evaluation mode and float32, on at most `threads` cores.
+    """Load the model in evaluation mode and float32, on at most `threads` cores.
 
-    `untrained` is the beginning of the names of weights that the file may lack because they are about to be trained.
-    Raises ModelUnavailable when it is not on this machine, not of this kind, incomplete or damaged.
+    Weights whose names begin with `untrained` may be missing, as they are about to be trained. Raises ModelUnavailable
+    when the model is not on this machine, not of this kind, incomplete or damaged.
     """
     folder, name = model_folder(name_or_path, fix), shown_name(name_or_path)
     import torch
@@ -205,8 +198,10 @@ def load(name_or_path: str, kind: ModelKind, threads: int, fix: str, untrained: 
         if untrained and kind.outputs:
             config.num_labels = kind.outputs  # a base may have been trained for something else before
         auto = getattr(transformers, kind.auto)
-        model, told = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFELY)
-        if absent := [key for key in sorted(told["missing_keys"]) if not untrained or not key.startswith(untrained)]:
+        model, loading_info = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFELY)
+        if absent := [
+            key for key in sorted(loading_info["missing_keys"]) if not untrained or not key.startswith(untrained)
+        ]:
             raise ModelUnavailable(f"{name} is not {kind.words}: its weights lack {absent[0]}", fix)
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, split_special_tokens=True
@@ -215,7 +210,7 @@ def load(name_or_path: str, kind: ModelKind, threads: int, fix: str, untrained: 
         version = fingerprint(folder / "config.json", *sorted(folder.glob("*.safetensors")))
     except ModelUnavailable:
         raise
-    except Exception as error:  # damaged files raise whatever the readers of json, safetensors and tokenizers raise
+    except Exception as error:  # json, safetensors and tokenizers raise many types for damaged files
         raise ModelUnavailable(f"{name} is damaged or incomplete ({type(error).__name__})", fix) from error
     return Pretrained(tokenizer, model.float().eval(), f"{name} {version}")
 
@@ -224,10 +219,9 @@ _SAFELY = {"use_safetensors": True, "trust_remote_code": False, "local_files_onl
 
 
 def _read_special_tokens_as_text(tokenizer: Any) -> None:
-    """A special token's name in a text is text: no passage may end itself.
+    """Tokenize special tokens' names in a text as ordinary text, so that a passage cannot inject control tokens.
 
-    `split_special_tokens` does that where they are no words of the model's own; SentencePiece has them among its
-    pieces, so they are broken up before it sees them.
+    `split_special_tokens` does not cover SentencePiece, whose pieces include them: they are split by a normalizer.
     """
     from tokenizers import normalizers
 
@@ -245,7 +239,7 @@ def _read_special_tokens_as_text(tokenizer: Any) -> None:
 
 
 def check_kind(folder: Path, name: str, kind: ModelKind, fix: str) -> Any:
-    """The configuration of the model in `folder`; ModelUnavailable when no model of its type can be of this kind."""
+    """Return the configuration of the model in `folder`. Raises ModelUnavailable for a model of another kind."""
     import transformers
 
     config = _config(folder, name, fix)
@@ -255,7 +249,7 @@ def check_kind(folder: Path, name: str, kind: ModelKind, fix: str) -> Any:
 
 
 def _config(folder: Path, name: str, fix: str) -> Any:
-    """The model's configuration; a type that transformers does not know would need code of the model's own."""
+    """Read the model's configuration. Raises ModelUnavailable for a type that needs the model's own code."""
     from transformers import AutoConfig
 
     try:

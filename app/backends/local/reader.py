@@ -32,15 +32,13 @@ if TYPE_CHECKING:
     Weights = tuple[BertForQuestionAnswering, Tokenizer, "Decision", str]
 
 
-# Weights as int8 with one scale a row, for models that ship inside the repository: a quarter of float32's size.
-#
-# Rounding errs by at most half a step of 1/127 of the row's largest weight; what that costs is in the model's card.
+# int8 quantization with one scale per row, for the weights in the repository. Its cost is in the model's card.
 
 SCALE = ".scale"
 
 
 def pack(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Every matrix [rows, columns] as int8 with its float32 scales [rows] beside it; vectors as they are."""
+    """Quantize every matrix [rows, columns] to int8 with float32 scales [rows]; vectors are unchanged."""
     import torch
 
     packed = {}
@@ -55,7 +53,7 @@ def pack(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The float32 weights that `pack` was given, rounded. Raises KeyError when a matrix has lost its scales."""
+    """Dequantize the output of `pack` to float32. Raises KeyError when a matrix has no scales."""
     import torch
 
     return {
@@ -66,7 +64,7 @@ def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 MAX_WINDOWS = 16
-"""Read in one forward pass: ten passages, and room for some that are too long for one window."""
+"""Windows in one forward pass: ten passages, some of which may need two windows."""
 MAX_ANSWER_TOKENS = 24
 _WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "decision.json")
@@ -75,7 +73,7 @@ LIBRARIES = ("torch", "transformers.models.bert.modeling_bert")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a window's two logits become the probability that its best span is the answer, fitted on held-out articles.
+    """Calibration of a window's best span to the probability that it is the answer, fitted on held-out articles.
 
     p = sigmoid(answerable * a + span * s + rank * r + bias), where a is the logit "there is an answer here", s the log
     probability of the span among the window's spans, r the passage's place (0 for the best). Below `threshold` there
@@ -105,25 +103,25 @@ class BestSpan:
 
 
 class SpanReader:
-    """A Reader over the weights in `folder`, loaded at the first question; it computes in the inference queue."""
+    """Implements `Reader` over the weights in `folder`, loaded at the first question."""
 
     def __init__(self, folder: Path, threads: int, inference: Inference | None = None) -> None:
-        """`threads` bounds PyTorch; `inference` is the process's queue, left out the reader has one for itself."""
+        """`threads` limits PyTorch; without `inference`, the process's queue, the reader creates its own."""
         self._folder, self._threads = folder, threads
         self._inference = inference or Inference()
         self._weights = LazyModel(self._inference, self._read_files, libraries=LIBRARIES)
 
     def load(self) -> Weights:
-        """Model, tokenizer, decision and this very reader's name, loaded once.
+        """Return the model, tokenizer, decision and version name, loaded once.
 
         Raises ModelUnavailable when they are missing or damaged.
         """
         return self._weights()
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
-        """The best-supported span over all passages (best first), or an Answer whose text is None.
+        """Return the most probable span over all passages (best first), or an Answer whose text is None.
 
-        `score` is the probability that the best span answers the question, also where it was too low to be given.
+        `score` is the probability that the best span answers the question, even below the threshold.
         Raises ModelUnavailable, and CallFailed when the model's output is not a number or the call takes too long.
         """
         *_, name = self.load()
@@ -151,7 +149,7 @@ class SpanReader:
         return {"span": span, "score": score}
 
     def find(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, BestSpan]]:
-        """Every window that was read and its best span, however doubtful, in one pass. Raises as `read` does."""
+        """Return every window read and its best span, however improbable. Raises as `read` does."""
         model, tokenizer, _, _ = self.load()
         chosen = _windows(tokenizer, question.text, passages)
         if not chosen:
@@ -172,10 +170,7 @@ class SpanReader:
 
 
 def is_plausible(question: str, answer: str) -> bool:
-    """Whether the answer is of a kind that can be meant: a who or a where is never a number alone.
-
-    Where a passage tells when somebody was born and not where, the years are the model's next best guess.
-    """
+    """Reject numbers as answers to who and where: the model picks birth years where a birthplace is missing."""
     return not _WHO_OR_WHERE.match(question) or any(letter.isalpha() for letter in answer)
 
 
@@ -198,9 +193,9 @@ def _windows(tokenizer: Tokenizer, question: str, passages: Sequence[Passage]) -
 
 
 def nearest_windows(every: list[Window], question: str, passages: Sequence[Passage]) -> list[Window]:
-    """The windows to be read, at most MAX_WINDOWS: where there are more, those that share most words with the question.
+    """Return at most MAX_WINDOWS windows, those that share most words with the question.
 
-    The bound keeps a book-length page from taking minutes.
+    Without the limit a book-length page would take minutes.
     """
     if len(every) <= MAX_WINDOWS:
         return every
@@ -214,7 +209,7 @@ def nearest_windows(every: list[Window], question: str, passages: Sequence[Passa
 
 
 def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list[BestSpan]:
-    """The best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
+    """Return the best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
     import torch
 
     batch = as_batch(group, pad=model.config.pad_token_id)
@@ -235,7 +230,7 @@ def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list
 
 
 def span_scores(starts: Tensor, ends: Tensor, inside: Tensor) -> Tensor:
-    """Log p(first token) + log p(last token) for every pair [windows, first, last]; -inf where no answer can stand.
+    """Return log p(first token) + log p(last token) as [windows, first, last]; -inf for invalid spans.
 
     `starts`, `ends` and `inside` are [windows, tokens]; probabilities are over the tokens where `inside` is true.
     """

@@ -1,4 +1,4 @@
-"""Checksums and formats of the files that hold weights."""
+"""Verify weight files: checksums and file formats."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FIX = "make models"
 
 
 def write_checksums(folder: Path) -> None:
-    """Write the checksum of every file that lies in `folder` into its SHA256SUMS."""
+    """Write the checksum of every file in `folder` to its SHA256SUMS."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != CHECKSUMS_FILE)
     (folder / CHECKSUMS_FILE).write_text("".join(f"{sha256(path)}  {path.name}\n" for path in files), encoding="utf-8")
 
 
 def matches_checksums(folder: Path) -> bool:
-    """Whether `folder` has a SHA256SUMS and every file that it names is there with those bytes."""
+    """Tell if `folder` has a SHA256SUMS and every file in it matches."""
     try:
         named = _named(folder)
         return bool(named) and all(sha256(path) == digest for path, digest in named.items())
@@ -38,7 +38,7 @@ def unchanged_since_checked(folder: Path) -> bool:
     """
     try:
         checked, named = (folder / CHECKSUMS_FILE).stat().st_mtime_ns, _named(folder)
-        # The change time, not the date: a file with an older date that is put in its place is new all the same.
+        # st_ctime, since a replacement may have an older st_mtime.
         if named and all(path.stat().st_ctime_ns < checked for path in named):
             return True
     except (OSError, ValueError):
@@ -51,10 +51,7 @@ def unchanged_since_checked(folder: Path) -> bool:
 
 
 def is_as_installed(path: Path, package: str) -> bool:
-    """Whether `path`, a file of the distribution `package`, has the bytes that it was installed with.
-
-    True as well where the installer left no checksum: then there is nothing to compare with.
-    """
+    """Tell if `path` is unchanged since the distribution `package` was installed; True without a recorded checksum."""
     try:
         files = distribution(package).files or []
     except PackageNotFoundError:
@@ -66,20 +63,20 @@ def is_as_installed(path: Path, package: str) -> bool:
 
 
 def require_as_installed(path: Path, package: str) -> Path:
-    """`path`, or ModelUnavailable when its bytes have changed since `package` was installed."""
+    """Return `path`. Raises ModelUnavailable when it has changed since `package` was installed."""
     if not is_as_installed(path, package):
         raise ModelUnavailable(f"The file {path.name} is not as the package {package} installed it", fix=FIX)
     return path
 
 
 def _named(folder: Path) -> dict[Path, str]:
-    """What SHA256SUMS says: the files' paths with their checksums."""
+    """Parse SHA256SUMS to paths and their checksums."""
     lines = (folder / CHECKSUMS_FILE).read_text(encoding="utf-8").splitlines()
     return {folder / name: digest for digest, name in (line.split("  ", 1) for line in lines)}
 
 
 def sha256(path: Path) -> str:
-    """The checksum in hexadecimal; computed anew only for a file that has changed since."""
+    """Return the checksum in hexadecimal, cached until the file changes."""
     stat = path.stat()
     return _sha256(path, stat.st_size, stat.st_mtime_ns)
 
@@ -90,13 +87,11 @@ def _sha256(path: Path, _size: int, _changed: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-# Whether a file of weights is whole: the lengths that its header tells are there. Nothing is loaded.
-#
-# The bytes of the weights are not looked at: for files whose bytes are known, see checksums.py.
+# Completeness checks by the lengths in a file's header, for files without known checksums.
 
 
 def require_safetensors(path: Path, fix: str) -> Path:
-    """`path`, a safetensors file with at least one tensor that is not cut off. Raises ModelUnavailable otherwise."""
+    """Return `path` if it is a complete safetensors file with a tensor. Raises ModelUnavailable otherwise."""
     from safetensors import SafetensorError, safe_open
 
     _demand_file(path, fix)
@@ -110,14 +105,14 @@ def require_safetensors(path: Path, fix: str) -> Path:
 
 
 def require_gguf(path: Path, fix: str) -> Path:
-    """`path`, a GGUF file that is not cut off. Raises ModelUnavailable otherwise."""
+    """Return `path` if it is a complete GGUF file. Raises ModelUnavailable otherwise."""
     from gguf import GGUFReader
 
     _demand_file(path, fix)
     try:
         if GGUFReader(path).tensors:
             return path
-    except Exception as error:  # cut in the middle of a header, numpy raises whatever it stumbles over
+    except Exception as error:  # numpy raises many types for a truncated header
         raise ModelUnavailable(f"The file {path} is no GGUF file, or cut off", fix) from error
     raise ModelUnavailable(f"The file {path} holds no weights", fix)
 

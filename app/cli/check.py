@@ -1,4 +1,4 @@
-"""The command line: `flask --app app check "CLAIM"` checks a claim right here and stores the run like any other."""
+"""`flask --app app check`: check a claim, or a file of claims as a batch, in this process and store the runs."""
 
 from __future__ import annotations
 
@@ -25,24 +25,22 @@ from app.run_request import RunRequest, resolve_options
 from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent
 
-# `check --file CLAIMS.csv`: a batch that is carried out right here, and what came of it as a file.
-
 POLL_SECONDS = 0.5
 
 NO_SUCH_BATCH = "There is no batch of that id that could go on."
 
 
 def check_file(runs: Runs, path: Path, options: RunOptions, owner: str, out: Path | None) -> bool:
-    """Check every claim of the file and write the results; whether all came to a verdict.
+    """Check every claim of the file and write the results; return whether all have a verdict.
 
-    Raises InvalidInput for a file that cannot be taken, and OSError.
+    Raises InvalidInput for an invalid file, and OSError.
     """
     lines = read_claims(path.read_bytes(), path.name)
     return _see_through(runs, runs.start_batch(lines, options, owner, path.name), out)
 
 
 def resume_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
-    """The same for a batch that was left earlier, or one that stands done."""
+    """Continue or report an earlier batch; return whether all its claims have a verdict."""
     batch = runs.batches.get(batch_id)
     if batch is None or batch.state is BatchState.CANCELLED:
         raise InvalidInput(NO_SUCH_BATCH, "batch")
@@ -51,7 +49,7 @@ def resume_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
 
 
 def _see_through(runs: Runs, batch_id: str, out: Path | None) -> bool:
-    """Carry the batch out with progress on standard error. Ctrl-C pauses it, and so does a day that is spent."""
+    """Run the batch with progress on standard error. Ctrl-C and the daily limit pause it."""
     _say(f"Batch {batch_id}; --batch {batch_id} goes on with it.")
     try:
         _carry_out(runs, batch_id)
@@ -64,16 +62,16 @@ def _see_through(runs: Runs, batch_id: str, out: Path | None) -> bool:
 
 
 def _carry_out(runs: Runs, batch_id: str) -> None:
-    """Feed the batch and name its runs until it is done; the database says what is left of it."""
-    told = None
+    """Start the batch's runs until it is done."""
+    shown = None
     while True:
         runs.feeder.feed()
         for run_id in runs.batch_commands.unfinished(batch_id):
             runs.wake(run_id)
         progress = runs.batches.progress(batch_id)
-        if progress != told:
+        if progress != shown:
             _say(_words(progress))
-        told = progress
+        shown = progress
         batch = runs.batches.get(batch_id)
         if batch is None or batch.state is not BatchState.GOING:
             return
@@ -88,7 +86,7 @@ def _words(progress: Progress) -> str:
 
 
 def _write(runs: Runs, batch_id: str, out: Path | None) -> None:
-    """The results as CSV where the file is called so, else as JSON Lines; to standard output without a file."""
+    """Write the results as CSV for a .csv file, else as JSON Lines; to standard output without a file."""
     write: Callable = as_csv if out and out.suffix.lower() == ".csv" else as_jsonl
     written = write(runs.batches.all_claims(batch_id), lambda run_id: f"/runs/{run_id}")
     if out is None:
@@ -192,7 +190,7 @@ def _check_claim(claim: str, speaker: str, said_on: str, as_json: bool, chosen: 
 
 
 def _raw(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) -> dict[str, Any]:
-    """What was chosen, as RunRequest.resolve takes it."""
+    """Return the given options as input for RunRequest.resolve."""
     given = {name: value for name, value in chosen.items() if value is not None}
     if corpora is not None:
         given["corpora"] = tuple(name.strip() for name in corpora.split(",") if name.strip())
@@ -200,7 +198,7 @@ def _raw(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) 
 
 
 def _print_destination(options: RunOptions, capabilities: Capabilities) -> None:
-    """Say who gets what was typed before it is sent anywhere."""
+    """Print which hosts get the claim before it is sent."""
     if host := capabilities.destination(options):
         click.echo(f"The claim, questions and evidence are sent to {host}.", err=True)
     if host := capabilities.searched_at(options):
@@ -208,7 +206,7 @@ def _print_destination(options: RunOptions, capabilities: Capabilities) -> None:
 
 
 def _follow(runs: Runs, run_id: str, say: Writer, wait: float = WAIT_SECONDS) -> Report:
-    """Say what happens until the run has ended, and return its report. Ctrl-C ends the run."""
+    """Print the run's events until it has ended, and return its report. Ctrl-C ends the run."""
     seen: list[StoredEvent] = []
     try:
         while not (seen and isinstance(seen[-1].event, TERMINAL)):
@@ -217,7 +215,7 @@ def _follow(runs: Runs, run_id: str, say: Writer, wait: float = WAIT_SECONDS) ->
                 seen.append(stored)
                 print_event(stored.event, say)
             if not news:
-                runs.wake(run_id)  # if its database failed for a while, nobody else may be there to take it up
+                runs.wake(run_id)  # after a database failure no other process may resume it
     except KeyboardInterrupt:
         runs.interrupt(run_id, "It was stopped at the keyboard.")
         raise

@@ -26,7 +26,7 @@ corpus = AppGroup("corpus", help="The corpora that evidence comes from.")
 
 
 def register(app: Flask) -> None:
-    """Make the commands known to `flask --app app`."""
+    """Add the commands to the application."""
     app.cli.add_command(corpus)
 
 
@@ -126,7 +126,7 @@ class _BadInput(click.ClickException):
 
 @contextmanager
 def _exit_codes() -> Iterator[None]:
-    """What goes wrong inside is told in one line; bad input exits with 2."""
+    """Turn errors into one line and an exit status; invalid input exits with 2."""
     try:
         yield
     except InvalidInput as error:

@@ -21,13 +21,13 @@ from research.evaluation.predictions import Prediction, write_text
 
 TABLES = ("qacheck-1", "papelo-2", "papelo-3")
 PROGRESS_EVERY = 10
-"""Rows between two lines of progress."""
+"""Rows between progress lines."""
 STOPPED = 130
-"""What a shell expects of a command that Ctrl-C has ended."""
+"""The exit status after Ctrl-C."""
 
 
 def register(app: Flask) -> None:
-    """Make the commands known to `flask --app app`."""
+    """Add the commands to the application."""
     app.cli.add_command(evaluate)
     app.cli.add_command(results)
 
@@ -89,7 +89,7 @@ def results(folders: tuple[Path, ...]) -> None:
 
 
 def _figures_in(folder: Path) -> dict[str, Any]:
-    """Raises InvalidInput for a folder without figures, or with those of a version that knew no intervals."""
+    """Return the figures in a folder. Raises InvalidInput when there are none with intervals."""
     try:
         found = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
         if "intervals" in found:
@@ -124,7 +124,7 @@ def _print_table(name: str, order: Any) -> None:
 def _followed(
     made: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet, out: Path, workers: int
 ) -> list[Prediction]:
-    """The predictions, told of as they come. Ctrl-C leaves whole lines and says how to go on."""
+    """Collect the predictions and print progress. After Ctrl-C the same command continues."""
     found: list[Prediction] = []
     right = failed = 0
     try:
@@ -143,7 +143,7 @@ def _followed(
 
 
 def _pace(found: Sequence[Prediction], rows: int, workers: int) -> str:
-    """The mean time of a row, those of earlier starts among them, and how long the rest takes at that pace."""
+    """Return the mean time per row and an estimate of the remaining time."""
     seconds = sum(each.spent.seconds for each in found) / len(found)
     left = seconds * (rows - len(found)) / workers / 60
     return f"{seconds:.1f} s a row" + (f", about {left:.0f} min left" if rows > len(found) else "")

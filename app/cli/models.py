@@ -26,7 +26,7 @@ FETCHED = {
     "question-seq2seq": "question_seq2seq",
     "next-question-seq2seq": "next_question_seq2seq",
 }
-"""What can be fetched, and the setting that names it."""
+"""The models that can be fetched, and the setting that names each."""
 
 models = AppGroup("models", help="The models and modules that runs can be made of.")
 
@@ -68,14 +68,11 @@ def _line(choice: Choice) -> str:
 
 
 def _details(choice: Choice) -> list[str]:
-    """Who gets what people write, and why a choice cannot be had."""
+    """Return the host that gets claims, and why a choice is unavailable."""
     text = [f"sends claims to {choice.destination}"] if choice.destination else []
     if not choice.available:
         text.append(f"{choice.reason} Fix it with: {choice.mend}" if choice.mend else choice.reason)
     return text
-
-
-# `flask --app app prepare`: making once what the first claim needs. One command does all of it, the database too.
 
 
 def register_setup(app: Flask) -> None:
@@ -95,11 +92,8 @@ def prepare() -> None:
 
 
 def database(settings: Settings) -> Step:
-    """The tables, brought to the newest version; the same as `flask --app app db upgrade`."""
+    """Return the step that migrates the database, like `flask --app app db upgrade`."""
     return Step("Bring the database up to date", lambda: is_newest(settings.database_url), lambda say: upgrade())
-
-
-# `flask --app app doctor`: what is wrong here, in plain words, and how to mend it.
 
 
 def register_doctor(app: Flask) -> None:

@@ -1,4 +1,4 @@
-"""A run as a reader of the terminal sees it, while it goes on (`check`) and afterwards (`runs show`)."""
+"""Prints runs to the terminal, and turns errors into one line with an exit status."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Writer = Callable[[str], None]
 
 
 def print_event(event: Event, say: Writer) -> None:
-    """What a reader of the terminal wants to know of an event; phases and costs go by unsaid."""
+    """Print an event; phases and costs are left out."""
     match event:
         case QuestionAsked(number, question):
             say(f"{number}. {question.text}")
@@ -58,12 +58,12 @@ def _print_answer(answer: Answer, say: Writer) -> None:
 
 
 def _source(passage: Passage) -> str:
-    """Title and address; between them, of a page of the web, its site and date, and whether it is a fact-check."""
-    told = [passage.title]
+    """Return title and address; for web pages also site, date and whether it is a fact-check."""
+    words = [passage.title]
     if passage.origin is Origin.WEB:
-        told += [passage.source, passage.published or "date unknown"]
-        told += ["a fact-checker's own article"] if is_fact_check(passage.url) else []
-    return f"{', '.join(filter(None, told))} {passage.url or ''}".strip()
+        words += [passage.source, passage.published or "date unknown"]
+        words += ["a fact-checker's own article"] if is_fact_check(passage.url) else []
+    return f"{', '.join(filter(None, words))} {passage.url or ''}".strip()
 
 
 def print_verdict(verdict: Verdict, report: Report, say: Writer) -> None:
@@ -78,16 +78,13 @@ def print_verdict(verdict: Verdict, report: Report, say: Writer) -> None:
 
 
 def strip_control_chars(line: str) -> str:
-    """Retrieved text is data: control characters, which steer a terminal, become replacement characters."""
+    """Replace control characters, which could control the terminal."""
     return "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)
-
-
-# What a command says when it cannot do what was asked: one sentence, and an exit status that says why.
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Inside the block bad input exits 2, and everything else that Hopcheck or the disk refuses exits 1."""
+    """Turn errors into one line: invalid input exits with 2, other errors of Hopcheck or the disk with 1."""
     try:
         yield
     except InvalidInput as error:

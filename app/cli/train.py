@@ -1,4 +1,4 @@
-"""`flask --app app train ...`: making the judge, the reader and the questioners. Heavy imports are in the commands.
+"""`flask --app app train ...`: train the judge, the reader and the questioners. Heavy imports are in the commands.
 
 All three are seeded, say their loss and time on the way, use a GPU where there is one, and go on from a checkpoint in
 OUT when the same command is given again. docs/training.md has the formats.
@@ -27,7 +27,7 @@ SEED = 7
 ARTICLE_PAIRS = 2200
 THREADS = 2
 STOPPED = 130
-"""What a shell expects of a command that Ctrl-C has ended."""
+"""The exit status after Ctrl-C."""
 
 Command = Callable[..., Any]
 _data = click.option("--data", required=True, type=click.Path(path_type=Path), help="What to learn from.")
@@ -119,8 +119,8 @@ def question_generator(
         for questioner in {"first": (FIRST,), "next": (NEXT,), None: (FIRST, NEXT)}[only]:
             card = train_questioner(asked, start, out / questioner.name, questioner, tuning, THREADS)
             measured = "" if card["held_out_loss"] is None else f", loss {card['held_out_loss']} on held-out claims"
-            told = f"trained on {card['examples']} examples in {card['minutes']} minutes (data {card['data_hash']})"
-            click.echo(f"{out / questioner.name}: {told}{measured}")
+            text = f"trained on {card['examples']} examples in {card['minutes']} minutes (data {card['data_hash']})"
+            click.echo(f"{out / questioner.name}: {text}{measured}")
 
 
 @train.command("reader")
@@ -183,8 +183,8 @@ def _exit_codes(out: Path) -> Iterator[None]:
             yield
     except KeyboardInterrupt:
         kept = sorted(out.glob("checkpoint.pt")) + sorted(out.glob("*/checkpoint.pt"))
-        told = f"{kept[-1]} is kept, and the same command goes on from it" if kept else "There was no checkpoint yet"
-        click.echo(f"\nStopped. {told}.", err=True)
+        text = f"{kept[-1]} is kept, and the same command goes on from it" if kept else "There was no checkpoint yet"
+        click.echo(f"\nStopped. {text}.", err=True)
         raise SystemExit(STOPPED) from None
 
 

@@ -1,4 +1,4 @@
-"""flask worker: carry out runs that web processes stored, on this machine or on another.
+"""`flask --app app worker`: execute runs that web processes stored, on this machine or on another.
 
 A worker reads the same settings as the web processes and needs their DATABASE_URL and REDIS_URL. Its models are loaded
 in the background once it is up, and shared by the WORKERS runs that it carries out at the same time.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from celery import Celery
 
 SHUTDOWN_SECONDS = 8.0
-"""A worker that was told to leave waits so long for a call at work, as a web process does."""
+"""How long a stopping worker waits for a call in progress."""
 
 
 def register(app: Flask) -> None:
@@ -89,7 +89,7 @@ def measure(here: AppServices, port: int) -> WSGIServer:
 
 
 def _leave(here: AppServices) -> None:
-    """Let go of the runs, so that another worker takes them up at once; wait for no call that takes minutes."""
+    """Release the runs, so that another worker resumes them at once, and exit without waiting for long calls."""
     here.runs.stop()
     threading.Event().wait(SHUTDOWN_SECONDS)
     os._exit(0)

@@ -1,7 +1,7 @@
-"""What is wrong with this installation, in plain words, and how to mend it.
+"""Checks an installation and reports problems with their fixes.
 
-    flask --app app doctor        python -m app.doctor, where Flask itself will not start
+    flask --app app doctor        python -m app.doctor, when Flask does not start
 
-Each check looks at one thing and is caught on its own, so that one that breaks hides no other. Looking changes
-nothing: no model is loaded, no table made, no server called unless asked to.
+A check that fails does not stop the others. Checks change nothing: they load no model, create no table, and call no
+server unless asked to.
 """

@@ -1,4 +1,4 @@
-"""`python -m app.doctor`: the checks without Flask, for an installation in which `flask` itself will not start."""
+"""`python -m app.doctor`: the checks without Flask, for an installation in which `flask` does not start."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.doctor.findings import State, lines, run_checks
 
 
 def main() -> int:
-    """Print what was found; 1 when there is a problem, else 0."""
+    """Print the findings; return 1 when there is a problem, else 0."""
     found = list(run_checks(load_settings(), CHECKS))
     print("\n".join(lines(found)))
     return int(any(finding.state is State.PROBLEM for finding in found))

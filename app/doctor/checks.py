@@ -1,4 +1,4 @@
-"""Every check, by name and in the order in which one would mend things."""
+"""All checks by name, in the order in which problems should be fixed."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ CHECKS: tuple[tuple[str, Check], ...] = (
 )
 
 ONLINE: tuple[tuple[str, Check], ...] = (("language models online", components.language_models_online),)
-"""Checks that call servers and may cost money: only when asked for."""
+"""Checks that call servers and may cost money; run only on request."""

@@ -1,4 +1,4 @@
-"""What runs are made with: the corpora's indexes, the model files, the language models."""
+"""Checks of corpus indexes, model files and language models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESTORE = "git checkout -- app/models"
 
 
 def corpora(settings: Settings) -> Iterator[Finding]:
-    """Is each corpus in use indexed, whole, and made from what is installed now?"""
+    """Check that each corpus in use has a complete and current index."""
     from app.backends.corpus.index import read_verified
     from app.backends.corpus.registry import CORPORA
     from app.bootstrap import corpus_index, index_folder
@@ -40,7 +40,7 @@ def corpora(settings: Settings) -> Iterator[Finding]:
 
 
 def question_model(settings: Settings) -> Iterator[Finding]:
-    """The GGUF file that asks questions: the packaged one, with its very bytes, or the operator's."""
+    """Check the GGUF file of the question model: the packaged one by its checksum, or the operator's."""
     from app.backends.local.llama_cpp import packaged_gguf
     from app.backends.local.weight_files import require_gguf
 
@@ -55,7 +55,7 @@ def question_model(settings: Settings) -> Iterator[Finding]:
 
 
 def base_model(settings: Settings) -> Iterator[Finding]:
-    """SmolLM2 as it was unpacked, which the judge stands on."""
+    """Check the unpacked SmolLM2, the judge's base model."""
     from app.backends.local.weight_files import matches_checksums
     from app.bootstrap import base_model as step
     from app.bootstrap import base_model_folder
@@ -63,14 +63,14 @@ def base_model(settings: Settings) -> Iterator[Finding]:
     name, folder = "judge's base", base_model_folder(settings)
     if not step(settings).is_done():
         yield problem(name, "SmolLM2 is not unpacked, or its files have changed since", "make setup")
-    elif not matches_checksums(folder):  # what a disk does by itself leaves no trace that `make setup` looks for
+    elif not matches_checksums(folder):  # disk corruption, which `make setup` does not notice
         yield problem(name, f"The bytes in {folder} have changed by themselves", f"rm -r {folder} && make setup")
     else:
         yield ok(name, "Unpacked, with the bytes that it was unpacked with")
 
 
 def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Finding]:
-    """The judge's adapter and the reader: files that can be read, and the bytes that are committed."""
+    """Check that the files of the judge's adapter and the reader are readable and as committed."""
     from app.backends.local.weight_files import require_safetensors
 
     for name, weights in (("judge", "adapter_model.safetensors"), ("reader", "model.safetensors")):
@@ -85,7 +85,7 @@ def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Find
 
 
 def reranker(_settings: Settings) -> Iterator[Finding]:
-    """The packaged cross-encoder, with its very bytes."""
+    """Check the packaged cross-encoder by its checksums."""
     from app.backends.local.reranker import packaged_reranker
     from app.backends.local.weight_files import require_as_installed
 
@@ -98,7 +98,7 @@ def reranker(_settings: Settings) -> Iterator[Finding]:
 
 
 def language_models(settings: Settings) -> Iterator[Finding]:
-    """Which ones are set up, and what is known against each without asking it."""
+    """Check the configuration of the language models without calling them."""
     from app.backends.llm.registry import unavailable_reason
 
     name = "language models"
@@ -116,7 +116,7 @@ def language_models(settings: Settings) -> Iterator[Finding]:
 
 
 def language_models_online(settings: Settings) -> Iterator[Finding]:
-    """Does each answer? One short call each, which may cost a little."""
+    """Check that each language model answers a short call, which may cost a little."""
     from app.backends.llm.openai_client import OpenAIChat
     from app.backends.llm.registry import unavailable_reason
 
@@ -145,7 +145,7 @@ def _models(settings: Settings) -> tuple[ModelSettings, ...]:
 
 
 def _broken(name: str, look: Callable[[], object]) -> Finding | None:
-    """The problem that `look` raises, or None."""
+    """Return the problem that `look` raises, or None."""
     try:
         look()
     except ModelUnavailable as error:
@@ -154,7 +154,7 @@ def _broken(name: str, look: Callable[[], object]) -> Finding | None:
 
 
 def _bad_json(name: str, folder: Path) -> Finding | None:
-    """The problem of the first JSON file in `folder` that is none, or None."""
+    """Return the problem of the first invalid JSON file in `folder`, or None."""
     for path in sorted(folder.glob("*.json")):
         try:
             json.loads(path.read_text(encoding="utf-8"))
@@ -164,12 +164,12 @@ def _bad_json(name: str, folder: Path) -> Finding | None:
 
 
 def _not_as_committed(folder: Path) -> str:
-    """The first file in `folder` whose bytes git knows otherwise; "" when there is none, or no git to ask."""
+    """Return the first file in `folder` that differs from its committed version, or ""."""
     try:
         listed = _git(folder, "ls-files", "--stage", "--", ".")
         for line in listed.splitlines():
             about, name = line.split("\t", 1)
-            # Not `git diff`: it trusts a file's size and date, which a failing disk leaves as they are.
+            # Not `git diff`: it trusts a file's size and date, which disk corruption does not change.
             if _git(folder, "hash-object", "--", name).strip() != about.split()[1]:
                 return str(folder / name)
     except (OSError, subprocess.SubprocessError, ValueError):

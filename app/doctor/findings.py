@@ -1,4 +1,4 @@
-"""A finding: what was looked at, how it stands, and what mends it."""
+"""The results of checks and their text form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.config.settings import Settings
 
 
 class State(StrEnum):
-    """OK; WARNING: it works, but not as it should; PROBLEM: something cannot work."""
+    """The severity of a finding. WARNING: it works, but not as it should; PROBLEM: something cannot work."""
 
     OK = "ok"
     WARNING = "warning"
@@ -36,22 +36,22 @@ Check = Callable[[Settings], Iterable[Finding]]
 
 
 def ok(name: str, message: str) -> Finding:
-    """All is well with `name`."""
+    """Return a finding without a problem."""
     return Finding(name, State.OK, message)
 
 
 def warning(name: str, message: str, fix: str) -> Finding:
-    """It works, but not as it should."""
+    """Return a finding about something that works, but not as it should."""
     return Finding(name, State.WARNING, message, fix)
 
 
 def problem(name: str, message: str, fix: str) -> Finding:
-    """Something cannot work."""
+    """Return a finding about something that cannot work."""
     return Finding(name, State.PROBLEM, message, fix)
 
 
 def run_checks(settings: Settings, checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
-    """What each of the named checks finds, in their order. One that breaks is a problem of its own and no more."""
+    """Run the checks in order and yield their findings. An exception in a check is reported as a problem."""
     for name, check in checks:
         try:
             yield from check(settings)
@@ -63,7 +63,7 @@ def run_checks(settings: Settings, checks: Iterable[tuple[str, Check]]) -> Itera
 
 
 def lines(findings: Iterable[Finding]) -> Iterator[str]:
-    """The findings as lines for a terminal, each mend on a line of its own, and the sum at the end."""
+    """Yield the findings as lines for a terminal, each fix on its own line, and the totals at the end."""
     counted = dict.fromkeys(State, 0)
     for finding in findings:
         counted[finding.state] += 1

@@ -1,4 +1,4 @@
-"""The machine and what is installed on it: Python, packages, memory, cores, clock, port, Java."""
+"""Checks of the machine: Python, packages, memory, cores, clock, port, Java, Redis and workers."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ GIB = 1024**3
 MIN_MEMORY, RECOMMENDED_MEMORY = 2 * GIB, 4 * GIB
 """Bytes in all. The models and the JVM take about two; the README asks for four."""
 _MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
-"""How much a container may have; the machine's own memory says nothing there."""
+"""The memory limit of a container."""
 
 
 def python(_settings: Settings) -> Iterator[Finding]:
-    """New enough?"""
+    """Check the version of Python."""
     now = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < MIN_PYTHON:
         yield problem("Python", f"Version {now} is too old", "Install Python 3.11 or newer, then make clean setup")
@@ -37,7 +37,7 @@ def python(_settings: Settings) -> Iterator[Finding]:
 
 
 def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
-    """Is what is pinned installed, in that very version?"""
+    """Check that the pinned packages are installed in their versions."""
     for name, fix in (
         ("requirements.txt", "make install"),
         ("requirements-models.txt", "make models"),
@@ -67,7 +67,7 @@ def _installed(package: str) -> str | None:
 
 
 def memory(_settings: Settings) -> Iterator[Finding]:
-    """Enough for the models?"""
+    """Check that there is enough memory for the models."""
     total = _memory()
     text = f"{total / GIB:.1f} GiB in all"
     if total < MIN_MEMORY:
@@ -79,7 +79,7 @@ def memory(_settings: Settings) -> Iterator[Finding]:
 
 
 def _memory() -> int:
-    """Bytes that this process may have: the machine's, or the container's limit where that is less."""
+    """Return the memory in bytes: the machine's, or the container's limit when that is less."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         return min(total, int(_MEMORY_LIMIT.read_text()))
@@ -88,7 +88,7 @@ def _memory() -> int:
 
 
 def cores(settings: Settings) -> Iterator[Finding]:
-    """Enough for a model and the pages beside it?"""
+    """Check that there are enough cores for a model and the pages."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if usable < 2:
         yield warning("cores", "One core: pages wait while a model computes", "Give it two cores")
@@ -103,7 +103,7 @@ def cores(settings: Settings) -> Iterator[Finding]:
 
 
 def clock(_settings: Settings) -> Iterator[Finding]:
-    """No earlier than Hopcheck's own files? A clock that starts at 1970 breaks cookies, leases and https."""
+    """Check that the clock is not behind Hopcheck's files: a wrong clock breaks cookies and https."""
     now, made = time.time(), Path(__file__).stat().st_mtime
     text = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M} UTC"
     if now < made:
@@ -113,7 +113,7 @@ def clock(_settings: Settings) -> Iterator[Finding]:
 
 
 def port(settings: Settings) -> Iterator[Finding]:
-    """Free, or taken by what kind of thing?"""
+    """Check that the port is free, or identify what uses it."""
     here = f"{settings.port} of {settings.host}"
     reason = port_problem(settings.host, settings.port)
     if reason is None:
@@ -131,7 +131,7 @@ def port(settings: Settings) -> Iterator[Finding]:
 
 
 def _who_listens(host: str, port: int) -> str:
-    """Asks for one small page, as a browser would."""
+    """Identify the server on a port by requesting one small page."""
     asked = http.client.HTTPConnection({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port, timeout=3)
     try:
         asked.request("GET", "/how-it-works")
@@ -144,7 +144,7 @@ def _who_listens(host: str, port: int) -> str:
 
 
 def java(settings: Settings) -> Iterator[Finding]:
-    """Is there a JVM that is new enough, and does it start?"""
+    """Check that there is a recent JVM and that it starts."""
     try:
         home = choose_java(settings.java_home)
     except ModelUnavailable:
@@ -168,11 +168,8 @@ def _fails(program: Path) -> str | None:
     return (done.stderr.strip().splitlines() or ["no reason given"])[0] if done.returncode else None
 
 
-# Findings about what a site has that outgrew one process: Redis, and workers that answer.
-
-
 def workers(settings: Settings) -> Iterator[Finding]:
-    """Does Redis answer, and who works for it? Nothing is missing where none is named."""
+    """Check that Redis and its workers answer, when REDIS_URL is set."""
     if not settings.redis_url:
         yield ok("Redis and workers", "REDIS_URL is not set: the server carries its runs out itself")
         return
@@ -181,7 +178,7 @@ def workers(settings: Settings) -> Iterator[Finding]:
     try:
         names = answering_workers(settings.redis_url)
     except HopcheckError as error:
-        yield problem("Redis and workers", f"{error}", "Start it, or mend REDIS_URL")
+        yield problem("Redis and workers", f"{error}", "Start it, or correct REDIS_URL")
         return
     if names:
         yield ok("Redis and workers", f"{len(names)}: {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""What is kept: the settings, the instance folder, the signing key, the database."""
+"""Checks of stored data: the settings, the instance folder, the signing key, the database."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULTS = Settings()
 
 
 def settings_found(settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
-    """What is set otherwise than by default, without what may be secret; and names in .env that nobody reads."""
+    """List settings that differ from the defaults, without secrets, and unknown names in .env."""
     changed = [each for each in settings_fields() if getattr(settings, each.name) != getattr(DEFAULTS, each.name)]
     text = [
         f"{each.metadata['env']}={getattr(settings, each.name)}" if each.repr else f"{each.metadata['env']} (not shown)"
@@ -52,13 +52,13 @@ def _env_file(path: Path) -> Iterator[Finding]:
 
 
 def instance(settings: Settings) -> Iterator[Finding]:
-    """There, writable, with room?"""
+    """Check that the instance folder exists, is writable and has free space."""
     folder = settings.instance
     if not folder.is_dir():
         yield problem("instance folder", f"{folder} is not there", "make setup, or set INSTANCE to a folder")
         return
     try:
-        # Permissions alone say nothing of a read-only disk, nor to root; writing does.
+        # Permissions do not reveal a read-only disk and do not apply to root, so write a file.
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"1")
             file.flush()
@@ -71,7 +71,7 @@ def instance(settings: Settings) -> Iterator[Finding]:
 
 
 def free_space(folder: Path) -> Finding:
-    """Enough free space on the disk of `folder`?"""
+    """Check the free space on the disk of `folder`."""
     free = shutil.disk_usage(folder).free
     text = f"{free / MIB:,.0f} MiB free for {folder}"
     if free < MIN_FREE:
@@ -80,7 +80,7 @@ def free_space(folder: Path) -> Finding:
 
 
 def signing_key(settings: Settings) -> Iterator[Finding]:
-    """There, whole, and readable by its owner alone?"""
+    """Check that the signing key is valid and readable only by its owner."""
     if settings.secret_key:
         if len(settings.secret_key) < MIN_SECRET_LENGTH:
             fix = "Leave SECRET_KEY out, and one is made"
@@ -104,7 +104,7 @@ def signing_key(settings: Settings) -> Iterator[Finding]:
 
 
 def database(settings: Settings) -> Iterator[Finding]:
-    """Reachable, migrated, whole, free, and in WAL mode?"""
+    """Check that the database is reachable, migrated, intact, unlocked and in WAL mode."""
     from app.runs.db_health import check_database
 
     seen = check_database(settings.database_url)
@@ -117,7 +117,7 @@ def database(settings: Settings) -> Iterator[Finding]:
 
 
 def _usable(seen: Condition) -> Iterator[Finding]:
-    """What may be wrong with a database that can be read."""
+    """Yield the findings for a database that can be read."""
     if seen.revision != seen.newest:
         found = f"It is at version {seen.revision or 'none'} and not at {seen.newest}"
         yield problem("database", found, "make setup, or flask --app app db upgrade")

@@ -14,7 +14,7 @@ from app.config.settings import Settings
 from app.domain.errors import CallFailed
 from app.domain.model import Judgement, RunOptions
 from tests.fakes import TWO_HOPS, FakeContainer, Script, ScriptedHop, answer
-from tests.reasoning import pursuit
+from tests.strategies import pursuit
 
 CLAIM = {"claim": "The author of Hamlet was born in England.", "speaker": "A teacher", "date": "2020-10-31"}
 

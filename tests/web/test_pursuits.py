@@ -10,7 +10,7 @@ import pytest
 
 from app.domain.model import RunOptions
 from tests.fakes import FakeContainer
-from tests.reasoning.pursuit import Script
+from tests.strategies.pursuit import Script
 from tests.web.conftest import started, token, wait_for
 
 ENDED = 'id="verdict-heading"'

@@ -12,9 +12,9 @@ from app.domain.errors import CallFailed
 from app.domain.model import Answer, Claim, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.strategies.evidence_pursuit import Variant
-from tests.reasoning.lockstep import Lockstep
-from tests.reasoning.pursuit import CLAIM, FAILED, Script
-from tests.reasoning.test_evidence_pursuit import scripts, variants
+from tests.strategies.lockstep import Lockstep
+from tests.strategies.pursuit import CLAIM, FAILED, Script
+from tests.strategies.test_evidence_pursuit import scripts, variants
 
 OPTIONS = RunOptions(strategy="evidence-pursuit", max_hops=10)
 

@@ -25,8 +25,8 @@ from app.domain.model import Claim, RunOptions, Usage
 from app.domain.ports import RunCommand
 from app.domain.progress import listening
 from tests.fakes import SUPPORTED, Gate
-from tests.reasoning.lockstep import Lockstep, Modules
 from tests.runs.steady import FAILED, Steady, scripted
+from tests.strategies.lockstep import Lockstep, Modules
 from tests.waiting import LONG, until
 
 CLAIM = Claim("The author of Hamlet was born in England.")

@@ -32,8 +32,8 @@ from app.domain.report import Report, apply_event, reduce_events
 from app.strategies.evidence_pursuit import DECIDED, REPEATED, UNFOUNDED, Variant
 from app.strategies.paraphrasing import MAX_PARAPHRASES
 from tests.fakes import answer
-from tests.reasoning.pursuit import CLAIM, FAILED, LATE, Script
-from tests.reasoning.test_question_guided import Wishes
+from tests.strategies.pursuit import CLAIM, FAILED, LATE, Script
+from tests.strategies.test_question_guided import Wishes
 
 OPTIONS = RunOptions(strategy="evidence-pursuit")
 BARE = Variant(padding="none")

@@ -23,10 +23,8 @@ from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Origin, Passage
 from app.domain.progress import entered
 
-# What an index keeps of a passage, read back: Hopcheck's own rows, and those of Pyserini's prebuilt indexes.
-#
-# Prebuilt indexes keep whole documents in one of two ways: `contents` with the title as its first line (KILT, DPR), or
-# `title` and `text` apart (BEIR). A long document is cut here, and the passage that fits the query best stands for it.
+# Stored rows: Hopcheck's own, and those of Pyserini's prebuilt indexes, which hold whole documents as `contents` with
+# the title in the first line (KILT, DPR) or as `title` and `text` (BEIR). Those are cut here into passages.
 
 MAX_DOCUMENT_CHARACTERS = 40_000
 """Characters of a prebuilt document that are looked at: cutting takes half a second for a million of them."""
@@ -99,7 +97,7 @@ def _joined(row: dict[str, str]) -> tuple[str, str]:
 
 
 def best_passage(passages: Sequence[str], query: str) -> str:
-    """The passage with most of the query's words, the words that few of the passages have counting more."""
+    """Return the passage with most of the query's words, weighted by their rarity among the passages."""
     wanted = _words(query)
     found = [wanted & _words(passage) for passage in passages]
     common = Counter(word for words in found for word in words)
@@ -118,11 +116,11 @@ TITLE_WEIGHT = 0.3
 
 
 MAX_CANDIDATE_ROWS = 20
-"""So many rows are looked through for a passage whose own words are the query."""
+"""Rows searched for a passage, with its own words as the query."""
 MAX_QUERY_WORDS = 200
-"""Lucene refuses a query of more than 1,024 words; so many find a passage."""
+"""Enough to find a passage; Lucene refuses queries of more than 1,024 words."""
 MAX_ARTICLE_PASSAGES = 400
-"""So much of a document is put together, about 40,000 words."""
+"""Limit of an article's passages, about 40,000 words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +136,7 @@ DEFAULT_JAVA = Java()
 
 @dataclass(frozen=True, slots=True)
 class OpenIndex:
-    """An open index; `stamp` tells whether the manifest is still the one that it was opened by."""
+    """An open index; `stamp` identifies the manifest with which it was opened."""
 
     stamp: tuple[int, int, int] | None
     manifest: Manifest
@@ -146,7 +144,7 @@ class OpenIndex:
 
 
 class Bm25Retriever:
-    """A Retriever over the corpus in `folder`. Threads may search at once and take turns in Java's one thread."""
+    """Implements `Retriever` over the corpus in `folder`. Thread-safe; searches run in Java's one thread."""
 
     def __init__(self, folder: Path, java: Java = DEFAULT_JAVA) -> None:
         self._folder = folder

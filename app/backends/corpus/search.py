@@ -1,4 +1,4 @@
-"""Installed corpora in the web's place: they are searched, articles are opened, and nothing leaves the machine."""
+"""Search and read installed corpora through the ports for web search, without network access."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from app.domain.ports import Retriever
 
 NAME = "corpus"
 PASSAGES_PER_HIT = 3
-"""So many passages are retrieved for each hit that is wanted: a document that has several comes once."""
+"""Passages retrieved per hit, since several may be from the same document."""
 
 
 class CorpusSearch:
     """Implements `WebSearch` over a retriever. The site of a hit is its corpus with its licence, the snippet a passage.
 
-    Documents of a corpus have no dates, so a date before which they should be from excludes none of them here: whoever
-    asks finds them undated. An address is "" where the corpus tells none.
+    Documents of a corpus are undated, so `before` excludes none of them. The URL is "" where the corpus has none.
     """
 
     destination: str | None = None
@@ -37,7 +36,7 @@ class CorpusSearch:
 
 
 class ArticleSource(Protocol):
-    """Whoever can put a document together again, given one of its passages (app/backends/corpus/bm25.py)."""
+    """Returns the whole document of a passage."""
 
     def article(self, title: str, text: str) -> str | None: ...
 

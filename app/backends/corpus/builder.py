@@ -38,7 +38,6 @@ from app.backends.corpus.index import (
 from app.backends.corpus.passages import clean, passages_of
 from app.domain.errors import InvalidInput, ModelUnavailable
 
-
 REPORT_INTERVAL_SECONDS = 2.0
 
 

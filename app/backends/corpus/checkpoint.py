@@ -1,6 +1,6 @@
 """Checkpoints of an unfinished corpus build, so that the same command resumes it.
 
-    building/notebook.sqlite3   the plan, where reading stands, the ids seen, the problems met
+    building/notebook.sqlite3   the plan, the position in the source, the ids seen, the problems
     building/00000.jsonl ...    the passages, as they will be indexed; a shard ends where a document ends
 
 A shard is committed in one transaction with the position in the source; anything written after it is written again. A

@@ -75,7 +75,7 @@ def _check_utf8(path: Path) -> None:
 
 
 def _paragraphs(path: Path) -> Iterator[str]:
-    """What stands between empty lines, in pieces of no more than about PIECE characters cut between words."""
+    """Yield paragraphs, in pieces of about CHUNK_CHARACTERS at most, cut between words."""
     held = ""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         while piece := file.readline(CHUNK_CHARACTERS):

@@ -30,7 +30,7 @@ MIN_JAVA_VERSION = 21
 FIX = "make install"
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would end a gunicorn worker in its own way.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
-# Lucene's use of sun.misc.Unsafe works, and Java from 23 on prints four lines about it unless it is told so.
+# Without this option Java 23 and newer print four lines of warnings about Lucene's use of sun.misc.Unsafe.
 _ENCODERS = "pyserini.encode"
 UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
 

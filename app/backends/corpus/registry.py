@@ -61,7 +61,7 @@ class Article:
 
     @property
     def url(self) -> str:
-        """Where the article stands today."""
+        """The article's current URL."""
         return f"https://en.wikipedia.org/wiki/{quote(self.id, safe='/:(),')}"
 
 
@@ -122,7 +122,7 @@ class CorpusInfo:
     """A corpus as people choose it. `fix` makes one right that is not ready; "" for one that is.
 
     `passages` and `bytes` are of the index that is there and 0 without one, `built_at` is then "" instead of an ISO
-    time, and `kind` is "" for one that nobody finished building.
+    time, and `kind` is "" for an unfinished build.
     """
 
     name: str

@@ -109,10 +109,10 @@ def windows_of(tokenizer: Any, question: str, passage: Passage, place: int) -> I
 
 
 def _inside(text: str, head: int, token: tuple[int, int], word: tuple[int, int]) -> tuple[int, int] | None:
-    """Where the word of a token stands in the passage, which follows `head` characters; None outside of it.
+    """Return the span of a token's word in the passage, which follows `head` characters; None outside of it.
 
     SentencePiece counts the space before a word and the full stop after it as the word's: they are left out. A mark
-    stands for itself.
+    is a word of its own.
     """
     start, end = (next((at for at in range(*token) if not text[at].isspace()), token[1]), token[1])
     if all(_is_mark(each) for each in text[start:end]):

@@ -207,7 +207,7 @@ def _message_in(body: Any, depth: int = 4) -> str:
     if not isinstance(body, dict) or depth == 0:
         return ""
     for name in ("message", "detail", "error", "errors"):
-        told = body.get(name)
-        if text := told if isinstance(told, str) else _message_in(told, depth - 1):
+        found = body.get(name)
+        if text := found if isinstance(found, str) else _message_in(found, depth - 1):
             return text
     return ""

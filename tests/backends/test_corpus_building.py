@@ -25,13 +25,13 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from app.backends.corpus.bm25 import DEFAULT_JAVA
-from app.backends.corpus.builder import Order, build_corpus
+from app.backends.corpus.builder import BuildRequest, build_corpus
 
 def say(line):
     if line.startswith("indexed"):
         time.sleep(600)  # it is not done before it is killed
 
-build_corpus(Order("rivers", Path(sys.argv[1])), Path(sys.argv[2]), DEFAULT_JAVA, say, shard=100)
+build_corpus(BuildRequest("rivers", Path(sys.argv[1])), Path(sys.argv[2]), DEFAULT_JAVA, say, shard=100)
 """
 
 

@@ -31,11 +31,11 @@ class ClaimOnly:
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield the run's events, the last one terminal. `so_far` is ignored: there are no hops to keep."""
-        wish = control.command() if control else RunCommand.CONTINUE
-        if control and wish is RunCommand.STOP:
+        command = control.command() if control else RunCommand.CONTINUE
+        if control and command is RunCommand.STOP:
             yield RunInterrupted(control.reason())
             return
-        if control and wish is RunCommand.FINISH_AFTER_HOP:
+        if control and command is RunCommand.FINISH_AFTER_HOP:
             yield QuestioningEnded(control.reason())
             yield VerdictReached(Verdict(Label.NOT_ENOUGH_EVIDENCE, (), missing="The model was not asked."))
             return

@@ -201,5 +201,5 @@ def test_the_agent_has_the_projects_version():
 
 def test_nothing_but_a_test_gives_the_client_an_allowance_of_its_own():
     made = [path for path in (ROOT / "app").rglob("*.py") if "GuardedHttp(" in path.read_text()]
-    assert [path.name for path in made] == ["web_page.py"]
+    assert [path.name for path in made] == ["pages.py"]
     assert "GuardedHttp(AGENT)" in made[0].read_text() and GuardedHttp(AGENT)._ports == (80, 443)

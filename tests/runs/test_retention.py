@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
 
+from app.cli import runs as run_commands
 from app.domain.model import Claim, Label, RunOptions
 from app.runs.deletion import PURGE_LIMIT
 from app.runs.models import EventRow, RunRow
@@ -119,7 +120,7 @@ def terminal(runs_with):
     runs = runs_with(scripted_container())
     app = Flask("test")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
-    runs.register(app)
+    run_commands.register(app)
 
     def run(*arguments: str, answer: str = ""):
         return app.test_cli_runner().invoke(args=["runs", *arguments], input=answer)

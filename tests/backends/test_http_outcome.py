@@ -10,17 +10,17 @@ FIRST_REQUESTS_AT_ONCE = """
     import asyncio
     import threading
 
-    from app.backends.http import Outcome, awaited
+    from app.backends.http import HttpResult, run_with_deadline
 
     loops, gate = set(), threading.Barrier(8)
 
     async def request():
         loops.add(asyncio.get_running_loop())
-        return Outcome(200)
+        return HttpResult(200)
 
     def ask():
         gate.wait()
-        assert awaited(request(), 60).status == 200
+        assert run_with_deadline(request(), 60).status == 200
 
     asking = [threading.Thread(target=ask) for _ in range(8)]
     for each in asking:

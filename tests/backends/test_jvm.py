@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 START_FROM_FOUR_THREADS = """
 import os
 from concurrent.futures import ThreadPoolExecutor
-from app.backends import jvm
+from app.backends.corpus import jvm
 ours = ("JAVA_HOME", "JVM_PATH")
 before = [os.environ.get(name) for name in ours]
 with ThreadPoolExecutor(4) as pool:
@@ -32,7 +32,7 @@ print(jnius.autoclass("java.lang.Runtime").getRuntime().maxMemory() // 2**20)
 
 INDEX_AND_SEARCH = """
 import importlib.util, json, sys
-from app.backends import jvm
+from app.backends.corpus import jvm
 lucene, folder = jvm.start(), sys.argv[1]
 indexer = lucene.index.LuceneIndexer(folder, args=["-index", folder, "-storeRaw"], threads=1)
 indexer.add_batch_raw([json.dumps({"id": id, "contents": text}) for id, text in json.loads(sys.argv[2]).items()])

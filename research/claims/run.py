@@ -47,7 +47,7 @@ class Pipeline:
         environment = {name: os.environ[name] for name in OF_THE_MACHINE if name in os.environ}
         container = Container(Settings.from_env(environment))
         container.warm()
-        if failed := [f"{part.name}: {part.message}" for part in container.parts() if part.state != "ready"]:
+        if failed := [f"{part.name}: {part.message}" for part in container.components() if part.state != "ready"]:
             raise SystemExit("\n".join(failed))
         self.judge = container.judge_name()
         self._strategy, self._options = defaults_of(container)

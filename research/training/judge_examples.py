@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,16 @@ LACKING_SHARE = 0.14
 """Share of the decided claims that are shown without the sentence that decides, as NOT_ENOUGH_EVIDENCE."""
 
 
+RELATED_SHARE_OPEN, RELATED_SHARE_DECIDED = 0.9, 0.25
+"""Share of the undecided and of the decided claims that get a pair which does not bear on the claim.
+
+Without it a judge learned that pairs mean a decided claim (research/notes/2026-11-23-learned-pipeline.md).
+"""
+
+Related = Mapping[str, Sequence[Asked]]
+"""Answered questions by title."""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A prompt of the judge with its label: one of the three classes, or NOT_SUPPORTED (HoVer, SQuAD)."""
@@ -30,10 +40,12 @@ class Example:
     label: str
 
 
-def vital_example(
-    row: VitalClaim, rng: random.Random, others: Sequence[VitalClaim], with_questions: bool = True
-) -> Example:
-    """One form of a claim, drawn by `rng`. `others` are claims whose leads serve as irrelevant evidence."""
+def vital_example(row: VitalClaim, rng: random.Random, others: Sequence[VitalClaim], related: Related) -> Example:
+    """Return one form of a claim, drawn by `rng`.
+
+    `others` are claims whose leads serve as irrelevant evidence. A pair from `related`, about the same lead, stands
+    beside decided claims and undecided ones, so that pairs as such do not give the label away.
+    """
     lacking = row.label != NOT_ENOUGH and rng.random() < LACKING_SHARE
     asked = [one for one in row.questions if one.answer]
     if lacking:
@@ -43,10 +55,26 @@ def vital_example(
     if rng.random() < 0.15:
         lines.append(_distractor(rng.choice(others), rng))
         rng.shuffle(lines)
-    if not with_questions or rng.random() < 0.2:
-        asked = []
     label = NOT_ENOUGH if lacking else row.label
+    if rng.random() < (RELATED_SHARE_OPEN if label == NOT_ENOUGH else RELATED_SHARE_DECIDED):
+        asked = [*_related(row, related, rng), *asked]
+    if rng.random() < 0.2:
+        asked = []
     return Example(f"vital-{row.style}", _prompt(row.claim, lines, asked), label)
+
+
+def _related(row: VitalClaim, related: Related, rng: random.Random) -> list[Asked]:
+    own = {one.question for one in row.questions}
+    found = [one for title, _ in row.leads for one in related.get(title, ()) if one.question not in own]
+    return [rng.choice(found)] if found else []
+
+
+def questions_by_title(rows: Sequence[VitalClaim]) -> Related:
+    """Return the answered questions of `rows` by the title of their first lead."""
+    found: dict[str, list[Asked]] = {}
+    for row in rows:
+        found.setdefault(row.leads[0][0], []).extend(one for one in row.questions if one.answer)
+    return found
 
 
 def gold_example(row: VitalClaim, with_questions: bool = True) -> Example:
@@ -134,12 +162,13 @@ def mixture(folder: Path, claims: Sequence[VitalClaim], epochs: int, seed: int) 
     of SQuAD's, half of the older sets."""
     rng = random.Random(seed)
     train = [row for row in claims if row.split == "train"]
+    related = questions_by_title(train)
     squad = [one for one, held in squad_examples(folder / "squad_claims.jsonl", rng) if not held]
     older = [one for one, held in older_examples(folder, rng) if not held]
     for epoch in range(epochs):
         part = squad[epoch % 4 :: 4]
         extra = [row for row in train if row.style == "plain"]  # short claims, as visitors type them, count twice
-        made = [vital_example(row, rng, train) for row in [*train, *extra]]
+        made = [vital_example(row, rng, train, related) for row in [*train, *extra]]
         yield [*made, *part, *older[epoch % 2 :: 2]]
 
 

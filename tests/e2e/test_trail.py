@@ -14,7 +14,7 @@ from app.config.settings import Settings
 from app.domain.model import Answer, Judgement, Label, Origin, Passage, RunOptions, Sentence, Span, Verdict
 from tests.e2e.conftest import serving
 from tests.e2e.test_browser import check, expect_verdict
-from tests.fakes import ONE_SET_ASIDE, TWO_HOPS, FakeWiring, Gate, Script, ScriptedHop, scripted_container
+from tests.fakes import ONE_SET_ASIDE, TWO_HOPS, FakeContainer, Gate, Script, ScriptedHop, scripted_container
 from tests.waiting import until
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
@@ -256,7 +256,7 @@ class Cut:
 
 def test_a_stream_that_is_cut_at_every_event_still_makes_the_page_as_it_is_loaded(tmp_path, database_url, visitor):
     cut = Cut()
-    container = FakeWiring((ONE_SET_ASIDE,), cut.before_step)
+    container = FakeContainer((ONE_SET_ASIDE,), cut.before_step)
     cut.app = create_app(Settings(instance=tmp_path, database_url=database_url), container)
     with serving(cut.app, cut) as address:
         page = visitor()

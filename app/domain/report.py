@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from app.domain.events import (
     AnswerFound,
@@ -176,7 +177,7 @@ def _asked(report: Report, hop: Hop, seconds: float) -> Report:
     )
 
 
-def _changed(report: Report, number: int, seconds: float, **changes) -> Report:
+def _changed(report: Report, number: int, seconds: float, **changes: Any) -> Report:
     at = number - 1
     hops, times = list(report.hops), list(report.times)
     hops[at] = replace(hops[at], **changes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 from sqlalchemy import ColumnElement, delete, insert, select, update
@@ -70,7 +70,7 @@ class Notes:
             if session.execute(removed).one_or_none() is None and session.get(NoteRow, (run_id, hop)) is not None:
                 raise NoteChanged
 
-    def _wrote(self, run_id: str, hop: int, seen: datetime | None, **values) -> bool:
+    def _wrote(self, run_id: str, hop: int, seen: datetime | None, **values: Any) -> bool:
         """Write the note and return True, unless it was changed since `seen`."""
         if seen is not None:
             changed = update(NoteRow).where(*_matches(run_id, hop, seen)).values(**values, written_at=database_now())

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from peft import LoraConfig, PeftModel, TaskType, get_peft_model
@@ -142,7 +143,7 @@ def _fresh_model(base: Path, settings: TrainingSettings, pad: int) -> PeftModel:
     return get_peft_model(model, adapter)
 
 
-def _batches(pairs: Sequence[Pair], tokenizer, settings: TrainingSettings) -> Iterator[tuple[dict, torch.Tensor]]:
+def _batches(pairs: Sequence[Pair], tokenizer: Any, settings: TrainingSettings) -> Iterator[tuple[dict, torch.Tensor]]:
     """Shuffled batches of texts of similar length: little padding, and still another order each epoch."""
     rng = random.Random(settings.seed)
     texts = [prompt(pair) for pair in pairs]

@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from peft import LoraConfig, TaskType, get_peft_model
@@ -108,7 +109,7 @@ def _batch(group: Sequence[Example], weights: Pretrained, questioner: Questioner
     return {"input_ids": inputs["input_ids"], "attention_mask": inputs["attention_mask"], "labels": labels}
 
 
-def _fitting(example: Example, tokenizer, room: int) -> str:
+def _fitting(example: Example, tokenizer: Any, room: int) -> str:
     """The longest form of the input that fits; a claim that alone is too long loses its end."""
     forms = (example.source, *example.shorter)
     return next((form for form in forms if len(tokenizer(form)["input_ids"]) <= room), forms[-1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -87,7 +87,7 @@ def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
 
 
 @contextmanager
-def _socket_timeout():
+def _socket_timeout() -> Iterator[None]:
     """Pyserini's downloader sets no timeout, and would wait for ever on a server that falls silent."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(READ_TIMEOUT_SECONDS)

@@ -5,6 +5,8 @@ Anybody with a batch's link can read it; only the browser that started it can ch
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from flask import (
     Blueprint,
     Response,
@@ -211,7 +213,7 @@ def _done(batch: Batch, changed: bool, otherwise: str = NOT_NOW) -> ResponseRetu
     return redirect(url_for("batches.page", batch_id=batch.id), 303)
 
 
-def _results(batch_id: str, write, media: str, suffix: str) -> Response:
+def _results(batch_id: str, write: Callable[..., Iterator[str]], media: str, suffix: str) -> Response:
     """Stream the results, so that a long batch is never held in memory."""
     batch = services().runs.batches.get(batch_id) or abort(404)
     lines = write(services().runs.batches.all_claims(batch.id), permalink)

@@ -1,1 +1,1 @@
-"""The five roles, implemented. Backends are handed in; nothing here loads a model or opens a file of weights."""
+"""Implementations of the five roles. Backends are passed in; no module here loads a model or opens a weights file."""

@@ -1,4 +1,4 @@
-"""The claim-only baselines of QACheck's Table 1 over any language model: direct prompting, and chain of thought."""
+"""The claim-only baselines of QACheck (Table 1) over any language model: direct prompting and chain of thought."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ NO_EVIDENCE = "No evidence was looked at."
 
 @dataclass(frozen=True)
 class DirectAsker:
-    """Implements `ClaimAsker`: "Is this claim true or false?" and nothing else."""
+    """Implements `ClaimAsker`: the prompt is only "Is this claim true or false?"."""
 
     model: TextGenerator
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
-        """The label that the model chooses. Raises what the model raises."""
+        """Return the label that the model chooses. Raises what the model raises."""
         entered(f"asking {self.model.name}")
         prompt = filled("direct", claim=one_line(claim.text), ask=label_question(labels))
         label, confidence = choose_label(self.model, prompt, labels)
@@ -34,12 +34,12 @@ class DirectAsker:
 
 @dataclass(frozen=True)
 class ChainOfThoughtAsker:
-    """Implements `ClaimAsker`: "Let's think step-by-step", then the label on the last line."""
+    """Implements `ClaimAsker`: prompt with "Let's think step-by-step" and read the label from the last line."""
 
     model: TextGenerator
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
-        """The model's thoughts as the rationale, and the label they end with; chosen where they end with none."""
+        """Return the model's reasoning as the rationale, and its final label; ask for a choice if it names none."""
         entered(f"letting {self.model.name} think step by step")
         prompt = filled("chain_of_thought", claim=one_line(claim.text), ask=label_question(labels))
         text = self.model.complete(prompt, max_tokens=MAX_TOKENS)
@@ -55,7 +55,7 @@ class ChainOfThoughtAsker:
 
 
 def _disclosure(model: TextGenerator) -> Sentence:
-    """The first sentence of the rationale, before anything that could be taken for a finding."""
+    """Return the first sentence of the rationale, placed before any text that could be mistaken for a finding."""
     return Sentence(f"This is {SOURCE}: {model.name} was asked about the claim alone, and no evidence was looked at.")
 
 

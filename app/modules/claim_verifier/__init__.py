@@ -1,1 +1,1 @@
-"""Claim verifier: is the context enough to decide the claim? (QACheck, section 3.1)"""
+"""Claim verifier: judge whether the context is sufficient to decide the claim (QACheck, section 3.1)."""

@@ -1,4 +1,4 @@
-"""D, the claim verifier: is the context enough to decide? (QACheck, section 3.1)"""
+"""D, the claim verifier: judge whether the context is sufficient to decide the claim (QACheck, section 3.1)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from app.modules.judging.scoring import weigh
 
 @dataclass(frozen=True)
 class JudgeClaimVerifier:
-    """Weighs what the kept answers cite, and holds it to a stricter bound while a part of the claim is untouched.
+    """Implements `ClaimVerifier` by weighing the cited passages, with a stricter bound if they miss part of the claim.
 
-    Where the claim compares, nothing decides it before both sides were asked about.
-    `sufficient` is the fitted bound on the larger of the two (it lives beside the judge's weights).
+    A claim that compares is not decided before both sides were asked about. `sufficient` is the fitted bound on the
+    larger of p(supported) and p(refuted); it is stored beside the judge's weights.
     """
 
     judge: EntailmentModel
     sufficient: float
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
-        """Whether the kept evidence decides the claim; the confidence is of that answer."""
+        """Judge whether the kept evidence decides the claim; the confidence is that of this judgement."""
         if sides := unasked_sides(claim, context):
             return Judgement(False, f"Nothing was asked yet about {' or '.join(sides)}, which the claim compares.")
         passages = passages_of(claim, context)

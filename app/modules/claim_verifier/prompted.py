@@ -1,4 +1,4 @@
-"""D by prompting: can we know now? (QACheck, section 3.1 and Appendix A.1)"""
+"""D by prompting: judge whether the context is sufficient to decide (QACheck, section 3.1 and Appendix A.1)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PromptedClaimVerifier:
     model: TextGenerator
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
-        """Whether the model holds that the kept pairs decide the claim; the confidence is of that answer."""
+        """Ask the model whether the kept pairs decide the claim; the confidence is that of this judgement."""
         entered("deciding whether this is enough")
         return yes_or_no(
             self.model,
@@ -42,7 +42,7 @@ class PromptedClaimVerifier:
 
 
 def sufficiency_prompt(claim: Claim, context: Context) -> str:
-    """The demonstrations and this case, up to where the prediction begins."""
+    """Return the demonstrations and this case, up to the start of the prediction."""
     known = kept_pairs(context)
     return few_shot(_shown(), lambda quote: _case(claim.text, known, quote), quoted_texts(known))
 

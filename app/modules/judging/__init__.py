@@ -1,1 +1,1 @@
-"""What the answers and the judge say of a claim, for the claim verifier and the reasoner."""
+"""Assess a claim from the answers and the judge's probabilities, for the claim verifier and the reasoner."""

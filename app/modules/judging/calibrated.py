@@ -1,8 +1,8 @@
-"""The judge's probabilities joined with what of the claim the evidence lacks: one calibrated decision.
+"""Combine the judge's probabilities with signals of what the evidence lacks into calibrated probabilities.
 
 Two logistic decisions, fitted after training on pairs that the judge never saw (research/training/joining.py):
-supported against not; and, where not, refuted against not enough. Both are linear in the judge's own log-odds and the
-signals.
+supported against not supported; and, if not supported, refuted against not enough. Both are linear in the judge's own
+log-odds and the signals.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from app.domain.errors import ModelUnavailable
 from app.domain.ports import EntailmentModel
 from app.modules.wording import names, normalised, stems
 
-# What of a claim its evidence does not mention: signals that need no model, each a plain count over words.
-#
-# A judge as small as ours is easily taken in by evidence that shares most words with the claim. Which names and words
-# the evidence lacks says more about claims over several pages than the judge does (docs/judge.md has the figures).
+# The signals are word counts and need no model. A small judge is easily misled by evidence that shares most words with
+# the claim. For claims over several pages, the names and words that the evidence lacks predict the label better than
+# the judge does (docs/judge.md has the figures).
 
 SIGNALS = ("words_missing", "words_missing_on_a_page", "names_missing", "pairs_shared", "negated", "negated_alone")
 """The names of the signals, in the order in which `signals` returns them."""
@@ -32,11 +31,12 @@ _NEGATION = re.compile(r"\b(?:not|never|no|neither|nor|without|only|none|cannot)
 
 
 def signals(claim: str, passages: Sequence[tuple[str, str]]) -> tuple[float, ...]:
-    """One number for each of SIGNALS; `passages` are (title, text) pairs.
+    """Return one number for each of SIGNALS; `passages` are (title, text) pairs.
 
-    Of the claim's words, and of its pairs of neighbouring words, a share in [0, 1]; names are counted, at most 4; the
-    last two are 0 or 1: the claim denies something, and it alone does. Numbers count as names (wording.py). Missing
-    words count once more where the evidence is a single passage: claims over several are worded more freely.
+    Missing words and shared pairs of adjacent words are shares in [0, 1]; missing names are counted, at most 4; the
+    last two are 0 or 1: the claim contains a negation, and it does while the evidence contains none. Numbers count as
+    names (wording.py). Missing words count a second time for a single passage, because claims over several passages
+    are worded more freely.
     """
     evidence = " ".join(f"{title}. {text}" for title, text in passages)
     told, said = stems(evidence), stems(claim)
@@ -53,12 +53,12 @@ def signals(claim: str, passages: Sequence[tuple[str, str]]) -> tuple[float, ...
 
 
 def denies(text: str) -> bool:
-    """Whether a word of denial stands in the text."""
+    """Return whether the text contains a negation."""
     return bool(_NEGATION.search(text))
 
 
 def _pairs_shared(claim: str, evidence: str) -> float:
-    """How many of the claim's pairs of neighbouring words stand side by side in the evidence, too."""
+    """Return the share of the claim's pairs of adjacent words that are adjacent in the evidence too."""
     wanted = list(pairwise(normalised(claim).split()))
     there = set(pairwise(normalised(evidence).split()))
     return sum(pair in there for pair in wanted) / len(wanted) if wanted else 0.0
@@ -66,16 +66,16 @@ def _pairs_shared(claim: str, evidence: str) -> float:
 
 JUDGE, BIAS = "judge", "bias"
 LEAST = 1e-6
-"""Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
+"""Lower bound on a probability before its logarithm is taken."""
 
 Weights = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """The weights of both decisions, by the name of what they weigh: "bias", "judge" and the SIGNALS.
+    """The weights of both decisions, keyed by input: "bias", "judge" and the SIGNALS.
 
-    The three probabilities that they come to are made surer (below 1) or less sure (above 1) by `temperature`.
+    A `temperature` below 1 sharpens the three resulting probabilities; one above 1 flattens them.
     """
 
     supported: Weights
@@ -84,7 +84,7 @@ class Joint:
 
     @classmethod
     def read(cls, file: Path) -> Joint:
-        """From a JSON file. Raises ModelUnavailable when it is missing, damaged or about other signals."""
+        """Read the weights from a JSON file. Raise ModelUnavailable if it is missing, damaged or for other signals."""
         try:
             written = json.loads(file.read_text(encoding="utf-8"))
             joint = cls(written["supported"], written["refuted"], float(written["temperature"]))
@@ -98,13 +98,13 @@ class Joint:
 
 @dataclass(frozen=True)
 class JoinedJudge:
-    """Implements EntailmentModel over another one."""
+    """Implements `EntailmentModel` by calibrating another one."""
 
     judge: EntailmentModel
     joint: Joint
 
     def classify(self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[float, float, float]]:
-        """Probabilities of (supports, refutes, not enough) for each (claim, (title, text) passages) pair."""
+        """Return the probabilities of (supports, refutes, not enough) for each (claim, (title, text) passages) pair."""
         return [
             joined(self.joint, raw, signals(claim, passages))
             for raw, (claim, passages) in zip(self.judge.classify(pairs), pairs, strict=True)
@@ -112,7 +112,7 @@ class JoinedJudge:
 
 
 def joined(joint: Joint, raw: Sequence[float], found: Sequence[float]) -> tuple[float, float, float]:
-    """The judge's three probabilities `raw` and the signals `found`, as three probabilities that sum to 1."""
+    """Combine the judge's probabilities `raw` and the signals `found` into three probabilities that sum to 1."""
     supported = _decided(joint.supported, log_odds(raw[0], raw[1] + raw[2]), found)
     refuted = _decided(joint.refuted, log_odds(raw[1], raw[2]), found)
     whole = (supported, (1 - supported) * refuted, (1 - supported) * (1 - refuted))
@@ -121,7 +121,7 @@ def joined(joint: Joint, raw: Sequence[float], found: Sequence[float]) -> tuple[
 
 
 def log_odds(one: float, other: float) -> float:
-    """The logarithm of how much likelier `one` is than `other`."""
+    """Return the natural logarithm of `one` over `other`, each at least LEAST."""
     return math.log(max(one, LEAST) / max(other, LEAST))
 
 

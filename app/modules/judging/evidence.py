@@ -1,4 +1,4 @@
-"""What the kept hops offer as evidence, for the modules that judge it."""
+"""Select the evidence of the kept hops, for the modules that judge a claim."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ _COMPARES = re.compile(
     re.IGNORECASE,
 )
 MOST_WEIGHED = 5
-"""Passages that are weighed where fewer are cited: so many of what was looked at may join them."""
+"""Upper limit on the passages weighed in all, when retrieved passages are added to the cited ones."""
 
 
 def passages_of(claim: Claim, context: Context) -> list[tuple[str, str]]:
-    """The (title, text) of the passages that the kept answers cite, each passage once, in order.
+    """Return the (title, text) of the passages that the kept answers cite, each passage once, in order.
 
-    A hop whose answer cites nothing brings its question and answer as they stand. What only looks a name up is left
-    out: that there is a Brazil says nothing of the Nile. Evidence that nobody asked for, a data set's, stays as it is.
+    A hop whose answer cites no passage contributes its question and answer as text. Passages that only look a name up
+    are left out: a passage on Brazil is no evidence about the Nile. Evidence without a question, such as that of a data
+    set, is always kept.
     """
     found: dict[tuple[str, str], bool] = {}
     for hop in context:
@@ -35,29 +36,29 @@ def passages_of(claim: Claim, context: Context) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The evidence of a verdict: the (title, text) of what is cited, and what joins it, with the hop that saw it."""
+    """The evidence of a verdict: cited passages as (title, text), and added passages with the hop that saw each."""
 
     cited: list[tuple[str, str]]
     added: list[tuple[Hop, Passage]]
 
     @property
     def passages(self) -> list[tuple[str, str]]:
-        """The (title, text) of all that is weighed."""
+        """Return the (title, text) of every passage that is weighed."""
         return [*self.cited, *((passage.title, passage.text) for _, passage in self.added)]
 
 
 def gathered(claim: Claim, context: Context) -> Gathered:
-    """All that is weighed for a verdict."""
+    """Return every passage that is weighed for a verdict."""
     cited = passages_of(claim, context)
     return Gathered(cited, _further(claim, context, cited))
 
 
 def _further(claim: Claim, context: Context, cited: Sequence[tuple[str, str]]) -> list[tuple[Hop, Passage]]:
-    """What was looked at for kept hops and speaks of words of the claim that nothing `cited` mentions, with its hop.
+    """Return retrieved passages that contain words of the claim missing from every `cited` one, each with its hop.
 
-    It must name what a cited passage is about, or be named there. The one with most such words comes first, until none
-    is left that adds any, or MOST_WEIGHED are weighed in all: a question has one answer, but the page beside it often
-    tells what the next question would have asked.
+    A passage must name the subject of a cited passage, or its own subject must be named there. The passage with the
+    most missing words is added first, until none adds any or MOST_WEIGHED are weighed in all. A hop cites one passage,
+    but another retrieved one often answers the next question already.
     """
     open_words = stems(claim.text).difference(*(_words(each) for each in cited))
     looked_at = {
@@ -78,9 +79,11 @@ def _further(claim: Claim, context: Context, cited: Sequence[tuple[str, str]]) -
 
 
 def _without_islands(claim: Claim, passages: Mapping[tuple[str, str], bool]) -> list[tuple[str, str]]:
-    """Without what was asked for and shares with the claim no word but its own name, names no other and is not named.
+    """Drop requested passages that are unrelated to the claim and to every other passage.
 
-    `passages` say of each whether it was asked for. Where the claim compares, each side stands for itself: all stay.
+    `passages` maps each passage to whether a question requested it. A passage is dropped when it shares no word with
+    the claim except its own name, and is not linked to another passage. All are kept for a claim that compares, since
+    its sides are independent.
     """
     if len(passages) < 2 or _COMPARES.search(claim.text):
         return list(passages)
@@ -95,12 +98,12 @@ def _without_islands(claim: Claim, passages: Mapping[tuple[str, str], bool]) -> 
 
 
 def is_linked(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether one of two passages names what the other is about."""
+    """Return whether one of two passages names the subject of the other."""
     return any(bool(_title(a)) and _title(a) <= stems(b[1]) for a, b in ((one, other), (other, one)))
 
 
 def _title(passage: tuple[str, str]) -> frozenset[str]:
-    """The words of what the passage is about."""
+    """Return the stems of the passage's subject."""
     return stems(bare_title(passage[0]))
 
 

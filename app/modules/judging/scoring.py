@@ -1,4 +1,4 @@
-"""The kept evidence weighed: the judge's probabilities, moved by what the answers say about what the claim says."""
+"""Weigh the kept evidence: the judge's probabilities, adjusted by comparing the answers with the claim."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from app.modules.judging.two_answers import Finding
 
 ORDER = (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)
 SHIFT = 1.8
-"""Log-odds by which one comparison moves the decided labels; set by hand on our own claims, for no set has such hops.
+"""Log-odds by which one comparison shifts the decided labels. Set by hand on our own claims: no data set has such hops.
 
-The joined judge takes a name that no evidence mentions for evidence that is not enough; that the answers say another
-name in its place is known here alone.
+The joined judge treats a name that no evidence mentions as insufficient evidence. Only the comparison detects that the
+answers give another name in its place.
 """
 ORDERED_SHIFT = 3.0
-"""The same for two years put in order: given the answers, that is arithmetic."""
+"""The same for a comparison of two years, which is plain arithmetic once both answers are known."""
 
 OF_ONE_SIDE = 0.5
-"""A judge that read of one side of a comparison is believed by half; the other half is open. Set by hand."""
+"""Weight of a judgement that read about one side of a comparison only; the rest is left open. Set by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Weighed:
 
     @property
     def decided(self) -> float:
-        """The larger of p(supported) and p(refuted)."""
+        """Return the larger of p(supported) and p(refuted)."""
         return max(self.probabilities[Label.SUPPORTED], self.probabilities[Label.REFUTED])
 
 
 def weigh(judge: EntailmentModel, claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> Weighed:
-    """Ask the judge over the (title, text) `passages` of the kept hops, then count what the answers themselves say.
+    """Classify the claim over the (title, text) `passages`, then adjust by comparing the answers with the claim.
 
-    Where the claim compares and one side is unanswered, an answer about the other refutes, and does not bear out.
+    If the claim compares and one side is unanswered, an answer about the other side can refute it but not support it.
     """
     (probabilities,) = judge.classify([(claim.text, passages)])
     compared = findings(claim, context)
@@ -59,7 +59,7 @@ def weigh(judge: EntailmentModel, claim: Claim, context: Context, passages: Sequ
 
 
 def conflict(judge: EntailmentModel, claim: Claim, context: Context, sufficient: float) -> tuple[Hop, Hop] | None:
-    """The kept hops that support and refute the claim most, each by itself and beyond doubt; None when no two do."""
+    """Return the hops that most support and most refute the claim, each with at least `sufficient`; otherwise None."""
     if len(context) < 2:
         return None
     rows = judge.classify([(claim.text, passages_of(claim, (hop,))) for hop in context])

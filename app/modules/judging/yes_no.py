@@ -1,8 +1,8 @@
-"""Yes/no questions turned into what a yes asserts: "Did Ada Lovelace die young?" -> "Ada Lovelace died young."
+"""Turn yes/no questions into statements: "Did Ada Lovelace die young?" -> "Ada Lovelace died young."
 
-Rules over words, no parser: the auxiliary goes behind the subject, and "did" goes into its verb. Where the subject
-ends is the hard part: a name ends where its capitals do, any other subject at the first word that begins a predicate.
-What the rules cannot take apart stays a question.
+Rules over words, without a parser: the auxiliary moves behind the subject, and "did" is merged into its verb. The hard
+part is the end of the subject: a name ends with its capitalised words, any other subject at the first word that can
+begin a predicate. A question that the rules cannot analyse is not converted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HAVE = frozenset({"has", "have", "had"})
 
 
 def statement(question: str) -> str | None:
-    """What a yes to `question` says, as a sentence; None where it is no yes/no question that can be taken apart.
+    """Return the statement that a yes to `question` asserts; None if it is no yes/no question that can be analysed.
 
     A question that offers a choice ("Is it a fish or a mammal?") is not answered by yes or no, so it gives None.
     """
@@ -46,7 +46,7 @@ def statement(question: str) -> str | None:
 
 
 def _subject_end(auxiliary: str, words: list[str]) -> int | None:
-    """How many of the words behind the auxiliary are the subject; None when that cannot be told."""
+    """Return the number of words after the auxiliary that form the subject; None if it cannot be determined."""
     if words[0].casefold() in _words("pronouns"):
         return 1
     name = _SUBJECT_NAME.match(" ".join(words))
@@ -55,15 +55,16 @@ def _subject_end(auxiliary: str, words: list[str]) -> int | None:
         return named
     least = named + 1 if name else 1 + (words[0].casefold() in _words("determiners"))
     begins = (at for at in range(least, len(words)) if _begins_predicate(auxiliary, words[at], words[at - 1]))
-    # Where no word tells, what is said of the subject is most often one word, or else whatever follows its name.
+    # Without a recognised predicate, assume the last word after a form of "be", or else everything after the name.
     last_word = len(words) - 1 if auxiliary in BE and least < len(words) else None
     return next(begins, last_word or (named if 0 < named < len(words) else None))
 
 
 def _goes_on(auxiliary: str, last: str, word: str) -> bool:
-    """Whether the subject goes on with `word` behind a name that ends in `last`: its husband, its members, and its son.
+    """Return whether the subject continues with `word` after a name that ends in `last`: "Ann's husband", "and Bob".
 
-    A noun behind a name is told from a predicate by the predicates that are known; "is" and "has" seldom have one.
+    A noun after a name is distinguished from a predicate by the list of known predicates. After "is" and "has" a noun
+    rarely continues the subject.
     """
     if last.endswith(("'s", "’s", "s'", "s’")) or word in _GO_ON:
         return True
@@ -72,7 +73,7 @@ def _goes_on(auxiliary: str, last: str, word: str) -> bool:
 
 
 def _begins_predicate(auxiliary: str, word: str, before: str) -> bool:
-    """Whether a predicate can begin with `word`, which stands behind `before`."""
+    """Return whether a predicate can begin with `word`, which follows `before`."""
     if word in _words("adverbs"):
         return True
     if auxiliary in BE | HAVE:
@@ -83,7 +84,7 @@ def _begins_predicate(auxiliary: str, word: str, before: str) -> bool:
 
 
 def _asserted(auxiliary: str, predicate: list[str]) -> str:
-    """The predicate as a statement has it: "do", "does" and "did" go into the verb, "ever" goes."""
+    """Return the predicate of the statement: "do", "does" and "did" are merged into the verb, "ever" is dropped."""
     kept = [word for word in predicate if word != "ever"]
     if auxiliary not in {"do", "does", "did"}:
         return " ".join([auxiliary, *kept])
@@ -95,7 +96,7 @@ def _asserted(auxiliary: str, predicate: list[str]) -> str:
 
 
 def inflected(verb: str, auxiliary: str) -> str:
-    """The verb alone for auxiliary and verb: "did" + "win" is "won", "does" + "fly" is "flies"."""
+    """Return the inflected verb for auxiliary and verb: "did" + "win" is "won", "does" + "fly" is "flies"."""
     if auxiliary == "do":
         return verb
     if auxiliary == "did":
@@ -104,7 +105,7 @@ def inflected(verb: str, auxiliary: str) -> str:
 
 
 def _regular(verb: str, ending: str) -> str:
-    """A regular verb with -s or -ed, spelt as English does."""
+    """Return a regular verb with -s or -ed, following English spelling."""
     if re.search(r"[^aeiou]y$", verb):
         return f"{verb[:-1]}ie{ending[-1]}"
     if ending == "s":

@@ -1,1 +1,1 @@
-"""The five roles by prompting a language model, as QACheck does (Appendix A.1 to A.4)."""
+"""The five roles, implemented by prompting a language model as in QACheck (Appendix A.1 to A.4)."""

@@ -1,4 +1,4 @@
-"""Prompts as data: one template a file, and the demonstrations beside it as JSON."""
+"""Prompts as data: one template per file, with its demonstrations as JSON beside it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 @lru_cache
 def template(name: str) -> Template:
-    """The template `name`.txt of this folder, with $names to fill in."""
+    """Return the template `name`.txt of this folder, with $names to fill in."""
     return Template((files(__name__) / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n"))
 
 
 @lru_cache
 def data(name: str) -> Any:
-    """What `name`.json of this folder holds. Shared by all callers: read it, do not change it."""
+    """Return the content of `name`.json of this folder. All callers share it: do not modify it."""
     return json.loads((files(__name__) / f"{name}.json").read_text(encoding="utf-8"))

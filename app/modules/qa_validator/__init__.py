@@ -1,1 +1,1 @@
-"""QA validator: which answers count. (QACheck, section 3.4)"""
+"""QA validator: select the answers to keep (QACheck, section 3.4)."""

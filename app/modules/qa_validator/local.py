@@ -1,7 +1,7 @@
-"""V, the QA validator (QACheck, section 3.4): is this pair worth keeping?
+"""V, the QA validator (QACheck, section 3.4): decide whether a question-answer pair is kept.
 
-It is not the judge: who wrote the book decides nothing about a claim of two hops, yet it is the hop that the claim
-needs. Useful means: there is an answer, it is new, and it is tied to the claim or to a kept answer.
+Usefulness is not the judge's decision: the author of a book alone decides no claim of two hops, yet the claim needs
+that hop. A pair is useful if it has an answer, is new, and is related to the claim or to a kept answer.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from app.domain.model import Answer, Claim, Context, Hop, Judgement
 from app.modules.reasoner.rationale import quoted_sentence
 from app.modules.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
 
-# Whether what is cited speaks of what was asked about: not of somebody else, and of a birth where one is asked for.
-#
-# A reader takes the likeliest words of five passages. That the page is another person's, or the year another event's,
-# it does not notice; these are plain comparisons of words.
+# A reader extracts the likeliest words of five passages. It does not detect that the page is about another person, or
+# the year about another event. These word comparisons check that the citation is about the subject of the question.
 
 _POINTS_BACK = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
 _LIVES = re.compile(r"\b\d{3,4}\s?[-–—]\s?(?:[\w.,]+ ){0,3}\d{3,4}\b")
@@ -30,7 +28,7 @@ _LIFE = (
 
 
 def unspoken(question: str, answer: Answer) -> str:
-    """Why the cited passage does not speak of what `question` asks about, in words for people; or nothing."""
+    """Return, as text for the user, why the cited passage is not about the subject of `question`; "" if it is."""
     asked = [name for name in names(question) if _is_telling(name)]
     if answer.cited is None or not answer.cited.passage.text.strip():
         return ""
@@ -47,7 +45,7 @@ def unspoken(question: str, answer: Answer) -> str:
 
 
 def _somebody_else(asked: list[str], answer: Answer, sentence: str) -> str:
-    """Whom the cited sentence is about when it begins with a pronoun and its article is on none of those `asked`."""
+    """Return the article's subject if the cited sentence begins with a pronoun and none of `asked` is named; or ""."""
     passage = answer.cited.passage if answer.cited else None
     if passage is None or not passage.title or not _POINTS_BACK.match(sentence):
         return ""
@@ -59,12 +57,12 @@ def _somebody_else(asked: list[str], answer: Answer, sentence: str) -> str:
 
 
 def _is_named(name: str, words: frozenset[str]) -> bool:
-    """Whether half of the name's words are there: few write a name out in full every time."""
+    """Return whether `words` has half of the name's words: texts rarely repeat a name in full."""
     return 2 * len(stems(name) & words) >= len(stems(name))
 
 
 def _is_telling(name: str) -> bool:
-    """Whether a passage on it would write it out: no number, no "U.S." and no word that only begins a sentence."""
+    """Return whether a passage on it would spell it out: no number, no "U.S.", no short word that begins a sentence."""
     return bool(stems(name)) and not name[0].isdigit() and (" " in name or (len(name) > 3 and "." not in name))
 
 
@@ -75,22 +73,22 @@ _NO_ANSWER = re.compile(
     r"|unknown|unanswerable|n/?a|none|unclear|not sure)[.!]?",
     re.IGNORECASE,
 )
-"""What answerers write who have found nothing: as good as no answer at all."""
+"""Replies of answerers that found nothing; treated as no answer."""
 
 ABOUT_THE_CLAIM = re.compile(r"\b(?:the|this) (?:claim|statement|quote|quotation)\b", re.IGNORECASE)
 
 
 HALF = 0.5
-"""With the same answer, a question whose words overlap so much (Jaccard) with a kept one brings nothing new."""
+"""Word overlap (Jaccard) with a kept question from which a pair with the same answer is a repetition."""
 SHARED = 3
-"""So many of the claim's words in the evidence tie a pair whose question is in other words ("pop music", "song")."""
+"""Words of the claim in the evidence that relate a pair whose question uses other words ("pop music", "song")."""
 
 
 class TiedAnswerValidator:
-    """Implements `QAValidator` by comparing words; its reasons are shown to people."""
+    """Implements `QAValidator` by comparing words; its reasons are shown to users."""
 
     def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
-        """Whether `hop`, whose answer is there, may join `context`. Never fails."""
+        """Judge whether the answered `hop` may join `context`. Never raises."""
         answer = hop.answer
         told = (answer.text or "").strip() if answer else ""
         if answer is None or not told or _NO_ANSWER.fullmatch(told):
@@ -105,7 +103,7 @@ class TiedAnswerValidator:
 
 
 def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
-    """What this pair repeats, in words, or nothing."""
+    """Return a description of what this pair repeats; "" if it is new."""
     told = normalised(answer.text or "")
     if told in {normalised(name) for name in (*names(hop.question.text), *_with_the(hop.question.text))}:
         return "the answer only repeats the question"
@@ -123,7 +121,7 @@ def _with_the(question: str) -> list[str]:
 
 
 def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
-    """What ties this pair to the check, in words, or nothing."""
+    """Return a description of how this pair is related to the check; "" if it is not."""
     about = stems(hop.question.text)
     if answer.cited:
         about |= stems(answer.cited.passage.title)
@@ -139,7 +137,7 @@ def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
 
 
 def _brought(kept: Hop) -> frozenset[str]:
-    """The stems that a kept answer leads on by: those of its names, or all where it has none."""
+    """Return the stems of the names in a kept answer, or all its stems if it has no names."""
     told = _text(kept)
     return frozenset().union(*map(stems, names(told))) or stems(told)
 

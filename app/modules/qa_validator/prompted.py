@@ -1,4 +1,4 @@
-"""V by prompting: does this pair help? (QACheck, section 3.4 and Appendix A.3)"""
+"""V by prompting: decide whether a question-answer pair helps (QACheck, section 3.4 and Appendix A.3)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PromptedValidator:
     model: TextGenerator
 
     def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
-        """Whether the model finds the pair useful. A pair without an answer is not, and the model is not asked."""
+        """Ask the model whether the pair is useful. A pair without an answer is not, and makes no call."""
         if not answer_text(hop):
             return Judgement(False, "This question has no answer.")
         entered("deciding whether the answer helps")
@@ -45,7 +45,7 @@ class PromptedValidator:
 
 
 def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
-    """The demonstrations and this case, up to where the prediction begins."""
+    """Return the demonstrations and this case, up to the start of the prediction."""
     known, answer = kept_pairs(context), answer_text(hop)
     return few_shot(
         _shown(),

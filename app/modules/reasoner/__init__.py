@@ -1,1 +1,1 @@
-"""Reasoner: the label and its rationale. (QACheck, section 3.5)"""
+"""Reasoner: the label and its rationale (QACheck, section 3.5)."""

@@ -1,4 +1,4 @@
-"""R by FLAN-T5 end to end: evidence and claim in, the label out (QACheck, section 3.5, its second reasoner)."""
+"""R by FLAN-T5 end to end, from evidence and claim to the label (QACheck, section 3.5, its second reasoner)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from app.modules.reasoner.rationale import closing, missing_from, quotations
 
 @dataclass(frozen=True)
 class FlanT5Reasoner:
-    """Implements `Reasoner`: the model chooses the label, and the rationale quotes what it was shown."""
+    """Implements `Reasoner`: the model chooses the label, and the rationale quotes the evidence it read."""
 
     seq2seq: TextGenerator
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """One of `labels` with its probability among them. Raises what the model raises."""
+        """Return one of `labels` with its probability among them. Raises what the model raises."""
         entered("weighing the evidence")
         label, confidence = choose_label(self.seq2seq, flan_t5_prompt(claim, context, labels), labels)
         missing = (
@@ -39,7 +39,7 @@ class FlanT5Reasoner:
 
 
 def flan_t5_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
-    """The evidence first and the question last: a prompt that is too long loses its beginning."""
+    """Return the prompt, evidence first and question last, because a prompt that is too long loses its beginning."""
     known = kept_evidence(claim, context)
     return few_shot(
         (),

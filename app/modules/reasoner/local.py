@@ -1,4 +1,4 @@
-"""R, the reasoner: label and rationale from the kept hops (QACheck, section 3.5)."""
+"""R, the reasoner: the label and its rationale from the kept hops (QACheck, section 3.5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.modules.judging.scoring import conflict, weigh
 from app.modules.reasoner.rationale import closing, further_quotations, mentions, missing_from, quotations
 
 OPEN_SUPPORTED = 0.25
-"""Of what the evidence leaves open, so much is taken for SUPPORTED where only two labels may be given.
+"""Share of the open probability that counts as SUPPORTED when only two labels are allowed.
 
 Fitted on runs (docs/judge.md): a claim for which a run finds nothing is more often false than true.
 """
@@ -22,18 +22,18 @@ Fitted on runs (docs/judge.md): a claim for which a run finds nothing is more of
 
 @dataclass(frozen=True)
 class JudgeReasoner:
-    """The likeliest label over the kept evidence; the rationale quotes the sentences that the answers stand in.
+    """Choose the likeliest label over the kept evidence; the rationale quotes the sentences that contain the answers.
 
-    A decided label needs `sufficient` when NOT_ENOUGH_EVIDENCE is allowed: an unsure weighing does not decide, and over
-    a gap (gaps.py) only a very sure one supports. Evidence conflicts, where that label is allowed, when one hop
-    supports and another refutes so surely by itself.
+    When NOT_ENOUGH_EVIDENCE is allowed, a decided label needs the probability `sufficient`, and SUPPORTED needs
+    SURE_DESPITE_GAPS if the evidence has a gap. CONFLICTING_EVIDENCE, when allowed, needs one hop that supports and
+    another that refutes, each with at least `sufficient` by itself.
     """
 
     judge: EntailmentModel
     sufficient: float
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """One of `labels`, with how likely it is among them."""
+        """Return one of `labels` with its probability among them."""
         entered("weighing the evidence")
         if Label.CONFLICTING_EVIDENCE in labels and (hops := conflict(self.judge, claim, context, self.sufficient)):
             told = f"Hop {hops[0].number} supports the claim and hop {hops[1].number} does not agree with it."
@@ -46,7 +46,7 @@ class JudgeReasoner:
         confidence: float | None = likely
         in_doubt = label is Label.SUPPORTED and likely < SURE_DESPITE_GAPS and Label.NOT_ENOUGH_EVIDENCE in labels
         if in_doubt and gap(claim, context, evidence.passages):
-            # That the weighing is too unsure to support a claim over a gap says nothing of how likely the rest is.
+            # Too low a probability to support the claim despite a gap is no estimate of the other labels.
             label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
         compared = (Sentence(finding.told, finding.hops) for finding in weighed.findings)
         quoted = (*quotations(context), *further_quotations(claim, evidence))

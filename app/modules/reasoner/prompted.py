@@ -1,4 +1,4 @@
-"""R by prompting: reasons first, the label last (QACheck, section 3.5 and Appendix A.4)."""
+"""R by prompting: the reasons first, the label last (QACheck, section 3.5 and Appendix A.4)."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class PromptedReasoner:
     model: TextGenerator
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """One of `labels` with the model's reasons; where it wrote none, the kept evidence is quoted.
+        """Return one of `labels` with the model's reasons, or with quotations of the kept evidence if it gave none.
 
-        The label is read from the last line; when that names none, the model is asked to choose one. Raises
-        UnparseableOutput when it will not.
+        The label is read from the last line; if that names none, the model is asked to choose one. Raises
+        UnparseableOutput if it chooses none.
         """
         entered("weighing the evidence")
         prompt = reasoning_prompt(claim, context, labels)
@@ -67,7 +67,7 @@ class PromptedReasoner:
 
 
 def reasoning_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
-    """The demonstrations for these labels and this case, up to where the rationale begins."""
+    """Return the demonstrations for these labels and this case, up to the start of the rationale."""
     known = kept_evidence(claim, context)
     by = f"The claim was made{made(claim)}." if made(claim) else ""
     return few_shot(
@@ -84,7 +84,7 @@ def _shown(labels: tuple[Label, ...]) -> tuple[str, ...]:
 
 
 def balanced(shown: Iterable[Mapping[str, Any]], labels: Sequence[Label]) -> list[Mapping[str, Any]]:
-    """DEMONSTRATIONS of them, in order, as evenly over `labels` as it goes; the last label gets what is left over."""
+    """Return DEMONSTRATIONS of `shown`, in order, spread evenly over `labels`; the last label gets the remainder."""
     left = dict.fromkeys(labels, DEMONSTRATIONS // len(labels))
     left[labels[-1]] += DEMONSTRATIONS % len(labels)
     chosen = []

@@ -1,4 +1,4 @@
-"""A rationale made of what the kept hops say themselves, and what is missing when they do not decide."""
+"""Compose a rationale from quotations of the kept hops, and describe what is missing if they do not decide."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from app.modules.wording import names
 from app.text.evidence import content_words
 from app.text.sentences import sentence_spans, sentences
 
-# Which sentence of a passage is quoted: the one that an answer stands in, or the one nearest to what is said.
-
 
 def quoted_sentence(span: Span) -> str:
-    """The sentence of the passage in which the cited span begins."""
+    """Return the sentence of the passage in which the cited span begins."""
     text = span.passage.text
     for start, end in sentence_spans(text):
         if start <= span.start < end:
@@ -24,9 +22,9 @@ def quoted_sentence(span: Span) -> str:
 
 
 def nearest_sentence(said: str, passages: Sequence[Passage]) -> Span:
-    """The sentence that shares most words with `said`; those of the title count as said in every sentence.
+    """Return the sentence that shares the most words with `said`; the title's words count for every sentence.
 
-    Of equals the first wins, so the best passage's. Raises ValueError when there is no sentence at all.
+    The first wins a tie, which is the best passage's. Raises ValueError if there is no sentence at all.
     """
     wanted = content_words(said)
     spans = [Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)]
@@ -46,12 +44,12 @@ _CLOSING = {
 
 
 def quotations(context: Context) -> tuple[Sentence, ...]:
-    """The sentence that each kept answer stands in, with its title; question and answer where nothing is cited."""
+    """Return for each kept hop the title and cited sentence, or question and answer if it cites nothing."""
     return tuple(_quotation(hop) for hop in context)
 
 
 def further_quotations(claim: Claim, evidence: Gathered) -> tuple[Sentence, ...]:
-    """Of each passage that is weighed although no answer stands in it, the sentence nearest to the claim."""
+    """Return the sentence nearest to the claim for each weighed passage that no answer cites."""
     return tuple(
         Sentence(f"{each.title}, looked at as well: “{nearest_sentence(claim.text, [each]).text}”", (hop.number,))
         for hop, each in evidence.added
@@ -59,7 +57,7 @@ def further_quotations(claim: Claim, evidence: Gathered) -> tuple[Sentence, ...]
 
 
 def mentions(claim: Claim, context: Context, quoted: Sequence[Sentence]) -> tuple[Sentence, ...]:
-    """For each name of the claim that nothing `quoted` has, the first sentence of a cited passage that does."""
+    """Return, for each name of the claim missing from `quoted`, the first cited sentence that contains it."""
     told = " ".join(sentence.text for sentence in quoted)
     found = {}
     for name in names(claim.text):
@@ -71,7 +69,7 @@ def mentions(claim: Claim, context: Context, quoted: Sequence[Sentence]) -> tupl
 
 
 def _cited_sentences(context: Context) -> Iterator[tuple[int, str, str]]:
-    """The hop's number, the title and each sentence of the passages that are cited."""
+    """Yield the hop number, the title and the text of each sentence of the cited passages."""
     for hop in context:
         if hop.answer and hop.answer.cited:
             for sentence in sentences(hop.answer.cited.passage.text):
@@ -79,12 +77,12 @@ def _cited_sentences(context: Context) -> Iterator[tuple[int, str, str]]:
 
 
 def closing(label: Label, context: Context) -> Sentence:
-    """What the kept hops together come to."""
+    """Return the closing sentence for the label, referring to all kept hops."""
     return Sentence(_CLOSING[label], tuple(hop.number for hop in context))
 
 
 def missing_from(claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> str:
-    """What none of the (title, text) `passages` speaks of, in a sentence for the page."""
+    """Return a sentence for the page on the information that the (title, text) `passages` lack."""
     if unanswered := unanswered_sides(claim, context):
         return f"The claim compares, and nothing that was found answers “{unanswered[0]}”."
     if missing := gap(claim, context, passages):

@@ -1,1 +1,1 @@
-"""Question answering: one file an answerer."""
+"""Question answerers: one file per answerer."""

@@ -1,4 +1,4 @@
-"""One document out of the hits: by a language model's word for it, or by the reader's score (Papelo, section 3.2)."""
+"""Choose one document among the hits, by a language model or by the reader's score (Papelo, section 3.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.modules.prompting import few_shot, filled, one_line
 
 MAX_CHOICE_TOKENS = 256
 SNIPPET_WORDS = 80
-"""So much of each hit is shown: a corpus's passage is longer than a search engine's snippet, and ten must fit."""
+"""Words shown of each hit: ten must fit, and a corpus passage is longer than a search engine's snippet."""
 _NUMBER = r"#?\d{1,3}(?!\d|[.,]\d)"
 _DOCUMENT = r"\bdoc(?:ument)?s?\b[\s#:*\[(]*"
 _AND = r"[\])*]*\s*(?:,|&|\band\b|\bor\b)[\s,]*(?:\b(?:and|or)\b)?\s*"
@@ -27,15 +27,15 @@ _NUMBER_ALONE = re.compile(rf"\W*{_NUMBER}\W*")
 
 @dataclass(frozen=True)
 class PromptedChooser:
-    """Implements `DocumentChooser` over a language model, which is shown what is known of each hit, and no claim."""
+    """Implements `DocumentChooser` over a language model, which sees the description of each hit but not the claim."""
 
     model: TextGenerator
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
-        """The hit that the model names; its whole reply as its answer when it names none.
+        """Return the hit that the model names, or its whole reply as an answer if it names none.
 
-        A reply that names a document which there is not is neither: the model is asked once more. Raises
-        UnparseableOutput when it does so again or writes nothing, and what the model raises.
+        If the reply names a document that does not exist, or is empty, the model is asked once more. Raises
+        UnparseableOutput if that happens again, and what the model raises.
         """
         entered(f"choosing one of {len(hits)} documents")
         for also in ("", f"There are only {len(hits)} documents."):
@@ -49,15 +49,15 @@ class PromptedChooser:
 
 
 def _mentions(reply: str) -> list[str]:
-    """Where documents are named by number; a number that is the whole reply names one, too."""
+    """Return the parts of the reply that name documents by number; a reply that is only a number counts too."""
     found = [match.group() for match in _MENTION.finditer(reply)]
     return found or ([reply] if _NUMBER_ALONE.fullmatch(reply) else [])
 
 
 def _first_in_range(mentions: Sequence[str], count: int) -> int | None:
-    """The number out of 1 to `count` that is chosen: "Document 3", or the last of "Documents 1, 2 and 3".
+    """Return the chosen number between 1 and `count`: "Document 3", or the last of "Documents 1, 2 and 3".
 
-    Of documents that are mentioned apart the first one counts.
+    Of separate mentions, the first with a number in range counts.
     """
     for mention in mentions:
         numbers = [int(digits) for digits in re.findall(r"\d+", mention) if 1 <= int(digits) <= count]
@@ -67,7 +67,7 @@ def _first_in_range(mentions: Sequence[str], count: int) -> int | None:
 
 
 def choosing_prompt(question: Question, hits: Sequence[SearchHit], also: str = "") -> str:
-    """The hits, numbered from 1, each between marks, and what is asked about them."""
+    """Return the prompt: the hits, numbered from 1, each between marks, and the instructions to choose one."""
     described = [
         description(hit.title, hit.site, hit.published, " ".join(hit.snippet.split()[:SNIPPET_WORDS])) for hit in hits
     ]
@@ -84,21 +84,22 @@ def choosing_prompt(question: Question, hits: Sequence[SearchHit], also: str = "
 
 
 def description(title: str, site: str, published: str | None, text: str) -> str:
-    """What is known of a document on one line; what is not known is left out."""
+    """Return the known properties of a document on one line; empty ones are left out."""
     parts = (("Title", title), ("Site", site), ("Date", published), ("Text", text))
     return "; ".join(f"{name}: {one_line(part)}" for name, part in parts if part)
 
 
 @dataclass(frozen=True)
 class ReaderChooser:
-    """Implements `DocumentChooser` with no language model: the snippet that most likely holds an answer."""
+    """Implements `DocumentChooser` without a language model: the snippet most likely to contain an answer."""
 
     reader: Reader
 
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
-        """The hit whose snippet the reader rates best, the search's own order between equals. Raises what it raises.
+        """Return the hit whose snippet the reader scores best; the search's order breaks ties.
 
-        Each snippet is read alone, since a reader over many gives the score of the best one only.
+        Each snippet is read separately, since a reader over several gives the score of the best one only. Raises what
+        the reader raises.
         """
         entered(f"choosing one of {len(hits)} documents")
         return max(hits, key=lambda hit: self._score(question, hit))
@@ -107,7 +108,7 @@ class ReaderChooser:
         return self.reader.read(question, (passage_of_hit(hit, Origin.WEB),)).score if hit.snippet else 0.0
 
 
-# A language model reads what was found and answers from it: a Reader that need not copy its answer word for word.
+# A reader over a language model, whose answer need not be copied word for word from the documents.
 
 NAME = "prompted reader"
 MAX_TOKENS = 160
@@ -129,10 +130,10 @@ class PromptedReader:
     model: TextGenerator
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
-        """The model's answer from the passages, or one whose text is None. Raises what the model raises.
+        """Return the model's answer from the passages, with text None if they give none. Raises what the model raises.
 
-        It cites where its words stand in a passage, the whole passage where they do not stand there literally. Of
-        several passages that is the one whose number the model gives; where it gives none of theirs, nothing is cited.
+        It cites the place of its words in a passage, or the whole passage if they do not occur literally. Of several
+        passages it cites the one whose number the model gives; without a valid number, nothing is cited.
         """
         if not passages:
             return Answer(None, answerer=NAME)
@@ -147,7 +148,7 @@ class PromptedReader:
 
 
 def document_prompt(question: Question, passages: Sequence[Passage]) -> str:
-    """The passages, each between marks with what is known of it, and the question."""
+    """Return the prompt: the passages, each described between marks, and the question."""
     described = [description(each.title, each.source, each.published, each.text) for each in passages]
     names = ["Document"] if len(passages) == 1 else [f"Document {number}" for number in range(1, len(passages) + 1)]
     return few_shot(
@@ -163,7 +164,7 @@ def document_prompt(question: Question, passages: Sequence[Passage]) -> str:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether the first thing that is said is that the documents do not say."""
+    """Return whether the text begins by stating that the documents do not give the answer."""
     opening = _SAYS_NOTHING.match(text)
     return bool(opening and _NEGATED.search(opening.group()))
 

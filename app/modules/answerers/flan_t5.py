@@ -1,4 +1,4 @@
-"""The FLAN-T5 answerer: an answer and its evidence, both from the model's own knowledge (QACheck, section 3.3)."""
+"""The FLAN-T5 answerer: answer and evidence, both from the model's own knowledge (QACheck, section 3.3)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class FlanT5Answerer:
     seq2seq: TextGenerator
 
     def answer(self, question: Question, claim: Claim) -> Answer:
-        """The model's answer, citing what it says in evidence; text None where it knows none.
+        """Return the model's answer, citing the evidence that it generates; text None if it knows no answer.
 
-        A model that gives no evidence has only said its answer, so that is what is cited. Raises what it raises.
+        If the model generates no evidence, the answer itself is cited. Raises what the model raises.
         """
         asked = one_line(question.text)
         entered(f"asking {self.seq2seq.name}")

@@ -1,4 +1,4 @@
-"""What a model says from memory, as a passage that is called so wherever it is shown: it is never a source."""
+"""Passages that a model recites from memory. They are labelled as such wherever shown, never as a source."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ SOURCE = "from the model's memory, not a source"
 
 
 def recited(text: str, model: str) -> Passage:
-    """A passage that the model of this name recited."""
+    """Return `text` as a passage recited by the model of this name."""
     return Passage(text, f"{model}'s memory", SOURCE, origin=Origin.RECITED)
 
 
 def answer_in(passage: Passage, text: str, answerer: str) -> Answer:
-    """The answer, citing where it stands in the passage; the whole passage where it does not stand there literally."""
+    """Return the answer, citing its place in the passage, or the whole passage if it does not occur literally."""
     at = passage.text.casefold().find(text.casefold())
-    # Folding can change a text's length (ß), so that the place found would be another one.
+    # Case folding can change the length of a text (ß), which would shift the place found.
     stands = at >= 0 and passage.text[at : at + len(text)].casefold() == text.casefold()
     cited = Span(passage, at, at + len(text)) if stands else Span(passage, 0, len(passage.text))
     return Answer(text, cited, (passage,), answerer)

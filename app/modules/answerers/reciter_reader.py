@@ -1,6 +1,6 @@
 """The reciter-reader answerer: a language model recites a passage, a reader reads it (QACheck, section 3.3).
 
-It is the paper's default. What is recited is never shown as a source (recited.py).
+It is the paper's default. A recited passage is never shown as a source (recitation.py).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ NEXT_QUESTION, NEXT_PASSAGE = "\nQuestion =", "\nPassage ="
 
 @dataclass(frozen=True)
 class ReciterReader:
-    """Implements `QuestionAnswerer`. `reader` reads what `model` recites; with None the model reads it itself."""
+    """Implements `QuestionAnswerer`. `reader` reads the passage that `model` recites; if None, the model reads it."""
 
     model: TextGenerator
     reader: Reader | None = None
 
     def answer(self, question: Question, claim: Claim) -> Answer:
-        """An answer from one recited passage; text None where the model knows none, or nothing in it answers.
+        """Return an answer from one recited passage; text None if the model recites none or it has no answer.
 
         Raises what the model and the reader raise.
         """
@@ -53,13 +53,13 @@ class ReciterReader:
 
 
 def reciting_prompt(question: Question) -> str:
-    """The demonstrations and this question, up to where the passage begins."""
+    """Return the demonstrations and this question, up to the start of the passage."""
     shown = (f"{filled('reciting', question=each['question'])} {each['passage']}" for each in data("reciting"))
     return few_shot(shown, lambda quote: filled("reciting", question=one_line(question.text)), ())
 
 
 def reading_prompt(question: Question, passage: str) -> str:
-    """The demonstrations, the passage and this question, up to where the answer begins."""
+    """Return the demonstrations, the passage and this question, up to the start of the answer."""
     shown = (
         f"{filled('reading', passage=each.get('read', each['passage']), question=each['question'])} {each['answer']}"
         for each in data("reciting")

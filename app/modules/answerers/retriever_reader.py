@@ -13,7 +13,7 @@ from app.domain.progress import entered
 from app.modules.wording import bare_title, normalised
 from app.text.sentences import sentence_spans
 
-# Answering what asks who or what something is: the lead of its own article says so in its first sentence.
+# "Who is ..." and "What is ..." questions are answered by the first sentence of the article on the name.
 
 _LOOK_UP = re.compile(r"(?:Who|What) (?:is|was|are|were) (.+?)\?")
 _ENDS = (
@@ -25,23 +25,23 @@ _ENDS = (
 _WORD = rf"(?!(?:{_ENDS}) )(?:\d{{1,3}}(?:,\d{{3}})+)?[\w’'&/.-]+"
 _NOUN_FOLLOWS = rf"(?!(?:{_ENDS}|and|or|[a-z]+(?:ly|ing)|[a-z]+ed (?:by|in|on|at|for|from|with|to|as|of|near))\b)[a-z]"
 _LISTED = rf"(?:{_WORD}(?: {_WORD}){{0,5}}, (?:(?:and|or) )?(?={_NOUN_FOLLOWS}))*"
-"""Words with commas between them where no preposition came yet: "large, freshwater", "actor, singer, and"."""
+"""Words separated by commas, before any preposition: "large, freshwater", "actor, singer, and"."""
 _WHOLE = r"(?>\"[^\"]*\"|“[^”]*”|\d,(?=\d{3})|:(?= [A-Z])|.)"
-"""One character, or what no end may cut: a quoted title, a number's comma, a title's colon."""
+"""One character, or text that must not be split: a quoted title, a number's comma, a title's colon."""
 _SAID_OF_IT = re.compile(
     rf"\b(?:is|was|are|were) ((?:an?|the|one of) {_LISTED}{_WHOLE}+?)"
     r"(?=[,;(]|:(?! [A-Z])|(?: (?:primarily|mainly|mostly|best))? (?:who|whom|whose|which|that|where|when|known"
     r"|located|situated|released|published)\b|\.?$)"
 )
 MOST_SENTENCES = 2
-"""A corpus may put a short description before the sentence that says what its article is about."""
+"""Sentences searched: a corpus may put a short description before the sentence that defines the subject."""
 
 
 def definition(question: str, passages: Sequence[Passage]) -> Answer | None:
-    """What the first of `passages` whose title is asked for says that it is; None where nothing was looked up.
+    """Return the definition from the first of `passages` titled with the name asked for; None if there is none.
 
-    `passages` are the retrieved ones, best first, and become the answer's. "Who was Brian Hutton?" is answered by the
-    passage "Brian Hutton (director)", and by "Brian G. Hutton" when it is read for a span instead.
+    `passages` are the retrieved ones, best first, and become the answer's. "Who was Brian Hutton?" is answered from the
+    passage "Brian Hutton (director)"; "Brian G. Hutton" is another title and is left to the reader.
     """
     asked = _LOOK_UP.fullmatch(question.strip())
     if not asked:
@@ -61,7 +61,7 @@ def _said_in(passage: Passage) -> Span | None:
 
 
 def _bare(name: str) -> str:
-    """A name without article and quotation marks, in the form in which strings are compared."""
+    """Return the name without article and quotation marks, normalised for comparison."""
     return normalised(name).removeprefix("the ")
 
 
@@ -72,8 +72,8 @@ NAME = "retriever-reader"
 class RetrieverReader:
     """Answers from retrieved passages only. `depth` are retrieved and reranked, the best `read` of them are read.
 
-    A question is searched for by itself and with the claim, and its passages are ranked by both: "Who directed this
-    film?" says too little alone, and of two Frank Gardners the claim knows which.
+    The question is searched for alone and together with the claim, and passages are ranked by both: "Who directed this
+    film?" alone is too vague, and the claim distinguishes two people called Frank Gardner.
     """
 
     retriever: Retriever
@@ -83,7 +83,7 @@ class RetrieverReader:
     read: int = 5
 
     def answer(self, question: Question, claim: Claim) -> Answer:
-        """What the reader finds in the best passages; text None for nothing, with what was looked at all the same."""
+        """Return the answer in the best passages; if there is none, text None with the passages that were read."""
         in_context = " ".join(dict.fromkeys((question.text, claim.text)))
         passages = self._retrieved(question.text, in_context)
         if not passages:
@@ -94,7 +94,7 @@ class RetrieverReader:
         return replace(definition(question.text, best) or self.reader.read(question, best), answerer=NAME)
 
     def _retrieved(self, *queries: str) -> list[Passage]:
-        """The first `depth` passages of the rankings of all queries in turn, each passage once."""
+        """Return the first `depth` passages of the queries' rankings, interleaved, each passage once."""
         rankings = (self.retriever.retrieve(query, self.depth) for query in dict.fromkeys(queries))
         in_turn = chain.from_iterable(zip_longest(*rankings))
         return [*{each.text: each for each in in_turn if each}.values()][: self.depth]

@@ -1,6 +1,6 @@
-"""What may be evidence: nothing from the future, known sites, addresses that can be shown; and how a hit is shown.
+"""Admit web documents as evidence by date, site and address, clean them, and turn them into passages.
 
-What a search or a page says is cleaned here, once, before a model or a person sees it (app/text/normalise.py).
+Text from a search or a page is cleaned here, once, before a model or a user sees it (app/text/normalise.py).
 """
 
 from __future__ import annotations
@@ -17,24 +17,22 @@ from app.text.fact_checkers import is_fact_check
 from app.text.normalise import visible_text
 from app.text.sentences import sentence_spans
 
-# Which stretch of a page the search meant: five sentences around the words of its snippet (Papelo, Algorithm 2).
-#
-# Every window of five sentences that holds more than 70% of the snippet's words is collected, in the page's order, the
-# last one of the page too, and the middle one is taken. Words are compared as words: without case, accents and marks.
+# The window of a page that matches a snippet (Papelo, Algorithm 2): all windows of five sentences with more than 70% of
+# the snippet's words are collected in page order, including the last window of the page, and the middle one is taken.
+# Words are compared without case, accents and punctuation.
 
 SENTENCES = 5
 SHARE = 0.7
 PAGE_CHARACTERS = 200_000
-"""So much of a page is looked at; English text of this length takes 0.2 s of one core."""
+"""Characters of a page that are searched; English text of this length takes 0.2 s of one core."""
 LONGEST_SENTENCE = 100
-"""Words; what has no full stop for longer is a table or a list, and is cut so that five of them stay a window."""
+"""Words; longer text without a full stop is a table or a list, and is split so that five pieces stay a window."""
 
 
 def window_for(text: str, snippet: str, question: str) -> str | None:
-    """The window of `text` that the snippet is from, None where there is none.
+    """Return the window of `text` that the snippet is from; None if there is none.
 
-    A hit without a snippet says nothing of the place, so the window nearest to the question is taken, the first of
-    equals.
+    Without a snippet the place is unknown, so the window nearest to the question is taken; the first wins a tie.
     """
     windows = _windows(text[:PAGE_CHARACTERS])
     wanted = frozenset(words(snippet))
@@ -46,12 +44,12 @@ def window_for(text: str, snippet: str, question: str) -> str | None:
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in the form in which they are compared."""
+    """Return the words of `text`, normalised for comparison."""
     return normalised(text.replace("’", "'")).split()
 
 
 def _windows(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Every run of SENTENCES sentences with its words, in order; one window where there are fewer sentences."""
+    """Return every run of SENTENCES sentences with its words, in order; one window if there are fewer."""
     spans = [piece for span in sentence_spans(text) for piece in _pieces(text, *span)]
     told = [frozenset(words(text[start:end])) for start, end in spans]
     last = max(len(spans) - SENTENCES, 0)
@@ -66,7 +64,7 @@ def _windows(text: str) -> list[tuple[str, frozenset[str]]]:
 
 
 def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The sentence [start, end) in pieces of at most LONGEST_SENTENCE words."""
+    """Split the sentence [start, end) into pieces of at most LONGEST_SENTENCE words."""
     sentence = text[start:end]
     if len(sentence.split()) <= LONGEST_SENTENCE:
         return [(start, end)]
@@ -84,7 +82,7 @@ _ADDRESSES = ("http://", "https://")
 
 
 def day_of(published: str | None) -> date | None:
-    """The day of an ISO date or time; None for anything else, a year or a month alone included."""
+    """Return the day of an ISO date or time; None for anything else, including a year or a month alone."""
     try:
         return date.fromisoformat((published or "")[:10])
     except ValueError:
@@ -93,9 +91,10 @@ def day_of(published: str | None) -> date | None:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What may be evidence for one claim. `before` is the claim's date: nothing from that day on may.
+    """The rules that admit documents as evidence for one claim.
 
-    `undated` admits what has no date all the same, `fact_checks` what a fact-checker wrote.
+    `before` is the claim's date: a document must be dated before that day. `undated` admits documents without a date
+    as well, `fact_checks` those of fact-checkers.
     """
 
     before: date | None = None
@@ -104,7 +103,7 @@ class Admission:
 
     @classmethod
     def for_claim(cls, claim: Claim, undated: bool, fact_checks: bool) -> Admission:
-        """Raises CallFailed for a claim whose date is none: searching without it could find the future."""
+        """Return the rules for a claim. Raises CallFailed for an unreadable date: later documents could be found."""
         if claim.date is None:
             return cls(None, undated, fact_checks)
         before = day_of(claim.date)
@@ -113,11 +112,11 @@ class Admission:
         return cls(before, undated, fact_checks)
 
     def admits(self, url: str | None, published: str | None) -> bool:
-        """Whether a document with this address and date may be evidence."""
+        """Return whether a document with this address and date may be evidence."""
         return self._of_known_kind(url) and self._in_time(published, self.undated)
 
     def may_admit(self, hit: SearchHit) -> bool:
-        """Whether the hit's page may turn out to be evidence: the page of an undated hit may have a date."""
+        """Return whether the hit's page may be admissible: the page of an undated hit may have a date."""
         return self._of_known_kind(hit.url) and self._in_time(hit.published, True)
 
     def _of_known_kind(self, url: str | None) -> bool:
@@ -131,9 +130,9 @@ class Admission:
 
 
 def cleaned_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
-    """The hits as they may be shown, each once. One whose address is no web address is left out.
+    """Return the hits cleaned for display, each once. A hit whose address is no web address is left out.
 
-    A corpus may have documents without any address: "" stands for none, and stays.
+    An empty address is kept, since documents of a corpus may have none.
     """
     shown = (_cleaned(hit) for hit in hits if not hit.url or hit.url.lower().startswith(_ADDRESSES))
     return list(dict.fromkeys(shown))
@@ -150,7 +149,7 @@ def _cleaned(hit: SearchHit) -> SearchHit:
 
 
 def cleaned_page(page: Page, hit: SearchHit) -> Page:
-    """The page as it may be shown; what it does not say of itself is taken from the hit that led there."""
+    """Return the page cleaned for display; properties that it lacks are taken from its hit."""
     title, site = visible_text(page.title)[:TITLE_CHARACTERS], visible_text(page.site)[:TITLE_CHARACTERS]
     return Page(
         page.url if page.url.lower().startswith(_ADDRESSES) else hit.url,
@@ -167,10 +166,10 @@ def _shown_day(published: str | None) -> str | None:
 
 
 def passage_of_hit(hit: SearchHit, origin: Origin) -> Passage:
-    """The hit as a passage; its title stands in for a snippet that it has not."""
+    """Return the hit as a passage; its title replaces a missing snippet."""
     return Passage(hit.snippet or hit.title, hit.title, hit.site, hit.url or None, hit.published, origin)
 
 
 def passage_of_page(page: Page, text: str, origin: Origin) -> Passage:
-    """A stretch of a page as a passage."""
+    """Return `text`, a part of the page, as a passage."""
     return Passage(text, page.title, page.site, page.url or None, page.published, origin)

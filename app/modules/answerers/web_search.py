@@ -1,12 +1,12 @@
 """The web-search answerer: search, choose a document, read around its snippet, answer (Papelo, Algorithm 2).
 
-    hits = search(claim and question), or of the names in them alone where that finds nothing
+    hits = search(claim and question), or only the names in them if that finds nothing
     hit  = the best document of ten
-    text = the five sentences of its page that the snippet is from; the snippet where the page cannot be had
+    text = the five sentences of its page that the snippet is from; the snippet if the page is unavailable
     answer from the text, citing the page
 
-Nothing dated on or after the claim's day is looked at, and a page's own date counts for more than what the search says
-of it. A call that fails raises: what a provider writes about its failure is never an answer.
+Documents dated on or after the claim's day are not read, and the date on a page overrides the one that the search
+gives. A failed call raises: a provider's error message is never an answer.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from app.strategies.speculation import Ahead
 from app.text.common_words import is_common_word
 from app.text.sentences import sentences
 
-# What is searched for: claim and question, and when that finds nothing, only the names in them (Papelo, section 3.2).
+# Queries: claim and question, and if that finds nothing, only the names in them (Papelo, section 3.2).
 #
-# A name is a run of capitalised words in any script that has capitals. The first word of a sentence has a capital for
-# another reason, so alone it counts as a name only when Punkt's English statistics never saw it in small letters, as
-# they saw "Scientists" and not "Erdoğan".
+# A name is a run of capitalised words in any script that has capitals. The first word of a sentence is always
+# capitalised, so alone it counts as a name only if Punkt's English statistics never saw it in lower case: they saw
+# "Scientists" but not "Erdoğan".
 
 LONG_WORDS, LONG_CHARACTERS = 50, 400
-"""What every search engine takes of a query (docs/web-search.md); some cut the end off a longer one."""
+"""Query length that every search engine accepts (docs/web-search.md); some truncate a longer one."""
 
 
 def whole_query(claim: Claim, question: Question) -> str:
-    """The claim and the question, letters and marks as they were typed.
+    """Return the claim and the question, with letters and punctuation unchanged.
 
-    The question comes first in a long one: without its end it asks nothing, and a claim loses less.
+    In a long query the question comes first, because truncation damages a question more than a claim.
     """
     words = f"{claim.text} {question.text}".split()
     if len(words) > LONG_WORDS or len(" ".join(words)) > LONG_CHARACTERS:
@@ -55,7 +55,7 @@ def whole_query(claim: Claim, question: Question) -> str:
 
 
 def names_query(claim: Claim, question: Question) -> str:
-    """The names in claim and question, each once; the question where there are none, as in Arabic."""
+    """Return the names in claim and question, each once; the question if there are none, as in Arabic."""
     found: dict[str, None] = {}
     for text in (claim.text, question.text):
         for sentence in sentences(text):
@@ -65,7 +65,7 @@ def names_query(claim: Claim, question: Question) -> str:
 
 
 def _names(sentence: str) -> list[str]:
-    """The names in one sentence, without a first word that only begins it, as every question's first word does."""
+    """Return the names in one sentence, without a first word capitalised only by position, as in every question."""
     opening = sentence.lstrip("\"“”«»'‘(¿¡ ")
     asks = sentence.rstrip().endswith("?")
     return [
@@ -78,17 +78,17 @@ def _names(sentence: str) -> list[str]:
 NAME = "web-search"
 HITS = 10
 TRIES = 4
-"""So many documents are opened, one after the other, until one may be evidence."""
+"""Upper limit on the documents opened, one after another, until one is admissible."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSettings:
-    """How documents are used, and which.
+    """Settings for the selection and use of documents.
 
-    `long_document`: around the snippet on its page rather than the snippet alone. `multi_document`: the snippets of all
-    hits at once rather than the best document; no page is opened then, as in the original. `metadata`: title, site and
-    date are shown to whoever chooses and reads. `undated` admits what has no date although the claim has one,
-    `fact_checks` what fact-checkers wrote.
+    `long_document`: read the text around the snippet on its page rather than the snippet alone. `multi_document`: read
+    the snippets of all hits at once rather than the best document; no page is opened then, as in the original.
+    `metadata`: show title, site and date to the chooser and the reader. `undated`: admit documents without a date
+    although the claim has one. `fact_checks`: admit documents of fact-checkers.
     """
 
     long_document: bool = True
@@ -100,7 +100,7 @@ class DocumentSettings:
 
 @dataclass(frozen=True)
 class WebSearchAnswerer:
-    """Implements `QuestionAnswerer`. `origin` is that of its passages: CORPUS where `search` searches a corpus."""
+    """Implements `QuestionAnswerer`. `origin` is that of its passages: CORPUS if `search` searches a corpus."""
 
     search: WebSearch
     pages: PageReader
@@ -109,13 +109,13 @@ class WebSearchAnswerer:
     settings: DocumentSettings = DocumentSettings()
     origin: Origin = Origin.WEB
     opened_ahead: int = 0
-    """Pages of so many of the best hits, no two of one site, are opened while one is being chosen."""
+    """Number of best hits, no two of one site, whose pages are opened while one is being chosen."""
 
     def answer(self, question: Question, claim: Claim) -> Answer:
-        """An answer from one document, or from several; text None where none was found that answers.
+        """Return an answer from one document, or from several; text None if none of them answers.
 
-        `retrieved` has what was read first, then the other hits. Raises what search, chooser and reader raise; a page
-        that cannot be had is no failure, its snippet is read.
+        `retrieved` lists the passages read first, then the other hits. Raises what search, chooser and reader raise; an
+        unavailable page is no failure, since its snippet is read instead.
         """
         admission = Admission.for_claim(claim, self.settings.undated, self.settings.fact_checks)
         hits = self._found(claim, question, admission)
@@ -126,7 +126,7 @@ class WebSearchAnswerer:
         return self._from_the_best(question, hits, admission)
 
     def _found(self, claim: Claim, question: Question, admission: Admission) -> list[SearchHit]:
-        """The hits that may be evidence, best first. The names alone are searched for when there are none."""
+        """Return the admissible hits, best first. If there are none, search for the names alone."""
         before = admission.before.isoformat() if admission.before else None
         for query in dict.fromkeys((whole_query(claim, question), names_query(claim, question))):
             entered("searching the web" if self.origin is Origin.WEB else "searching the corpus")
@@ -148,7 +148,7 @@ class WebSearchAnswerer:
         return Answer(None, retrieved=self._listed(left, admission), answerer=NAME)
 
     def _opening(self, hits: Sequence[SearchHit]) -> Ahead:
-        """The pages that are probably chosen, being opened. A site is asked for one page at a time, so for one here."""
+        """Start to open the pages likely to be chosen, one per site because a site gets one request at a time."""
         ahead = Ahead()
         if self.settings.long_document:
             best_of_site = {hit.site: hit for hit in reversed(hits)}
@@ -168,16 +168,17 @@ class WebSearchAnswerer:
         return chosen if isinstance(chosen, FreeAnswer) else hits[bare.index(chosen)]
 
     def _free(self, said: FreeAnswer, hits: Sequence[SearchHit], admission: Admission) -> Answer:
-        """The model's own words, with the hits that it was shown as evidence and no page made up.
+        """Return the model's own words as the answer, with the hits that it saw as evidence and no invented page.
 
-        No answer where it declines, and none where it was shown hits of unknown date that may not be evidence.
+        The text is None if the model declines, or if it saw hits that may not be evidence because their date is
+        unknown.
         """
         listed = self._listed(hits, admission)
         usable = len(listed) == len(hits) and not declines(said.text)
         return Answer(said.text if usable else None, retrieved=listed, answerer=NAME)
 
     def _document(self, question: Question, hit: SearchHit, admission: Admission, opening: Ahead) -> Passage | None:
-        """What of the hit's document is read; None where it turns out to be no evidence, or to have no text."""
+        """Return the passage to read of the hit's document; None if it is inadmissible or has no text."""
         page = self._page(hit, opening) if self.settings.long_document else None
         if page is None:
             return (
@@ -189,7 +190,7 @@ class WebSearchAnswerer:
         return passage_of_page(page, text, self.origin) if text else None
 
     def _page(self, hit: SearchHit, opening: Ahead) -> Page | None:
-        """The hit's page; None where it cannot be had, and the status line says why."""
+        """Return the hit's page; None if it is unavailable, with the reason on the status line."""
         entered(f"reading {hit.site or 'a page'}")
         try:
             return cleaned_page(opening.take(hit, partial(self.pages.read, hit)), hit)
@@ -207,5 +208,5 @@ class WebSearchAnswerer:
         return replace(said, cited=cited, retrieved=(*passages, *others), answerer=NAME)
 
     def _listed(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
-        """The hits that may be evidence as they stand, as passages."""
+        """Return the hits that are admissible without opening their pages, as passages."""
         return tuple(passage_of_hit(hit, self.origin) for hit in hits if admission.admits(hit.url, hit.published))

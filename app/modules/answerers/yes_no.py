@@ -1,8 +1,8 @@
-"""Answering yes or no: the judge weighs what a yes would assert against the passages.
+"""Answer yes/no questions: the judge checks the statement that a yes would assert against the passages.
 
-The passages that the judge can read at once are weighed together, as it was trained. It says yes where they support
-the statement, no where they refute it, and nothing where it is less sure than it must be: a passage about the right
-thing that does not tell decides nothing.
+The passages that the judge can read at once are weighed together, as in its training. The answer is yes if they support
+the statement and no if they refute it. There is no answer if the probability is too low: a passage on the right subject
+may not contain the fact.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from app.modules.reasoner.rationale import nearest_sentence
 
 @dataclass(frozen=True)
 class YesOrNo:
-    """`sure` is the probability from which the judge's "supports" or "refutes" counts, fitted beside its weights."""
+    """Answers by the judge. `sure` is the least probability for "supports" or "refutes", stored beside its weights."""
 
     judge: EntailmentModel
     sure: float
 
     def answer(self, said: str, passages: Sequence[Passage]) -> Answer:
-        """ "yes", "no" or None to whether `said` holds, with the nearest sentence of the passages as what is cited.
+        """Return "yes", "no" or None for the statement `said`, citing the sentence of the passages nearest to it.
 
-        The score is the probability of the likelier of the two, also where it was too low to be given. CallFailed
-        comes from the judge.
+        The score is the probability of the likelier of the two, even if it is too low to give an answer. The judge may
+        raise CallFailed.
         """
         evidence = [(passage.title, passage.text) for passage in passages]
         if not any(text.strip() for _, text in evidence):
@@ -41,12 +41,12 @@ class YesOrNo:
 
 @dataclass(frozen=True)
 class YesOrNoReader:
-    """Implements `Reader`: what asks for yes or no is judged, for it has no span; all else is read by `reader`."""
+    """Implements `Reader`: yes/no questions are judged, since no span answers them; `reader` reads all others."""
 
     reader: Reader
     yes_or_no: YesOrNo
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
-        """As `YesOrNo.answer` over the question turned into a statement, or as the reader has it."""
+        """Return `YesOrNo.answer` for the question turned into a statement, or else the reader's answer."""
         said = statement(question.text)
         return self.yes_or_no.answer(said, passages) if said else self.reader.read(question, passages)

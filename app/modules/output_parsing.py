@@ -1,4 +1,4 @@
-"""Model text -> value, or UnparseableOutput. It never guesses, and no word is found inside another one."""
+"""Parse model text into values, or raise UnparseableOutput. Nothing is guessed, and only whole words match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.text.options import option_in
 from app.text.sentences import sentences
 
 MAX_WORDS = 30
-"""A longer question is a story about the claim, not one thing to look up."""
+"""A longer question retells the claim instead of asking for one fact."""
 MAX_ANSWER_WORDS = 40
 MAX_RATIONALE_WORDS = 300
 
@@ -21,7 +21,7 @@ LABEL_WORDS = {
     Label.NOT_ENOUGH_EVIDENCE: "not enough evidence",
     Label.CONFLICTING_EVIDENCE: "conflicting evidence",
 }
-"""What a label is called in prompts; a reply may use the synonyms below as well."""
+"""The words for each label in prompts; a reply may use the synonyms below as well."""
 
 _LABELS = {
     "true": Label.SUPPORTED,
@@ -43,7 +43,7 @@ _EMPHASIS = re.compile(r"\*+|`+")
 _PREFIX = re.compile(
     r"^(?:#+ *|\d{1,2}[.)] +)?(?:(?:question|answer|passage|rationale|evidence)(?: \d+)?\s*[=:]\s*)?", re.IGNORECASE
 )
-"""What a model repeats of the form it was shown, and the number of a list."""
+"""The field name that a model repeats from the prompt, and the number of a list item."""
 _MISSING = re.compile(r"^missing\s*[=:]\s*(?P<text>.+)$", re.IGNORECASE)
 _REFUSAL = re.compile(
     r"(?:i[’']m|i am) (?:very |so |really )?sorry\b|sorry, (?:but )?i\b|as an ai\b"
@@ -62,16 +62,16 @@ _AFTER_STOP = re.compile(r"([.!?])((?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+)(?=\s+
 
 
 def declines(text: str) -> bool:
-    """Whether the model says that it will not answer, or that it does not know. An empty text declines nothing."""
+    """Return whether the model refuses to answer or says that it does not know; False for an empty text."""
     plain = _plain(text)
     return bool(_REFUSAL.match(plain) or _UNKNOWN.fullmatch(plain))
 
 
 def question_from(text: str) -> Question:
-    """The one question on the first line of `text`, as it stands there, without "Question 2 =" or markup.
+    """Return the one question on the first line of `text`, without "Question 2 =" or markup.
 
-    Raises UnparseableOutput when there is none, when there are several, when it is cut off (no question mark), or when
-    it has more than MAX_WORDS words.
+    Raises UnparseableOutput if there is none, if there are several, if it is cut off (no question mark), or if it has
+    more than MAX_WORDS words.
     """
     line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip("\"“”' ")
     if not line:
@@ -86,9 +86,9 @@ def question_from(text: str) -> Question:
 
 
 def answer_from(text: str) -> str | None:
-    """The short answer on the first line; None where the model declines or writes nothing.
+    """Return the short answer on the first line; None if the model declines or writes nothing.
 
-    Raises UnparseableOutput when the line has more than MAX_ANSWER_WORDS words: that is an essay.
+    Raises UnparseableOutput if the line has more than MAX_ANSWER_WORDS words.
     """
     line = _PREFIX.sub("", _EMPHASIS.sub("", _first_line(text))).strip('"“” ').removesuffix(".")
     if not any(letter.isalnum() for letter in line) or declines(line):
@@ -99,9 +99,9 @@ def answer_from(text: str) -> str | None:
 
 
 def passage_from(text: str, max_words: int) -> str | None:
-    """The whole sentences of what a model recited, up to `max_words` words; None where it declines or writes nothing.
+    """Return the whole sentences of a recited text, up to `max_words` words; None if it is a refusal or empty.
 
-    A last sentence that was cut off is left out unless it is the only one.
+    A truncated last sentence is left out unless it is the only one.
     """
     plain = " ".join(_PREFIX.sub("", text.strip()).split())
     if not any(letter.isalnum() for letter in plain) or declines(plain):
@@ -115,10 +115,10 @@ def passage_from(text: str, max_words: int) -> str | None:
 
 
 def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
-    """The label on the last line, which must be one of `labels`, and the text before it.
+    """Return the label on the last line, which must be one of `labels`, and the text before it.
 
     The line may begin with the label ("True, as is well known") or end with "the final answer is: true". Raises
-    UnparseableOutput when it does neither, or names two labels.
+    UnparseableOutput if it does neither, or names two labels.
     """
     before, _, last = text.strip().rpartition("\n")
     named, kept = _opening_label(last), ""
@@ -130,17 +130,17 @@ def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
 
 
 def _opening_label(text: str) -> Label | None:
-    """The label that `text` begins with, after words like "the final answer is:", when it names no other one."""
+    """Return the label at the start of `text`, after words like "the final answer is:", if it names no other one."""
     said = _LEAD.sub("", _plain(text))
     option = option_in(said, tuple(_LABELS))
     return _LABELS[option] if option and len(_NAMED.findall(said)) == 1 else None
 
 
 def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ...], str | None]:
-    """The sentences of a rationale with the hops they cite, and what a line "Missing = ..." names.
+    """Return the sentences of a rationale with the hops they cite, and the text of a line "Missing = ...".
 
-    Citations like [2] leave the text; those of hops that are not among `hops` are dropped. A rationale of more than
-    MAX_RATIONALE_WORDS words is cut there, and ends with an ellipsis.
+    Citations like [2] are removed from the text; those of hops that are not in `hops` are dropped. A rationale of more
+    than MAX_RATIONALE_WORDS words is cut there, and ends with an ellipsis.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     missing = next((match["text"].strip() for line in lines if (match := _MISSING.match(line))), None)
@@ -167,5 +167,5 @@ def _first_line(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without markup and doubled spaces."""
+    """Return the text without markup and repeated spaces."""
     return " ".join(_MARKUP.sub(" ", text).split())

@@ -1,4 +1,4 @@
-"""Comparing the words of claims, questions and answers: stems, names, and what kind of thing a question asks for."""
+"""Compare the words of claims, questions and answers: stems, names, and the kind of thing that a question asks for."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NAME = rf"{_CAPITAL}(?: (?:(?:of|the|de|du|da|la|le|van|von|der|den|di|al|bin|ib
 _NAMES = re.compile(rf'["“«]([^"”»]+)["”»]|({NAME})')
 
 SAME = 0.75
-"""Two questions of one kind whose words overlap at least so much (Jaccard) ask the same."""
+"""Word overlap (Jaccard) from which two questions of one kind ask the same."""
 
 
 def normalised(text: str) -> str:
-    """Lower case, without accents, punctuation or doubled spaces: the form in which strings are compared."""
+    """Return the text for comparison: lower case, without accents, punctuation or repeated spaces."""
     plain = text
-    if not text.isascii():  # most of it is, and has no accents
+    if not text.isascii():  # most text is ASCII, which has no accents
         plain = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
     return " ".join(_WORD.findall(plain.casefold()))
 
@@ -41,7 +41,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
-    # NLTK takes a second to import, and no page waits for it.
+    # Imported on first use: NLTK takes a second to import, which would delay a page.
     from nltk.stem.snowball import SnowballStemmer
 
     return SnowballStemmer("english")
@@ -49,19 +49,19 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=4096)
 def stems(text: str) -> frozenset[str]:
-    """The stems of the words that carry meaning; words for one relation ("author", "wrote") share a stem."""
+    """Return the stems of the content words; words for one relation ("author", "wrote") share a stem."""
     words = data("words")
     found = (word.removesuffix("'s").removesuffix("’s") for word in normalised(text).split())
     return frozenset(words["relations"].get(word) or _stem(word) for word in found if word not in words["functional"])
 
 
 def bare_title(title: str) -> str:
-    """The title without what tells it from its namesakes: "Psycho (1960 film)" is about Psycho."""
+    """Return the title without a disambiguation in brackets: "Psycho" for "Psycho (1960 film)"."""
     return _IN_BRACKETS.sub("", title)
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Names and quoted titles in `text`, in order, each once; a function word that only begins a sentence is none."""
+    """Return the names and quoted titles in `text`, in order, each once, without function words at their start."""
     found = []
     for quoted, name in _NAMES.findall(text):
         name = _without_opening(quoted or name)
@@ -71,7 +71,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def _without_opening(name: str) -> str:
-    """The name without function words at its head: "The Nile" is about Nile, "In Paris" about Paris."""
+    """Return the name without function words at its start: "Nile" for "The Nile", "Paris" for "In Paris"."""
     words = name.split()
     functional = data("words")["functional"]
     while words and words[0].casefold() in functional:
@@ -80,7 +80,7 @@ def _without_opening(name: str) -> str:
 
 
 def asked_for(question: str) -> str:
-    """The kind of thing asked for: "person", "place", "time", "amount", "thing"; empty for a yes/no question."""
+    """Return the kind asked for: "person", "place", "time", "amount" or "thing"; "" for a yes/no question."""
     opening = " ".join(normalised(question).split()[:4])
     for kind, pattern in data("words")["kinds"].items():
         if re.search(pattern, opening):
@@ -89,7 +89,7 @@ def asked_for(question: str) -> str:
 
 
 def same_question(one: str, other: str) -> bool:
-    """Whether two questions ask for the same kind of thing in nearly the same words."""
+    """Return whether two questions ask for the same kind of thing in nearly the same words."""
     if normalised(one) == normalised(other):
         return True
     if asked_for(one) != asked_for(other) or differ_in_names(one, other):
@@ -98,18 +98,18 @@ def same_question(one: str, other: str) -> bool:
 
 
 def differ_in_names(one: str, other: str) -> bool:
-    """Whether each names something that the other does not: "Is it listed in Fiji?" and "Is it listed in Peru?" """
+    """Return whether each has a name that the other lacks: "Is it listed in Fiji?", "Is it listed in Peru?"."""
     both = [frozenset().union(*(stems(name) for name in names(text))) for text in (one, other)]
     return bool(both[0] - stems(other)) and bool(both[1] - stems(one))
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Jaccard similarity in [0, 1]; two empty sets share nothing."""
+    """Return the Jaccard similarity in [0, 1]; 0 for two empty sets."""
     return len(one & other) / len(one | other) if one | other else 0.0
 
 
 def _subject_matter(question: str) -> frozenset[str]:
-    """What is left of a question's stems without the noun that only says what kind of thing is asked for."""
+    """Return a question's stems without nouns that only name the kind of thing asked for, or all if none remain."""
     kinds = frozenset(_stem(noun) for noun in data("words")["kind_nouns"])
     whole = stems(question)
     return (whole - kinds) or whole

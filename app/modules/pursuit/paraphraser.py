@@ -1,9 +1,9 @@
-"""The paraphraser with no key: a small model's wordings where they hold up, then the claim's own wording as a question.
+"""Paraphraser without an API key: a small model's accepted wordings, then the claim itself as a question.
 
-A small model leaves out what a question is about, or asks for something else. Its wording counts only when it names
-what the question names and nothing else, keeps every word that carries meaning and adds none, and asks for the same
-kind of thing ("In which city ...?" for "Where ...?"), or for "what is the ..." ("What is the birthplace of ...?"). Of a
-yes/no question none counts: which way round it is told ("Was he endorsed by them?") is all that it asks.
+A small model omits the subject of a question, or asks for something else. Its wording is accepted only if it has the
+same names, keeps every content word and adds none, and asks for the same kind of thing ("In which city ...?" for
+"Where ...?") or begins with "What is the ..." ("What is the birthplace of ...?"). No wording of a yes/no question is
+accepted: the check ignores word order, which can reverse its meaning ("Was he endorsed by them?").
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.text.common_words import is_common_word
 MAX_TOKENS = 32
 _WHAT_IS_THE = re.compile(r"what (?:is|was|are|were) the\b", re.IGNORECASE)
 OPENINGS = ("", "What", "Which", "In")
-"""How the model's wordings are made to begin, one after the other; left to itself it repeats the question."""
+"""Openings given to the model, one after another; without one it repeats the question."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class LocalParaphraser:
     model: Completer
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
-        """At most `n` questions, the model's wordings first, no two of them the same."""
+        """Return at most `n` different questions, the model's wordings first."""
         entered("putting the question in other words")
         found: dict[str, Question] = {normalised(question.text): question}
         for text in self._candidates(claim, question):
@@ -53,7 +53,7 @@ class LocalParaphraser:
         yield from (each.text for each in proposals(claim, ()) if not _looks_up(each.text))
 
     def _reworded(self, question: Question, opening: str) -> str | None:
-        """The model's wording that begins with `opening`, or None when it wrote no question."""
+        """Return the model's wording that begins with `opening`, or None if it wrote no question."""
         text = self.model.complete(f"{prompt_for(question)} {opening}".rstrip(), max_tokens=MAX_TOKENS, stop=("\n",))
         try:
             return question_from(f"{opening} {text.strip()}" if opening else text).text
@@ -62,13 +62,13 @@ class LocalParaphraser:
 
 
 def prompt_for(question: Question) -> str:
-    """The demonstrations and this question, up to where its other wording begins."""
+    """Return the demonstrations and this question, up to the start of its other wording."""
     shown = (f"{_filled(each['question'])} {each['same']}\n\n" for each in data("same_question"))
     return "".join(shown) + _filled(" ".join(question.text.split()))
 
 
 def holds_up(question: str, wording: str) -> bool:
-    """Whether a wording asks what the question asks, as far as its words tell."""
+    """Return whether a wording asks the same as the question, judged by their words."""
     same_words = stems(question) - _kinds() == stems(wording) - _kinds()
     if not asked_for(question) or not same_words or _named(question) != _named(wording):
         return False
@@ -76,7 +76,7 @@ def holds_up(question: str, wording: str) -> bool:
 
 
 def claim_as_question(claim: Claim) -> str:
-    """The claim's own wording, turned into a question."""
+    """Return the claim's own wording, turned into a question."""
     text = " ".join(claim.text.split()).rstrip(" .!?")
     first, _, rest = text.partition(" ")
     if not _opens_with_a_name(text):
@@ -85,7 +85,7 @@ def claim_as_question(claim: Claim) -> str:
 
 
 def _opens_with_a_name(text: str) -> bool:
-    """Whether the first word has its capital from a name ("Bill Gates", "US troops") and not from the sentence."""
+    """Return whether the first word is capitalised as a name ("Bill Gates", "US troops"), not by its position."""
     first = text.partition(" ")[0]
     if first.casefold() in data("words")["functional"]:
         return False
@@ -94,7 +94,7 @@ def _opens_with_a_name(text: str) -> bool:
 
 
 def _looks_up(question: str) -> bool:
-    """ "Who was Frida Kahlo?" asks nothing that the claim says of her."""
+    """Return whether the question only looks a name up, as "Who was Frida Kahlo?" does."""
     return stems(question) <= stems(" ".join(names(question)))
 
 
@@ -103,7 +103,7 @@ def _named(text: str) -> frozenset[str]:
 
 
 def _kinds() -> frozenset[str]:
-    """The stems of nouns that only say what kind of thing is asked for."""
+    """Return the stems of nouns that only name the kind of thing asked for."""
     return stems(" ".join(data("words")["kind_nouns"]))
 
 

@@ -1,4 +1,4 @@
-"""The questioner with no key: the judge decides, and the local question generator asks."""
+"""Questioners of evidence pursuit (Papelo): local, prompted, a relay of two, and sequence-to-sequence models."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from app.modules.pursuit.replies import question_from_model, questions_from, ste
 
 @dataclass(frozen=True)
 class LocalPursuer:
-    """Implements `Pursuer`: decided when `verifier` finds the weighing sufficient, else one more question.
+    """Implements `Pursuer` without an API key: decide if `verifier` finds the evidence sufficient, else ask once more.
 
-    `judge` is what `verifier` weighs by; which side outweighs the other is the decision. Raises what they raise.
+    `judge` is the model that `verifier` uses; the likelier of SUPPORTED and REFUTED is the decision. Raises what they
+    raise.
     """
 
     generator: QuestionGenerator
@@ -37,7 +38,7 @@ class LocalPursuer:
     judge: EntailmentModel
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
-        """The generator's best question, then its best after that, as if none had an answer yet."""
+        """Return up to `n` questions, each the generator's next best as if the earlier ones had no answer."""
         found: list[Question] = []
         while len(found) < n:
             asked = tuple(Hop(at, question, None, HopStatus.SET_ASIDE) for at, question in enumerate(found, start=1))
@@ -48,7 +49,7 @@ class LocalPursuer:
         return tuple(found)
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
-        """Decided, or the next question; None when the generator has none left. Without a pair nothing is decided."""
+        """Return a decision or the next question; None if no question is left. No decision on an empty context."""
         if context and self.verifier.is_sufficient(claim, context).holds:
             probabilities = weigh(self.judge, claim, context, passages_of(claim, context)).probabilities
             return Decide(probabilities[Label.SUPPORTED] >= probabilities[Label.REFUTED])
@@ -56,14 +57,13 @@ class LocalPursuer:
         return None if question is None else Ask(question)
 
 
-# The questioner and the paraphraser by prompting, in the paper's words (Papelo, Appendix B), with no demonstration.
-#
-# Answers stand between marks made for the call, like everything that others wrote; who made the claim, and when, is
-# told where it is known. Questions in vain are named, too, which the paper's prompt does not do.
+# The prompts are those of the paper (Papelo, Appendix B), without demonstrations. Answers are put between marks made
+# for the call, like all quoted material. The speaker and date of the claim are included if known. Unlike the paper's,
+# the prompt also lists the questions that found no answer.
 
 MAX_TOKENS = 384
 ANSWERS_WORDS = 400
-"""The answers of all pairs together; each gets an equal share, from its beginning."""
+"""Words for the answers of all pairs together; each gets an equal share, from its beginning."""
 IN_VAIN = "No answer was found to these, so do not ask them again:"
 ONLY_LIST = "Write the JSON list and nothing else."
 ONLY_STEP = "Write [[True]], or [[False]], or one question with its question mark, and nothing else."
@@ -78,12 +78,12 @@ class PromptedPursuer:
     model: TextGenerator
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
-        """The first `n` of the list that the model writes. Raises UnparseableOutput when it writes no question."""
+        """Return the first `n` questions that the model lists. Raises UnparseableOutput if it writes no question."""
         entered("thinking of a question" if n == 1 else "thinking of questions")
         return _read(self.model, lambda also: first_prompt(claim, also), ONLY_LIST, questions_from)[:n]
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
-        """A decision or one more question, which may be one that was asked. Raises UnparseableOutput for neither."""
+        """Return a decision or one more question, possibly a repeated one. Raises UnparseableOutput for neither."""
         entered("deciding, or thinking of one more question")
         return _read(self.model, lambda also: step_prompt(claim, context, set_aside, also), ONLY_STEP, step_from)
 
@@ -95,19 +95,19 @@ class PromptedParaphraser:
     model: TextGenerator
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
-        """At most `n` other wordings. The claim is not shown, as in the paper: the question stands for itself."""
+        """Return at most `n` other wordings. As in the paper, the prompt contains the question but not the claim."""
         entered("putting the question in other words")
         found = _read(self.model, lambda also: paraphrase_prompt(question, n, also), ONLY_LIST, questions_from)
         return tuple(each for each in found if each != question)[:n]
 
 
 def first_prompt(claim: Claim, also: str = "") -> str:
-    """The question for the first questions; `also` is one more instruction."""
+    """Return the prompt for the first questions; `also` is one more instruction."""
     return filled("pursuit_first", claim=one_line(claim.text), made=made(claim), also=also)
 
 
 def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: str = "") -> str:
-    """The question for the next step: every question so far, with its answer where it has one."""
+    """Return the prompt for the next step, with every question so far and its answer if it has one."""
     known = _answered(context)
     vain = [f"- {one_line(hop.question.text)}" for hop in set_aside if hop.question.text]
 
@@ -119,12 +119,12 @@ def step_prompt(claim: Claim, context: Context, set_aside: Sequence[Hop], also: 
 
 
 def paraphrase_prompt(question: Question, n: int, also: str = "") -> str:
-    """The question for other wordings."""
+    """Return the prompt for other wordings."""
     return filled("pursuit_paraphrase", question=one_line(question.text), number=n, also=also)
 
 
 def _read(model: TextGenerator, prompt: Callable[[str], str], only: str, read: Callable[[str], Read]) -> Read:
-    """What `read` makes of the reply; a model whose reply holds nothing of it is asked a second time, for it alone."""
+    """Return the reply as parsed by `read`. If it cannot be parsed, ask once more with the instruction `only`."""
     try:
         return read(model.complete(prompt(""), max_tokens=MAX_TOKENS))
     except UnparseableOutput:
@@ -140,12 +140,12 @@ def _answered(context: Context) -> list[Known]:
     ]
 
 
-# A questioner made of two: one opens the check, another goes on. The paper's system is `seq` first, then `llm`.
-
-
 @dataclass(frozen=True)
 class Relay:
-    """Implements `Pursuer`: the first questions are `first`'s, every later step is `then`'s."""
+    """Implements `Pursuer`: `first` asks the first questions, `then` takes every later step.
+
+    The paper's system is `seq` first, then `llm`.
+    """
 
     first: Pursuer
     then: Pursuer
@@ -157,10 +157,9 @@ class Relay:
         return self.then.next_step(claim, context, set_aside)
 
 
-# The questioner as sequence-to-sequence models fine-tuned to write questions (Papelo, section 3.1 and Appendix A).
-#
-# One model writes the first question from the claim, another the next one from the claim and the pairs so far. Neither
-# decides anything, sees who made the claim, or is told what was asked in vain: they were trained on nothing of that.
+# Sequence-to-sequence models fine-tuned to write questions (Papelo, section 3.1 and Appendix A). One model writes the
+# first question from the claim, another the next one from the claim and the pairs so far. They do not decide, and their
+# input has neither the speaker nor the questions that found no answer, because their training data had neither.
 
 MAX_SEQ2SEQ_TOKENS = 128
 
@@ -173,12 +172,12 @@ class Seq2SeqPursuer:
     next_model: Completer
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
-        """One question, whatever `n`: the model was trained to write one. Raises UnparseableOutput for none."""
+        """Return one question for any `n`, as the model was trained to. Raises UnparseableOutput for none."""
         entered("thinking of a question")
         return (question_from_model(self.first_model.complete(first_input(claim), max_tokens=MAX_SEQ2SEQ_TOKENS)),)
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask:
-        """One more question, which may be one that was asked: a model that repeats itself ends the questioning."""
+        """Return one more question, possibly a repeated one; a repetition ends the questioning."""
         entered("thinking of one more question")
         return Ask(
             question_from_model(self.next_model.complete(next_input(claim, context), max_tokens=MAX_SEQ2SEQ_TOKENS))
@@ -186,11 +185,11 @@ class Seq2SeqPursuer:
 
 
 def first_input(claim: Claim) -> str:
-    """What the first model reads."""
+    """Return the input of the first model."""
     return f"question: {one_line(claim.text)}"
 
 
 def next_input(claim: Claim, context: Context) -> str:
-    """What the second model reads: the claim, then each pair."""
+    """Return the input of the second model: the claim, then each pair."""
     pairs = (f" Question: {one_line(hop.question.text)} Answer: {answer_text(hop)}" for hop in context)
     return f"question: Claim: {one_line(claim.text)}{''.join(pairs)}"

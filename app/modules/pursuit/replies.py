@@ -1,7 +1,7 @@
-"""What a language model replies in an evidence pursuit: a list of questions, or a step. Nothing is guessed.
+"""Parse a language model's replies in an evidence pursuit: a list of questions, or a step. Nothing is guessed.
 
-A question is "the first sentence with a question mark, otherwise the whole output" (Papelo, section 3.1). Of what
-stands before it only a heading like "Question 2:" is taken away: what is asked may hold colons of its own.
+A question is "the first sentence with a question mark, otherwise the whole output" (Papelo, section 3.1). Only a
+heading like "Question 2:" is removed before it, since a question may contain colons of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.text.options import option_in
 from app.text.sentences import sentences
 
 MAX_WORDS, MAX_CHARACTERS = 60, 400
-"""A longer text is an essay and nothing to search for."""
+"""A longer text is not usable as a search query."""
 
 _DECISION = re.compile(r"\\?\[\s*\\?\[\s*(true|false)\s*\\?\]\s*\\?\]", re.IGNORECASE)
 _EMPHASIS = re.compile(r"\*+|`+")
@@ -31,9 +31,9 @@ _AROUND = " \t\"“”'‘’[](),"
 
 
 def questions_from(text: str) -> tuple[Question, ...]:
-    """The questions of a JSON list of strings, each once; of any other text the one question that it holds.
+    """Return the questions of a JSON list of strings, each once; for any other text, the one question in it.
 
-    Raises UnparseableOutput when there is none.
+    Raises UnparseableOutput if there is none.
     """
     found = (_cleaned(item) for item in _listed(text))
     listed = dict.fromkeys(item for item in found if _is_askable(item))
@@ -41,10 +41,10 @@ def questions_from(text: str) -> tuple[Question, ...]:
 
 
 def step_from(text: str) -> Ask | Decide:
-    """[[True]] or [[False]] is a decision; both, or neither, is none, and the question is what counts.
+    """Return a decision for a text with either [[True]] or [[False]]; with both or neither, return its question.
 
-    Without brackets a text that begins with one of the two words, and asks nothing, decides as well. Raises
-    UnparseableOutput for a text that neither decides nor asks.
+    A text without brackets that begins with one of the two words, and has no question mark, is a decision too. Raises
+    UnparseableOutput for a text that has neither a decision nor a question.
     """
     plain = _EMPHASIS.sub("", text)
     said = {word.casefold() for word in _DECISION.findall(plain)}
@@ -56,12 +56,12 @@ def step_from(text: str) -> Ask | Decide:
 
 
 def question_from_model(text: str) -> Question:
-    """The question that a model fine-tuned to write one has written; it may lack its question mark."""
+    """Return the question written by a model fine-tuned for it; the question mark may be missing."""
     return _question_in(text)
 
 
 def _question_in(text: str) -> Question:
-    """The first sentence with a question mark, otherwise the whole text; a word alone ("Yes") is none."""
+    """Return the first sentence with a question mark, otherwise the whole text unless it is one word ("Yes")."""
     lines = [line for line in _EMPHASIS.sub("", text).splitlines() if line.strip()]
     asked = (sentence for line in lines for sentence in _sentences(line) if "?" in sentence)
     first = next((sentence for sentence in asked if not _DECISION.search(sentence)), "")
@@ -73,7 +73,7 @@ def _question_in(text: str) -> Question:
 
 
 def _sentences(line: str) -> Iterator[str]:
-    """The sentences of a line; one that begins with a small letter goes on with the one before it."""
+    """Yield the sentences of a line; one that begins in lower case is joined to the one before it."""
     begun = ""
     for sentence in sentences(line):
         if begun and not sentence[0].islower():
@@ -85,7 +85,7 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _cleaned(text: str) -> str:
-    """The question on one line, up to its question mark, without what a model puts around it."""
+    """Return the question on one line, up to its question mark, without heading, quotes or brackets around it."""
     line = _HEADING.sub("", " ".join(_EMPHASIS.sub("", text).split()).lstrip(_AROUND)).strip(_AROUND)
     head, mark, _ = line.rpartition("?")
     return head + mark if mark else line
@@ -97,7 +97,7 @@ def _is_askable(text: str) -> bool:
 
 
 def _listed(text: str) -> list[str]:
-    """The strings of the first JSON list that holds one, in whatever text and fences it stands."""
+    """Return the strings of the first JSON list that contains any, ignoring surrounding text and code fences."""
     for start in (match.start() for match in re.finditer(r"\[", text)):
         try:
             value, _ = json.JSONDecoder().raw_decode(text, start)

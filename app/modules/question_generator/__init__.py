@@ -1,1 +1,1 @@
-"""Question generator: the next question to ask. (QACheck, section 3.2)"""
+"""Question generator: the next question to ask (QACheck, section 3.2)."""

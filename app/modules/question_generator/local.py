@@ -1,13 +1,13 @@
-"""Q, the question generator (QACheck, section 3.2): the next thing to look up, or None when nothing new is left.
+"""Q, the question generator (QACheck, section 3.2): the next question to look up, or None if no new one is left.
 
-The language model gets QACheck's two prompts. A small model's first questions are good and its follow-ups repeat half
-of the time, so its proposals stand beside those that follow from the claim's grammar (claim_questions.py); all are held
-to the same rules, and a documented score chooses:
+The language model gets QACheck's two prompts. A small model's first questions are good, but half of its follow-ups are
+repetitions, so its proposals compete with those derived from the claim's grammar. The same rules filter all proposals,
+and the highest score is chosen:
 
-    score = how well founded        a claim question's own weight (up to 1), MODEL or MODEL_FOLLOWS_UP for the model's
-          + AGREED                  when the model and the grammar propose the same question
-          + BRIDGES                 when it names what only the last kept answer brought
-          + COVERS * coverage       the part of the claim's words, not yet in a kept pair, that it asks about
+    score = weight                  a claim question's own weight (up to 1), MODEL or MODEL_FOLLOWS_UP for the model's
+          + AGREED                  if the model and the grammar propose the same question
+          + BRIDGES                 if it contains a word of the last kept answer that the claim lacks
+          + COVERS * coverage       the share of the claim's words, not yet in a kept pair, that it asks about
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from app.text.sentences import sentences
 
 MODEL, MODEL_FOLLOWS_UP, AGREED, BRIDGES, COVERS = 0.5, 0.1, 0.2, 0.3, 0.2
 WELL_FOUNDED = 0.5
-"""With a first question of this weight the model is not asked for more than its first choice: a visitor is waiting."""
+"""With a first question of this weight the model is asked only once, to shorten the visitor's wait."""
 
 BEYOND_MODEL = MODEL + COVERS + 0.2
-"""With a claim question of this score the model is not asked: a proposal of its own could not come before."""
+"""With a claim question of this score the model is not asked, since its own proposal could not score higher."""
 
 MAX_TOKENS = 32
 ANSWER_CHARACTERS = 120
-"""A kept answer is cut to this in the prompt: the model needs what it names, not all it says."""
+"""Length to which a kept answer is cut in the prompt; the model needs only the names in it."""
 
 OPENINGS = ("Who", "Where", "When", "What", "Which")
 WITHIN = 0.75
-"""Of two questions for one kind of thing, one repeats the other when it holds so much of the shorter one's words."""
+"""Share of the shorter question's words from which two questions for one kind of thing are repetitions."""
 REPEATS = 0.9
-"""A question that holds so much of the claim's words only puts a question mark behind it."""
+"""Share of the claim's words from which a question only repeats the claim."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class LocalQuestionGenerator:
     model: Completer
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
-        """The best question that was neither asked nor set aside, or None when no candidate is left."""
+        """Return the best question that was neither asked nor set aside, or None if no candidate is left."""
         entered("thinking of a question")
         rules = _Rules(claim, context, tuple(set_aside))
         scores = rules.proposed()
@@ -78,7 +78,7 @@ class LocalQuestionGenerator:
     def warm(self) -> None:
         """Ask the model once with each prompt, so that it is loaded and both demonstrations are computed.
 
-        What takes words and sentences apart is imported, too.
+        The stemmer and the sentence splitter are imported too.
         """
         shown = Claim(data("first_question")[0]["claim"])
         for taken_apart in (stems, sentences):
@@ -88,7 +88,7 @@ class LocalQuestionGenerator:
             self._ask_model(prompt_for(shown, context), "")
 
     def _ask_model(self, prompt: str, opening: str) -> str | None:
-        """The model's question after `opening`, or None when it wrote none."""
+        """Return the model's question after `opening`, or None if it wrote none."""
         begun = f"{prompt} {opening}".rstrip()
         text = self.model.complete(begun, max_tokens=MAX_TOKENS, stop=("\n",))
         try:
@@ -99,7 +99,7 @@ class LocalQuestionGenerator:
 
 @dataclass(frozen=True)
 class _Rules:
-    """What a question must be, given the claim and every hop so far."""
+    """The conditions on a question, given the claim and every hop so far."""
 
     claim: Claim
     context: Context
@@ -107,11 +107,11 @@ class _Rules:
 
     @cached_property
     def seen(self) -> SeenArticles:
-        """The articles that were looked at for the questions so far."""
+        """Return the articles that were retrieved for the questions so far."""
         return SeenArticles.of((*self.context, *self.set_aside))
 
     def proposed(self) -> dict[str, float]:
-        """The questions that follow from the claim and may be asked, with how well founded each is."""
+        """Return the allowed questions derived from the claim, with the weight of each."""
         in_vain = bool(self.set_aside) and (not self.context or self.set_aside[-1].number > self.context[-1].number)
         scores: dict[str, float] = {}
         for each in proposals(self.claim, self.context, in_vain, self.seen):
@@ -121,7 +121,7 @@ class _Rules:
         return scores
 
     def allow(self, question: str) -> bool:
-        """Whether it asks one thing, new and open, in words that the claim or a kept answer brought."""
+        """Return whether it asks one new, open question in words from the claim or a kept answer."""
         return bool(asked_for(question)) and not (
             len(sentences(question)) > 1
             or not is_whole(question)
@@ -134,13 +134,13 @@ class _Rules:
         )
 
     def _was_asked(self, question: str) -> bool:
-        """Whether a hop asked this, as it stands or with what was found in the place of a description in it."""
+        """Return whether a hop asked this, either literally or with a description replaced by the answer found."""
         forms = {question, resolved_claim(Claim(question), self.context)}
         hops = (*self.context, *self.set_aside)
         return any(_repeats(form, hop.question.text) for form in forms for hop in hops)
 
     def bonus(self, question: str) -> float:
-        """The part of the score that depends on what is known already."""
+        """Return the part of the score that depends on the kept hops."""
         brought = stems(_answer(self.context[-1])) - stems(self.claim.text) if self.context else frozenset()
         known = frozenset().union(*(stems(hop.question.text) | stems(_answer(hop)) for hop in self.context))
         still_open = stems(self.claim.text) - known
@@ -148,7 +148,7 @@ class _Rules:
         return (BRIDGES if brought & stems(question) else 0.0) + COVERS * covered
 
     def _adds_nothing(self, question: str, hop: Hop) -> bool:
-        """A kept question with nothing but its own answer put into it."""
+        """Return whether it is a kept question with only words of its own answer added."""
         asked, words = stems(hop.question.text), stems(question)
         return asked_for(question) == asked_for(hop.question.text) and asked <= words <= asked | stems(_answer(hop))
 
@@ -157,11 +157,11 @@ class _Rules:
         return len(words & stems(question)) >= REPEATS * len(words) if words else True
 
     def _is_grounded(self, question: str) -> bool:
-        """Whether it asks about the claim as the kept answers complete it, and names nothing else.
+        """Return whether it asks about the claim, as completed by the kept answers, and names nothing else.
 
-        Where no answer could be put into the claim, an answer that is a name may be asked about too. A name inside
-        a longer answer, or a nationality, leads away from the claim ("Who was Dutch?"), unless its own article was seen
-        and has what the claim leaves open.
+        If no answer could be put into the claim, an answer that is a name may be asked about too. A name inside a
+        longer answer, or a nationality, leads away from the claim ("Who was Dutch?"), unless its own article was
+        retrieved and contains words of the claim that are still open.
         """
         resolved = resolved_claim(self.claim, self.context)
         known = stems(self.claim.text) | stems(resolved) | self._telling
@@ -171,7 +171,7 @@ class _Rules:
 
     @cached_property
     def _telling(self) -> frozenset[str]:
-        """The stems of the names in answers and their passages whose articles have what the claim leaves open."""
+        """Return the stems of names in answers and passages whose articles contain open words of the claim."""
         told = map(told_by, self.context)
         return stems(
             " ".join(name for text in told for name in telling_names(self.claim, self.context, text, self.seen))
@@ -179,7 +179,7 @@ class _Rules:
 
 
 def _repeats(question: str, asked: str) -> bool:
-    """Whether `question` asks what was asked, in the same words, in nearly the same, or with some left out."""
+    """Return whether `question` repeats `asked` in the same or nearly the same words, or with some left out."""
     if same_question(question, asked):
         return True
     words, known = stems(question), stems(asked)
@@ -188,18 +188,18 @@ def _repeats(question: str, asked: str) -> bool:
 
 
 def _is_named(hop: Hop) -> bool:
-    """Whether the answer is one name or a list of names, of persons, places or works."""
+    """Return whether the answer is one name or a list of names of persons, places or works."""
     return bool(named_in(_answer(hop))) and not hop.question.text.startswith("What nationality")
 
 
 def _best(scores: dict[str, float], rules: _Rules) -> Question | None:
-    """The question of the highest score, the first of equals; None where there is none."""
+    """Return the question with the highest score, the first in a tie; None if there is none."""
     ranked = sorted(scores, key=lambda text: scores[text] + rules.bonus(text), reverse=True)
     return Question(ranked[0]) if ranked else None
 
 
 def _add(scores: dict[str, float], text: str, weight: float) -> None:
-    """Enter the model's question, or strengthen the claim question that asks the same."""
+    """Add the model's question, or raise the score of the claim question that asks the same."""
     twin = next((known for known in scores if same_question(known, text)), None)
     if twin is None:
         scores[text] = weight
@@ -208,7 +208,7 @@ def _add(scores: dict[str, float], text: str, weight: float) -> None:
 
 
 def prompt_for(claim: Claim, context: Context) -> str:
-    """The demonstrations and this claim in QACheck's form, up to where the question begins."""
+    """Return the demonstrations and this claim in QACheck's form, up to the start of the question."""
     name = "follow_up_question" if context else "first_question"
     known = [(hop.question.text, _answer(hop)[:ANSWER_CHARACTERS]) for hop in context]
     return _demonstrations(name) + _filled(name, " ".join(claim.text.split()), known)

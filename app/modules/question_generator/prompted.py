@@ -1,7 +1,7 @@
 """Q by prompting alone: the next question from a capable language model (QACheck, section 3.2 and Appendix A.2).
 
-The local generator (app/modules/question_generator/local.py) holds a small model to rules; this one trusts the model,
-and only makes sure that nothing is asked twice.
+The local generator (app/modules/question_generator/local.py) filters a small model's questions by rules; this one
+trusts the model, and only prevents a question from being asked twice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ IN_VAIN = "We have already asked these in vain:"
 AGAIN = "All of these were asked already, so ask none of them again:"
 ONLY = "Write this one question, with its question mark, and nothing else."
 NEXT_CASE = "\nClaim ="
-"""Where a completion would go on with a case of its own."""
+"""Stop sequence, before the model continues with a case of its own."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class PromptedQuestioner:
     model: TextGenerator
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
-        """A question that was not asked before; None when the model, told what was asked, repeats itself again.
+        """Return a question that was not asked before; None if the model repeats one even when given those asked.
 
-        Raises UnparseableOutput when its text holds no one whole question.
+        Raises UnparseableOutput if its text is not exactly one whole question.
         """
         entered("thinking of a question")
         in_vain = [hop.question.text for hop in set_aside if hop.question.text]
@@ -58,7 +58,7 @@ class PromptedQuestioner:
         return question if _is_new(question, asked) else None
 
     def _ask(self, claim: Claim, context: Context, told: str) -> Question:
-        """The model's question; where it writes something else, it is asked a second time for nothing else."""
+        """Return the model's question. If it writes other text, ask once more for the question alone."""
         try:
             return self._written(question_prompt(claim, context, told))
         except UnparseableOutput:
@@ -69,9 +69,9 @@ class PromptedQuestioner:
 
 
 def question_prompt(claim: Claim, context: Context, told: str = "", also: str = "") -> str:
-    """The demonstrations and this case, up to where the question begins.
+    """Return the demonstrations and this case, up to the start of the question.
 
-    `told` names what was asked before, `also` is one more instruction.
+    `told` lists the questions asked before, `also` is one more instruction.
     """
     is_first = not context and not told
     known = kept_pairs(context)
@@ -99,7 +99,7 @@ def _case(
 
 
 def _told(how: str, questions: Sequence[str]) -> str:
-    """The questions named, one a line; nothing where there are none."""
+    """Return `how` and the questions, one per line; "" if there are none."""
     return "\n".join([how, *(f"- {one_line(question)}" for question in questions)]) if questions else ""
 
 

@@ -25,7 +25,7 @@ class DirectAsker:
     model: TextGenerator
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
-        """Return the label that the model chooses. Raises what the model raises."""
+        """Return the label that the model chooses. Propagates errors of the model."""
         entered(f"asking {self.model.name}")
         prompt = filled("direct", claim=one_line(claim.text), ask=label_question(labels))
         label, confidence = choose_label(self.model, prompt, labels)

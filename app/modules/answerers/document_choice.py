@@ -35,7 +35,7 @@ class PromptedChooser:
         """Return the hit that the model names, or its whole reply as an answer if it names none.
 
         If the reply names a document that does not exist, or is empty, the model is asked once more. Raises
-        UnparseableOutput if that happens again, and what the model raises.
+        UnparseableOutput if that happens again, and propagates errors of the model.
         """
         entered(f"choosing one of {len(hits)} documents")
         for also in ("", f"There are only {len(hits)} documents."):
@@ -98,8 +98,8 @@ class ReaderChooser:
     def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
         """Return the hit whose snippet the reader scores best; the search's order breaks ties.
 
-        Each snippet is read separately, since a reader over several gives the score of the best one only. Raises what
-        the reader raises.
+        Each snippet is read separately, since a reader over several gives the score of the best one only. Propagates
+        errors of the reader.
         """
         entered(f"choosing one of {len(hits)} documents")
         return max(hits, key=lambda hit: self._score(question, hit))
@@ -130,10 +130,11 @@ class PromptedReader:
     model: TextGenerator
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
-        """Return the model's answer from the passages, with text None if they give none. Raises what the model raises.
+        """Return the model's answer from the passages, with text None if they give none.
 
         It cites the place of its words in a passage, or the whole passage if they do not occur literally. Of several
-        passages it cites the one whose number the model gives; without a valid number, nothing is cited.
+        passages it cites the one whose number the model gives; without a valid number, nothing is cited. Propagates
+        errors of the model.
         """
         if not passages:
             return Answer(None, answerer=NAME)

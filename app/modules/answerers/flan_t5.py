@@ -25,7 +25,7 @@ class FlanT5Answerer:
     def answer(self, question: Question, claim: Claim) -> Answer:
         """Return the model's answer, citing the evidence that it generates; text None if it knows no answer.
 
-        If the model generates no evidence, the answer itself is cited. Raises what the model raises.
+        If the model generates no evidence, the answer itself is cited. Propagates errors of the model.
         """
         asked = one_line(question.text)
         entered(f"asking {self.seq2seq.name}")

@@ -31,7 +31,7 @@ class ReciterReader:
     def answer(self, question: Question, claim: Claim) -> Answer:
         """Return an answer from one recited passage; text None if the model recites none or it has no answer.
 
-        Raises what the model and the reader raise.
+        Propagates errors of the model and the reader.
         """
         entered(f"reciting what {self.model.name} remembers")
         text = self.model.complete(reciting_prompt(question), max_tokens=PASSAGE_TOKENS, stop=(NEXT_QUESTION,))

@@ -114,8 +114,8 @@ class WebSearchAnswerer:
     def answer(self, question: Question, claim: Claim) -> Answer:
         """Return an answer from one document, or from several; text None if none of them answers.
 
-        `retrieved` lists the passages read first, then the other hits. Raises what search, chooser and reader raise; an
-        unavailable page is no failure, since its snippet is read instead.
+        `retrieved` lists the passages read first, then the other hits. Propagates errors of search, chooser and reader;
+        an unavailable page is no failure, since its snippet is read instead.
         """
         admission = Admission.for_claim(claim, self.settings.undated, self.settings.fact_checks)
         hits = self._found(claim, question, admission)

@@ -26,7 +26,7 @@ from app.modules.prompts import data
 
 @dataclass(frozen=True)
 class PromptedClaimVerifier:
-    """Implements `ClaimVerifier` over any `TextGenerator`. Raises what the model raises."""
+    """Implements `ClaimVerifier` over any `TextGenerator`. Propagates errors of the model."""
 
     model: TextGenerator
 

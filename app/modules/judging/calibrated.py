@@ -1,4 +1,4 @@
-"""Combine the judge's probabilities with signals of what the evidence lacks into calibrated probabilities.
+"""Combine the judge's probabilities with signals of missing evidence into calibrated probabilities.
 
 Two logistic decisions, fitted after training on pairs that the judge never saw (research/training/joining.py):
 supported against not supported; and, if not supported, refuted against not enough. Both are linear in the judge's own
@@ -84,7 +84,7 @@ class Joint:
 
     @classmethod
     def read(cls, file: Path) -> Joint:
-        """Read the weights from a JSON file. Raise ModelUnavailable if it is missing, damaged or for other signals."""
+        """Read the weights from a JSON file. Raises ModelUnavailable if it is missing, damaged or for other signals."""
         try:
             written = json.loads(file.read_text(encoding="utf-8"))
             joint = cls(written["supported"], written["refuted"], float(written["temperature"]))

@@ -30,7 +30,7 @@ OPENINGS = ("", "What", "Which", "In")
 
 @dataclass(frozen=True)
 class LocalParaphraser:
-    """Implements `Paraphraser` over any `Completer`. Raises what the completer raises; holds no state."""
+    """Implements `Paraphraser` over any `Completer`. Propagates errors of the completer; holds no state."""
 
     model: Completer
 

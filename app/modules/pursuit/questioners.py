@@ -29,8 +29,8 @@ from app.modules.pursuit.replies import question_from_model, questions_from, ste
 class LocalPursuer:
     """Implements `Pursuer` without an API key: decide if `verifier` finds the evidence sufficient, else ask once more.
 
-    `judge` is the model that `verifier` uses; the likelier of SUPPORTED and REFUTED is the decision. Raises what they
-    raise.
+    `judge` is the model that `verifier` uses; the likelier of SUPPORTED and REFUTED is the decision. Propagates their
+    errors.
     """
 
     generator: QuestionGenerator
@@ -73,7 +73,7 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True)
 class PromptedPursuer:
-    """Implements `Pursuer` over any `TextGenerator`. Raises what the model raises; holds no state."""
+    """Implements `Pursuer` over any `TextGenerator`. Propagates errors of the model; holds no state."""
 
     model: TextGenerator
 
@@ -90,7 +90,7 @@ class PromptedPursuer:
 
 @dataclass(frozen=True)
 class PromptedParaphraser:
-    """Implements `Paraphraser` over any `TextGenerator`. Raises what the model raises; holds no state."""
+    """Implements `Paraphraser` over any `TextGenerator`. Propagates errors of the model; holds no state."""
 
     model: TextGenerator
 

@@ -103,7 +103,7 @@ class TiedAnswerValidator:
 
 
 def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
-    """Return a description of what this pair repeats; "" if it is new."""
+    """Return a description of the repetition in this pair; "" if it is new."""
     told = normalised(answer.text or "")
     if told in {normalised(name) for name in (*names(hop.question.text), *_with_the(hop.question.text))}:
         return "the answer only repeats the question"

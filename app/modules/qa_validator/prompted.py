@@ -27,7 +27,7 @@ from app.modules.prompts import data
 
 @dataclass(frozen=True)
 class PromptedValidator:
-    """Implements `QAValidator` over any `TextGenerator`. Raises what the model raises."""
+    """Implements `QAValidator` over any `TextGenerator`. Propagates errors of the model."""
 
     model: TextGenerator
 

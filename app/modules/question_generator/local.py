@@ -55,7 +55,7 @@ REPEATS = 0.9
 
 @dataclass(frozen=True)
 class LocalQuestionGenerator:
-    """Implements `QuestionGenerator` over any `Completer`. Raises what the completer raises; holds no state."""
+    """Implements `QuestionGenerator` over any `Completer`. Propagates errors of the completer; holds no state."""
 
     model: Completer
 

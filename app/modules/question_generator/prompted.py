@@ -39,7 +39,7 @@ NEXT_CASE = "\nClaim ="
 
 @dataclass(frozen=True)
 class PromptedQuestioner:
-    """Implements `QuestionGenerator` over any `TextGenerator`. Raises what the model raises; holds no state."""
+    """Implements `QuestionGenerator` over any `TextGenerator`. Propagates errors of the model; holds no state."""
 
     model: TextGenerator
 

@@ -29,7 +29,7 @@ class FlanT5Reasoner:
     seq2seq: TextGenerator
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
-        """Return one of `labels` with its probability among them. Raises what the model raises."""
+        """Return one of `labels` with its probability among them. Propagates errors of the model."""
         entered("weighing the evidence")
         label, confidence = choose_label(self.seq2seq, flan_t5_prompt(claim, context, labels), labels)
         missing = (

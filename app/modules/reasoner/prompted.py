@@ -37,7 +37,7 @@ DEMONSTRATIONS = 10
 
 @dataclass(frozen=True)
 class PromptedReasoner:
-    """Implements `Reasoner` over any `TextGenerator`. Raises what the model raises."""
+    """Implements `Reasoner` over any `TextGenerator`. Propagates errors of the model."""
 
     model: TextGenerator
 

@@ -1,4 +1,4 @@
-"""Compose a rationale from quotations of the kept hops, and describe what is missing if they do not decide."""
+"""Compose a rationale from quotations of the kept hops, and describe the missing information if they do not decide."""
 
 from __future__ import annotations
 

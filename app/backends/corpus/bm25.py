@@ -1,7 +1,7 @@
-"""BM25 over a corpus, by Pyserini (Lucene): the Retriever over one index.
+"""BM25 retrieval over one corpus index with Pyserini (Lucene).
 
-The index is opened at the first search. When its manifest has changed since, because the corpus was built again or
-removed, the next search opens what is there now: a server needs no restart for it.
+The index is opened at the first search, and reopened when its manifest has changed because the corpus was rebuilt or
+removed, so a server needs no restart.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from app.domain.model import Origin, Passage
 from app.domain.progress import entered
 
 # Stored rows: Hopcheck's own, and those of Pyserini's prebuilt indexes, which hold whole documents as `contents` with
-# the title in the first line (KILT, DPR) or as `title` and `text` (BEIR). Those are cut here into passages.
+# the title in the first line (KILT, DPR) or as `title` and `text` (BEIR). Whole documents are cut into passages here.
 
 MAX_DOCUMENT_CHARACTERS = 40_000
-"""Characters of a prebuilt document that are looked at: cutting takes half a second for a million of them."""
+"""Characters of a prebuilt document that are used: cutting a million of them takes half a second."""
 
 MIN_WORD_OVERLAP = 0.9
 
@@ -35,7 +35,7 @@ _KILT_MARK = re.compile(r"^\s*(Section::::|BULLET::::-?)\s*", re.MULTILINE)
 
 
 def passage_of(raw: str | None, score: float, manifest: Manifest, query: str) -> Passage:
-    """The Passage of one hit, given the JSON that the index keeps. Raises CallFailed when it keeps none or another."""
+    """Return the Passage of one hit from its stored JSON. Raises CallFailed when the JSON is missing or invalid."""
     try:
         row = json.loads(raw or "")
         title, text = _built(row) if manifest.kind != "prebuilt" else _prebuilt(row, query)
@@ -57,7 +57,7 @@ def _prebuilt(row: dict[str, str], query: str) -> tuple[str, str]:
 
 
 def _cut(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
-    """The title of a prebuilt index's document, and its passages."""
+    """Return the title and the passages of a prebuilt index's document."""
     title, text = title_and_text(row.get("title") or "", row.get("text") or row.get("contents") or "")
     paragraphs = _KILT_MARK.sub("", text[:MAX_DOCUMENT_CHARACTERS]).splitlines()
     return title or str(row["id"]), tuple(passages_of(paragraphs))
@@ -65,7 +65,7 @@ def _cut(row: dict[str, str]) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of an index: of a document by the name of `id`, of which `text` is all that the row holds."""
+    """A row of an index: the part `text` of the document `id`, or all of it."""
 
     id: str
     title: str
@@ -73,7 +73,7 @@ class Row:
 
 
 def row_of(raw: str | None, manifest: Manifest) -> Row:
-    """What a row holds, given the JSON that the index keeps. Raises CallFailed as `passage_of` does."""
+    """Return a row from its stored JSON. Raises CallFailed as `passage_of` does."""
     try:
         row = json.loads(raw or "")
         title, text = _built(row) if manifest.kind != "prebuilt" else _joined(row)
@@ -83,7 +83,7 @@ def row_of(raw: str | None, manifest: Manifest) -> Row:
 
 
 def matching(rows: Iterable[Row], title: str, text: str) -> Row | None:
-    """The first of `rows` that has this title and nearly all words of `text`, which may have been cut or cleaned."""
+    """Return the first of `rows` with this title and nearly all words of `text`, which may be cut or cleaned."""
     named, wanted = _words(title), _words(text)
     for row in rows:
         if _words(row.title) == named and len(wanted & _words(row.text)) >= MIN_WORD_OVERLAP * len(wanted):
@@ -112,7 +112,7 @@ def _words(text: str) -> set[str]:
 log = logging.getLogger(__name__)
 
 TITLE_WEIGHT = 0.3
-"""What a match in the title alone adds to one in title and text together; measured in docs/retrieval.md."""
+"""Weight of a match in the title alone, added to the match in title and text; measured in docs/retrieval.md."""
 
 
 MAX_CANDIDATE_ROWS = 20
@@ -125,7 +125,7 @@ MAX_ARTICLE_PASSAGES = 400
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """Which Java to start and with how much heap."""
+    """The Java home to use and the JVM's heap size."""
 
     home: Path | None = None
     memory: str = "512m"
@@ -152,7 +152,7 @@ class Bm25Retriever:
         self._opened: OpenIndex | None = None
 
     def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
-        """The k best passages for the words of `query`, best first; none when no passage has any of them.
+        """Return the k best passages for the words of `query`, best first; none when no passage has any of them.
 
         Raises ModelUnavailable when the index or Java is missing or damaged, CallFailed when a search takes too long.
         """
@@ -160,14 +160,14 @@ class Bm25Retriever:
         if k < 1:
             return ()
         entered(f"searching {manifest.count:,} passages")
-        # A lone surrogate is no character; everything else goes to Lucene's analyser, which has no syntax to break.
+        # A lone surrogate is not a character. Everything else is safe: Lucene's analyser has no query syntax.
         words = query.encode("utf-8", "replace").decode()
         manifest, rows = jvm.java_queue.run(lambda: self._search(words, k))
         found = (passage_of(raw, score, manifest, words) for raw, score in rows)
         return tuple(passage for passage in found if passage.text)
 
     def article(self, title: str, text: str) -> str | None:
-        """The whole text of the document that has this passage; None where the corpus has none that has it.
+        """Return the whole text of the document that contains this passage; None if no document does.
 
         Raises as `retrieve` does.
         """
@@ -175,7 +175,7 @@ class Bm25Retriever:
         return jvm.java_queue.run(lambda: self._article(title, text.encode("utf-8", "replace").decode()))
 
     def open(self) -> Manifest:
-        """Check the index and open it, once; for warming up. Takes seconds where it starts the JVM."""
+        """Check and open the index once, to warm up. Takes seconds if it starts the JVM."""
         opened = self._opened
         if opened is not None and opened.stamp == _stamp(self._folder):
             return opened.manifest
@@ -183,7 +183,7 @@ class Bm25Retriever:
         return jvm.java_queue.load(self._current).manifest
 
     def _search(self, words: str, k: int) -> tuple[Manifest, list[tuple[str, float]]]:
-        """The k best rows as they were indexed, with their scores. In Java's thread, like all below."""
+        """Return the k best rows as indexed, with their scores. Runs in Java's thread, like the methods below."""
         opened = self._current()
         try:
             fields = {} if opened.manifest.kind == "prebuilt" else {"contents": 1.0, "title": TITLE_WEIGHT}
@@ -205,7 +205,7 @@ class Bm25Retriever:
         return " ".join(row_of(each.raw(), manifest).text for each in takewhile(bool, found))
 
     def _current(self) -> OpenIndex:
-        """The index as it is there now; opened anew when its manifest is another than at the last look."""
+        """Return the current index, reopened if its manifest has changed since the last call."""
         stamp = _stamp(self._folder)
         if self._opened is not None and self._opened.stamp != stamp:
             self._opened.searcher.close()
@@ -220,7 +220,7 @@ class Bm25Retriever:
             lucene = jvm.start(self._java.home, self._java.memory)
             return OpenIndex(stamp, manifest, self._searcher(lucene, manifest))
         except ModelUnavailable:
-            # A build may have put another index in place, and taken this one away, while it was being looked at.
+            # A build may have replaced and removed this index while it was being opened.
             if (now := _stamp(self._folder)) != stamp:
                 return self._open(now)
             raise

@@ -78,7 +78,7 @@ def duration(seconds: float) -> str:
 
 
 PASSAGES_PER_SHARD = 20_000
-"""About the most that a resumed build repeats."""
+"""Approximate maximum of work that a resumed build repeats."""
 MAX_REPORTED_PROBLEMS = 20
 """Problems reported during the build; problems.txt lists all of them."""
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]|[a-z0-9]")
@@ -96,7 +96,7 @@ class EmptySource(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BuildRequest:
-    """What to build a corpus from."""
+    """The source, name and options of a corpus build."""
 
     name: str
     path: Path
@@ -166,7 +166,7 @@ def build_corpus(
 
 
 def _resolve_request(order: BuildRequest) -> tuple[BuildRequest, dict]:
-    """The order with its format found out, and its plan. Raises InvalidInput for a source that cannot be read."""
+    """Return the request with its format detected, and its plan. Raises InvalidInput for an unreadable source."""
     try:
         order = replace(order, format=format_of(order.path) if order.format == "auto" else order.format)
         return order, order.plan()

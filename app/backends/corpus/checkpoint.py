@@ -79,7 +79,7 @@ class BuildCheckpoint:
         return self._rows.execute("SELECT place FROM seen WHERE id = ?", (key,)).fetchone()[0]
 
     def add_problem(self, line: str) -> None:
-        """Store what was wrong with an entry."""
+        """Store the problem of an entry."""
         self._rows.execute("INSERT INTO problems VALUES (?)", (line,))
 
     def problems(self) -> Iterator[str]:

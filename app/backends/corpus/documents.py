@@ -1,7 +1,7 @@
-"""The text of one file of a folder: plain text, Markdown, HTML and PDF, as a title and paragraphs.
+"""Read one file of a folder (plain text, Markdown, HTML or PDF) as a title and paragraphs.
 
-Plain text is read in pieces, however large the file is. The others must be parsed whole, so they have a largest size.
-HTML goes to trafilatura as text alone, so it fetches nothing; PDF is read by another process (corpus_pdf.py).
+Plain text is read in pieces, so its size is not limited. The other formats must be parsed whole and are limited in
+size. trafilatura gets HTML as a string and fetches nothing; PDF is parsed in a separate process (pdf.py).
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w.:-]+)""", re.IGNORE
 
 
 class Unreadable(Exception):
-    """What is wrong with a file or a line, as the end of a sentence that begins with its name."""
+    """A file or a line cannot be read. The message continues a sentence that begins with its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """What one file holds; `title` is "" where it names none."""
+    """The text of one file; `title` is "" if the file has none."""
 
     title: str
     paragraphs: Iterable[str]
 
 
 def file_text(path: Path, scratch: Path) -> FileText:
-    """The text of the file, by its suffix, which is one of SUFFIXES; `scratch` is a folder for a while.
+    """Return the text of a file whose suffix is in SUFFIXES; `scratch` is a temporary folder.
 
-    Raises Unreadable when it has none that can be read.
+    Raises Unreadable when it has no readable text.
     """
     try:
         return SUFFIXES[path.suffix.lower()](path, scratch)
@@ -50,7 +50,7 @@ def file_text(path: Path, scratch: Path) -> FileText:
         raise Unreadable(f"cannot be read ({error.strerror})") from error
     except (Unreadable, ImportError):
         raise
-    except Exception as error:  # parsers raise much, and one file must not end a build
+    except Exception as error:  # parsers raise many types, and one file must not end a build
         log.info("%s cannot be parsed", path, exc_info=True)
         raise Unreadable(f"cannot be parsed ({type(error).__name__})") from error
 
@@ -119,7 +119,7 @@ def _html(path: Path, scratch: Path) -> FileText:
 
 
 def _decoded(data: bytes) -> str:
-    """HTML says itself what it is written in; UTF-8 when it says nothing."""
+    """Decode HTML in its declared character set, UTF-8 if it declares none."""
     declared = _CHARSET.search(data[:4096])
     for name in ("utf-8-sig", declared[1].decode("ascii", "replace") if declared else "utf-8"):
         try:
@@ -149,4 +149,4 @@ SUFFIXES = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
     ".pdf": _pdf,
 }
-"""How each kind of file is read; others are left alone."""
+"""The reader for each file suffix; files with other suffixes are ignored."""

@@ -1,7 +1,7 @@
-"""What a corpus is built from, read as a stream of documents: JSON lines, KILT's knowledge source, a folder of files.
+"""Read the source of a corpus as a stream of documents: JSON lines, KILT's knowledge source, or a folder of files.
 
-Every reader goes on from where another left off, names what is wrong by file and line, and never holds more than one
-line or one file. KILT: Petroni et al., 2021, "KILT: a Benchmark for Knowledge Intensive Language Tasks".
+Every reader can resume from a position, reports problems by file and line, and holds at most one line or one file in
+memory. KILT: Petroni et al., 2021, "KILT: a Benchmark for Knowledge Intensive Language Tasks".
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from urllib.parse import quote
 from app.backends.corpus.documents import SUFFIXES, Unreadable, file_text
 from app.backends.corpus.passages import clean, title_and_text
 
-# The files of a folder that can be read, in one order: every time the same, so that a build can go on where it was.
+# The readable files of a folder, always in the same order, so that a build can resume.
 
 
 def files_in(top: Path) -> Iterator[tuple[Path, str]]:
-    """Each file with a known suffix in and under `top`, or `top` itself, with its name relative to `top`.
+    """Yield each file with a known suffix in and under `top`, or `top` itself, with its name relative to `top`.
 
-    Hidden files and folders are passed over, and so is what is no plain file. Links are followed, a folder that was
-    entered already is not entered again.
+    Hidden files and folders are skipped, as is anything but a regular file. Links are followed, but no folder is
+    entered twice.
     """
     if top.is_file():
         yield top, top.name
@@ -37,7 +37,7 @@ def _under(folder: Path, prefix: str, entered: set[tuple[int, int]]) -> Iterator
         about = folder.stat()
         inside = sorted(folder.iterdir(), key=lambda path: path.name)
     except OSError:
-        return  # not ours to read, or a link that leads in a circle
+        return  # not readable by this user, or a circular link
     if (about.st_dev, about.st_ino) in entered:
         return
     entered.add((about.st_dev, about.st_ino))
@@ -71,9 +71,9 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line or file of a source: a document, or what is wrong with it ("" where nothing is).
+    """One line or file of a source: a document, or its problem ("" for none).
 
-    `where` names it for people, `position` is where reading goes on after it, `read` the bytes read up to there.
+    `where` names it in messages, `position` is where reading resumes after it, `read` the bytes read up to there.
     """
 
     where: str
@@ -84,7 +84,7 @@ class Entry:
 
 
 def format_of(path: Path) -> str:
-    """Which of FORMATS the source at `path` has. Raises Unreadable when it has none that is known."""
+    """Return the source's format, one of FORMATS. Raises Unreadable for an unknown one."""
     if path.is_dir() or path.suffix.lower() in SUFFIXES:
         return "folder"
     if not path.is_file():
@@ -98,14 +98,14 @@ def format_of(path: Path) -> str:
 
 
 def entries(path: Path, format: str, position: Any, scratch: Path) -> Iterator[Entry]:
-    """The entries of the source after `position` (None: from the start), in the same order every time."""
+    """Yield the entries of the source after `position` (None: from the start), always in the same order."""
     if format == "folder":
         return _files(path, position, scratch)
     return _json_lines(path, position, {"jsonl": _plain_document, "kilt": _kilt_document}[format])
 
 
 def total_bytes(path: Path, format: str) -> int:
-    """How many bytes there are to read; for saying how long it will take."""
+    """Return the number of bytes to read, for estimating the remaining time."""
     return sum(_size(each) for each, _ in files_in(path)) if format == "folder" else path.stat().st_size
 
 
@@ -126,7 +126,7 @@ def _json_lines(path: Path, position: Any, parse: Callable[[dict], SourceDocumen
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """The lines from here on; None for one that is longer than LONGEST_LINE, which is passed over in pieces."""
+    """Yield the remaining lines; None for one that exceeds the limit, which is skipped in pieces."""
     while line := file.readline(MAX_LINE_BYTES):
         if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
             yield line
@@ -169,7 +169,7 @@ def _kilt_document(row: dict) -> SourceDocument:
 
 
 def kilt_paragraphs(lines: Iterable[str]) -> list[str]:
-    """KILT's paragraphs as they read: section headings left out, bullets without their mark."""
+    """Return KILT's paragraphs as plain text, without section headings and bullet marks."""
     return [line.removeprefix("BULLET::::").lstrip("- ") for line in lines if not line.startswith("Section::::")]
 
 
@@ -194,7 +194,7 @@ def _text(row: dict, key: str, missing: str | None = None) -> str:
 
 
 def _address(url: Any) -> str | None:
-    """A web address, which the page will make a link of; anything else is refused."""
+    """Return a web address, which the page shows as a link. Raises for anything else."""
     if url in (None, ""):
         return None
     if not isinstance(url, str) or not re.fullmatch(r"https?://[^\s\"<>]{1,2000}", url):
@@ -221,5 +221,5 @@ def _files(path: Path, position: Any, scratch: Path) -> Iterator[Entry]:
 def _size(file: Path) -> int:
     try:
         return file.stat().st_size
-    except OSError:  # gone since it was listed; reading it will say so
+    except OSError:  # removed since it was listed; reading it reports that
         return 0

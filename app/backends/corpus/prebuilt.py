@@ -1,4 +1,4 @@
-"""Pyserini's prebuilt indexes by name, such as `wikipedia-kilt-doc`: fetched by Pyserini, and searched where they lie.
+"""Pyserini's prebuilt indexes by name, such as `wikipedia-kilt-doc`: fetched by Pyserini and searched in place.
 
 The downloaded index stays in Pyserini's own cache (PYSERINI_CACHE, by default ~/.cache/pyserini), so that other
 programs share it; the corpus's manifest points there. Pyserini checks the download's size and MD5 sum itself.
@@ -21,7 +21,7 @@ from app.domain.errors import InvalidInput, ModelUnavailable
 log = logging.getLogger(__name__)
 
 READ_TIMEOUT_SECONDS = 60.0
-"""Seconds without a byte after which fetching has failed."""
+"""Seconds without receiving data after which a download fails."""
 
 Fetch = Callable[[str, Progress], Path]
 
@@ -38,9 +38,9 @@ def install_prebuilt(
     replaces: bool = False,
     fetch: Fetch | None = None,
 ) -> Manifest:
-    """Make Pyserini's index `prebuilt` the corpus `name` in `folder`; its manifest.
+    """Install Pyserini's index `prebuilt` as the corpus `name` in `folder`; return its manifest.
 
-    Raises InvalidInput for a name that cannot be, and ModelUnavailable when it cannot be fetched or searched.
+    Raises InvalidInput for an invalid name, and ModelUnavailable when it cannot be fetched or searched.
     """
     checked_name(name)
     if (folder / MANIFEST).exists() and not replaces:
@@ -65,7 +65,7 @@ def install_prebuilt(
 
 
 def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
-    """The folder of the index in Pyserini's cache, fetched when it is not there. Java runs already.
+    """Return the index's folder in Pyserini's cache, fetching it if it is missing. The JVM must be running.
 
     Raises InvalidInput for a name that Pyserini does not know, ModelUnavailable when it cannot be fetched.
     """
@@ -79,7 +79,7 @@ def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
     try:
         with _socket_timeout():
             return Path(download_prebuilt_index(prebuilt, verbose=False))
-    # It raises what the network, tarfile and its own asserts raise, and a plain ValueError when no address answers.
+    # Raises errors of the network, tarfile and its own asserts, and a plain ValueError when no address responds.
     except Exception as error:
         log.info("Pyserini could not fetch %s", prebuilt, exc_info=True)
         message = f"The prebuilt index {prebuilt} could not be fetched ({type(error).__name__})"
@@ -88,7 +88,7 @@ def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
 
 @contextmanager
 def _socket_timeout() -> Iterator[None]:
-    """Pyserini's downloader sets no timeout, and would wait for ever on a server that falls silent."""
+    """Set a socket timeout: Pyserini's downloader sets none and could wait forever for an unresponsive server."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(READ_TIMEOUT_SECONDS)
     try:
@@ -98,7 +98,7 @@ def _socket_timeout() -> Iterator[None]:
 
 
 def _passages(lucene: jvm.Pyserini, index: Path, prebuilt: str) -> int:
-    """How many documents the index has. Raises ModelUnavailable when it cannot be opened or keeps no texts."""
+    """Return the number of documents. Raises ModelUnavailable when the index cannot be opened or stores no texts."""
     fix = "another prebuilt index"
     try:
         searcher = lucene.search.LuceneSearcher(str(index))

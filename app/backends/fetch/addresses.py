@@ -36,10 +36,10 @@ NOT_PUBLIC = tuple(
         ),
     )
 )
-"""What Python's `is_global` lets through (some of it in some versions only)."""
+"""Networks that Python's `is_global` accepts (some of them in some versions only)."""
 
 _NUMERIC = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)", re.DOTALL)
-"""How the last part of a host looks when some resolvers take the whole for a number: 2130706433, 0x7f.1, 0177.0.0.1."""
+"""Last parts of hosts that some resolvers parse as a number: 2130706433, 0x7f.1, 0177.0.0.1."""
 
 
 def is_public(address: Address) -> bool:
@@ -88,7 +88,7 @@ def _looked_up(host: str, port: int, seconds: float, resolve: Resolve) -> tuple[
     def work() -> None:
         try:
             answers.put(resolve(host, port))
-        except Exception as error:  # a name may be one that cannot be written at all (UnicodeError)
+        except Exception as error:  # some names cannot be encoded at all (UnicodeError)
             answers.put(error)
 
     threading.Thread(target=work, name="name-lookup", daemon=True).start()

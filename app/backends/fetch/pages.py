@@ -27,7 +27,7 @@ VERSION = "0.1.0"
 AGENT = f"{NAME}/{VERSION} (checks a claim that a person pasted; reads single pages that a search found)"
 
 MODEL = "web pages, version 1"
-"""The model name of cached calls; a change to what is taken from a page is a new version."""
+"""The model name of cached calls; a change to the extraction requires a new version."""
 
 FETCH_SECONDS = 15.0
 """Network time for one page, robots.txt and redirects included."""

@@ -214,10 +214,10 @@ class GuardedHttp:
         kinds: Collection[str] | None = None,
         check_allowed: Callable[[str], None] = lambda url: None,
     ) -> Fetched:
-        """What is at `url`, after at most MOST_REDIRECTS redirects. Raises CallFailed, with the host in its message.
+        """Fetch `url`, following at most MAX_REDIRECTS redirects. Raises CallFailed, with the host in its message.
 
-        `check_allowed` is asked before each request and raises where it should not be made; `kinds` are the media types
-        whose content is wanted ("" where the server names none), None for all; `limit` is in bytes, unpacked.
+        `check_allowed` is called before each request and raises to prevent it. `kinds` are the accepted media types
+        ("" for a reply that names none), None for all. `limit` is in bytes after decompression.
         """
         for _ in range(MAX_REDIRECTS + 1):
             target = Target.of(url, self._ports)

@@ -173,11 +173,11 @@ class BatchResult:
     label: Label | None
     confidence: Annotated[float, Field(ge=0, le=1)] | None
     state: str
-    """That of its run, or waiting, deleted or bad input."""
+    """The state of its run, or waiting, deleted or bad input."""
     problem: str | None
-    """Why there is no verdict."""
+    """The reason why there is no verdict."""
     permalink: str | None
-    """Where its report is read."""
+    """The address of its report."""
 
 
 COLUMNS = tuple(each.name for each in fields(BatchResult))

@@ -44,7 +44,7 @@ class BatchLine:
 
     claim: Claim
     problem: str = ""
-    """Why the line is not a valid claim; `claim` then has its text."""
+    """The reason why the line is not a valid claim; `claim` then has its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class BatchClaim:
     label: Label | None = None
     confidence: float | None = None
     problem: str = ""
-    """Why there is no verdict, in one sentence."""
+    """The reason why there is no verdict, in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many claims of a batch are in which state."""
+    """The number of claims of a batch in each state."""
 
     counts: dict[str, int]
     """By label, or by the claim's state where it has none."""

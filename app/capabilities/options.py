@@ -36,19 +36,19 @@ OWN = "own"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing to choose."""
+    """One selectable option."""
 
     name: str
     title: str
     available: bool = True
     reason: str = ""
-    """Why it is not available here."""
+    """The reason why it is not available here."""
     mend: str = ""
-    """What makes it available."""
+    """The command or setting that makes it available."""
     destination: str | None = None
-    """The host that gets what people write when this is chosen; null when nothing leaves the machine."""
+    """The host that gets users' text when this is chosen; null when nothing leaves the machine."""
     needs_model: bool = False
-    """Whether a language model must be chosen with it."""
+    """True if a language model must be chosen with it."""
 
     def unavailable(self, reason: str, fix: str) -> Choice:
         """Return the choice as unavailable."""
@@ -75,7 +75,7 @@ class Mix:
 
     @property
     def needs_model(self) -> bool:
-        """Whether some module prompts a language model."""
+        """Return whether some module prompts a language model."""
         return "prompted" in (self.claim_verifier, self.question_generator, self.qa_validator, self.reasoner)
 
 

@@ -1,4 +1,4 @@
-"""Checks an installation and reports problems with their fixes.
+"""Check an installation and report problems with their fixes.
 
     flask --app app doctor        python -m app.doctor, when Flask does not start
 

@@ -32,7 +32,7 @@ class Call:
 
     @cached_property  # every store needs it, at every call
     def key(self) -> str:
-        """The SHA-256 of the call in hexadecimal; equal requests to equal models have equal keys."""
+        """Return the SHA-256 of the call in hexadecimal; equal requests to equal models have equal keys."""
         written = json.dumps([self.model, self.request], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()
 

@@ -29,14 +29,14 @@ class Row:
 
     @property
     def agree(self) -> bool | None:
-        """Whether all answers are equal, ignoring case; None with fewer than two answers."""
+        """Return whether all answers are equal, ignoring case; None with fewer than two answers."""
         texts = [hop.answer.text for hop in self.hops if hop and hop.answer and hop.answer.text is not None]
         return len({text.casefold() for text in texts}) == 1 if len(texts) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How one run used a page: the numbers of the hops that cite it, and of those that only retrieved it."""
+    """The use of a page by one run: the numbers of the hops that cite it, and of those that only retrieved it."""
 
     cited: tuple[int, ...] = ()
     read: tuple[int, ...] = ()

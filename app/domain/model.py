@@ -29,7 +29,7 @@ class LabelSet(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a passage came from. Text that a model recited from memory is never shown as a source."""
+    """The origin of a passage. Text that a model recited from memory is never shown as a source."""
 
     CORPUS = "corpus"
     WEB = "web"
@@ -134,7 +134,7 @@ class Hop:
 
     @property
     def from_memory(self) -> bool:
-        """Whether the answer is based on text that a model recited, so it has no source."""
+        """Return whether the answer is based on text that a model recited, so it has no source."""
         if self.answer is None or self.answer.text is None:
             return False
         passages = [self.answer.cited.passage] if self.answer.cited else self.answer.retrieved
@@ -147,7 +147,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Where a run branches off another one: at hop `hop` of the run `parent`."""
+    """The point where a run branches off another one: hop `hop` of the run `parent`."""
 
     parent: str
     hop: int
@@ -202,29 +202,29 @@ class RunOptions:
     """The options of a run, stored with the run."""
 
     strategy: str = "question-guided"
-    """How to check."""
+    """The strategy of the check."""
     answerer: str = "retriever-reader"
-    """Who answers the questions."""
+    """The module that answers the questions."""
     labels: LabelSet = LabelSet.THREE
     """Labels that the verdict may have."""
     max_hops: int = 5
-    """Questions asked at most."""
+    """The maximum number of questions."""
     modules: tuple[tuple[str, str], ...] = ()
-    """The (role, implementation and version) pairs that were used, for those who read the report later."""
+    """The (role, implementation and version) pairs that were used, for readers of the report."""
     preset: str = "local"
-    """Mix of modules, or way of pursuing evidence."""
+    """Preset of modules, or of an evidence pursuit."""
     model: str | None = None
-    """Language model for what prompts one; null for none."""
+    """Language model of the prompted modules; null for none."""
     corpora: tuple[str, ...] = ("vital",)
     """Corpora to search."""
     fresh: bool = False
-    """Ask everything anew, also what the cache knows."""
+    """Repeat every call instead of using cached replies."""
     search: str | None = None
-    """Search engine of the answerer web-search; corpus for the corpora, null where nothing searches."""
+    """Search engine of the answerer web-search; corpus for the corpora, null if nothing is searched."""
     undated: bool = True
-    """Whether found pages without a date are evidence for a claim with one."""
+    """True if undated pages are evidence for a dated claim."""
     fact_checks: bool = True
-    """Whether what fact-checkers wrote is evidence."""
+    """True if fact-checkers' articles are evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +237,9 @@ class Usage:
     completion_tokens: int = 0
     """In the model's own tokens."""
     cached: int = 0
-    """Calls that were not made, because their reply was kept."""
+    """Calls that were not made because their reply was cached."""
     cost: float | None = None
-    """In the currency of the operator's prices; null where no price is set."""
+    """In the currency of the operator's prices; null if no price is set."""
 
     @property
     def tokens(self) -> int:

@@ -171,7 +171,7 @@ class PageReader(Protocol):
 
 
 class RunCommand(Enum):
-    """What a run is asked to do next."""
+    """The owner's command to a run."""
 
     CONTINUE = "go_on"
     FINISH_AFTER_HOP = "conclude"

@@ -49,12 +49,12 @@ class DailyLimitReached(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a waiting run is in the queue."""
+    """The place of a waiting run in the queue."""
 
     position: Annotated[int, Field(ge=1)]
     """1 is next."""
     seconds: Annotated[int, Field(ge=0)] | None
-    """Until its turn; null if not known."""
+    """Estimated seconds until its turn; null if not known."""
 
 
 class Admission:
@@ -109,7 +109,7 @@ class Admission:
         return Place(before + 1, None if seconds is None else math.ceil(seconds * (before + 1)))
 
     def _has_half(self, client: str) -> bool:
-        """Whether `client` has half of the queue. A queue of one place is not divided."""
+        """Return whether `client` has half of the queue. A queue of one place is not divided."""
         return self._max_waiting > 1 and list(self._clients.values()).count(client) >= self._max_waiting // 2
 
     def _retry_after(self, session: Session) -> int:

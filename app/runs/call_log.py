@@ -107,7 +107,7 @@ class CallLog:
         return RunCalls(self, run_id, is_new, is_fresh)
 
     def shares(self, call: Call) -> bool:
-        """Whether replies to this call are shared between runs."""
+        """Return whether replies to this call are shared between runs."""
         return call.costly and self._limit > 0
 
     def find(self, run_id: str, key: str, shares: bool) -> tuple[Any | None, bool]:

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 CARRY_OUT = "hopcheck.carry_out"
 QUEUED_SECONDS = 60
-"""How long a message counts as under way. Then it may be sent again: a worker may have died with it."""
+"""Time for which a message counts as under way. Then it may be sent again: a worker may have died with it."""
 
 MAX_QUEUED = 100
 """Messages in one queue; the scheduler sends the others when it has become shorter."""
@@ -92,7 +92,7 @@ class CeleryJobs:
             self._redis.expire(_queued(run_id), QUEUED_SECONDS)
 
     def resubmit_after(self, queue: str) -> float:
-        """While the queue holds messages, those of waiting runs may be among them; an empty one has lost them."""
+        """Return a longer time while the queue has messages: those of waiting runs may still be among them."""
         try:
             is_empty = cast(int, self._redis.llen(queue)) == 0
         except RedisError:

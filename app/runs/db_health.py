@@ -23,7 +23,7 @@ class Condition:
 
     where: str
     problem: str = ""
-    """Why it cannot be used, "" when it can."""
+    """The reason why it cannot be used, "" if it can."""
     is_missing: bool = False
     revision: str | None = None
     newest: str | None = None

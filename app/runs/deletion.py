@@ -21,7 +21,7 @@ from app.runs.projections import RunSummary, summary
 log = logging.getLogger(__name__)
 
 UNDO_SECONDS = 600.0
-"""How long a deleted run can be restored."""
+"""Time within which a deleted run can be restored."""
 
 DELETED = "Its owner deleted this check."
 
@@ -95,6 +95,6 @@ class Deletion:
         return True
 
     def _is_restorable(self) -> ColumnElement[bool]:
-        """The condition that a run can be restored; one deleted with its batch is restored only with it."""
+        """Return the condition that a run can be restored; one deleted with its batch is restored only with it."""
         with_its_batch = select(BatchRow.id).where(BatchRow.id == RunRow.batch, BatchRow.deleted_at.is_not(None))
         return and_(RunRow.deleted_at > database_now(-self._undo_seconds), ~with_its_batch.exists())

@@ -42,8 +42,8 @@ from app.runs.notifications import LocalSubscribers, Notifier, NullNotifier
 POLL_SECONDS = 0.5
 
 COALESCE_SECONDS = 0.05
-"""How long a follower collects further events after the first one, so that a burst is rendered once. A terminal event
-ends the wait."""
+"""Time for which a follower collects further events after the first one, so that a burst is rendered once. A terminal
+event ends the wait."""
 
 WAITING = PhaseEntered("waiting for its turn")
 """The last of the events that a run is created with: the second, unless the run is a branch."""
@@ -193,14 +193,14 @@ class EventStore:
             raise Unreadable from error
 
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
-        """As `read`, but wait up to `wait` seconds where there is nothing yet.
+        """Return new events as `read` does, waiting up to `wait` seconds for some.
 
         Returns () early when nothing more can come: the run has ended or does not exist, or the store was closed.
         """
         return self.follow_all({run_id: after}, wait).get(run_id, ())
 
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
-        """As `follow`, for several runs, each with its own number; only runs with new events are in the result."""
+        """Follow several runs, each from its own number; only runs with new events are in the result."""
         deadline = time.monotonic() + wait
         self._notifier.subscribe(self._subscribers.notify_all)
         with self._subscribers.subscribe(after) as subscription:
@@ -259,7 +259,7 @@ class _RunStates(NamedTuple):
 
     @property
     def is_final(self) -> bool:
-        """Whether there are no new events and none can come."""
+        """Return whether there are no new events and none can come."""
         return not self.advanced and not self.is_running
 
 

@@ -20,7 +20,7 @@ def new_id() -> str:
 
 
 def is_invalid_id(text: str) -> bool:
-    """Whether no run can have this id: PostgreSQL refuses queries with a NUL character."""
+    """Return whether no run can have this id: PostgreSQL refuses queries with a NUL character."""
     return "\0" in text
 
 

@@ -67,7 +67,7 @@ class ThreadJobs:
             self._changed.notify()
 
     def resubmit_after(self, queue: str) -> float:
-        """The process that stored the run is about to begin it, or is gone and its queue with it."""
+        """Return a short time: the run is about to begin, or was lost with the process that queued it."""
         return RESUBMIT_SECONDS
 
     def stop(self, wait: float = 0.0) -> None:

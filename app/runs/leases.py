@@ -46,7 +46,7 @@ class Lease:
     run_id: str
     epoch: int
     lost_leases: int = 0
-    """How many holders of the run were lost before this one."""
+    """The number of holders of the run that were lost before this one."""
     clock: MonotonicClock = field(default_factory=lambda: MonotonicClock(datetime.now(UTC)), compare=False, repr=False)
     """Times the holder's events: not before earlier events, and monotonic from then on."""
 
@@ -249,17 +249,17 @@ class LeaseMonitor:
 
 
 def is_free() -> ColumnElement[bool]:
-    """The condition that a run has no holder: its lease was never acquired, was released, or has expired."""
+    """Return the condition that a run has no holder: its lease was never acquired, was released, or has expired."""
     return RunRow.leased_until.is_(None)
 
 
 def in_queue(queue: str) -> ColumnElement[bool]:
-    """The condition that a run belongs to that job queue."""
+    """Return the condition that a run belongs to that job queue."""
     return RunRow.batch.is_(None) if queue == PEOPLE else RunRow.batch.is_not(None)
 
 
 def _is_one_of(leases: list[Lease]) -> ColumnElement[bool]:
-    """The condition that a row is one of these runs, in the epoch of its lease."""
+    """Return the condition that a row is one of these runs, in the epoch of its lease."""
     return and_(tuple_(RunRow.id, RunRow.epoch).in_([(lease.run_id, lease.epoch) for lease in leases]))
 
 

@@ -57,7 +57,7 @@ class RunRow(Base):
     cut_offs: Mapped[int] = mapped_column(default=0, server_default="0")
     """The number of leases that expired."""
     began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    """When the first lease was acquired."""
+    """The time at which the first lease was acquired."""
     wish: Mapped[str | None] = mapped_column(String(16))
     """The owner's command, a ports.RunCommand; None for CONTINUE."""
     parent: Mapped[str | None] = mapped_column(String(32), index=True)
@@ -68,15 +68,15 @@ class RunRow(Base):
     """From then on the run is hidden; it is purged later (deletion.py)."""
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     taken_down_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    """When the operator withdrew it from publication, which the owner cannot undo."""
+    """The time at which the operator withdrew it from publication, which the owner cannot undo."""
     imported: Mapped[bool] = mapped_column(default=False, server_default=false())
-    """Whether it was read from a file instead of carried out here."""
+    """True if it was read from a file instead of carried out here."""
     searched: Mapped[str] = mapped_column(Text, default=_searched, server_default="")
     """The claim in the form that searches use, because SQLite ignores case for ASCII letters only."""
 
 
 def is_visible() -> ColumnElement[bool]:
-    """The condition that a run was not deleted. Every query that shows runs to users includes it."""
+    """Return the condition that a run was not deleted. Every query that shows runs to users includes it."""
     return RunRow.deleted_at.is_(None)
 
 
@@ -158,7 +158,7 @@ class BatchClaimRow(Base):
     run_id: Mapped[str | None] = mapped_column(String(32))
     """Its newest run, once started."""
     problem: Mapped[str | None] = mapped_column(Text)
-    """Why the line is not a valid claim."""
+    """The reason why the line is not a valid claim."""
 
 
 class SpendingRow(Base):

@@ -107,5 +107,5 @@ def hop_to_note(report: Report, number: int) -> int:
 
 
 def _matches(run_id: str, hop: int, seen: datetime | None) -> tuple[ColumnElement[bool], ...]:
-    """The conditions for the note written at `seen`; None matches no note."""
+    """Return the conditions for the note written at `seen`; None matches no note."""
     return NoteRow.run_id == run_id, NoteRow.hop == hop, NoteRow.written_at == seen

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 CHANNEL = "hopcheck:events"
 
 RETRY_SECONDS = 5.0
-"""How long a failed connection is not used again, so that a Redis that hangs does not delay every event."""
+"""Time for which a failed connection is not used, so that an unresponsive Redis does not delay every event."""
 
 TIMEOUT_SECONDS = 0.5
 

@@ -44,10 +44,10 @@ class StoredRun:
     last_seq: int
     report: Report
     command: RunCommand = RunCommand.CONTINUE
-    """What its owner asked for."""
+    """The owner's current command."""
     published_at: datetime | None = None
     taken_down_at: datetime | None = None
-    """When the operator withdrew it from publication."""
+    """The time at which the operator withdrew it from publication."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ class RunSummary:
     state: Annotated[str, Field(json_schema_extra={"enum": list(STATES)})]
     created_at: Moment
     imported: bool = False
-    """Whether it was read from a file."""
+    """True if it was read from a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs to list; an empty field does not restrict."""
+    """The filters of a list of runs; an empty field does not restrict it."""
 
     words: str = ""
     """Words that the claim must contain, ignoring case and accents, alone or within other words."""
@@ -156,7 +156,7 @@ class RunQueries:
         return PEOPLE if batch is None else BATCHES
 
     def exists(self, run_id: str) -> bool:
-        """Whether the run exists and was not deleted."""
+        """Return whether the run exists and was not deleted."""
         with self._sessions() as session:
             return session.scalar(select(RunRow.id).where(RunRow.id == run_id, is_visible())) is not None
 

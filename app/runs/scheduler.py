@@ -1,4 +1,4 @@
-"""Periodic work on one database: requeue orphaned runs, feed batches, delete what has been kept long enough."""
+"""Periodic work on one database: requeue orphaned runs, feed batches, delete expired runs."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def newest_revision(migrations: Path = MIGRATIONS) -> str:
 
 
 def is_newest(url: str) -> bool:
-    """Whether the database at `url` has the newest version; False for a missing or broken one."""
+    """Return whether the database at `url` has the newest version; False for a missing or broken one."""
     kept, _, path = url.partition(":///")
     found = _in_sqlite(path.partition("?")[0]) if kept == "sqlite" else _in_another(url)
     return found == newest_revision()

@@ -184,7 +184,7 @@ class Runs:
         return self._events.follow(run_id, after, wait)
 
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
-        """As `follow`, for several runs; only runs with new events are in the result."""
+        """Follow several runs; only runs with new events are in the result."""
         return self._events.follow_all(after, wait)
 
     def interrupt(self, run_id: str, message: str) -> bool:

@@ -69,7 +69,7 @@ class EvidencePursuit:
     reasoner: Reasoner
     variant: Variant = Variant()
     speculative: bool = False
-    """Whether questions are answered in parallel; useful when answers are computed on another machine."""
+    """Answer questions in parallel; useful when answers are computed on another machine."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None

@@ -64,7 +64,7 @@ class QuestionGuided:
     validator: QAValidator
     reasoner: Reasoner
     speculative: bool = False
-    """Whether calls start before they are known to be needed; useful when D, Q or V run on another machine."""
+    """Start calls before they are known to be needed; useful when D, Q or V run on another machine."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None

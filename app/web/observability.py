@@ -31,7 +31,7 @@ MAX_PATH = 200
 Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size", "type", "full"]
 
 REASON_BY_STATUS: dict[int, Reason] = {413: "size", 415: "type", 429: "full"}
-"""Why a response with this status was a refusal, unless a reason was logged already."""
+"""The reason to log for a refusal with this status, unless one was logged already."""
 
 IPV6_BITS = 64
 """A household usually gets a whole /64 network, so the other bits do not identify a client."""

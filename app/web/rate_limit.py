@@ -36,7 +36,7 @@ PASSWORD_LIMIT = "10 per minute; 100 per day"
 """Attempts from one address since its last correct password."""
 
 REDIS_SECONDS = 0.5
-"""How long a request waits for Redis before this process counts in memory."""
+"""Time limit for Redis, after which this process counts in memory."""
 
 
 def limit_requests(app: Flask, settings: Settings) -> None:
@@ -64,7 +64,7 @@ def _limit_guesses(app: Flask, limiter: Limiter) -> None:
 
     @app.after_request
     def forget_attempts(response: Response) -> Response:
-        """A correct password clears the address's count."""
+        """Clear the address's count after a correct password."""
         if request.blueprint == site_password.name and response.status_code == 303:
             for each in limiter.current_limits:
                 limiter.limiter.clear(each.limit, *each.request_args)

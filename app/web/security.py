@@ -51,7 +51,7 @@ def _is_foreign() -> bool:
 
 
 MAX_CLOCK_SKEW = timedelta(days=1)
-"""By so much the clock that a cookie was signed by may have been ahead."""
+"""Accepted lead of the clock with which a cookie was signed."""
 
 
 class ClockSkewSigner(TimestampSigner):

@@ -35,7 +35,7 @@ THREADS_FOR_PAGES = 4
 """Server threads that are never taken by streams."""
 
 TICK_SECONDS = 1.0
-"""How long a follower waits for events before it looks at the queue and writes something.
+"""Time for which a follower waits for events before it checks the queue and writes something.
 
 The server notices a closed tab at the second write, so its slot is free again after two ticks.
 """
@@ -88,7 +88,7 @@ class Renderer(Protocol):
 
     @property
     def ended(self) -> bool:
-        """Whether the rendered run has ended."""
+        """Return whether the rendered run has ended."""
 
     def render(self, events: Sequence[StoredEvent]) -> str:
         """Return messages for these events, at least one. The last has the last event's number as its id."""
@@ -102,7 +102,7 @@ class MessageSource(Protocol):
 
     @property
     def ended(self) -> bool:
-        """Whether there will be no more messages."""
+        """Return whether there will be no more messages."""
 
     def next(self, wait: float) -> str:
         """Return the messages about new events, waiting up to `wait` seconds for some; "" where there are none."""
@@ -157,10 +157,10 @@ class PageUpdates:
         return tuple(hop for hop in hops if hop.number in numbers)
 
     def _buttons_change(self, events: Sequence[StoredEvent]) -> bool:
-        """Whether these events keep the first hop or end the run, which changes what the owner can do.
+        """Return whether these events keep the first hop or end the run, which changes the owner's possible actions.
 
-        Buttons are replaced for nothing else, because one that is replaced while it is pressed does nothing. The run
-        may have been read after some of these events, so kept hops are counted.
+        Buttons are replaced in these cases only, because a button that is replaced while it is pressed has no effect.
+        The run may have been read after some of these events, so kept hops are counted.
         """
         kept = sum(isinstance(each.event, HopKept) for each in events)
         return bool(self.run.report.ended or (kept and kept == len(self.run.report.context)))
@@ -196,7 +196,7 @@ class _RunMessages:
 
     @property
     def ended(self) -> bool:
-        """Where the run had ended before the stream began, the client still gets all events up to that end."""
+        """Return whether the run has ended and the client has received all events up to that end."""
         return self._renderer.ended and self._after >= self._last_seq
 
     def next(self, wait: float) -> str:

@@ -78,7 +78,7 @@ def duration(seconds: float) -> str:
 
 
 PASSAGES_PER_SHARD = 20_000
-"""Approximate maximum of work that a resumed build repeats."""
+"""Also about the most passages that a resumed build writes again."""
 MAX_REPORTED_PROBLEMS = 20
 """Problems reported during the build; problems.txt lists all of them."""
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]|[a-z0-9]")

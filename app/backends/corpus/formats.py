@@ -194,7 +194,7 @@ def _text(row: dict, key: str, missing: str | None = None) -> str:
 
 
 def _address(url: Any) -> str | None:
-    """Return a web address, which the page shows as a link. Raises for anything else."""
+    """Return a web address, which the page shows as a link. Raises Unreadable for anything else."""
     if url in (None, ""):
         return None
     if not isinstance(url, str) or not re.fullmatch(r"https?://[^\s\"<>]{1,2000}", url):

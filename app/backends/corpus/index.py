@@ -65,7 +65,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """The manifest of the corpus in `folder`. Raises ModelUnavailable when it is missing, old or damaged."""
+        """Read the manifest of the corpus in `folder`. Raises ModelUnavailable when it is missing, old or damaged."""
         fix = fix_for(folder.name)
         try:
             row = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))

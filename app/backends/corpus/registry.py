@@ -90,12 +90,12 @@ def vital_file() -> Path:
 
 
 def vital_articles() -> tuple[Article, ...]:
-    """Yield the 10,033 articles of `vital`, in the package's order."""
+    """Return the 10,033 articles of `vital`, in the package's order."""
     return read_extracts(vital_file())
 
 
 def read_extracts(path: Path) -> tuple[Article, ...]:
-    """Yield the articles of a {title: {title, extract, description, topic}} file that have a text.
+    """Return the articles of a {title: {title, extract, description, topic}} file that have a text.
 
     The description goes before the extract, because it alone carries the years of a life. The judge and the reader
     were trained on exactly this form. Raises ModelUnavailable when the file is damaged.

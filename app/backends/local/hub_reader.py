@@ -1,7 +1,7 @@
-"""An extractive reader by hub name or folder: RoBERTa on SQuAD 2.0, or any other model of that kind.
+"""An extractive reader named by hub name or folder: RoBERTa on SQuAD 2.0, or any other model of that kind.
 
-The model's own tokenizer makes the windows, so it may be of any family. As SQuAD 2.0 has it, the model points at its
-first token where a window holds no answer, and the best span must beat that (Devlin et al., 2019, section 4.3).
+The model's own tokenizer makes the windows, so it may be of any family. As usual for SQuAD 2.0, the model points at its
+first token if a window has no answer, and the best span must score higher (Devlin et al., 2019, section 4.3).
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from app.domain.progress import used
 
 FIX = "flask --app app models fetch reader, or READER with the folder of a model"
 MAX_TOKENS = 384
-"""Of one window, as SQuAD's readers are trained; less where the model takes less."""
+"""Of one window, as in the training of SQuAD readers; fewer if the model's window is smaller."""
 STRIDE = 128
 
 Rated = tuple[Window, int, int, float]
-"""A window, its best span's characters [start, end), and how far (in logits) it beats having no answer."""
+"""A window, the characters [start, end) of its best span, and the span's margin over "no answer" in logits."""
 
 
 class HubReader:
     """Implements `Reader`. Loaded at the first question, once; computes in the inference queue."""
 
     def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
-        """`inference` is the process's queue, left out the reader has one for itself; `threads` bounds PyTorch."""
+        """`inference` is the process's queue; without it the reader creates its own. `threads` limits PyTorch."""
         self.name = shown_name(name_or_path)
         self._inference = inference or Inference()
         self._weights = LazyModel(self._inference, lambda: read_files(name_or_path, threads, fix), self.name)
 
     def load(self) -> Pretrained:
-        """The model, loaded now rather than at the first question. Raises ModelUnavailable."""
+        """Load the model before the first question and return it. Raises ModelUnavailable."""
         return self._weights()
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
-        """The span that beats "no answer" by most, over all passages (best first), or an Answer whose text is None.
+        """Return the span with the largest margin over "no answer" in all passages (best first), or an empty Answer.
 
-        `score` is the probability that it is an answer, by the model's own logits; not calibrated. Raises
-        ModelUnavailable, and CallFailed when the model's output is not a number or the call takes too long.
+        The text of an empty Answer is None. `score` is the uncalibrated probability of an answer by the model's logits.
+        Raises ModelUnavailable, and CallFailed when the model's output is not a number or the call takes too long.
         """
         weights = self.load()
         texts = [[passage.title, passage.text] for passage in passages]
@@ -62,7 +62,7 @@ class HubReader:
         return replace(nothing, text=cited.text, cited=cited)
 
     def _answered(self, weights: Pretrained, question: str, passages: Sequence[Passage]) -> dict[str, Any]:
-        """`span`, the answer as (place of the passage, first character, end) or None, and `score` as in `read`."""
+        """Return `span`, the answer as (passage's position, first character, end) or None, and `score` as in `read`."""
         rated = self._inference.run(lambda: _rated_windows(weights, question, passages))
         if rated:
             used(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
@@ -74,9 +74,9 @@ class HubReader:
 
 
 def read_files(name_or_path: str, threads: int, fix: str, untrained: str | None = None) -> Pretrained:
-    """The model and its tokenizer. `untrained` is the head that training is about to give a base (pretrained.py).
+    """Load the model and its tokenizer. `untrained` is the head that training is about to add (loading.py).
 
-    Raises ModelUnavailable for a model that is no reader, or could not say that there is no answer.
+    Raises ModelUnavailable for a model that is not a reader, or cannot express that there is no answer.
     """
     weights = load(name_or_path, EXTRACTIVE_QA, threads, fix, untrained)
     tokenizer = weights.tokenizer
@@ -88,7 +88,7 @@ def read_files(name_or_path: str, threads: int, fix: str, untrained: str | None 
 
 
 def windows_of(tokenizer: Any, question: str, passage: Passage, place: int) -> Iterator[Window]:
-    """The windows of one passage, in the form that the model's tokenizer gives to a question and a text."""
+    """Yield the windows of one passage, as the model's tokenizer encodes a question and a text."""
     asked = _cut(tokenizer, question, MAX_QUESTION_TOKENS)
     head = f"{_cut(tokenizer, passage.title, MAX_TITLE_TOKENS)}. " if passage.title else ""
     pair = tokenizer(
@@ -123,25 +123,25 @@ def _inside(text: str, head: int, token: tuple[int, int], word: tuple[int, int])
 
 
 def _is_mark(character: str) -> bool:
-    """Whether it is white space or punctuation, in any script."""
+    """Return whether the character is white space or punctuation, in any script."""
     return character.isspace() or unicodedata.category(character)[0] == "P"
 
 
 def _cut(tokenizer: Any, text: str, tokens: int) -> str:
-    """The beginning of `text`, at most so many tokens of it."""
+    """Return the beginning of `text`, at most `tokens` tokens long."""
     (encoding,) = tokenizer(text, add_special_tokens=False).encodings
     return text if len(encoding.ids) <= tokens else text[: encoding.offsets[tokens - 1][1]]
 
 
 def _rated_windows(weights: Pretrained, question: str, passages: Sequence[Passage]) -> list[Rated]:
-    """Every window that is read. In the queue from the tokenizer on, for that is not made for two threads at once."""
+    """Return every window read. Runs in the queue, including the tokenizer, which is not thread-safe."""
     windows = (windows_of(weights.tokenizer, question, passage, place) for place, passage in enumerate(passages))
     chosen = nearest_windows(list(chain.from_iterable(windows)), question, passages)
     return _rated(weights, chosen) if chosen else []
 
 
 def _rated(weights: Pretrained, group: Sequence[Window]) -> list[Rated]:
-    """The best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
+    """Return the best span of every window, in one forward pass. Raises CallFailed when a logit is not a number."""
     import torch
 
     batch = as_batch(group, pad=weights.tokenizer.pad_token_id or 0)

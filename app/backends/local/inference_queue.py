@@ -71,7 +71,7 @@ class Inference:
         return self._ask(_Item(work, self._what, self._call_seconds, alone))
 
     def load(self, work: Callable[[], T]) -> T:
-        """As `run`, for work that loads a model; limited by LOAD_SECONDS."""
+        """Run work that loads a model, as `run` does but limited by LOAD_SECONDS."""
         return self._ask(_Item(work, "Loading a model", LOAD_SECONDS, loads=True))
 
     def _ask(self, item: _Item) -> Any:

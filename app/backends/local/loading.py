@@ -50,7 +50,7 @@ def why_missing(name: str) -> str:
 
 
 def model_folder(name: str, fix: str) -> Path:
-    """The folder with the model's files. Raises ModelUnavailable with why_missing's sentence and `fix`."""
+    """Return the folder with the model's files. Raises ModelUnavailable with why_missing's sentence and `fix`."""
     reason, folder = why_missing(name), folder_of(name)
     if reason or folder is None:
         raise ModelUnavailable(reason.rstrip("."), fix)
@@ -160,7 +160,7 @@ class Pretrained:
 
 @dataclass(frozen=True, slots=True)
 class ModelKind:
-    """What a model must be: the name of transformers' Auto class, what that is in words, and its head's outputs."""
+    """A required kind of model: the name of transformers' Auto class, its description, and its head's outputs."""
 
     auto: str
     words: str

@@ -87,7 +87,7 @@ class Decision:
     threshold: float
 
     def probability(self, found: BestSpan, rank: int) -> float:
-        """The probability for the best span of a window of the passage at place `rank`."""
+        """Return the probability for the best span of a window of the passage at position `rank`."""
         logit = self.answerable * found.answerable + self.span * found.span + self.rank * rank + self.bias
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
 
@@ -135,7 +135,7 @@ class SpanReader:
         return Answer(cited.text, cited, tuple(passages), score=reply["score"])
 
     def _answered(self, question: Question, passages: Sequence[Passage]) -> dict[str, Any]:
-        """`span`, the answer as (place of the passage, first character, end) or None, and `score` as in `read`."""
+        """Return `span`, the answer as (passage's position, first character, end) or None, and `score` as in `read`."""
         _, _, decision, _ = self.load()
         rated = [
             (decision.probability(best, window.passage), window, best)

@@ -1,4 +1,4 @@
-"""How a question and a passage become the reader's input, and how a pair of tokens becomes characters again.
+"""Encode a question and a passage as the reader's input, and map tokens back to characters.
 
 Training and inference share it. BERT's form is used: [CLS] question [SEP] title. text [SEP], token types 0 and 1. A
 passage that does not fit is read in overlapping windows.
@@ -23,7 +23,7 @@ MAX_TITLE_TOKENS = 32
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One input of the reader.
+    """One input window of the reader.
 
     `token_ids` and `token_types` are the model's; `words[i]` is the (start, end) in the passage's text of the word that
     token i belongs to, or None for a token that cannot be part of an answer (question, title, [CLS], [SEP]).
@@ -37,7 +37,7 @@ class Window:
 
 
 def tokenizer_from(path: Path) -> Tokenizer:
-    """The tokenizer in a tokenizer.json. "[SEP]" in a passage is five characters to it and never the separator."""
+    """Load the tokenizer from a tokenizer.json. It reads "[SEP]" in a passage as plain text, not as the separator."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))
@@ -48,7 +48,7 @@ def tokenizer_from(path: Path) -> Tokenizer:
 
 
 def windows(tokenizer: Tokenizer, question: str, title: str, text: str, passage: int = 0) -> Iterator[Window]:
-    """The windows of one passage in order, each with the question and the title; none when the text holds no token."""
+    """Return the windows of one passage in order, each with the question and the title; none for an empty text."""
     first, separator = _special(tokenizer, "[CLS]"), _special(tokenizer, "[SEP]")
     asked = tokenizer.encode(question, add_special_tokens=False).ids[:MAX_QUESTION_TOKENS]
     head = tokenizer.encode(f"{title}. ", add_special_tokens=False).ids[:MAX_TITLE_TOKENS] if title else []
@@ -76,7 +76,7 @@ def _special(tokenizer: Tokenizer, token: str) -> int:
 
 
 def words_of(encoding: Encoding) -> list[tuple[int, int]]:
-    """Token by token the character range of its whole word: an answer never begins or ends inside a word."""
+    """Return the character range of each token's whole word: an answer never begins or ends inside a word."""
     ranges: dict[tuple[int | None, int | None], tuple[int, int]] = {}
     words = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
     for word, (start, end) in zip(words, encoding.offsets, strict=True):
@@ -86,9 +86,9 @@ def words_of(encoding: Encoding) -> list[tuple[int, int]]:
 
 
 def as_batch(group: Sequence[Window], pad: int) -> dict[str, Tensor]:
-    """The model's inputs for some windows, padded on the right: int64 and bool tensors [windows, longest].
+    """Return the model's inputs for some windows, padded on the right: int64 and bool tensors [windows, longest].
 
-    `answerable_tokens` marks the tokens of the passages' text; the rest is what a BERT model takes by these names.
+    `answerable_tokens` marks the tokens of the passages' text; the other names are those of BERT's inputs.
     """
     import torch
 

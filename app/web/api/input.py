@@ -1,4 +1,4 @@
-"""What a program sends: one JSON object of the fields in schemas.py, or a sentence about the field that is wrong."""
+"""Parse the JSON objects that programs send (schemas.py); an error is one sentence about the invalid field."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from app.web.services import capabilities, services
 SentFields = TypeVar("SentFields", bound=Request)
 
 MISSING = {"claim": "Please write a claim.", "hop": "Choose the hop to go on from.", "claims": NO_CLAIMS}
-"""What is said of a required field that is left out."""
+"""Messages for required fields that are missing."""
 WRONG = {
     "max_hops": MAX_HOPS_REQUIRED,
     "hop": "The hop must be its number, a whole one from 1 on.",
     "corpora": "corpora must be a list of names.",
 }
-"""What is said of a value that its field cannot have, where its type does not say enough."""
+"""Messages for invalid values, where the field's type alone would not explain enough."""
 
 
 def sent(model: type[SentFields]) -> SentFields:
-    """Return the fields of the request's JSON object; a field that is null counts as left out, no body as no fields.
+    """Return the fields of the request's JSON object; a null field counts as omitted, an empty body as no fields.
 
-    Raises BadRequest for what is not a JSON object in UTF-8, InvalidInput for a field that is unknown or wrong.
+    Raises BadRequest for anything but a JSON object in UTF-8, InvalidInput for an unknown or invalid field.
     """
     try:
         text = request.get_data().decode("utf-8")
@@ -53,12 +53,12 @@ def sent(model: type[SentFields]) -> SentFields:
 
 
 def sent_run() -> RunRequest:
-    """The claim and the options of a run. Raises InvalidInput, which names the field, also for what cannot run here."""
+    """Return the claim and options of a run. Raises InvalidInput, naming the field, also for unavailable options."""
     return RunRequest.resolve(sent(NewRun).model_dump(exclude_none=True), capabilities())
 
 
 def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
-    """The claims of a batch, the options as for a run, and a title. Raises InvalidInput, which names the field."""
+    """Return the claims of a batch, the options as for a run, and a title. Raises InvalidInput, naming the field."""
     fields = {name: value for name, value in sent(NewBatch) if value is not None}
     claims, title = fields.pop("claims"), fields.pop("title", "")
     if not isinstance(claims, list):
@@ -69,7 +69,7 @@ def sent_batch() -> tuple[tuple[BatchLine, ...], RunOptions, str]:
 
 
 def _claim_fields(claim: Any) -> dict[str, str]:
-    """The fields of one claim of a batch, which may be sent as text alone. Raises InvalidInput."""
+    """Return the fields of one claim of a batch, which may be sent as plain text. Raises InvalidInput."""
     fields = {"claim": claim} if isinstance(claim, str) else claim
     if not isinstance(fields, dict) or "claim" not in fields or not set(fields) <= set(CLAIM_FIELDS):
         raise InvalidInput(f"Each claim must be text, or an object of {', '.join(CLAIM_FIELDS)}.", "claims")
@@ -80,23 +80,23 @@ def _claim_fields(claim: Any) -> dict[str, str]:
 
 
 def sent_key() -> str:
-    """What stands for the request's Idempotency-Key, "" without one.
+    """Return the signed Idempotency-Key of the request, "" without one.
 
-    The id of the run or batch is made of it, so the key is signed: one that is easy to guess makes no id that is.
+    The id of the run or batch is derived from it. Signing prevents a guessable key from giving a guessable id.
     """
     key = request.headers.get("Idempotency-Key")
     return Signer(current_app.config["SECRET_KEY"], salt="idempotency").get_signature(key).decode() if key else ""
 
 
 def check_after() -> None:
-    """Raise InvalidInput where `?after=` is no event's number; whoever reads the stream takes that for the start."""
+    """Raise InvalidInput if `?after=` is not an event's number, which the stream would treat as its beginning."""
     text = request.args.get("after")
     if text is not None and not (text.isascii() and text.isdigit()):
         raise InvalidInput("after must be the number of an event.", "after")
 
 
 def _wrong(error: ValidationError) -> InvalidInput:
-    """The first fault in a sentence that names the field."""
+    """Return the first validation error as a sentence that names the field."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     name, kind = str(fault["loc"][0]), fault["type"]
     if kind == "missing":
@@ -109,5 +109,5 @@ def _wrong(error: ValidationError) -> InvalidInput:
 
 
 def _refuse(constant: str) -> NoReturn:
-    """NaN and the infinities, which Python reads and JSON has not."""
+    """Reject NaN and the infinities, which Python parses although they are not JSON."""
     raise ValueError(constant)

@@ -32,18 +32,18 @@ BRANCH = (
 )
 
 BY_ID = (404, 501, 503)
-"""Problems of a run that is asked for by its id."""
+"""Problems when a run is requested by its id."""
 OWNED = (401, *BY_ID)
-"""The same where only its owner may ask."""
+"""Problems when only the run's owner may request it."""
 STEERED = (400, 409, 413, 415, 422, *OWNED)
-"""The same where something is sent that changes the run."""
+"""Problems when the request changes the run."""
 STARTED = (400, 401, 413, 415, 422, 429, 503)
 LISTED = (401, 422, 503)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of an operation, in the query where nothing else is said."""
+    """A parameter of an operation, in the query by default."""
 
     name: str
     schema: Schema
@@ -87,7 +87,7 @@ class Operation:
     """One operation. `answer` and `body` name schemas; an answer that is not JSON has its schema in `content`."""
 
     path: str
-    """Method and path, below the API's own where it does not begin with two slashes."""
+    """Method and path, relative to the API's path unless it begins with two slashes."""
     name: str
     summary: str
     answered: str
@@ -147,7 +147,7 @@ def _content(description: str, media: str, schema: Schema) -> Schema:
 
 
 def _steering(path: str, name: str, summary: str, about: str, answered: str = "The run.") -> Operation:
-    """An operation that changes a run of the asker's and takes no fields."""
+    """Return an operation that changes a run of the principal and takes no fields."""
     return Operation(
         f"post /runs/{{run_id}}/{path}",
         name,

@@ -1,7 +1,7 @@
-"""The report of a run as JSON: what the exports and the API write, what an import reads, and its JSON Schema.
+"""The report of a run as JSON, written by exports and the API and read by imports, and its JSON Schema.
 
-Everything that a run's page shows is in it. Change VERSION when a field goes away or changes its meaning; a new field
-does not change it, and needs a default, for older files lack it. The limits are those of an import: a file may come
+It contains everything that a run's page shows. Change VERSION when a field is removed or changes its meaning. A new
+field does not change it, and needs a default because older files lack it. The limits apply to imports: a file may come
 from anybody, so nothing in it may be too large to show.
 """
 
@@ -55,11 +55,11 @@ _LIMITED: Mapping[Any, Any] = {
     int: Count,
     float | None: Amount | None,
 }
-"""Types of the domain, and what an import takes in their place."""
+"""Types of the domain, and their replacements for imports."""
 
 
 class Part:
-    """Validation of every part of a report; an error does not repeat what was sent."""
+    """Validation of every part of a report; errors do not repeat the input."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar = ConfigDict(strict=True, hide_input_in_errors=True, use_attribute_docstrings=True)
@@ -99,28 +99,28 @@ else:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(Part):
-    """A passage that a hop looked at."""
+    """A passage that a hop retrieved."""
 
     title: Words
     source: Words
-    """Where it is from, with its licence."""
+    """The name of its source, with the licence."""
     url: Address | None
-    """As it was found: follow nothing but http and https."""
+    """Unchanged from the source: follow only http and https."""
     published: Name | None
     """A day, like 2020-10-31."""
     origin: Origin
-    """A recited passage comes from a model's memory and is no source."""
+    """Recited passages come from a model's memory and are not sources."""
     fact_check: bool = False
-    """Whether a known fact-checker published it."""
+    """True if a known fact-checker published it."""
     score: Number
-    """The retriever's own; compares within one hop only."""
+    """The retriever's score; comparable within one hop only."""
     text: PassageText
     cited: bool
-    """Whether the answer is in it."""
+    """True if the answer is in it."""
     start: Count | None
-    """Where the answer begins in the text, in Unicode code points."""
+    """The start of the answer in the text, in Unicode code points."""
     end: Count | None
-    """Where it ends."""
+    """The end of the answer in the text, in Unicode code points."""
 
 
 def _answer_is_within(evidence: Evidence) -> Evidence:
@@ -135,26 +135,26 @@ CheckedEvidence = Annotated[Evidence, AfterValidator(_answer_is_within)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHop(Part):
-    """One question and what came of it."""
+    """One question with its answer and outcome."""
 
     number: HopNumber
     question: Words
-    """Empty when none could be asked."""
+    """Empty when no question could be asked."""
     answer: Words | None
-    """null while it is sought, and when none was found."""
+    """null while the question is being answered, and when no answer was found."""
     status: HopStatus
     reason: Words
-    """Why it was kept or set aside, or what failed."""
+    """The reason why it was kept or set aside, or what failed."""
     from_memory: bool = False
-    """Whether its answer rests on what a model recited, and on no source."""
+    """True if its answer is based on text that a model recited and has no source."""
     answerer: Name | None
-    """null while nothing came back."""
+    """null until the answerer has returned."""
     began: Seconds
     """Seconds after the run's start."""
     seconds: Seconds
     usage: RunUsage = field(default_factory=RunUsage)
     evidence: Annotated[tuple[CheckedEvidence, ...], Field(max_length=MAX_PASSAGES)]
-    """Everything that was looked at, best first."""
+    """Every retrieved passage, best first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,7 @@ class RationaleSentence(Part):
 
     text: Words
     hops: Annotated[tuple[HopNumber, ...], Field(max_length=MAX_HOPS)]
-    """The hops that the sentence rests on."""
+    """The hops that support the sentence."""
     from_memory: bool = False
 
 
@@ -177,30 +177,30 @@ class Module(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchedFrom(Part):
-    """Where the run branches off an earlier one."""
+    """The point where the run branches off an earlier one."""
 
     parent: RunId
     """The id of the earlier run."""
     hop: HopNumber
     """The hops before this one are those of the earlier run."""
     question: Words | None
-    """What it asks in place of that hop; null where the hop was left out."""
+    """The new question of that hop; null if the hop was left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFrom(Part):
-    """Not made here but read from a file: nothing of it is verified."""
+    """Metadata of a report that was imported from a file; nothing in it is verified."""
 
     made_at: Moment
-    """When its check began, as the file says, in UTC."""
+    """The start of its check according to the file, in UTC."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport(Part):
-    """A run with its verdict and every hop; what there is none of is null. Times are seconds."""
+    """A run with its verdict and every hop; missing values are null. Times are in seconds."""
 
     version: Literal[1]
-    """Of this schema. New fields may come without a new version."""
+    """The version of this schema. New fields may be added without a new version."""
     id: str = ""
     created_at: Moment
     claim: str
@@ -209,20 +209,20 @@ class RunReport(Part):
     """A day, like 2020-10-31."""
     state: State
     phase: str | None = None
-    """What is being done, while it is running."""
+    """The current activity of a running run."""
     label: Label | None
     confidence: Share | None
     rationale: Annotated[tuple[RationaleSentence, ...], Field(max_length=100)]
     missing: Words | None
-    """What would have been needed."""
+    """The missing evidence."""
     problem: Words | None
-    """Why there is no verdict."""
+    """The reason why there is no verdict."""
     stopped_because: Words | None
-    """Why no more questions were asked."""
+    """The reason why no more questions were asked."""
     failures: Annotated[tuple[Words, ...], Field(max_length=200)]
-    """What did not work though the run went on."""
+    """Problems that did not stop the run."""
     resumed: Annotated[int, Field(ge=0, le=100)]
-    """How often it was interrupted and resumed."""
+    """The number of times it was interrupted and resumed."""
     branch: BranchedFrom | None = None
     imported: ImportedFrom | None = None
     seconds: Seconds
@@ -235,16 +235,16 @@ class RunReport(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ExportedRun(RunReport):
-    """A report of Hopcheck. Texts are data from elsewhere: escape them, and follow no url but http and https."""
+    """A report of Hopcheck. Texts come from elsewhere: escape them, and follow only http and https URLs."""
 
     OPTIONAL: ClassVar = ("notes",)
 
     notes: tuple[Note, ...] = ()
-    """Its owner's notes; only where the owner asked for them."""
+    """The owner's notes; only if the owner requested them."""
 
 
 REPORT = TypeAdapter(RunReport)
-"""Validates an import."""
+"""Validator of imports."""
 
 
 def export_schema() -> dict[str, Any]:

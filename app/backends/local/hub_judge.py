@@ -104,9 +104,10 @@ class HubJudge:
         return calibration_of(self._name_or_path)
 
     def classify(self, pairs: Sequence[tuple[str, Evidence]]) -> list[Probabilities]:
-        """Return (supports, refutes, not enough) for each (claim, (title, text) passages) pair; no call for no evidence.
+        """Return (supports, refutes, not enough) for each (claim, (title, text) passages) pair.
 
-        Raises ModelUnavailable, and CallFailed when the output is not a number or the call takes too long.
+        Without evidence no call is made. Raises ModelUnavailable, and CallFailed when the output is not a number or
+        the call takes too long.
         """
         has_evidence = [any(text.strip() for _, text in passages) for _, passages in pairs]
         asked = [pair for pair, has_words in zip(pairs, has_evidence, strict=True) if has_words]

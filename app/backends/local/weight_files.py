@@ -34,8 +34,8 @@ def matches_checksums(folder: Path) -> bool:
 def unchanged_since_checked(folder: Path) -> bool:
     """Return `matches_checksums`, but skip files that were not modified since they last matched.
 
-        The modification time of SHA256SUMS is the time of that match. Disk corruption goes unnoticed here; `doctor` reads
-    every byte.
+    The modification time of SHA256SUMS is the time of that match. Disk corruption goes unnoticed here; `doctor`
+    reads every byte.
     """
     try:
         checked, named = (folder / CHECKSUMS_FILE).stat().st_mtime_ns, _named(folder)

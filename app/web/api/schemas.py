@@ -1,4 +1,4 @@
-"""What the JSON API takes and answers, as models and dataclasses from which its OpenAPI document is derived."""
+"""Request and response schemas of the JSON API, from which its OpenAPI document is derived."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.runs.report_schema import STATES, Options, RunReport, RunUsage
 from app.text.claims import MAX_CLAIM_LENGTH, MAX_DATE_LENGTH, MAX_SPEAKER_LENGTH, MIN_CLAIM_LENGTH
 
 HIGHEST_HOP = 999
-"""No run has so many; a longer number is not worth reading."""
+"""Upper limit of hop numbers in requests; no run has as many hops."""
 
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]
@@ -29,17 +29,17 @@ State = Annotated[str, Field(json_schema_extra={"enum": list(STATES)})]
 
 
 class Request(BaseModel):
-    """A JSON object that is sent; a field that is null counts as left out."""
+    """A JSON object in a request; a null field counts as omitted."""
 
     model_config = ConfigDict(strict=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class Nothing(Request):
-    """No field at all, or no body."""
+    """An object without fields, or no body."""
 
 
 def _said(about: str, **limits: Any) -> Any:
-    """Describe a field; the limits are for the schema, for app/text/claims.py refuses a text in words."""
+    """Describe a field. The limits are for the schema only: app/text/claims.py checks them with clearer messages."""
     return Field(None, description=about, json_schema_extra=limits or None)
 
 
@@ -60,11 +60,11 @@ SENT_AS: dict[Any, Any] = {
     tuple[str, ...]: list[str],
     LabelSet: Annotated[str, Field(json_schema_extra={"enum": list(LabelSet)})],
 }
-"""How types of RunOptions are sent."""
+"""The JSON types of some fields of RunOptions."""
 
 
 def _options() -> dict[str, Any]:
-    """The fields of RunOptions that can be chosen, each of which may be left out."""
+    """Return the selectable fields of RunOptions, all optional."""
     hints, about = get_type_hints(RunOptions), descriptions(RunOptions)
     kinds = {each.name: SENT_AS.get(hints[each.name], hints[each.name]) for each in fields(RunOptions)}
     kinds["max_hops"] = Annotated[int, Field(ge=1, le=MAX_HOPS)]
@@ -81,7 +81,7 @@ NewRun = create_model(
 
 class _Batch(Request):
     claims: SkipValidation[list[str | NewClaim]] = Field(json_schema_extra={"minItems": 1, "maxItems": MAX_CLAIMS})
-    """Each as text or as an object."""
+    """Each claim as text or as an object."""
     title: str | None = None
 
 
@@ -89,47 +89,47 @@ NewBatch = create_model("NewBatch", __base__=_Batch, __doc__="Claims to check wi
 
 
 class NewBranch(Request):
-    """How to continue a run from one of its hops."""
+    """A branch that continues a run from one of its hops."""
 
     hop: Annotated[int, Field(ge=1, le=HIGHEST_HOP)]
-    """From which hop to continue."""
+    """The number of the hop from which to continue."""
     question: str | None = None
-    """What to ask in its place; left out, its own question."""
+    """The question to ask instead; if omitted, the hop's own question."""
     leave_out: bool | None = None
-    """Ask nothing in its place. Takes no question."""
+    """Drop the hop and ask nothing instead. Excludes `question`."""
     answerer: str | None = None
-    """Who answers from there on; left out, the one that answered so far."""
+    """The answerer from this hop on; if omitted, the run's answerer."""
 
 
 class NewNote(Request):
-    """What the asker thinks of a hop or the verdict."""
+    """The owner's opinion on a hop or the verdict."""
 
     agrees: bool | None = None
-    """Whether its writer agrees; left out for no side, and then there is a text."""
+    """True if the owner agrees. If omitted, the note takes no side and needs a text."""
     text: str | None = Field(None, json_schema_extra={"maxLength": MAX_NOTE_LENGTH})
-    """Why."""
+    """The reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run(RunReport):
-    """A run as it is now."""
+    """The current state of a run."""
 
     place: Place | None
     concluding: bool
-    """Whether its owner asked for an end."""
+    """True if its owner requested a verdict from the hops so far."""
     published_at: Moment | None
-    """Since when it is in the gallery."""
+    """The time of its publication in the gallery."""
     taken_down: bool
-    """Whether the operator keeps it out of the gallery."""
+    """True if the operator excluded it from the gallery."""
 
 
 @dataclass(frozen=True)
 class RunList:
-    """Runs, some at a time."""
+    """A page of a list of runs."""
 
     runs: tuple[RunSummary, ...]
     next: str | None
-    """The cursor for the runs that follow."""
+    """The cursor of the next page."""
 
 
 @dataclass(frozen=True)
@@ -139,33 +139,33 @@ class Message:
     OPTIONAL: ClassVar = ("event", "id")
 
     event: Literal["message", "place", "end"]
-    """Left out in a message that is a stored event."""
+    """Omitted for a stored event."""
     id: str
     """The number of a stored event."""
     data: str
-    """JSON: a StoredEvent, or a Place or null. In the last message nothing that needs reading."""
+    """JSON: a StoredEvent, or a Place or null. The content of the last message can be ignored."""
 
 
 @dataclass(frozen=True)
 class NoteList:
-    """The asker's notes on a run."""
+    """The principal's notes on a run."""
 
     notes: tuple[Note, ...]
-    """That on the verdict first, then by hop."""
+    """The note on the verdict first, then by hop."""
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Published reports, some at a time."""
+    """A page of the list of published reports."""
 
     reports: tuple[PublishedRun, ...]
     next: str | None
-    """The cursor for those that follow."""
+    """The cursor of the next page."""
 
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run's state and what it took, in figures."""
+    """A run's state and cost in figures."""
 
     id: str
     state: State
@@ -179,16 +179,16 @@ class ComparedQuestion:
     """A question, and the hop that asked it in each run."""
 
     question: str
-    """In the words of the first run that asked it."""
+    """As worded by the first run that asked it."""
     agree: bool | None
-    """Whether the answers are the same; null for fewer than two."""
+    """True if the answers are equal; null for fewer than two."""
     hops: tuple[Count | None, ...]
-    """For each run the number of the hop that asked it, or null."""
+    """For each run, the number of the hop that asked it, or null."""
 
 
 @dataclass(frozen=True)
 class PageUse:
-    """The hops of one run that met a page."""
+    """The hops of one run that used a page."""
 
     cited: tuple[Count, ...]
     read: tuple[Count, ...]
@@ -196,16 +196,16 @@ class PageUse:
 
 @dataclass(frozen=True)
 class ComparedPage:
-    """A page that some run met, and what each did with it."""
+    """A page that some run found, and its use by each run."""
 
     title: str
     source: str
     url: str | None
-    """As it was found: follow nothing but http and https."""
+    """Unchanged from the source: follow only http and https."""
     alike: bool
-    """Whether the runs that cite it share a passage of it."""
+    """True if the runs that cite it share a passage of it."""
     uses: tuple[PageUse, ...]
-    """For each run the hops whose answers cite it, and those that only looked at it."""
+    """For each run, the hops whose answers cite it and those that only retrieved it."""
 
 
 @dataclass(frozen=True)
@@ -213,11 +213,11 @@ class Comparison:
     """Runs of one claim side by side."""
 
     runs: tuple[ComparedRun, ...]
-    """In the order in which they were named."""
+    """In the order of the request."""
     rows: tuple[ComparedQuestion, ...]
-    """The hops, one row a question."""
+    """The hops, one row per question."""
     pages: tuple[ComparedPage, ...]
-    """The pages that a hop cites or looked at, the most cited first."""
+    """The pages that a hop cites or retrieved, the most cited first."""
 
 
 @dataclass(frozen=True)
@@ -232,31 +232,31 @@ class BatchSummary:
 
 @dataclass(frozen=True)
 class Batch(BatchSummary):
-    """A batch and how far it is."""
+    """A batch and its progress."""
 
     counts: dict[str, Count]
-    """The number of claims by label, or by their state where there is none."""
+    """The number of claims by label, or by state for claims without one."""
     done: Count
-    """Those for which nothing more is done unless somebody asks for it."""
+    """The number of claims whose work has ended; only a retry changes them."""
     total: Count
     held_up: str | None
-    """Why no batch makes progress now."""
+    """The reason why no batch makes progress now."""
 
 
 @dataclass(frozen=True)
 class BatchList:
-    """Batches of the asker's."""
+    """The principal's batches."""
 
     batches: tuple[BatchSummary, ...]
 
 
 @dataclass(frozen=True)
 class BatchResults:
-    """Results of a batch, some at a time."""
+    """A page of the results of a batch."""
 
     results: tuple[BatchResult, ...]
     next: Count | None
-    """What to send as after for those that follow."""
+    """The value of `after` for the next page."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Choices:
-    """What a run can be made of here, and of what it is made when nobody chooses."""
+    """The available options of a run on this site, and their defaults."""
 
     strategies: tuple[Choice, ...]
     presets: tuple[Choice, ...]
@@ -282,30 +282,30 @@ class Choices:
     most_hops: Count
     defaults: Options
     samples: tuple[str, ...]
-    """Claims to try."""
+    """Sample claims."""
 
 
 @dataclass(frozen=True)
 class ReadinessPart:
-    """One thing that runs need."""
+    """A component that runs need."""
 
     OPTIONAL: ClassVar = ("message", "mend")
 
     name: str
     state: Literal["ready", "waiting", "loading", "failed"]
     message: str
-    """What is wrong with it."""
+    """The problem, in a sentence."""
     mend: str
-    """What makes it right."""
+    """The command or setting that fixes it."""
 
 
 @dataclass(frozen=True)
 class Readiness:
-    """Whether runs can be carried out now."""
+    """The state of the components that runs need."""
 
     ready: bool
     parts: tuple[ReadinessPart, ...]
-    """The database, the corpora, each model."""
+    """The database, the corpora and each model."""
 
 
 @dataclass(frozen=True)
@@ -319,11 +319,11 @@ class Problem:
     """The status in words."""
     status: int
     detail: str
-    """What happened, in a sentence."""
+    """One sentence about what happened."""
     field: str
-    """The input that is at fault."""
+    """The invalid input."""
     retry_after: Count
-    """When to come again, in seconds."""
+    """Seconds to wait before retrying."""
 
 
 REQUESTS = (NewRun, NewBranch, NewNote, NewBatch, Nothing)

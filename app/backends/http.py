@@ -34,7 +34,7 @@ class HttpResult:
 
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Names are in lower case."""
+    """Header names are in lower case."""
     content: bytes = b""
     error: str = ""
     """Continues a sentence that begins with the host's name."""
@@ -44,7 +44,7 @@ class HttpResult:
 
     @property
     def body(self) -> Any:
-        """The content parsed as JSON; None when it is not JSON or nested too deeply."""
+        """Return the content parsed as JSON; None when it is not JSON or nested too deeply."""
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError):
@@ -148,7 +148,7 @@ class RetryPolicy:
 
 
 def is_retryable(outcome: HttpResult) -> bool:
-    """Tell if the same request may succeed later: 429 with credit left, 5xx, or a broken connection."""
+    """Return whether the same request may succeed later: 429 with credit left, 5xx, or a broken connection."""
     if outcome.status == 429:
         return not any(code.encode() in outcome.content for code in QUOTA_EXHAUSTED)
     return outcome.status >= 500 or bool(outcome.error and not outcome.permanent)

@@ -76,7 +76,7 @@ _wanted: ContextVar[Wanted] = ContextVar("hopcheck_wanted", default=lambda call:
 
 @contextmanager
 def use_stores(*stores: ResponseStore) -> Iterator[None]:
-    """Inside the block, look replies up in `stores`, in this order, and put new ones in all of them."""
+    """Look replies up in `stores`, in this order, inside the block, and put new ones in all of them."""
     token = _stores.set(stores)
     try:
         yield
@@ -86,7 +86,7 @@ def use_stores(*stores: ResponseStore) -> Iterator[None]:
 
 @contextmanager
 def cancellable(wanted: Wanted) -> Iterator[None]:
-    """Inside the block, start calls only while `wanted` and all enclosing conditions allow it."""
+    """Start calls inside the block only while `wanted` and all enclosing conditions allow it."""
     outside = _wanted.get()
     token = _wanted.set(lambda call: outside(call) and wanted(call))
     try:

@@ -52,12 +52,12 @@ class PageUsed:
 
     @property
     def cited_in(self) -> int:
-        """The number of runs that cite it."""
+        """Return the number of runs that cite it."""
         return sum(bool(use.cited) for use in self.uses)
 
     @property
     def met_in(self) -> int:
-        """The number of runs that cite or retrieved it."""
+        """Return the number of runs that cite or retrieved it."""
         return sum(bool(use.cited or use.read) for use in self.uses)
 
 

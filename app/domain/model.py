@@ -24,7 +24,7 @@ class LabelSet(StrEnum):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """The labels of this set."""
+        """Return the labels of this set."""
         return tuple(Label)[: {LabelSet.TWO: 2, LabelSet.THREE: 3, LabelSet.FOUR: 4}[self]]
 
 
@@ -107,7 +107,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The text of the span."""
+        """Return the text of the span."""
         return self.passage.text[self.start : self.end]
 
 
@@ -155,7 +155,7 @@ class Branch:
 
     @property
     def inherited_hops(self) -> int:
-        """The number of hops that were taken over from the parent."""
+        """Return the number of hops that were taken over from the parent."""
         return self.hop if self.question is None else self.hop - 1
 
 
@@ -243,7 +243,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Prompt and completion tokens together."""
+        """Return the sum of prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:

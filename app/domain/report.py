@@ -59,12 +59,12 @@ class Report:
 
     @property
     def context(self) -> tuple[Hop, ...]:
-        """The kept hops, in order."""
+        """Return the kept hops, in order."""
         return tuple(hop for hop in self.hops if hop.status is HopStatus.KEPT)
 
     @property
     def set_aside(self) -> tuple[Hop, ...]:
-        """The hops that were rejected or failed, in order."""
+        """Return the hops that were rejected or failed, in order."""
         return tuple(hop for hop in self.hops if hop.status in (HopStatus.SET_ASIDE, HopStatus.FAILED))
 
     def seconds_of(self, hop: Hop) -> float:
@@ -78,7 +78,7 @@ class Report:
 
     @property
     def open_hop(self) -> Hop | None:
-        """The hop in progress, or None."""
+        """Return the hop in progress, or None."""
         return self.hops[-1] if self.hops and self.hops[-1].status is HopStatus.OPEN else None
 
 

@@ -127,7 +127,7 @@ def answering_workers(url: str) -> tuple[str, ...]:
 
 
 def _keep_logging(**_: object) -> None:
-    """A connected receiver keeps Celery from configuring the log; app/logging.py does."""
+    """Prevent Celery from configuring the log, by being connected as a receiver; app/logging.py configures it."""
 
 
 def _queued(run_id: str) -> str:

@@ -68,7 +68,7 @@ class Part:
 def _limited(name: str, about: str, source: type, without: str = "", **limited: Any) -> type:
     """Return a copy of a dataclass of the domain with the limits of an import, those of `limited` by field.
 
-    Its fields have no defaults but zero and null, which stand for nothing.
+    Its fields have no defaults except zero and null, which mean an absent value.
     """
     hints, said = get_type_hints(source), descriptions(source)
     made = [

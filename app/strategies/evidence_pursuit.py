@@ -189,7 +189,7 @@ class _Pursuit:
         self.ended, self.own = judgement.reason, len(self.trail.hops)
 
     def _last_decision(self, full: str) -> Iterator[Event]:
-        """With all pairs found, ask for one more step if the verdict depends on it."""
+        """Ask for one more step once all pairs are found, if the verdict depends on it."""
         self.ended, self.own = full, len(self.trail.hops)
         if self.variant.late_verdict or self.variant.all_at_once or not self.trail.answered:
             return

@@ -35,27 +35,27 @@ class HopHistory:
 
     @property
     def next_number(self) -> int:
-        """The number of the next hop."""
+        """Return the number of the next hop."""
         return len(self.hops) + 1
 
     @property
     def given(self) -> Question | None:
-        """The question that a branch must ask next, or None."""
+        """Return the question that a branch must ask next, or None."""
         return self.branch.question if self.branch and self.branch.hop == self.next_number else None
 
     @property
     def own(self) -> list[Hop]:
-        """The hops that were not inherited from another run."""
+        """Return the hops that were not inherited from another run."""
         return self.hops[self.branch.inherited_hops if self.branch else 0 :]
 
     @property
     def context(self) -> Context:
-        """The kept hops."""
+        """Return the kept hops."""
         return tuple(hop for hop in self.hops if hop.status is HopStatus.KEPT)
 
     @property
     def set_aside(self) -> tuple[Hop, ...]:
-        """The hops that were rejected or failed."""
+        """Return the hops that were rejected or failed."""
         return tuple(hop for hop in self.hops if hop.status is not HopStatus.KEPT)
 
 

@@ -25,12 +25,12 @@ class Pairs(HopHistory):
 
     @property
     def asked(self) -> list[Hop]:
-        """The hops without repetitions: a question is never asked twice in the same words."""
+        """Return the hops without repetitions: a question is never asked twice in the same words."""
         return [hop for at, hop in enumerate(self.hops) if not any(_same(hop, other) for other in self.hops[:at])]
 
     @property
     def answered(self) -> Context:
-        """The kept hops among the asked ones."""
+        """Return the kept hops among the asked ones."""
         return HopHistory(self.asked).context
 
     def is_new(self, question: Question) -> bool:

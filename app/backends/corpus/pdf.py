@@ -43,7 +43,7 @@ def read_pdf(path: Path, text: Path, seconds: float = TIMEOUT_SECONDS, memory: i
 
 
 def main(path: str, text: str) -> int:
-    """In the child process: write the text, print the title as JSON, and exit with one of the codes above."""
+    """Write the text, print the title as JSON, and exit with one of the codes above. Runs in the child process."""
     from pypdf import PdfReader
 
     try:

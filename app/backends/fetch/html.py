@@ -76,7 +76,7 @@ def read_html(html: str, url: str, seconds: float, memory: int = MEMORY_BYTES) -
 
 
 def main(url: str) -> None:
-    """In the child process: read a page as UTF-8 from standard input, print an HtmlText as JSON."""
+    """Read a page as UTF-8 from standard input and print an HtmlText as JSON. Runs in the child process."""
     found = extract_text(sys.stdin.buffer.read().decode("utf-8"), url)
     print(json.dumps({"text": found.text, "title": found.title, "published": found.published}))
 

@@ -147,7 +147,7 @@ class Fetched:
 
     @property
     def kind(self) -> str:
-        """The media type without parameters, in lower case; "" when none was sent."""
+        """Return the media type without parameters, in lower case; "" when none was sent."""
         return self.content_type.partition(";")[0].strip().lower()
 
 

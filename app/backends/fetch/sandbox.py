@@ -30,7 +30,7 @@ def run_sandboxed(
 
 
 def main(seconds: str, memory: str, script: str, *arguments: str) -> None:
-    """In the child process: set the limits, then run `script`."""
+    """Set the limits, then run `script`. Runs in the child process."""
     _limit(int(seconds), int(memory))
     sys.argv = [script, *arguments]
     runpy.run_path(script, run_name="__main__")

@@ -71,7 +71,7 @@ def error_of(outcome: HttpResult) -> dict[str, Any]:
 
 
 def is_overflow(outcome: HttpResult) -> bool:
-    """Tell if the server reports that prompt and answer exceed the model's context."""
+    """Return whether the server reports that prompt and answer exceed the model's context."""
     return outcome.status in (400, 413, 422) and bool(outcome.status == 413 or _OVERFLOW.search(_body_text(outcome)))
 
 

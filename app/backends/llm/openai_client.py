@@ -185,5 +185,5 @@ class OpenAIChat:
 
 
 def _is_spent(reply: Reply) -> bool:
-    """Tell if reasoning used up all tokens."""
+    """Return whether reasoning used up all tokens."""
     return reply.finish == "length" and not (reply.text or "").strip()

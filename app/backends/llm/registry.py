@@ -51,12 +51,12 @@ class ModelSettings:
 
     @property
     def host(self) -> str:
-        """The server's host for messages, with the port where the address has one."""
+        """Return the server's host for messages, with the port where the address has one."""
         return host_of(self.base_url)
 
     @property
     def destination(self) -> str | None:
-        """The host that receives users' text; None for this machine."""
+        """Return the host that receives users' text; None for this machine."""
         return destination_of(self.base_url)
 
 

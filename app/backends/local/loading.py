@@ -82,7 +82,7 @@ def fetch(name: str) -> Path:
 
 
 def is_path(name: str) -> bool:
-    """Tell if the name is a folder rather than a model on the hub ("owner/model")."""
+    """Return whether the name is a folder rather than a model on the hub ("owner/model")."""
     return name.startswith(("/", ".", "~")) or Path(name).is_dir()
 
 

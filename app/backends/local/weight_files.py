@@ -23,7 +23,7 @@ def write_checksums(folder: Path) -> None:
 
 
 def matches_checksums(folder: Path) -> bool:
-    """Tell if `folder` has a SHA256SUMS and every file in it matches."""
+    """Return whether `folder` has a SHA256SUMS and every file in it matches."""
     try:
         named = _named(folder)
         return bool(named) and all(sha256(path) == digest for path, digest in named.items())
@@ -52,7 +52,7 @@ def unchanged_since_checked(folder: Path) -> bool:
 
 
 def is_as_installed(path: Path, package: str) -> bool:
-    """Tell if `path` is unchanged since the distribution `package` was installed; True without a recorded checksum."""
+    """Return whether `path` is unchanged since the distribution `package` was installed; True without a recorded checksum."""
     try:
         files = distribution(package).files or []
     except PackageNotFoundError:

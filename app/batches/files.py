@@ -163,7 +163,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """A claim of a batch and its result; what there is none of is None."""
+    """A claim of a batch and its result; missing values are None."""
 
     number: Annotated[int, Field(ge=0)]
     claim: str

@@ -244,7 +244,7 @@ class BatchCommands:
             self._stop(run_id, reason)
 
     def retry(self, batch_id: str) -> int:
-        """Have every claim whose run failed or was interrupted run again; return how many.
+        """Have every claim whose run failed or was interrupted run again; return their number.
 
         Returns 0 for a cancelled or deleted batch; a paused one stays paused. The earlier runs keep their links.
         """

@@ -22,7 +22,7 @@ from app.domain.errors import HopcheckError, ModelUnavailable
 MIN_PYTHON = (3, 11)
 GIB = 1024**3
 MIN_MEMORY, RECOMMENDED_MEMORY = 2 * GIB, 4 * GIB
-"""Bytes in all. The models and the JVM take about two; the README asks for four."""
+"""Bytes in total. The models and the JVM take about two GB; the README recommends four."""
 _MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
 """The memory limit of a container."""
 

@@ -23,7 +23,7 @@ from app.domain.progress import used
 class Call:
     """One whole request: everything that decides the reply, as values that JSON can write.
 
-    `model` names what replies, with its version; `costly` marks calls that cost money or leave the machine.
+    `model` is the name and version of the model or service; `costly` marks calls that cost money or leave the machine.
     """
 
     model: str

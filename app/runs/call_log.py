@@ -149,7 +149,7 @@ class CallLog:
         return count, int(total or 0)
 
     def purge(self) -> int:
-        """Delete all shared replies; return how many there were."""
+        """Delete all shared replies; return their number."""
         with write_transaction(self._engine) as connection:
             return _delete_shared(connection, true())
 
@@ -228,7 +228,7 @@ def _evict(connection: Connection, excess: float) -> None:
 
 
 def _delete_shared(connection: Connection, condition: ColumnElement[bool]) -> int:
-    """Delete shared replies, but leave each unfinished run a copy of those that it has used; return how many."""
+    """Delete shared replies, but leave each unfinished run a copy of those that it has used; return their number."""
     chosen = and_(_calls.c.scope == SHARED, condition)
     used = (
         select(_runs.c.id, *(_calls.c[name] for name in _COLUMNS[1:]))

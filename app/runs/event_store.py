@@ -179,7 +179,7 @@ class EventStore:
     def read(self, run_id: str, after: int = 0) -> tuple[StoredEvent, ...]:
         """Return the events numbered above `after`, in order. Raises Unreadable for those of another version.
 
-        A deleted run has none when read from the start; a follower who has read a part still gets the rest.
+        A deleted run has none when read from the start; a follower that has read a part still gets the rest.
         """
         statement = _READ_EVENTS if after else _READ_EVENTS.where(is_visible())
         with self._engine.connect() as connection:
@@ -220,7 +220,7 @@ class EventStore:
         return {run_id: events for run_id, seq in after.items() if (events := self.read(run_id, seq))}
 
     def command(self, run_id: str) -> RunCommand:
-        """Return what the run's owner asked for."""
+        """Return the owner's current command."""
         with self._engine.connect() as connection:
             return _command(connection.scalar(_READ_COMMAND, {"run": run_id}))
 

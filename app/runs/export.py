@@ -100,7 +100,7 @@ def _hop(hop: Hop, report: Report) -> RunHop:
 
 
 def _evidence(answer: Answer) -> Iterator[Evidence]:
-    """Yield everything that was looked at; the cited passage is never left out."""
+    """Yield every retrieved passage, always including the cited one."""
     cited = answer.cited.passage if answer.cited else None
     looked_at = answer.retrieved if cited is None or cited in answer.retrieved else (cited, *answer.retrieved)
     for passage in looked_at:

@@ -215,7 +215,7 @@ class Overview:
 
 
 def summary(row: RunRow) -> RunSummary:
-    """Return what a list shows of a run."""
+    """Return the summary of a run for lists."""
     label = Label(row.label) if row.label else None
     return RunSummary(row.id, row.claim, label, row.state, row.created_at, row.imported)
 

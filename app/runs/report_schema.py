@@ -30,7 +30,7 @@ _NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 
 
 def _without_controls(text: str) -> str:
-    """Replace one character by one, so that an answer keeps its place in its passage."""
+    """Replace each character by exactly one, so that an answer's position in its passage is unchanged."""
     return _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

@@ -70,7 +70,7 @@ log = logging.getLogger(__name__)
 
 INTERNAL_ERROR = "Something went wrong inside Hopcheck; the log has the details."
 MAX_LOST_LEASES = 3
-"""A run with this many lost leases is not resumed: it may be what kills its holders."""
+"""A run with this many lost leases is not resumed: the run itself may crash its holders."""
 
 MAX_ATTEMPTS = 3
 """Attempts to continue a run after a database error, before its lease is left to expire."""

@@ -56,7 +56,7 @@ class Scheduler:
         self._purge()
 
     def _requeue_orphans(self) -> None:
-        """Submit the runs that lost their holder, and those whose submission was lost. People's come first."""
+        """Submit the runs that lost their holder, and those whose submission was lost. Those that a person waits for come first."""
         for queue in QUEUES:
             for run_id in self._leases.free_runs(self._jobs.resubmit_after(queue), queue):
                 self._jobs.submit(run_id, queue)
@@ -76,7 +76,7 @@ class Scheduler:
 
 
 class Retention:
-    """Deletes runs for good that ended `days` ago and are not published; 0 keeps them for ever."""
+    """Deletes runs for good that ended `days` ago and are not published; 0 keeps them permanently."""
 
     def __init__(self, sessions: sessionmaker[Session], deletion: Deletion, days: int = 0) -> None:
         self._sessions = sessions
@@ -84,16 +84,16 @@ class Retention:
         self._days = days
 
     def apply(self) -> tuple[str, ...]:
-        """Delete some of the runs that were kept long enough; returns their ids."""
+        """Delete some of the expired runs; return their ids."""
         return self._deletion.purge_where(_ended_before(self._days), PURGE_LIMIT) if self._days else ()
 
     def count(self, days: int) -> int:
-        """Return how many runs `purge` would delete."""
+        """Return the number of runs that `purge` would delete."""
         with self._sessions() as session:
             return session.scalar(select(func.count()).select_from(RunRow).where(_ended_before(days))) or 0
 
     def purge(self, days: int) -> int:
-        """Delete every run that ended more than `days` ago and is not published; returns how many."""
+        """Delete every run that ended more than `days` ago and is not published; return their number."""
         return len(self._deletion.purge_where(_ended_before(days)))
 
 

@@ -2,8 +2,8 @@
 
 The messages for a browser are whole pieces of the page that replace each other by id, so one that arrives twice does no
 harm. That matters: after a fatal error htmx's extension opens a new EventSource without Last-Event-ID, and the stream
-starts again where the page began (`?after=`). A run does not depend on its followers; one that waits holds a server
-thread and nothing else.
+starts again where the page began (`?after=`). A run does not depend on its followers; a waiting follower holds only a
+server thread.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class MessageSource(Protocol):
         """Return the messages about new events, waiting up to `wait` seconds for some; "" where there are none."""
 
     def idle(self) -> str:
-        """Return a message about what changes without events, places in the queue; "" where nothing has changed."""
+        """Return a message about places in the queue, which change without events; "" if nothing has changed."""
 
 
 def advanced(run: StoredRun, events: Sequence[StoredEvent]) -> StoredRun:
@@ -241,7 +241,7 @@ def _log_failures(subject: str, messages: Iterator[str]) -> Iterator[str]:
 
 
 def _messages(source: MessageSource) -> Iterator[str]:
-    """Yield messages until all runs have ended. Without a free slot: what there is, once; the browser reconnects."""
+    """Yield messages until all runs have ended. Without a free slot, yield the present state; the browser reconnects."""
     yield f"retry: {RETRY_MILLISECONDS}\n\n"
     with services().followers.slot() as has_slot:
         while True:

@@ -52,7 +52,7 @@ def unchanged_since_checked(folder: Path) -> bool:
 
 
 def is_as_installed(path: Path, package: str) -> bool:
-    """Return whether `path` is unchanged since the distribution `package` was installed; True without a recorded checksum."""
+    """Return whether `path` is unchanged since `package` was installed; True without a recorded checksum."""
     try:
         files = distribution(package).files or []
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The operations of the JSON API as a table: what each takes, answers and refuses."""
+"""The operations of the JSON API as a table: their parameters, responses and errors."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _LINE = re.compile(rf"(?P<name>{NAME.pattern}):(?P<hash>[0-9a-f]{{64}})")
 
 
 def new_token() -> str:
-    """Return a random token. Its prefix lets scanners recognise leaked tokens."""
+    """Return a random token, with a prefix by which scanners recognise leaked tokens."""
     return f"hopcheck_{secrets.token_urlsafe(32)}"
 
 

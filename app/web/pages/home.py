@@ -64,7 +64,7 @@ def run_page(stored: StoredRun, notice: str = "") -> str:
 
 @pages.get("/parts")
 def parts() -> str:
-    """Show what is still loading or missing; the home page reloads this until all is settled."""
+    """Show the components that are loading or missing; the home page reloads this until none is loading."""
     return render_template("parts.html", parts=services().components())
 
 

@@ -137,7 +137,7 @@ def branch(run_id: str) -> ResponseReturnValue:
 
 @branching.app_template_global("branches_of")
 def branches_of(run: StoredRun) -> tuple[RunSummary, ...]:
-    """Return the runs that branch off this one, to its owner only, who decides about sharing their links."""
+    """Return the runs that branch off this one, to its owner only: the owner decides about sharing their links."""
     return services().runs.branches(run.id) if may_steer(run) else ()
 
 

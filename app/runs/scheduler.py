@@ -56,7 +56,7 @@ class Scheduler:
         self._purge()
 
     def _requeue_orphans(self) -> None:
-        """Submit the runs that lost their holder, and those whose submission was lost. Those that a person waits for come first."""
+        """Submit the runs that lost their holder, and those whose submission was lost; runs of batches come last."""
         for queue in QUEUES:
             for run_id in self._leases.free_runs(self._jobs.resubmit_after(queue), queue):
                 self._jobs.submit(run_id, queue)

@@ -241,7 +241,7 @@ def _log_failures(subject: str, messages: Iterator[str]) -> Iterator[str]:
 
 
 def _messages(source: MessageSource) -> Iterator[str]:
-    """Yield messages until all runs have ended. Without a free slot, yield the present state; the browser reconnects."""
+    """Yield messages until all runs have ended. Without a free slot, yield what is there once; browsers reconnect."""
     yield f"retry: {RETRY_MILLISECONDS}\n\n"
     with services().followers.slot() as has_slot:
         while True:

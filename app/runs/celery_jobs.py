@@ -92,7 +92,7 @@ class CeleryJobs:
             self._redis.expire(_queued(run_id), QUEUED_SECONDS)
 
     def resubmit_after(self, queue: str) -> float:
-        """Return a longer time while the queue has messages, which may be those of waiting runs; an empty one lost them."""
+        """Return a longer time while the queue has messages, which may be of waiting runs; an empty one lost them."""
         try:
             is_empty = cast(int, self._redis.llen(queue)) == 0
         except RedisError:

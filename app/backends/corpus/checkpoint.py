@@ -61,7 +61,12 @@ class BuildCheckpoint:
 
     def _read(self) -> tuple[dict | None, BuildState]:
         row = self._rows.execute("SELECT plan, state FROM about").fetchone()
-        return (json.loads(row[0]), BuildState(**json.loads(row[1]))) if row else (None, BuildState())
+        if not row:
+            return None, BuildState()
+        state = BuildState(**json.loads(row[1]))
+        if isinstance(state.position, list):  # JSON has no tuples
+            state = replace(state, position=tuple(state.position))
+        return json.loads(row[0]), state
 
     def begin(self, plan: dict) -> None:
         """Clear everything and store the plan."""

@@ -24,6 +24,7 @@ from app.domain.events import TERMINAL, AnswerFound, HopKept, RunResumed
 from app.domain.model import Hop
 from app.domain.report import apply_event
 from app.runs.service import Place, StoredEvent, StoredRun
+from app.web.run_view import branches_of, notes_of
 from app.web.services import services
 from app.web.views import at_work
 
@@ -182,6 +183,8 @@ class PageUpdates:
             place=self.place,
             steer=has_buttons,
             relit=diagram_changed,
+            notes=notes_of(self.run),
+            branches=branches_of(self.run) if report.ended else (),
         )
 
 

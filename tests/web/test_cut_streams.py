@@ -29,7 +29,7 @@ from app.domain.model import Claim, Judgement, Question, RunOptions, Usage
 from app.domain.report import reduce_events
 from app.runs.event_store import WAITING
 from app.runs.service import StoredEvent, StoredRun
-from app.web.pages.home import run_page
+from app.web.run_view import run_page
 from app.web.sse import PageUpdates
 from tests.fakes import SUPPORTED, answer
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, abort, render_template, request, session
+from flask import Blueprint, Response, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from app.domain.comparison import PageUsed, Row, pages, rows
@@ -17,8 +17,9 @@ from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.model import HopStatus
 from app.domain.report import Report
-from app.runs.comparison import MAX_RUNS, NoSuchRun, normalised_claim, runs_to_compare
-from app.runs.service import RunFilter, RunSummary, StoredEvent, StoredRun
+from app.runs.comparison import MAX_RUNS, NoSuchRun, runs_to_compare
+from app.runs.service import StoredEvent, StoredRun
+from app.web.run_view import others_of
 from app.web.services import services
 from app.web.sse import advanced, last_seen, message, stream_messages
 from app.web.views import FACES
@@ -29,10 +30,6 @@ UNSHOWN_EVENTS = (PhaseEntered, TokensUsed)
 """Events that change no hop and no source."""
 
 STATUS_ORDER = (HopStatus.KEPT, HopStatus.SET_ASIDE, HopStatus.FAILED, HopStatus.INTERRUPTED, HopStatus.OPEN)
-
-MAX_OTHERS = 8
-MAX_CANDIDATES = 40
-"""Runs found by the words of a claim; some are of longer claims."""
 
 LETTERS = "ABCD"
 """Names of the runs on the page; numbers would be confused with hops."""
@@ -149,21 +146,9 @@ def hop_counts(report: Report) -> str:
     return f"{len(report.hops)}: {', '.join(counts)}" if counts else ""
 
 
-@comparing.app_template_global("others_of")
-def others_of(run: StoredRun) -> tuple[RunSummary, ...]:
-    """Return this browser's other checks of the claim, newest first.
-
-    A repeated check is not linked to the first, so they are matched by their claims.
-    """
-    if "owner" not in session:
-        return ()
-    claim = run.report.claim.text
-    found = services().runs.recent(session["owner"], MAX_CANDIDATES, wanted=RunFilter(words=claim))
-    others = [each for each in found if each.id != run.id and normalised_claim(each.claim) == normalised_claim(claim)]
-    return tuple(others[:MAX_OTHERS])
-
-
 def _choose(ids: Sequence[str], problem: HopcheckError) -> str:
     """Render the error, with other checks of the first run that exists."""
     read = (services().runs.report(run_id) for run_id in ids[:MAX_RUNS])
-    return render_template("compare_choose.html", run=next(filter(None, read), None), problem=problem)
+    run = next(filter(None, read), None)
+    others = others_of(run) if run else ()
+    return render_template("compare_choose.html", run=run, others=others, problem=problem)

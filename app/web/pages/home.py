@@ -12,12 +12,12 @@ from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
 from app.examples import EXAMPLES
 from app.run_request import RunRequest
-from app.runs.service import StoredRun
 from app.web import views
 from app.web.api.auth import client
 from app.web.forms import ClaimForm
 from app.web.observability import about_run
-from app.web.security import allow_indexing, owner
+from app.web.run_view import run_page
+from app.web.security import owner
 from app.web.services import capabilities, services
 from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
 
@@ -47,19 +47,6 @@ def start() -> ResponseReturnValue:
 def run(run_id: str) -> str:
     """Show a run: static once it has ended, else updated by a stream or, without a free slot, by reloading."""
     return run_page(services().runs.report(run_id) or abort(404))
-
-
-def run_page(stored: StoredRun, notice: str = "") -> str:
-    """Render the page of a run; `notice` is one sentence on the result of an action."""
-    moving = "follow" if services().followers.has_room else "refresh"
-    mode = "static" if stored.report.ended else moving
-    place = None if stored.report.ended else services().runs.place(stored.id)
-    published = stored.published_at is not None and services().settings.publishing
-    if published:
-        allow_indexing()
-    return render_template(
-        "run.html", run=stored, report=stored.report, mode=mode, place=place, notice=notice, published=published
-    )
 
 
 @pages.get("/parts")

@@ -6,64 +6,22 @@ typed, with the reason.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
-from flask import Blueprint, g, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
 from app.domain.errors import InvalidInput
-from app.runs.notes import MAX_NOTE_LENGTH, Note, NoteChanged, clean_note, hop_to_note
+from app.runs.notes import NoteChanged, clean_note, hop_to_note
 from app.runs.service import StoredRun
-from app.web.pages.home import run_page
-from app.web.pages.run_actions import may_steer, owned
+from app.web.pages.run_actions import owned
+from app.web.run_view import SIDES, NoteForm, NotePlace, run_page
 from app.web.security import STALE, on_csrf_error
 from app.web.services import services
 
 notes = Blueprint("notes", __name__)
 
-SIDES = {"yes": True, "no": False, "": None}
-
 CHANGED = "This note was changed in another tab meanwhile. What you typed is still here: save it to replace that one."
 NOTHING_SAID = "Say whether you agree, or write something."
-
-
-@dataclass(frozen=True)
-class NoteForm:
-    """The note form as typed."""
-
-    agrees: str = ""
-    text: str = ""
-    seen: str = ""  # when the stored note that the form shows was written, "" for none
-
-    @classmethod
-    def of(cls, note: Note | None) -> NoteForm:
-        """Return the form for an existing note."""
-        if note is None:
-            return cls()
-        side = next(name for name, agrees in SIDES.items() if agrees is note.agrees)
-        return cls(side, note.text, note.written_at.isoformat())
-
-    @property
-    def seen_at(self) -> datetime | None:
-        """Return `seen` as a time; None where there was no note, or for an invalid time."""
-        try:
-            return datetime.fromisoformat(self.seen) if self.seen else None
-        except ValueError:
-            return None
-
-
-@dataclass(frozen=True)
-class NotePlace:
-    """The view model of a note in a card: the stored note, its form, and the error, if any."""
-
-    run_id: str
-    hop: int
-    note: Note | None
-    form: NoteForm
-    problem: str = ""
-    longest: int = MAX_NOTE_LENGTH
 
 
 @notes.post("/runs/<run_id>/notes")
@@ -82,24 +40,6 @@ def write(run_id: str) -> ResponseReturnValue:
     except NoteChanged:
         return _rejected(run, hop, sent, CHANGED, 409)
     return _render(_place(run_id, hop)) if _scripted() else redirect(_address(run_id, hop), 303)
-
-
-@notes.app_template_global("notes_of")
-def notes_of(run: StoredRun) -> dict[int, NotePlace]:
-    """Return the place of a note by hop, 0 for the verdict; none for others and before the run's end."""
-    if not (run.report.ended and may_steer(run)):
-        return {}
-    written = {note.hop: note for note in notes_on(run)}
-    places = {
-        hop: NotePlace(run.id, hop, written.get(hop), NoteForm.of(written.get(hop)))
-        for hop in (0, *(hop.number for hop in run.report.hops))
-    }
-    return {**places, **g.get("notes_sent_back", {})}
-
-
-def notes_on(run: StoredRun) -> tuple[Note, ...]:
-    """Return the notes on a run. The caller must check that this browser owns it."""
-    return services().runs.notes.of(run.id)
 
 
 @on_csrf_error(notes)
@@ -145,8 +85,7 @@ def _rejected(run: StoredRun, hop: int, sent: NoteForm, problem: str, code: int)
     place = NotePlace(run.id, hop, there.note, form, problem)
     if _scripted():
         return _render(place)
-    g.notes_sent_back = {hop: place}
-    return run_page(run), code
+    return run_page(run, sent_back=place), code
 
 
 def _render(place: NotePlace) -> str:

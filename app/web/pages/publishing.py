@@ -12,8 +12,8 @@ from app.domain.errors import InvalidInput
 from app.domain.model import Label
 from app.runs.service import StoredRun
 from app.web.pages.history import INVALID_CURSOR, cursor_of, position_of
-from app.web.pages.home import run_page
-from app.web.pages.run_actions import may_steer, owned
+from app.web.pages.run_actions import owned
+from app.web.run_view import may_steer, run_page
 from app.web.security import STALE, on_csrf_error
 from app.web.services import services
 

@@ -24,11 +24,12 @@ from app.text.claims import clean_question
 from app.web.api.auth import client
 from app.web.observability import about_run, refused
 from app.web.pages.history import history_page
-from app.web.pages.home import run_page
+from app.web.run_view import may_steer, run_page
 from app.web.security import STALE, on_csrf_error, owner
 from app.web.services import capabilities, services
 
 steering = Blueprint("steering", __name__)
+steering.add_app_template_global(may_steer)
 
 STOPPED = "Its owner stopped this check."
 ENDED = "This check had ended already, so nothing was changed."
@@ -49,12 +50,6 @@ def conclude(run_id: str) -> ResponseReturnValue:
     if not run.report.ended and not run.report.context:
         return _refused(run_id, NOTHING_KEPT, 409)
     return _done(run_id) if services().runs.conclude(run_id) else _refused(run_id, ENDED, 409)
-
-
-@steering.app_template_global("may_steer")
-def may_steer(run: StoredRun) -> bool:
-    """Return whether this browser started the run. Sets no cookie."""
-    return session.get("owner") == run.owner
 
 
 def owned(run_id: str) -> StoredRun:
@@ -133,12 +128,6 @@ def branch(run_id: str) -> ResponseReturnValue:
         return _branch_page(run, hop, sent, error), 422
     about_run(child)
     return redirect(url_for("pages.run", run_id=child), 303)
-
-
-@branching.app_template_global("branches_of")
-def branches_of(run: StoredRun) -> tuple[RunSummary, ...]:
-    """Return the runs that branch off this one, to its owner only: the owner decides about sharing their links."""
-    return services().runs.branches(run.id) if may_steer(run) else ()
 
 
 @on_csrf_error(branching)

@@ -22,9 +22,7 @@ from app.runs.service import StoredRun
 from app.web.exporters.claim_review import claim_review
 from app.web.exporters.markdown import report_as_markdown
 from app.web.observability import about_run
-from app.web.pages.home import run_page
-from app.web.pages.notes import notes_on
-from app.web.pages.run_actions import may_steer
+from app.web.run_view import may_steer, notes_on, run_page
 from app.web.security import STALE, on_csrf_error, owner
 from app.web.services import services
 

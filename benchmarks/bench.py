@@ -8,7 +8,6 @@ Every line comes from a benchmark of its own, in a short form; benchmarks/README
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import sqlite3
@@ -23,13 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.domain.errors import HopcheckError
-from app.domain.model import Claim
-from app.modules.question_generator.local import prompt_for
-from benchmarks import critical_path, overhead, pages, question_speed, two_at_once
+from benchmarks import critical_path, overhead, pages, two_at_once
 
 PACKAGES = ("flask", "sqlalchemy", "torch", "transformers", "xllamacpp", "pyserini")
-CLAIMS = Path(__file__).with_name("twins.jsonl")
-PROMPTS = 5
 KEPT_HOPS = 3
 
 
@@ -83,17 +78,6 @@ def server_time() -> Iterator[Line]:
         app.extensions["hopcheck"].runs.stop()
 
 
-def kept_prefix() -> Iterator[Line]:
-    """A question with the demonstrations' keys and values kept, against the whole prompt evaluated."""
-    engine = question_speed.server(question_speed.packaged_gguf(), exact=False)
-    claims = [json.loads(line)["true"] for line in CLAIMS.read_text(encoding="utf-8").splitlines()[: PROMPTS + 1]]
-    first, *prompts = [prompt_for(Claim(claim), ()) for claim in claims]
-    question_speed.timed(engine, first, kept=True)
-    plain = sum(question_speed.timed(engine, prompt, kept=False)[0] for prompt in prompts)
-    kept = sum(question_speed.timed(engine, prompt, kept=True)[0] for prompt in prompts)
-    yield Line(f"{PROMPTS} questions with the prefix kept", f"{plain / kept:.1f} times faster than without")
-
-
 def two_runs() -> Iterator[Line]:
     """Two runs of the embedded default at once against each alone."""
     ratio = two_at_once.overall(two_at_once.measured(pairs=1))
@@ -102,7 +86,7 @@ def two_runs() -> Iterator[Line]:
 
 
 SCRIPTED: tuple[Callable[[], Iterator[Line]], ...] = (critical_paths, own_overhead, server_time)
-WITH_MODELS: tuple[Callable[[], Iterator[Line]], ...] = (kept_prefix, two_runs)
+WITH_MODELS: tuple[Callable[[], Iterator[Line]], ...] = (two_runs,)
 
 
 def lines(measurements: Sequence[Callable[[], Iterator[Line]]]) -> Iterator[Line]:

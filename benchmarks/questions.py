@@ -1,40 +1,28 @@
 """Print the questions that the generator asks about the claims of questions.jsonl, for a person to read and judge.
 
-    .venv/bin/python benchmarks/questions.py [--without-model]
+    .venv/bin/python benchmarks/questions.py
 
 Each claim comes with plausible kept pairs; the line behind each number is the next question when so many are kept.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.backends.local.llama_cpp import LocalLM
+from app.config.settings import load_settings
+from app.container.container import Container
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
-from app.modules.question_generator.local import LocalQuestionGenerator
-
-
-class NoModel:
-    """Writes nothing: what is left are the questions that follow from the claim's grammar."""
-
-    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        """Nothing."""
-        return ""
 
 
 def main() -> None:
     """Ask about every claim, with none, then one, then all of its pairs kept."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--without-model", action="store_true")
-    generator = LocalQuestionGenerator(NoModel() if parser.parse_args().without_model else LocalLM())
+    generator = Container(load_settings()).generator
     generator.warm()
     seconds = []
     for line in Path(__file__).with_suffix(".jsonl").read_text(encoding="utf-8").splitlines():

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
+from app.modules.pursuit.paraphraser import claim_as_question
 from app.modules.qa_validator.local import TiedAnswerValidator
-from app.modules.question_generator.rules import proposals
 from app.modules.wording import normalised, stems
 from research.training.pairs import is_held_out
 
@@ -52,8 +52,8 @@ def _rows(path: Path) -> list[dict]:
 def hover_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
     """For each two-hop claim with a bridge that it does not name: the hop that finds it, the hop that asks about it.
 
-    The first question is the claim's own, its answer the title of the paragraph that only the other one names, its
-    passage the nearer one of the two.
+    The first question is the claim as a question, its answer the title of the paragraph that only the other one names,
+    its passage the nearer one of the two.
     """
     for row in _rows(data / "hover_dev.jsonl"):
         claim = Claim(row["claim"])
@@ -65,11 +65,11 @@ def hover_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
                 claim.text
             )
             told = re.search(r" (?:is|was|are|were) ((?:an?|the|one) [^.]{3,120})", hidden["text"])
-            first = max(proposals(claim, ()), key=lambda each: each.weight, default=None)
-            if is_bridge and told and first:
+            if is_bridge and told:
+                first = claim_as_question(claim)
                 second = _hop(2, f"What is {title}?", told[1], hidden["title"], hidden["text"])
-                nearest = max((known, hidden), key=lambda each: len(stems(each["text"]) & stems(first.text)))
-                yield row["group"], claim, [_hop(1, first.text, title, nearest["title"], nearest["text"]), second]
+                nearest = max((known, hidden), key=lambda each: len(stems(each["text"]) & stems(first)))
+                yield row["group"], claim, [_hop(1, first, title, nearest["title"], nearest["text"]), second]
                 break
 
 

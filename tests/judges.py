@@ -1,15 +1,36 @@
-"""A judge that is told what to say, for the tests of whatever asks one."""
+"""A judge with fixed probabilities and a reranker by shared words, for the tests of modules that ask one."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from app.modules.judging.scoring import EvidenceJudge
+from app.text.evidence import content_words
+
 
 class ScriptedJudge:
-    """Implements EntailmentModel: says the same of every pair, and keeps what it was asked."""
+    """Implements EntailmentModel: the same probabilities for every pair; keeps what it was asked."""
 
     def __init__(self, *probabilities: float) -> None:
         self.probabilities = probabilities
+        self.pairs = []
         self.asked = []
 
-    def classify(self, pairs):
-        self.asked += pairs
+    def classify(self, pairs, asked=()):
+        self.pairs += pairs
+        self.asked += asked
         return [self.probabilities for _ in pairs]
+
+
+class SharedWords:
+    """Implements Reranker: the number of words that a passage shares with the query is its score."""
+
+    def rerank(self, query, passages):
+        said = content_words(query)
+        scored = [replace(one, score=float(len(said & content_words(f"{one.title} {one.text}")))) for one in passages]
+        return tuple(sorted(scored, key=lambda one: -one.score))
+
+
+def over(judge) -> EvidenceJudge:
+    """Return the evidence judge with `judge` as its model."""
+    return EvidenceJudge(judge, SharedWords())

@@ -15,6 +15,7 @@ from app.domain.model import LabelSet
 from research.training.pairs import row_is_held_out
 from tests.evaluation.rows import averitec, hover, written
 from tests.fakes import AWAY, TWO_HOPS, Script, scripted_container
+from tests.judges import over
 
 
 class FakeJudge:
@@ -29,7 +30,7 @@ class FakeJudge:
     def told_name(self) -> str:
         return self.name
 
-    def classify(self, pairs):
+    def classify(self, pairs, asked=()):
         self.shown += pairs
         for word, error in self.raising.items():
             if f"Claim {word[1:]} " in pairs[0][0]:
@@ -43,7 +44,8 @@ def command(tmp_path):
 
     def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold", container=None, env=None):
         container, scripted = container or scripted_container(), judge or FakeJudge()
-        container.weigher, container.judge_name, container.sufficient = lambda: scripted, scripted.told_name, 0.6
+        container.evidence_judge, container.sufficient = lambda: over(scripted), 0.6
+        container.judge_name = scripted.told_name
         app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")} | (env or {})), container)
         measured = ["--evidence", evidence] if evidence else []
         options = ["--format", form, *measured, "--out", str(tmp_path / "out"), *more]
@@ -254,7 +256,7 @@ def test_each_baseline_is_measured_like_anything_else(command, hover_file, tmp_p
     assert done.exit_code == 0, done.output
     assert (metrics(tmp_path)["evidence"], metrics(tmp_path)["n"]) == (baseline, 12)
     shown = {(bool(claim), len(evidence)) for claim, evidence in judge.shown}
-    seen = {"claim-only": {(True, 0)}, "evidence-only": {(False, 1)}, "single-retrieval": {(True, 2)}}
+    seen = {"claim-only": {(True, 0)}, "evidence-only": {(False, 1)}, "single-retrieval": {(True, 1), (True, 2)}}
     assert shown == seen.get(baseline, set())
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from app import create_app
 from app.backends.local.hub_reader import HubReader
+from app.backends.local.judge import EntailmentJudge
 from app.config.settings import Settings
+from research.training.judge_examples import SQUAD, VITAL
 from research.training.pairs import SOURCES
 from research.training.squad import FILES
 from tests.limits import no_room_for
@@ -39,10 +41,35 @@ def asked(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sets(tmp_path: Path) -> Path:
-    """A folder with a row in each data set of the judge's."""
+    """A folder with a row in each data set of the judge's, and enough of VITAL for all three splits."""
     for source in SOURCES:
         (tmp_path / f"{source}.jsonl").write_text(json.dumps(ROW) + "\n")
+    (tmp_path / SQUAD).write_text(json.dumps(ROW) + "\n")
+    (tmp_path / VITAL).write_text("".join(json.dumps(vital_row(at)) + "\n" for at in range(60)))
     return tmp_path
+
+
+def vital_row(at: int) -> dict:
+    lead = {"title": f"Town {at}", "text": "Paris is the capital of France."}
+    asked = {"question": "What is the capital?", "answer": "Paris", "title": f"Town {at}"}
+    about = {"kind": "place", "group": str(at), "style": "plain", "hops": 1, "explanation": "It is so."}
+    return {**about, "id": str(at), "claim": "Paris is the capital.", "label": ("SUPPORTED", "REFUTED")[at % 2]} | {
+        "evidence": [lead],
+        "questions": [asked],
+        "decisive": ["Paris"],
+    }
+
+
+def test_a_judge_comes_out_of_another_base(command, sets: Path) -> None:
+    """Calibrated, with its figures for each source."""
+    base, out = tiny_llama(sets / "base"), sets / "out"
+    done = command("entailment", "--data", sets, "--base", base, "--out", out, "--rank", 2)
+    assert done.exit_code == 0, done.output
+    assert "vital-plain" in done.stdout and "three-way" in done.stdout
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert metrics["by_source"]["vital-plain"]["n"] > 0
+    (row,) = EntailmentJudge(base, out).classify([("paris is the capital", [("T", "paris")])])
+    assert sum(row) == pytest.approx(1, abs=1e-5)
 
 
 def test_two_questioners_come_out_of_one_command(command, asked: Path, tmp_path: Path) -> None:
@@ -121,7 +148,7 @@ def test_a_set_that_the_judge_cannot_learn_from_is_named_with_its_line(command, 
     assert path.name in said and sentence in said
 
 
-SQUAD = {"title": "T", "paragraphs": [{"context": "C.", "qas": [{"question": "Q?", "answers": [{"text": "C"}]}]}]}
+ARTICLE = {"title": "T", "paragraphs": [{"context": "C.", "qas": [{"question": "Q?", "answers": [{"text": "C"}]}]}]}
 ELSEWHERE = {"title": "T", "paragraphs": [{"context": "C.", "qas": [{"question": "Q?", "answers": [{"text": "D"}]}]}]}
 
 
@@ -132,7 +159,7 @@ ELSEWHERE = {"title": "T", "paragraphs": [{"context": "C.", "qas": [{"question":
         ("", "line 1: not JSON"),
         ("[]", "no JSON object with data"),
         (
-            json.dumps({"data": [SQUAD, SQUAD | {"paragraphs": [{"context": "C."}]}]}),
+            json.dumps({"data": [ARTICLE, ARTICLE | {"paragraphs": [{"context": "C."}]}]}),
             "article 2 has qas that are no list",
         ),
         (json.dumps({"data": [ELSEWHERE]}), "an answer to 'Q?' that does not stand in its context"),
@@ -141,7 +168,7 @@ ELSEWHERE = {"title": "T", "paragraphs": [{"context": "C.", "qas": [{"question":
 )
 def test_a_file_that_the_reader_cannot_learn_from_is_named(command, tmp_path: Path, text, sentence: str) -> None:
     """Before anything is computed."""
-    (tmp_path / "squad_dev_v1.1.json").write_text(json.dumps({"data": [SQUAD]}))
+    (tmp_path / "squad_dev_v1.1.json").write_text(json.dumps({"data": [ARTICLE]}))
     if text is not None:
         (tmp_path / "squad_dev_v2.0.json").write_text(text)
     said = told(command("reader", "--data", tmp_path, "--out", tmp_path / "out"), 2)
@@ -158,6 +185,24 @@ def cut_off(folder: Path) -> Path:
     weights = tiny_llama(folder) / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1_000])
     return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"evidence": []}, "evidence that are no list"),
+        ({"style": ""}, "no style"),
+        ({"hops": "1"}, "no hops"),
+        ({"decisive": None}, "no decisive"),
+        ({"questions": [{"question": "Q?", "title": None}]}, "a question without an answer and a title"),
+    ],
+)
+def test_a_claim_about_the_corpus_that_cannot_be_read_is_named_with_its_line(
+    command, sets: Path, change, sentence: str
+) -> None:
+    (sets / VITAL).write_text(json.dumps(vital_row(0)) + "\n" + json.dumps(vital_row(1) | change))
+    said = told(command("entailment", "--data", sets, "--out", sets / "out"), 2)
+    assert f"{VITAL}, line 2: {sentence}" in said
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_the_one_claim_of_every_kind_of_model_is_checked_over_two_hops(container
 def test_another_claims_evidence_is_not_enough(container, reports):
     """Every decided sample, judged over what was found for a sample of another pair."""
     decided = [s for s in EXAMPLES if s.label is not Label.NOT_ENOUGH_EVIDENCE and reports[s.claim].context]
-    judge, bound = container.weigher(), container.sufficient
+    judge, bound = container.evidence_judge(), container.sufficient
     swapped = 0
     for sample, other in zip(decided, decided[3:] + decided[:3], strict=True):
         context = reports[other.claim].context
@@ -95,16 +95,16 @@ def test_another_claims_evidence_is_not_enough(container, reports):
 
 
 def test_the_second_question_of_a_two_hop_sample_names_what_only_the_first_answer_brought(container, reports):
-    report = reports["The author of The Metamorphosis was born in Prague."]
+    report = reports["The director of Seven Samurai made 30 feature films."]
     first, second, *_ = report.hops
-    assert "Kafka" in first.answer.text and "Kafka" not in report.claim.text
-    assert "Kafka" in second.question.text
+    assert "Kurosawa" in first.answer.text and "Kurosawa" not in report.claim.text
+    assert "Kurosawa" in second.question.text
 
 
 def test_without_the_first_answer_the_second_question_is_another(container, reports):
-    report = reports["The author of The Metamorphosis was born in Prague."]
+    report = reports["The director of Seven Samurai made 30 feature films."]
     first, second, *_ = report.hops
     lost = replace(first, answer=replace(first.answer, text=None), status=HopStatus.SET_ASIDE)
     question = container.generator.next_question(report.claim, (), (lost,))
-    assert question is None or "Kafka" not in question.text
+    assert question is None or "Kurosawa" not in question.text
     assert question != second.question

@@ -9,6 +9,7 @@ from app.domain.model import Label, LabelSet
 from research.evaluation.gold import gold_judge
 from research.evaluation.labels import Gold
 from tests.evaluation.rows import row
+from tests.judges import over
 
 
 class CountingJudge:
@@ -17,7 +18,7 @@ class CountingJudge:
     def __init__(self, *probabilities: float) -> None:
         self.probabilities, self.computed = list(probabilities), 0
 
-    def classify(self, pairs):
+    def classify(self, pairs, asked=()):
         return [tuple(self._computed(claim, passages)) for claim, passages in pairs]
 
     def _computed(self, claim, passages):
@@ -30,7 +31,7 @@ class CountingJudge:
 
 def test_the_model_computes_once_a_row_and_nothing_is_kept_between_rows():
     judge = CountingJudge(0.8, 0.15, 0.05)
-    judged = gold_judge(judge, 0.6, LabelSet.THREE)
+    judged = gold_judge(over(judge), 0.6, LabelSet.THREE)
     judged(row(1, Gold.SUPPORTED))
     judged(row(1, Gold.SUPPORTED))
     assert judge.computed == 2
@@ -38,9 +39,9 @@ def test_the_model_computes_once_a_row_and_nothing_is_kept_between_rows():
 
 @pytest.mark.parametrize(
     ("labels", "label", "confidence"),
-    [(LabelSet.TWO, Label.SUPPORTED, 0.55), (LabelSet.THREE, Label.NOT_ENOUGH_EVIDENCE, 0.5)],
+    [(LabelSet.TWO, Label.SUPPORTED, 0.55), (LabelSet.THREE, Label.NOT_ENOUGH_EVIDENCE, None)],
 )
 def test_the_fitted_bound_holds_where_not_enough_may_be_said_and_the_score_knows_no_bound(labels, label, confidence):
-    said = gold_judge(CountingJudge(0.5, 0.3, 0.2), 0.7, labels)(row(1, Gold.SUPPORTED))
+    said = gold_judge(over(CountingJudge(0.5, 0.3, 0.2)), 0.7, labels)(row(1, Gold.SUPPORTED))
     assert (said.label, said.supported) == (label, pytest.approx(0.5))
-    assert said.confidence == pytest.approx(confidence)
+    assert said.confidence == (confidence and pytest.approx(confidence))

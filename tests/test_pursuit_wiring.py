@@ -14,9 +14,7 @@ from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import RunStarted
 from app.domain.model import HopStatus, Label, LabelSet, Origin, Question, RunOptions
 from app.domain.report import reduce_events
-from app.modules.answerers.document_choice import PromptedReader
 from app.modules.answerers.web_search import DocumentSettings
-from app.modules.answerers.yes_no import YesOrNoReader
 from app.presets import PURSUIT_PRESETS, default_labels
 from research.evaluation.datasets import Row
 from research.evaluation.gold import GivenSentences
@@ -130,14 +128,6 @@ def test_what_a_preset_does_with_documents_and_what_a_person_leaves_out_reach_th
     assert container.strategy_for(options).answerer.settings == replace(usual, **differs)
     assert container.strategy_for(replace(options, undated=False)).answerer.settings.undated is False
     assert container.strategy_for(replace(options, fact_checks=False)).answerer.settings.fact_checks is False
-
-
-def test_without_a_language_model_the_judge_answers_what_asks_for_yes_or_no(net):
-    """As in "Is it true that (the claim)?", the wording that every local pursuit can fall back on."""
-    container, _, _ = net
-    local = container.strategy_for(replace(OPTIONS, preset="local", model=None))
-    assert isinstance(local.answerer.reader, YesOrNoReader)
-    assert isinstance(container.strategy_for(OPTIONS).answerer.reader, PromptedReader)
 
 
 def test_the_paper_is_two_class_and_four_class_has_four_labels():

@@ -4,7 +4,7 @@ from collections import Counter
 
 from app.domain.model import Label
 from app.examples import EXAMPLES
-from app.modules.prompts import data
+from app.modules.prompts import data, template
 from app.modules.wording import names
 from app.text.claims import clean_claim
 
@@ -29,6 +29,7 @@ def test_every_sample_is_a_claim_that_the_form_takes_as_it_stands():
 
 def test_no_demonstration_shows_a_sample_or_what_one_is_about():
     shown = " ".join(str(each) for prompt in ("first_question", "follow_up_question") for each in data(prompt))
+    shown += template("transcript").template
     for sample in EXAMPLES:
         assert sample.claim not in shown
         assert not [name for name in names(sample.claim) if name in shown], sample.claim

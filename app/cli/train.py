@@ -6,8 +6,8 @@ OUT when the same command is given again. docs/training.md has the formats.
 
 from __future__ import annotations
 
+import json
 import logging
-import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,7 +24,6 @@ from app.cli.output import one_line_errors
 train = AppGroup("train", help="Train the judge, the reader, or models that ask questions.")
 
 SEED = 7
-ARTICLE_PAIRS = 2200
 THREADS = 2
 STOPPED = 130
 """The exit status after Ctrl-C."""
@@ -54,38 +53,52 @@ def register(app: Flask) -> None:
 @_seed
 @click.option("--minutes", default=60.0, show_default=True, help="The most that training may take.")
 @click.option("--epochs", default=1, show_default=True, type=click.IntRange(1), help="Passes over the data.")
-@click.option("--rank", default=16, show_default=True, type=click.IntRange(1), help="Rank of the adapter.")
+@click.option("--rank", default=32, show_default=True, type=click.IntRange(1), help="Rank of the adapter.")
 @click.option(
     "--resume-from",
+    type=click.Path(exists=True, path_type=Path),
+    help="Checkpoint, or folder with the adapter, of an earlier run whose weights are the first ones of this run.",
+)
+@click.option(
+    "--neighbours",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Checkpoint of an earlier run whose weights are the first ones of this run.",
+    help="What a search brings for each claim, from `python -m research.training.neighbours`.",
 )
 @with_appcontext
 def entailment(
-    data: Path, base: str | None, out: Path, seed: int, minutes: float, epochs: int, rank: int, resume_from: Path | None
+    data: Path,
+    base: str | None,
+    out: Path,
+    seed: int,
+    minutes: float,
+    epochs: int,
+    rank: int,
+    resume_from: Path | None,
+    neighbours: Path | None,
 ) -> None:
     """Train the judge on the sets in the folder DATA, then measure and calibrate it on held-out pairs."""
     with _exit_codes(out):
-        from app.backends.corpus.registry import vital_articles
-        from research.training.article_pairs import pairs_from_articles
+        from research.claims.data import read_claims
+        from research.training.adapter_training import AdapterSettings
         from research.training.calibration import calibrate
         from research.training.files import demand_judge_base, demand_judge_data, upper_layers
-        from research.training.judge import TrainingSettings
         from research.training.judge import train as train_judge
-        from research.training.pairs import pairs_from_data
+        from research.training.judge_examples import VITAL, epochs_of, held_out
 
         demand_judge_data(data)
         start = demand_judge_base(_fetched(base)) if base else _packaged_base()
-        rng = random.Random(seed)
-        pairs = pairs_from_data(data, rng) + pairs_from_articles(vital_articles(), ARTICLE_PAIRS, rng)
-        settings = TrainingSettings(
+        claims = read_claims(data / VITAL)
+        settings = AdapterSettings(
             seed=seed, minutes=minutes, epochs=epochs, rank=rank, first_layer=upper_layers(start)
         )
-        card = train_judge(pairs, start, out, settings, resume_from)
+        beside = json.loads(neighbours.read_text(encoding="utf-8")) if neighbours else None
+        measured, families = held_out(data, claims), epochs_of(data, claims, epochs, seed, beside)
+        card = train_judge(families, measured, start, out, settings, resume_from, threads=THREADS)
         click.echo(f"trained on {card['trained_on']} pairs in {card['minutes']} minutes (data {card['data_hash']})")
-        for source, row in calibrate(start, out, pairs)["by_source"].items():
-            auc = "none " if row["auc"] is None else f"{row['auc']:.3f}"
-            click.echo(f"{source:22} n {row['n']:4}  AUC {auc}  macro-F1 {row['macro_f1_supported']:.3f}")
+        for source, row in calibrate(start, out, measured, THREADS)["by_source"].items():
+            shown = {name: "none " if value is None else f"{value:.3f}" for name, value in row.items()}
+            told = f"three-way {shown['three_way']}  AUC {shown['auc']}  false supported {shown['false_supported']}"
+            click.echo(f"{source:22} n {row['n']:4}  {told}")
 
 
 @train.command("question-generator")

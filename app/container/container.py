@@ -17,7 +17,6 @@ from app.backends.local.hub_reader import HubReader
 from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration, EntailmentJudge
 from app.backends.local.llama_cpp import LocalLM
-from app.backends.local.loading import fingerprint
 from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
@@ -42,15 +41,15 @@ from app.domain.ports import (
 )
 from app.modules.answerers import flan_t5, reciter_reader, retriever_reader, web_search
 from app.modules.answerers.document_choice import PromptedChooser, PromptedReader, ReaderChooser
-from app.modules.answerers.yes_no import YesOrNo, YesOrNoReader
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
 from app.modules.claim_verifier.local import JudgeClaimVerifier
 from app.modules.claim_verifier.prompted import PromptedClaimVerifier
-from app.modules.judging.calibrated import JoinedJudge, Joint
+from app.modules.judging.scoring import EvidenceJudge
+from app.modules.prompts import template
 from app.modules.pursuit.questioners import LocalPursuer
 from app.modules.qa_validator.local import TiedAnswerValidator
 from app.modules.qa_validator.prompted import PromptedValidator
-from app.modules.question_generator.local import LocalQuestionGenerator
+from app.modules.question_generator.local import LocalExplainer, LocalQuestionGenerator
 from app.modules.question_generator.prompted import PromptedQuestioner
 from app.modules.reasoner.flan_t5 import FlanT5Reasoner
 from app.modules.reasoner.local import JudgeReasoner
@@ -60,7 +59,6 @@ from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
 
 SHIPPED = Path(__file__).resolve().parents[1] / "models"
-JOINED = SHIPPED / "judge" / "joined.json"
 ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
     DIRECT: DirectAsker,
     CHAIN_OF_THOUGHT: ChainOfThoughtAsker,
@@ -83,8 +81,11 @@ class Container:
         self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
         self.judge = EntailmentJudge(base, SHIPPED / "judge", threads, inference)
         self._hub_judge = HubJudge(settings.judge, inference, threads) if settings.judge else None
-        self._completer = LocalLM(settings.question_model, threads, inference)
-        self.generator = LocalQuestionGenerator(self._completer)
+        adapter = None if settings.question_model else SHIPPED / "questions" / "adapter.gguf"
+        self._completer = LocalLM(settings.question_model, threads, inference, adapter)
+        demonstrations = "" if adapter else f"{template('transcript').template}\n\n"
+        self.generator = LocalQuestionGenerator(self._completer.adapted, demonstrations)
+        self._explainer = None if demonstrations else LocalExplainer(self._completer.adapted)
         self._questioners = fine_tuned(
             inference,
             threads,
@@ -126,17 +127,14 @@ class Container:
         return self._components.ready
 
     def weigher(self) -> EntailmentModel:
-        """Return the evidence scorer: the calibrated judge, or the operator's own.
-
-        Raises ModelUnavailable when the calibration weights are missing or damaged.
-        """
-        return self._hub_judge or JoinedJudge(self.judge, Joint.read(JOINED))
+        """Return the operator's judge where one is set, else the shipped one."""
+        return self._hub_judge or self.judge
 
     def judge_name(self) -> str:
         """Return the judge's name with fingerprints of its files. Loads it; raises ModelUnavailable when that fails."""
         if self._hub_judge:
             return self._hub_judge.load().version
-        return f"{self.judge.load()[2]}, joined {fingerprint(JOINED)}"
+        return self.judge.load()[2]
 
     @property
     def sufficient(self) -> float:
@@ -179,7 +177,7 @@ class Container:
             first_seq2seq=lambda: self._questioners["QUESTION_SEQ2SEQ"],
             next_seq2seq=lambda: self._questioners["NEXT_QUESTION_SEQ2SEQ"],
             completer=lambda: self._completer,
-            local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.weigher()),
+            local=lambda: LocalPursuer(self.generator, self._verifier("local", options), self.evidence_judge()),
         )
 
     def _model(self, options: RunOptions) -> TextGenerator:
@@ -193,7 +191,7 @@ class Container:
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
         if kind == "prompted":
             return PromptedClaimVerifier(self._model(options))
-        return JudgeClaimVerifier(self.weigher(), self.sufficient)
+        return JudgeClaimVerifier(self.evidence_judge(), self.sufficient)
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
         return PromptedQuestioner(self._model(options)) if kind == "prompted" else self.generator
@@ -206,7 +204,11 @@ class Container:
             return FlanT5Reasoner(self._seq2seq)
         if kind == "prompted":
             return PromptedReasoner(self._model(options))
-        return JudgeReasoner(self.weigher(), self.sufficient)
+        return JudgeReasoner(self.evidence_judge(), self.sufficient, self._explainer)
+
+    def evidence_judge(self) -> EvidenceJudge:
+        """Return the judge over what kept hops read."""
+        return EvidenceJudge(self.weigher(), self._reranker)
 
     def _answerer(self, options: RunOptions) -> QuestionAnswerer:
         if options.answerer == flan_t5.NAME:
@@ -217,23 +219,20 @@ class Container:
         if options.answerer == web_search.NAME:
             return self._web_search(options)
         retriever = self._shelf.over(options.corpora)
-        return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader_with_a_judge())
+        return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader)
 
     def _web_search(self, options: RunOptions) -> QuestionAnswerer:
         """Build the web answerer, with the run's language model if it uses one, else with the local reader."""
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
         model = self._model_at_work(options)
         chooser = PromptedChooser(model) if model else ReaderChooser(self._reader)
-        reader = PromptedReader(model) if model else self._reader_with_a_judge()
+        reader = PromptedReader(model) if model else self._reader
         search, pages, origin = self._engines.of(options)
         how = web_search.DocumentSettings(
             preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
         )
         opened_ahead = self._speculation.pages(options)
         return web_search.WebSearchAnswerer(search, pages, chooser, reader, how, origin, opened_ahead)
-
-    def _reader_with_a_judge(self) -> Reader:
-        return YesOrNoReader(self._reader, YesOrNo(self.weigher(), self.sufficient))
 
     def _open_corpora(self) -> None:
         for name in self._settings.corpora:

@@ -103,10 +103,19 @@ class TextGenerator(Completer, Protocol):
     def choose(self, prompt: str, options: Sequence[str]) -> Choice: ...
 
 
-class EntailmentModel(Protocol):
-    """Returns for each (claim, evidence passages) pair the probabilities of (supports, refutes, not enough)."""
+Asked = Sequence[tuple[str, str]]
+"""(question, answer) of each kept hop."""
 
-    def classify(self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[float, float, float]]: ...
+
+class EntailmentModel(Protocol):
+    """For each (claim, evidence passages) pair the probabilities of (supports, refutes, not enough), summing to 1.
+
+    `asked` has the (question, answer) pairs that led to the evidence, a list for each pair of `pairs`, or is empty.
+    """
+
+    def classify(
+        self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]], asked: Sequence[Asked] = ()
+    ) -> list[tuple[float, float, float]]: ...
 
 
 @dataclass(frozen=True, slots=True)

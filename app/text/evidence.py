@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from app.text.sentences import sentences
 
-MAX_EVIDENCE_WORDS = 110
+MAX_EVIDENCE_WORDS = 125
 
 _WORD = re.compile(r"\w+")
 _STOP = frozenset(

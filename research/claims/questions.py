@@ -20,7 +20,6 @@ from app.container.container import Container
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question
 from app.domain.ports import QuestionGenerator, Reader
 from research.claims.data import Split, VitalClaim, read_claims
-from research.claims.learned_questions import AdaptedModel, LearnedQuestions
 from research.evaluation.answers import f1
 
 SAME_ANSWER = 0.5
@@ -31,27 +30,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--split", default="dev")
-    parser.add_argument("--adapter", type=Path, help="GGUF adapter of a question model; the default generator without")
     parser.add_argument("--rows", type=int, default=150)
     parser.add_argument("--show", type=int, default=20, help="questions to print")
     options = parser.parse_args()
     container = Container(Settings.from_env({}))
     rows = sample(read_claims(options.data / "vital_claims.jsonl"), options.split, options.rows)
-    generator = LearnedQuestions(AdaptedModel(options.adapter)) if options.adapter else container.generator
     right: dict[str, list[bool]] = defaultdict(list)
     seconds = []
     for row in rows:
         for step in range(len(row.questions)):
             started = time.monotonic()
-            asked = ask(generator, row, step)
+            asked = ask(container.generator, row, step)
             seconds.append(time.monotonic() - started)
             found = is_answered(container._own_reader, row, step, asked)
             right["first" if step == 0 else "next"].append(found)
             if len(seconds) <= options.show:
                 text = asked.text if asked else None
                 print(f"{'+' if found else '-'} {row.claim} | {text} | recorded: {row.questions[step].question}")
-    for which, found in right.items():
-        print(f"{which}: {sum(found)} of {len(found)} ({sum(found) / len(found):.0%})")
+    for which, held in right.items():
+        print(f"{which}: {sum(held)} of {len(held)} ({sum(held) / len(held):.0%})")
     print(f"median {statistics.median(seconds):.2f} s a question")
 
 

@@ -16,7 +16,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,12 +24,11 @@ from app.container.container import Container
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Hop, RunOptions
 from app.domain.report import Report
-from app.modules.reasoner.rationale import quoted_sentence
+from app.modules.judging.evidence import quoted_sentence
 from app.run_request import resolve_options
 from app.strategies.question_guided import QuestionGuided
 from research.claims.data import Sample, Split, VitalClaim, read_claims, sample_claims
 from research.claims.gold_parts import PARTS, with_gold
-from research.claims.learned_questions import AdaptedModel, LearnedQuestions
 from research.claims.metrics import NOT_ENOUGH, Outcome, figures_table, kinds_table
 from research.evaluation.predictions import write_json, write_text
 from research.evaluation.runs import report_of
@@ -44,11 +42,8 @@ OF_THE_MACHINE = ("INSTANCE", "TORCH_THREADS", "JAVA_HOME", "JAVA_MEMORY")
 class Pipeline:
     """The embedded defaults, loaded once and run in this process without web server or database."""
 
-    def __init__(self, question_adapter: Path | None = None) -> None:
-        """Load every part. Exits with a message when one cannot be loaded; InvalidInput as `defaults_of`.
-
-        With `question_adapter` the candidate of learned_questions.py asks in place of the default generator.
-        """
+    def __init__(self) -> None:
+        """Load every part. Exits with a message when one cannot be loaded; InvalidInput as `defaults_of`."""
         environment = {name: os.environ[name] for name in OF_THE_MACHINE if name in os.environ}
         container = Container(Settings.from_env(environment))
         container.warm()
@@ -56,8 +51,6 @@ class Pipeline:
             raise SystemExit("\n".join(failed))
         self.judge = container.judge_name()
         self._strategy, self._options = defaults_of(container)
-        if question_adapter:
-            self._strategy = replace(self._strategy, generator=LearnedQuestions(AdaptedModel(question_adapter)))
 
     def run(self, claim: str, row: VitalClaim | None = None, gold: Collection[str] = ()) -> dict[str, Any]:
         """Check one claim; with `gold` the recorded parts of `row` are used."""
@@ -108,14 +101,13 @@ def measure(options: argparse.Namespace) -> None:
     """Run the sample, each run stored when it is done, and print and write the tables; continues where it stopped."""
     file, out = options.data / CLAIMS, options.out
     rows = sample_claims(read_claims(file), options.split, options.sample, options.rows)
-    pipeline = Pipeline(options.question_adapter)
+    pipeline = Pipeline()
     about = {
         "data": hashlib.sha256(file.read_bytes()).hexdigest()[:16],
         "split": options.split,
         "sample": options.sample,
         "gold": sorted(options.gold),
         "judge": pipeline.judge,
-        "question_adapter": options.question_adapter.name if options.question_adapter else None,
     }
     _agree(out, about)
     drop_unfinished_line(out / RUNS)
@@ -176,7 +168,7 @@ def compare(folders: Sequence[Path]) -> None:
 
 def check_list(options: argparse.Namespace) -> None:
     """Run the claims of a file and print each trail, then the wrong verdicts and how many are right, open or wrong."""
-    pipeline, found, wrong = Pipeline(options.question_adapter), Counter[str](), []
+    pipeline, found, wrong = Pipeline(), Counter[str](), []
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         write_text(options.out / TRAILS, "")
@@ -230,7 +222,6 @@ def _options() -> argparse.Namespace:
     what.add_argument("--data", type=Path, help=f"folder with {CLAIMS}")
     what.add_argument("--claims", type=Path, help="file of claims, one a line, each with TAB and label if known")
     what.add_argument("--compare", type=Path, nargs="+", help="folders of earlier runs")
-    parser.add_argument("--question-adapter", type=Path, help="GGUF adapter of a question model to measure")
     parser.add_argument("--split", choices=get_args(Split), default="dev")
     parser.add_argument("--sample", choices=get_args(Sample), default="mixed")
     parser.add_argument("--rows", type=int, default=300)

@@ -111,7 +111,7 @@ def _judge(order: Order, container: Any, instance: Path, rows: Sequence[Row]) ->
         judge = majority_judge(rows, order.labels)
         return judge, {"always": judge(rows[0]).label}
     judged_by: dict[str, Any] = {"judge": container.judge_name()}
-    gold = gold_judge(container.weigher(), container.sufficient, order.labels)
+    gold = gold_judge(container.evidence_judge(), container.sufficient, order.labels)
     if order.baseline == CLAIM_ONLY:
         return claim_only_judge(gold), judged_by
     if order.baseline == EVIDENCE_ONLY:

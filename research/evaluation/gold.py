@@ -27,9 +27,7 @@ from app.domain.model import (
     SearchHit,
     Span,
 )
-from app.domain.ports import EntailmentModel
-from app.modules.judging.evidence import gathered
-from app.modules.judging.scoring import weigh
+from app.modules.judging.scoring import EvidenceJudge
 from app.modules.reasoner.local import JudgeReasoner
 from research.evaluation.datasets import Row, read_jsonl
 from research.evaluation.harness import Judge, Judged
@@ -111,15 +109,15 @@ def context_of(row: Row) -> Context:
 # The local reasoner over gold evidence: the same objects that a run uses, handed the evidence of a data set's row.
 
 
-def gold_judge(judge: EntailmentModel, sufficient: float, labels: LabelSet) -> Judge:
+def gold_judge(judge: EvidenceJudge, sufficient: float, labels: LabelSet) -> Judge:
     """The reasoner over a row's gold evidence, `sufficient` being its bound for a decided label."""
     reasoner = JudgeReasoner(judge, sufficient)
 
     def judged(row: Row) -> Judged:
         claim, context = Claim(row.claim), context_of(row)
         with use_stores(MemoryStore()):  # a verdict lacks p(supported) of some labels, so the judge is asked twice
-            weighed = weigh(judge, claim, context, gathered(claim, context).passages)
+            probabilities = judge.score(claim, context)
             verdict = reasoner.conclude(claim, context, labels.labels)
-        return Judged(verdict.label, verdict.confidence, weighed.probabilities[Label.SUPPORTED])
+        return Judged(verdict.label, verdict.confidence, probabilities[Label.SUPPORTED])
 
     return judged

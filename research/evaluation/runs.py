@@ -18,7 +18,7 @@ from app.domain.progress import listening
 from app.domain.report import Report, reduce_events
 from app.modules.answerers import retriever_reader, web_search
 from app.modules.answerers.web_search import WebSearchAnswerer
-from app.modules.reasoner.rationale import quoted_sentence
+from app.modules.judging.evidence import quoted_sentence
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import clean_date, clean_speaker, today

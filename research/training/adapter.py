@@ -81,10 +81,16 @@ def save_adapter(model: nn.Module, folder: Path, task: str, head: torch.Tensor |
 
 
 def load_adapter(model: nn.Module, folder: Path) -> torch.Tensor | None:
-    """Put saved weights into the LoRA layers of a LlamaModel; returns the head, where there is one."""
+    """Put saved weights into the LoRA layers of a LlamaModel; returns the head, where there is one.
+
+    Raises ValueError for an adapter of other layers, RuntimeError for one of another rank, OSError without a file.
+    """
     weights = load_file(folder / "adapter_model.safetensors")
-    for name, layer in adapter_layers(model):
-        stem = f"base_model.model.model.{name}"
-        layer.a.data = weights[f"{stem}.lora_A.weight"].float()
-        layer.b.data = weights[f"{stem}.lora_B.weight"].float()
-    return weights.get("base_model.model.score.weight")
+    head = weights.pop("base_model.model.score.weight", None)
+    layers = {f"base_model.model.model.{name}": layer for name, layer in adapter_layers(model)}
+    if weights.keys() != {f"{stem}.lora_{side}.weight" for stem in layers for side in "AB"}:
+        raise ValueError("it is of other layers")
+    for stem, layer in layers.items():
+        layer.a.data.copy_(weights[f"{stem}.lora_A.weight"])
+        layer.b.data.copy_(weights[f"{stem}.lora_B.weight"])
+    return head

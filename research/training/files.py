@@ -12,6 +12,7 @@ from app.backends.local.weight_files import require_safetensors
 from app.domain.errors import InvalidInput, ModelUnavailable
 from research.evaluation.datasets import read_jsonl
 from research.evaluation.labels import Gold
+from research.training.judge_examples import SQUAD, VITAL
 from research.training.pairs import SOURCES
 from research.training.squad import FILES
 
@@ -48,11 +49,13 @@ FIX = "another --base: the name of a causal language model on the hub, or a fold
 
 
 def demand_judge_data(folder: Path) -> None:
-    """Raises InvalidInput when a file is missing or empty, or a row is broken or has a label that nobody knows."""
+    """Raises InvalidInput when a file is missing or empty, or a row is broken or has an unknown label."""
+    files = {f"{source}.jsonl": _demand_row for source in SOURCES}
+    files |= {SQUAD: _demand_squad_claim, VITAL: _demand_vital_claim}
     if not folder.is_dir():
-        raise InvalidInput(f"There is no folder {folder}; the judge learns from {', '.join(SOURCES)} in it.", "data")
-    for source in SOURCES:
-        rows_of(folder / f"{source}.jsonl", _demand_row)
+        raise InvalidInput(f"There is no folder {folder}; the judge learns from {', '.join(files)} in it.", "data")
+    for name, check in files.items():
+        rows_of(folder / name, check)
 
 
 def _demand_row(row: dict[str, Any]) -> None:
@@ -65,6 +68,26 @@ def _demand_row(row: dict[str, Any]) -> None:
         text_in(part, "text")
         if not isinstance(part.get("title"), str):
             raise ValueError("evidence without a title")
+
+
+def _demand_squad_claim(row: dict[str, Any]) -> None:
+    _demand_row(row)
+    list_in(row, "evidence")
+
+
+def _demand_vital_claim(row: dict[str, Any]) -> None:
+    _demand_row(row)
+    list_in(row, "evidence")
+    for field in ("kind", "group", "style", "explanation"):
+        text_in(row, field)
+    if not isinstance(row.get("hops"), int):
+        raise ValueError("no hops")
+    if not isinstance(row.get("decisive"), list):
+        raise ValueError("no decisive")
+    for asked in list_in(row, "questions"):
+        text_in(asked, "question")
+        if not {"answer", "title"} <= asked.keys():
+            raise ValueError("a question without an answer and a title (null where there is none)")
 
 
 def demand_judge_base(base: str) -> Path:

@@ -1,189 +1,222 @@
-"""Fine-tune the judge: claim and evidence -> SUPPORTED, REFUTED, NOT_ENOUGH_EVIDENCE.
+"""Train the judge: claim and evidence -> SUPPORTED, REFUTED, NOT_ENOUGH_EVIDENCE.
 
-A rank-16 adapter on the upper layers of SmolLM2-135M with a three-way head on the last token. NOT_SUPPORTED pairs
-(HoVer) train "anything but SUPPORTED", the negative log of 1 - p(SUPPORTED). Seeded; resumes from its checkpoint; the
-clock can end it, with the learning rate falling to zero by then.
+An adapter on the upper layers of SmolLM2-135M with a three-way head on the last token. NOT_SUPPORTED claims (HoVer,
+SQuAD) train "anything but SUPPORTED", the negative log of 1 - p(SUPPORTED). calibration.py measures and calibrates
+afterwards.
+
+A row is the evidence of a family followed by its claims. A claim attends to the evidence and to itself only, and its
+positions go on from the evidence, so each is read as at inference, where it stands alone.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import logging
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
-from peft import LoraConfig, PeftModel, TaskType, get_peft_model
+from safetensors import SafetensorError
 from torch.nn import functional
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from app.text.evidence import judge_prompt, select_sentences
-from research.training.checkpoints import best_device, replacing, resume, save_checkpoint
-from research.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, data_hash
+from app.backends.local.judge import CLASSES
+from app.domain.errors import InvalidInput
+from research.training.adapter import add_adapter, load_adapter, save_adapter
+from research.training.adapter_training import AdapterSettings, Task, batches, train_adapter
+from research.training.calibration import by_source
+from research.training.checkpoints import best_device, replacing, resume
+from research.training.judge_examples import Example, Family
 
-log = logging.getLogger(__name__)
-
-CLASSES = (SUPPORTED, REFUTED, NOT_ENOUGH)
-ROWS_AT_ONCE = 4
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingSettings:
-    """What a training run is made of; stored whole in the model card. `minutes` is the most it may take."""
-
-    seed: int = 7
-    epochs: int = 1
-    minutes: float = 60.0
-    rank: int = 16
-    first_layer: int = 10
-    learning_rate: float = 4e-4
-    warmup_steps: int = 20
-    batch_size: int = 16
-    checkpoint_every: int = 20
+MAX_TOKENS = 320
+TOKENS_AT_ONCE = 1100
+"""Tokens in one forward pass: more of them do not fit into a CPU's cache."""
+UNSEEN = -1e9
 
 
 def train(
-    pairs: Sequence[Pair],
+    epochs: Iterable[Sequence[Family]],
+    held_out: Sequence[Example],
     base: Path,
     out: Path,
-    settings: TrainingSettings,
+    settings: AdapterSettings,
     start: Path | None = None,
     clock: Callable[[], float] = time.monotonic,
+    threads: int = 2,
 ) -> dict:
-    """Train on the pairs that are not held out and save to `out`; returns what the model card says of the training.
+    """Train on the families of each epoch and save to `out`; return what training.json says.
 
-    `start` is the checkpoint of an earlier run whose weights are the first ones here (rank and layers must be the
-    same). `out` gets peft's files (adapter_config.json, adapter_model.safetensors in float16), training.json and, on
-    the way, the checkpoint from which the same command goes on. calibration.py measures and calibrates afterwards.
-    `clock` gives the seconds that `minutes` is held to.
+    `start` is the checkpoint of an earlier run, or a folder with its adapter, whose weights are the first ones here;
+    rank and layers must be the same. `out` gets the adapter and head as peft's files in float16, training.json, and
+    what train_adapter writes. `held_out` is measured for the learning curve.
     """
     torch.manual_seed(settings.seed)
-    tokenizer = AutoTokenizer.from_pretrained(base)
-    model = _fresh_model(base, settings, tokenizer.pad_token_id).to(best_device())
+    torch.set_num_threads(threads)
+    rng = random.Random(settings.seed)
+    order = [group for epoch in epochs for group in batches(epoch, _length, _claims, settings.batch_size, rng)]
+    model, tokenizer = build(base, settings)
     if start:
-        resume(start, model, {})
-    seen = [pair for pair in pairs if not pair.held_out]
-    run = f"{data_hash(pairs)} {asdict(settings) | {'minutes': None}}"
-    steps, seconds = _run(model, list(_batches(seen, tokenizer, settings)), settings, out / "checkpoint.pt", clock, run)
+        start_from(model, start)
+    data = data_hash(order)
+    task = _task(model, tokenizer, order, held_out, f"{data} {asdict(settings) | {'minutes': None}}")
+    steps, seconds = train_adapter(model, task, settings, out, clock)
     card = {
         "settings": asdict(settings),
         "started_from": start.name if start else None,
-        "data_hash": data_hash(pairs),
-        "pairs": len(seen),
-        "trained_on": steps * settings.batch_size,
+        "data_hash": data,
+        "examples": sum(_claims(family) for group in order for family in group),
+        "trained_on": sum(_claims(family) for group in order[:steps] for family in group),
         "minutes": round(seconds / 60, 1),
         "steps": steps,
     }
-    save(model, out, card)
+    with replacing(out) as fresh:
+        save_adapter(model.model, fresh, "SEQ_CLS", model.score.weight)
+        (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
     return card
 
 
-def _run(
-    model: PeftModel,
-    order: Sequence[tuple],
-    settings: TrainingSettings,
-    checkpoint: Path,
-    clock: Callable[[], float],
-    run: str,
-) -> tuple[int, float]:
-    """One step for each batch that the checkpoint does not count as done; how many steps there were, and the seconds.
+def _task(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    order: Sequence[Sequence[Family]],
+    held_out: Sequence[Example],
+    name: str,
+) -> Task[Family]:
+    def measure() -> dict:
+        return by_source(probabilities(model, tokenizer, held_out), held_out)
 
-    The learning rate rises over the warm-up and falls to zero with the batches or the minutes, whichever end first.
-    Raises InvalidInput for the checkpoint of another `run`.
-    """
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    optimiser = torch.optim.AdamW(weights, lr=settings.learning_rate)
-    progress = resume(checkpoint, model, {"optimiser": optimiser}, run)
-    step, started, losses = int(progress.get("step", 0)), clock() - progress.get("seconds", 0.0), []
-    model.train()
-    for inputs, labels in order[step:]:
-        share = max(step / len(order), (clock() - started) / (60 * settings.minutes))
-        if share >= 1:
-            break
-        step += 1
-        for group in optimiser.param_groups:
-            group["lr"] = settings.learning_rate * min(1.0, step / settings.warmup_steps) * (1 - share)
-        optimiser.zero_grad()
-        losses.append(_backward(model, inputs, labels))
-        torch.nn.utils.clip_grad_norm_(weights, 1.0)
-        optimiser.step()
-        if step % settings.checkpoint_every == 0:
-            recent, seconds = losses[-settings.checkpoint_every :], clock() - started
-            save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds}, run)
-            log.info("step %d of %d, loss %.3f, %.0f s", step, len(order), sum(recent) / len(recent), seconds)
-    return step, clock() - started
+    return Task(name, order, lambda group: _backward(model, tokenizer, group), measure)
 
 
-def save(model: PeftModel, out: Path, card: dict) -> None:
-    """The adapter and head in float16, and what made them: all of it, or the weights from before stay."""
-    with replacing(out) as fresh:
-        model.half().save_pretrained(fresh)
-        (fresh / "README.md").unlink(missing_ok=True)  # peft's; ours is written by hand
-        (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-    model.float()
+def _length(family: Family) -> int:
+    return len(family.opening) + sum(len(prompt) - len(family.opening) for prompt in family.prompts)
 
 
-def _fresh_model(base: Path, settings: TrainingSettings, pad: int) -> PeftModel:
+def _claims(family: Family) -> int:
+    return len(family.members)
+
+
+def data_hash(order: Sequence[Sequence[Family]]) -> str:
+    """Return a short hash of the families, in order."""
+    digest = hashlib.sha256()
+    for group in order:
+        for family in group:
+            digest.update(repr((family.evidence, family.members)).encode())
+    return digest.hexdigest()[:16]
+
+
+def build(base: Path, settings: AdapterSettings) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Return a classifier over `base` in bfloat16, its adapter and head in float32, and a tokenizer as at inference."""
+    tokenizer = AutoTokenizer.from_pretrained(
+        base, truncation_side="left", padding_side="right", split_special_tokens=True
+    )
     model = AutoModelForSequenceClassification.from_pretrained(
-        base, num_labels=len(CLASSES), dtype=torch.float32, pad_token_id=pad
-    )
-    model.config.id2label = dict(enumerate(CLASSES))
-    adapter = LoraConfig(
-        task_type=TaskType.SEQ_CLS,
-        r=settings.rank,
-        lora_alpha=2 * settings.rank,
-        target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
-        layers_to_transform=list(range(settings.first_layer, model.config.num_hidden_layers)),
-        modules_to_save=["score"],
-    )
-    return get_peft_model(model, adapter)
+        base,
+        num_labels=len(CLASSES),
+        dtype=torch.float32,
+        pad_token_id=tokenizer.pad_token_id,
+        attn_implementation="eager",
+    ).bfloat16()
+    add_adapter(model.model, settings.rank, settings.first_layer)
+    model.score.float().requires_grad_(True)
+    return model.to(best_device()), tokenizer
 
 
-def _batches(pairs: Sequence[Pair], tokenizer: Any, settings: TrainingSettings) -> Iterator[tuple[dict, torch.Tensor]]:
-    """Shuffled batches of texts of similar length: little padding, and still another order each epoch."""
-    rng = random.Random(settings.seed)
-    texts = [prompt(pair) for pair in pairs]
-    lengths = [len(text) for text in texts]
-    for _ in range(settings.epochs):
-        order = sorted(range(len(pairs)), key=lambda at: lengths[at] * rng.uniform(0.85, 1.15))
-        groups = [order[at : at + settings.batch_size] for at in range(0, len(order), settings.batch_size)]
-        rng.shuffle(groups)
-        for group in groups:
-            inputs = tokenizer([texts[at] for at in group], padding=True, return_tensors="pt")
-            yield (
-                {k: inputs[k] for k in ("input_ids", "attention_mask")},
-                torch.tensor([_class_of(pairs[at].label) for at in group]),
-            )
+def start_from(model: PreTrainedModel, start: Path) -> None:
+    """Put the weights of a checkpoint or an adapter's folder into `model`. Raises InvalidInput if they do not fit."""
+    if start.is_file():
+        resume(start, model, {})
+        return
+    try:
+        head = load_adapter(model.model, start)
+        if head is None:
+            raise ValueError("it has no head")
+        model.score.weight.data.copy_(head)
+    except (OSError, SafetensorError, RuntimeError, ValueError) as error:
+        raise InvalidInput(f"{start} has no adapter that fits this base, rank and layers: {error}.", "out") from error
 
 
-def prompt(pair: Pair) -> str:
-    """The judge's input for a pair, made as at inference."""
-    return judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages))
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Token ids, the position of each, the claim it belongs to (0: the evidence), each claim's last token and class."""
+
+    ids: list[int]
+    positions: list[int]
+    parts: list[int]
+    last: list[int]
+    classes: list[int]
 
 
-def _class_of(label: str) -> int:
-    return -1 if label == NOT_SUPPORTED else CLASSES.index(label)
+def encode(family: Family, tokenizer: PreTrainedTokenizerBase) -> Row:
+    """Tokenise the evidence once, then what each claim adds. A class of -1 is NOT_SUPPORTED."""
+    ids = tokenizer(family.opening, add_special_tokens=False)["input_ids"][:MAX_TOKENS]
+    shared, positions, parts, last = len(ids), list(range(len(ids))), [0] * len(ids), []
+    for number, prompt in enumerate(family.prompts, 1):
+        more = tokenizer(prompt[len(family.opening) :], add_special_tokens=False)["input_ids"]
+        ids = ids + more
+        positions += range(shared, shared + len(more))
+        parts += [number] * len(more)
+        last.append(len(ids) - 1)
+    classes = [CLASSES.index(one.label) if one.label in CLASSES else -1 for one in family.members]
+    return Row(ids, positions, parts, last, classes)
 
 
-def _loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def logits_of(model: PreTrainedModel, rows: Sequence[Row]) -> torch.Tensor:
+    """Return the logits [claims, 3] of the rows' claims, in order, in float32."""
+    width = max(len(row.ids) for row in rows)
+
+    def padded(values: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
+        return torch.tensor([[*one, *[fill] * (width - len(one))] for one in values], device=model.device)
+
+    parts = padded([row.parts for row in rows], -1)
+    causal = torch.ones(width, width, dtype=torch.bool, device=model.device).tril()
+    seen = causal & ((parts.unsqueeze(1) == 0) | (parts.unsqueeze(1) == parts.unsqueeze(2)))
+    mask = torch.zeros(seen.shape, dtype=model.dtype, device=model.device).masked_fill(~seen, UNSEEN).unsqueeze(1)
+    ids, positions = padded([row.ids for row in rows], 0), padded([row.positions for row in rows], 0)
+    options = {"attention_mask": mask, "position_ids": positions, "use_cache": False}
+    hidden = model.model(input_ids=ids, **options).last_hidden_state
+    row_of, place = zip(*((number, last) for number, row in enumerate(rows) for last in row.last), strict=True)
+    return model.score(hidden[list(row_of), list(place)].float())
+
+
+def loss_of(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Mean cross-entropy; rows labelled -1 (NOT_SUPPORTED) count -log(1 - p(SUPPORTED)). logits [n, 3], labels [n]."""
-    log_p = functional.log_softmax(logits, dim=-1)
+    log_p = functional.log_softmax(logits.float(), dim=-1)
     known = -log_p.gather(1, labels.clamp(min=0).unsqueeze(1)).squeeze(1)
-    merged = -torch.logsumexp(log_p[:, 1:], dim=-1)
-    return torch.where(labels >= 0, known, merged).mean()
+    return torch.where(labels >= 0, known, -torch.logsumexp(log_p[:, 1:], dim=-1)).mean()
 
 
-def _backward(model: PeftModel, inputs: dict, labels: torch.Tensor) -> float:
-    """Add the gradients of one batch, a few rows at a time so that activations stay in the cache; its mean loss."""
-    total = 0.0
-    for start in range(0, len(labels), ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
-        part = {name: tensor[rows].to(model.device) for name, tensor in inputs.items()}
-        loss = _loss(model(**part).logits, labels[rows].to(model.device)) * (len(labels[rows]) / len(labels))
+def _backward(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, group: Sequence[Family]) -> float:
+    total, claims = 0.0, sum(map(_claims, group))
+    for rows in _parts([encode(family, tokenizer) for family in group]):
+        classes = torch.tensor([one for row in rows for one in row.classes], device=model.device)
+        loss = loss_of(logits_of(model, rows), classes) * (len(classes) / claims)
         loss.backward()
         total += loss.item()
     return total
+
+
+def _parts(rows: Sequence[Row]) -> list[list[Row]]:
+    """Split a batch so that no part has more than TOKENS_AT_ONCE tokens, padding included."""
+    parts: list[list[Row]] = [[]]
+    for row in rows:
+        if parts[-1] and (len(parts[-1]) + 1) * max(len(one.ids) for one in [*parts[-1], row]) > TOKENS_AT_ONCE:
+            parts.append([])
+        parts[-1].append(row)
+    return parts
+
+
+def probabilities(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, examples: Sequence[Example]
+) -> list[list[float]]:
+    """Rows of probabilities in the order of CLASSES, computed a few examples of similar length at a time."""
+    ids = [tokenizer(one.prompt, truncation=True, max_length=MAX_TOKENS)["input_ids"] for one in examples]
+    rows = [Row(one, list(range(len(one))), [0] * len(one), [len(one) - 1], [-1]) for one in ids]
+    order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
+    found: list[list[float]] = []
+    for part in _parts([rows[at] for at in order]) if rows else []:
+        found += torch.softmax(logits_of(model, part), dim=-1).tolist()
+    return [row for _, row in sorted(zip(order, found, strict=True))]

@@ -1,34 +1,67 @@
 """Inputs for training the judge: what the reasoner sees of a run, made from claims with labels.
 
-A run's input varies: how many sentences are shown, whether the questions and answers are kept, whether the sentence
-that decides was found at all. So each claim of `vital_claims` is shown in several forms, drawn anew each epoch.
+A family is several claims over one evidence, read in one sequence (judge.py), so that the evidence is read once and a
+true claim is learned in the same step as its false twin. What a run shows varies: which sentences were found, whether
+the one that decides is among them, what stands beside it, which questions were asked and whether the answers are right.
+So every lead of `vital_claims.jsonl` is shown in another form each epoch.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.text.evidence import judge_prompt, select_sentences
 from research.claims.data import Asked, VitalClaim, split_lead
-from research.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair, is_held_out, pairs_from_data
+from research.training.pairs import NOT_ENOUGH, is_held_out, pairs_from_data
 
-MAX_WORDS = 80
-LACKING_SHARE = 0.14
-"""Share of the decided claims that are shown without the sentence that decides, as NOT_ENOUGH_EVIDENCE."""
+VITAL, SQUAD = "vital_claims.jsonl", "squad_claims.jsonl"
+"""Claims about the shipped corpus, and claims made of SQuAD's questions; beside them are pairs.SOURCES."""
+LEAD_WORDS, MOST_WORDS = 90, 125
+"""Limits on the words of the claims' own leads, and of all evidence."""
+MOST_CLAIMS = 6
+ALONE_SHARE = 0.7
+"""Share of the leads whose claims are each read with what a search for that claim brings, as in a run.
 
-
-RELATED_SHARE_OPEN, RELATED_SHARE_DECIDED = 0.9, 0.25
-"""Share of the undecided and of the decided claims that get a pair which does not bear on the claim.
-
-Without it a judge learned that pairs mean a decided claim (research/notes/2026-11-23-learned-pipeline.md).
+A false claim brings sentences with its own false words; over shared evidence a judge does not learn to read past them.
 """
 
-Related = Mapping[str, Sequence[Asked]]
-"""Answered questions by title."""
+Neighbours = Mapping[str, Sequence[Sequence[str]]]
+"""Claim id -> (title, sentence) of other articles that a search for it brings, best first (neighbours.py)."""
+Line = tuple[str, str]
+"""A title and sentences of that article."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A claim of a family, the questions and answers shown with it, and its label over the family's evidence."""
+
+    source: str
+    claim: str
+    asked: tuple[tuple[str, str], ...]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Evidence lines and the claims judged over them."""
+
+    evidence: tuple[str, ...]
+    members: tuple[Member, ...]
+
+    @property
+    def opening(self) -> str:
+        """Return the part of the prompts that the members share."""
+        return judge_prompt("", self.evidence).partition("\nClaim:")[0]
+
+    @property
+    def prompts(self) -> list[str]:
+        """Return the judge's input for each member."""
+        return [judge_prompt(one.claim, self.evidence, one.asked) for one in self.members]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,138 +73,186 @@ class Example:
     label: str
 
 
-def vital_example(row: VitalClaim, rng: random.Random, others: Sequence[VitalClaim], related: Related) -> Example:
-    """Return one form of a claim, drawn by `rng`.
-
-    `others` are claims whose leads serve as irrelevant evidence. A pair from `related`, about the same lead, stands
-    beside decided claims and undecided ones, so that pairs as such do not give the label away.
-    """
-    lacking = row.label != NOT_ENOUGH and rng.random() < LACKING_SHARE
-    asked = [one for one in row.questions if one.answer]
-    if lacking:
-        lines, asked = _without_deciding(row, asked, rng)
-    else:
-        lines = _with_deciding(row, rng)
-    if rng.random() < 0.15:
-        lines.append(_distractor(rng.choice(others), rng))
-        rng.shuffle(lines)
-    label = NOT_ENOUGH if lacking else row.label
-    if rng.random() < (RELATED_SHARE_OPEN if label == NOT_ENOUGH else RELATED_SHARE_DECIDED):
-        asked = [*_related(row, related, rng), *asked]
-    if rng.random() < 0.2:
-        asked = []
-    return Example(f"vital-{row.style}", _prompt(row.claim, lines, asked), label)
-
-
-def _related(row: VitalClaim, related: Related, rng: random.Random) -> list[Asked]:
-    own = {one.question for one in row.questions}
-    found = [one for title, _ in row.leads for one in related.get(title, ()) if one.question not in own]
-    return [rng.choice(found)] if found else []
-
-
-def questions_by_title(rows: Sequence[VitalClaim]) -> Related:
-    """Return the answered questions of `rows` by the title of their first lead."""
-    found: dict[str, list[Asked]] = {}
-    for row in rows:
-        found.setdefault(row.leads[0][0], []).extend(one for one in row.questions if one.answer)
-    return found
-
-
-def gold_example(row: VitalClaim, with_questions: bool = True) -> Example:
-    """The deciding sentences with each article's first one, and the recorded questions and answers."""
-    deciding = row.deciding_sentences()
-    lines = [(title, _texts(text, {0, *deciding[title]})) for title, text in row.leads]
-    asked = [one for one in row.questions if one.answer] if with_questions else []
-    return Example(f"vital-{row.style}", _prompt(row.claim, lines, asked), row.label)
-
-
-Line = tuple[str, str]
-
-
-def _with_deciding(row: VitalClaim, rng: random.Random) -> list[Line]:
-    """The deciding sentences, alone, with a few others, or with the whole lead."""
-    deciding, lines, form = row.deciding_sentences(), [], rng.random()
-    for title, text in row.leads:
-        places, every = set(deciding[title]), range(len(split_lead(text)))
-        if not places:  # undecided, or the span crosses a sentence bound
-            places = set(every) if form < 0.5 else set(rng.sample(every, min(len(every), 3)))
-        if form < 0.35:
-            places |= {0}
-        elif form < 0.6:
-            places |= {0, *rng.sample(every, min(len(every), rng.randint(1, 2)))}
-        elif form < 0.8:
-            places |= set(every)
-        lines.append((title, _texts(text, places)))
-    return lines
-
-
-def _without_deciding(row: VitalClaim, asked: list[Asked], rng: random.Random) -> tuple[list[Line], list[Asked]]:
-    """A whole lead left out with its question, or, with one lead, its deciding sentences."""
-    deciding = row.deciding_sentences()
-    titles = [title for title, _ in row.leads if deciding[title]]
-    gone = rng.choice(titles) if titles else row.leads[0][0]
-    lines = []
-    for title, text in row.leads:
-        places = set(range(len(split_lead(text)))) - set(deciding[title] if title == gone else ())
-        if title == gone and len(row.leads) > 1 and rng.random() < 0.5:
-            places = set()
-        if places:
-            lines.append((title, _texts(text, set(rng.sample(sorted(places), min(len(places), 4))))))
-    return lines, [one for one in asked if one.title != gone]
-
-
-def _distractor(other: VitalClaim, rng: random.Random) -> Line:
-    title, text = rng.choice(other.leads)
-    return title, rng.choice(split_lead(text) or ("",))
-
-
-def _texts(text: str, places: set[int]) -> str:
-    return " ".join(sentence for place, sentence in enumerate(split_lead(text)) if place in places)
-
-
-def _prompt(claim: str, lines: Sequence[Line], asked: Sequence[Asked]) -> str:
-    pairs = [(one.question, one.answer or "") for one in asked]
-    return judge_prompt(claim, select_sentences(claim, lines, MAX_WORDS), pairs)
-
-
-def squad_examples(path: Path, rng: random.Random) -> list[tuple[Example, bool]]:
-    """Claims made of SQuAD's questions, each with whether it is held out (by title)."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    found = []
-    for row in rows:
-        lines = [(part["title"], part["text"]) for part in row["evidence"]]
-        words = rng.choice((50, MAX_WORDS))
-        prompt = judge_prompt(row["claim"], select_sentences(row["claim"], lines, words))
-        found.append((Example("squad", prompt, row["label"]), is_held_out(row["evidence"][0]["title"])))
-    return found
-
-
-def older_examples(folder: Path, rng: random.Random) -> list[tuple[Example, bool]]:
-    """HoVer, FEVEROUS-S, Fool-Me-Twice, FEVER symmetric and WiCE, each with whether it is held out."""
-    return [(_of_pair(pair), pair.held_out) for pair in pairs_from_data(folder, rng)]
-
-
-def _of_pair(pair: Pair) -> Example:
-    return Example(
-        pair.source, judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages, MAX_WORDS)), pair.label
-    )
-
-
-def mixture(folder: Path, claims: Sequence[VitalClaim], epochs: int, seed: int) -> Iterator[list[Example]]:
-    """One list of examples an epoch: every claim of `vital_claims` in a new form, a quarter
-    of SQuAD's, half of the older sets."""
+def epochs_of(
+    folder: Path, claims: Sequence[VitalClaim], epochs: int, seed: int, beside: Neighbours | None = None
+) -> Iterator[list[Family]]:
+    """Yield each epoch's families: the train split, plain claims twice, an eighth of SQuAD's, a fifth of the rest."""
     rng = random.Random(seed)
     train = [row for row in claims if row.split == "train"]
-    related = questions_by_title(train)
-    squad = [one for one, held in squad_examples(folder / "squad_claims.jsonl", rng) if not held]
-    older = [one for one, held in older_examples(folder, rng) if not held]
-    for epoch in range(epochs):
-        part = squad[epoch % 4 :: 4]
-        extra = [row for row in train if row.style == "plain"]  # short claims, as visitors type them, count twice
-        made = [vital_example(row, rng, train, related) for row in [*train, *extra]]
-        yield [*made, *part, *older[epoch % 2 :: 2]]
+    plain = [row for row in train if row.style == "plain"]  # short, as visitors type them
+    for _ in range(epochs):
+        squad, older = squad_families(folder / SQUAD, rng), older_families(folder, rng)
+        rng.shuffle(squad)
+        rng.shuffle(older)
+        made = [*vital_families(train, beside or {}, rng), *vital_families(plain, beside or {}, rng)]
+        yield [*made, *squad[: -(-len(squad) // 8)], *older[: -(-len(older) // 5)]]
 
 
-def labels() -> tuple[str, str, str, str]:
-    """The labels that an example may have."""
-    return SUPPORTED, REFUTED, NOT_ENOUGH, NOT_SUPPORTED
+def vital_families(rows: Sequence[VitalClaim], beside: Neighbours, rng: random.Random) -> list[Family]:
+    """Return the claims over the same leads together, or alone, in forms drawn by `rng`."""
+    related: dict[str, list[Asked]] = defaultdict(list)
+    by: dict[tuple[str, ...], list[VitalClaim]] = defaultdict(list)
+    for row in rows:
+        by[tuple(sorted(title for title, _ in row.leads))].append(row)
+        related[row.leads[0][0]] += [one for one in row.questions if one.answer]
+    made = []
+    for members in by.values():
+        rng.shuffle(members)
+        size = 1 if rng.random() < ALONE_SHARE else MOST_CLAIMS
+        for at in range(0, len(members), size):
+            made.append(_vital_family(members[at : at + size], related, beside, rng))
+    return [one for one in made if one.members]
+
+
+def _vital_family(
+    rows: Sequence[VitalClaim], related: Mapping[str, Sequence[Asked]], beside: Neighbours, rng: random.Random
+) -> Family:
+    texts = dict(rows[0].leads)
+    places = _shown(rows, texts, rng)
+    lines = [(title, " ".join(split_lead(texts[title])[at] for at in sorted(kept))) for title, kept in places.items()]
+    lines = [line for line in lines if line[1]]
+    lines += _others(beside.get(rng.choice(rows).id, ()), lines, rng)
+    rng.shuffle(lines)
+    found = []
+    for row in rows:
+        label = _label(row, places)
+        if label is not None and (label == row.label or rng.random() < 0.75):
+            found.append(Member(f"vital-{row.style}", row.claim, _asked(row, label, related, rng), label))
+    return Family(tuple(f"{title}: {text}" for title, text in lines), tuple(found))
+
+
+def _shown(rows: Sequence[VitalClaim], texts: Mapping[str, str], rng: random.Random) -> dict[str, set[int]]:
+    """Draw the places of the sentences shown of each lead; those that decide some claim may be missing."""
+    form = rng.random()
+    decided = rows if form < 0.6 else rng.sample(list(rows), max(1, len(rows) // 2))
+    places: dict[str, set[int]] = {title: {0} if rng.random() < 0.5 else set() for title in texts}
+    for row in decided:
+        for title, found in row.deciding_sentences().items():
+            places[title] |= set(found)
+    for title, text in texts.items():
+        rest = [at for at in range(len(split_lead(text))) if at not in places[title]]
+        if form < 0.2:
+            places[title] |= set(rest)
+        elif rest and (form < 0.7 or not places[title]):
+            places[title].add(rng.choice(rest))
+    if rng.random() < (0.3 if len(texts) > 1 else 0.18 if len(rows) == 1 else 0.06):
+        places[rng.choice(sorted(texts))] = set() if rng.random() < 0.7 else {0}
+    _shorten(places, texts, rng)
+    return places
+
+
+def _shorten(places: dict[str, set[int]], texts: Mapping[str, str], rng: random.Random) -> None:
+    def words() -> int:
+        return sum(len(split_lead(texts[title])[at].split()) for title, kept in places.items() for at in kept)
+
+    while words() > LEAD_WORDS:
+        droppable = [(title, at) for title, kept in places.items() for at in sorted(kept) if len(kept) > 1]
+        if not droppable:
+            return
+        title, at = rng.choice(droppable)
+        places[title].discard(at)
+
+
+def _others(found: Sequence[Sequence[str]], lines: Sequence[Line], rng: random.Random) -> list[Line]:
+    """Return the first of the neighbours' sentences by title, none in a fifth of the cases."""
+    if rng.random() < 0.2:
+        return []
+    left = MOST_WORDS - sum(len(text.split()) for _, text in lines)
+    chosen: dict[str, list[str]] = {}
+    for title, sentence in found[: rng.choice((1, 1, 2, 2, 3, 4))]:
+        left -= len(sentence.split())
+        if left < 0:
+            break
+        chosen.setdefault(title, []).append(sentence)
+    return [(title, " ".join(parts)) for title, parts in chosen.items()]
+
+
+def _label(row: VitalClaim, places: Mapping[str, set[int]]) -> str | None:
+    """Return the claim's label over the shown sentences; None where that cannot be told."""
+    if row.label == NOT_ENOUGH:
+        return row.label
+    deciding = row.deciding_sentences()
+    if all(deciding[title] for title, _ in row.leads):
+        seen = all(set(found) <= places[title] for title, found in deciding.items())
+        return row.label if seen else NOT_ENOUGH
+    whole = all(len(places[title]) == len(split_lead(text)) for title, text in row.leads)
+    return row.label if whole else None
+
+
+def _asked(
+    row: VitalClaim, label: str, related: Mapping[str, Sequence[Asked]], rng: random.Random
+) -> tuple[tuple[str, str], ...]:
+    """Draw the questions and answers shown. Those of an undecided claim are beside the point, or the answer is."""
+    own = [(one.question, one.answer) for one in row.questions if one.answer]
+    questions = [one.question for one in row.questions]
+    others = [one for title, _ in row.leads for one in related.get(title, ()) if one.question not in questions]
+    other = [(one.question, one.answer or "") for one in rng.sample(others, min(len(others), 1))]
+    drawn = rng.random()
+    if drawn < 0.2:
+        return ()
+    if label == row.label != NOT_ENOUGH:
+        if drawn < 0.32 and other:
+            return tuple(other)
+        if drawn < 0.37 and other and own:  # the reader was wrong; the evidence decides
+            return (*own[:-1], (own[-1][0], other[0][1]))
+        return (*other, *own) if drawn < 0.5 else tuple(own)
+    kept = own[:-1] if label != row.label else []
+    if drawn < 0.6 or not (other and questions):
+        return (*kept, *other)
+    return (*kept, (questions[-1], other[0][1]))
+
+
+def squad_families(path: Path, rng: random.Random) -> list[Family]:
+    """Return the claims made of SQuAD's questions by passage, without those held out by title."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    seen = [row for row in rows if not is_held_out(row["evidence"][0]["title"])]
+    members = (Member("squad", row["claim"], (), row["label"]) for row in seen)
+    passages = ([(part["title"], part["text"]) for part in row["evidence"]] for row in seen)
+    return _by_passages(zip(members, passages, strict=True), rng)
+
+
+def older_families(folder: Path, rng: random.Random) -> list[Family]:
+    """Return HoVer, FEVEROUS-S, Fool-Me-Twice, FEVER symmetric and WiCE by passages, without what is held out."""
+    pairs = [pair for pair in pairs_from_data(folder, rng) if not pair.held_out]
+    return _by_passages(((Member(pair.source, pair.claim, (), pair.label), pair.passages) for pair in pairs), rng)
+
+
+def _by_passages(found: Iterable[tuple[Member, Sequence[Line]]], rng: random.Random) -> list[Family]:
+    by: dict[tuple[Line, ...], list[Member]] = defaultdict(list)
+    for member, passages in found:
+        by[tuple(passages)].append(member)
+    made = []
+    for passages, members in by.items():
+        rng.shuffle(members)
+        for at in range(0, len(members), MOST_CLAIMS):
+            part = members[at : at + MOST_CLAIMS]
+            words = rng.choice((LEAD_WORDS // 2, LEAD_WORDS))
+            lines = select_sentences(" ".join(one.claim for one in part), passages, words)
+            made.append(Family(tuple(lines), tuple(part)))
+    return made
+
+
+def gold_example(row: VitalClaim) -> Example:
+    """Return the deciding sentences with each article's first one, and the recorded questions and answers."""
+    deciding = row.deciding_sentences()
+    texts = {title: " ".join(split_lead(text)[at] for at in sorted({0, *deciding[title]})) for title, text in row.leads}
+    asked = [(one.question, one.answer) for one in row.questions if one.answer]
+    lines = select_sentences(row.claim, list(texts.items()), LEAD_WORDS)
+    return Example(f"vital-{row.style}", judge_prompt(row.claim, lines, asked), row.label)
+
+
+def held_out(folder: Path, claims: Sequence[VitalClaim], per_source: int = 80) -> list[Example]:
+    """Return at most `per_source` examples of each source that training never sees, the same for every seed.
+
+    Those of `vital_claims.jsonl` are its dev split with gold evidence; older sets give their own pairs only.
+    """
+    found: dict[str, list[Example]] = {}
+    for row in claims:
+        if row.split == "dev":
+            found.setdefault(f"vital-{row.style}", []).append(gold_example(row))
+    for pair in pairs_from_data(folder, random.Random(7)):
+        if pair.held_out and not pair.source.endswith(("-lacking", "-swapped")):
+            prompt = judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages, LEAD_WORDS))
+            found.setdefault(pair.source, []).append(Example(pair.source, prompt, pair.label))
+    rng = random.Random(0)
+    return [one for own in found.values() for one in rng.sample(own, min(per_source, len(own)))]

@@ -1,4 +1,4 @@
-"""Claim and evidence pairs for the judge, from the development data; article_pairs.py makes more from the corpus.
+"""Claim and evidence pairs for the judge, from the older data sets; judge_examples.py makes prompts of them.
 
 A pair's label is one of three classes, or NOT_SUPPORTED where a data set merges refuted and unproven (HoVer): that
 one trains "anything but supports". AVeriTeC is non-commercial, so nothing here reads it.
@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,8 +93,9 @@ def _lacking(rows: Sequence[dict], gold: Sequence[Pair], rng: random.Random) -> 
             others = [text for text in row["retrieved"] if text.strip() not in told]
             yield _with(pair, tuple((pair.passages[0][0], text) for text in others[:3]))
         elif drawn > 0.88:
-            other = rng.choice([p for p in gold if p.held_out == pair.held_out and p.claim != pair.claim])
-            yield _with(pair, other.passages)
+            others = [p for p in gold if p.held_out == pair.held_out and p.claim != pair.claim]
+            if others:  # a very small set has none
+                yield _with(pair, rng.choice(others).passages)
 
 
 NAME = re.compile(r"\b[A-Z][\w'-]+(?: (?:of |the )?[A-Z][\w'-]+)*")
@@ -124,11 +125,3 @@ def _swapped(gold: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
 
 def _with(pair: Pair, passages: Passages) -> Pair:
     return Pair(f"{pair.source}-lacking", pair.claim, passages, NOT_ENOUGH, pair.held_out)
-
-
-def data_hash(pairs: Iterable[Pair]) -> str:
-    """A short fingerprint of the pairs, in order, for the model card."""
-    digest = hashlib.sha256()
-    for pair in pairs:
-        digest.update(repr((pair.source, pair.claim, pair.passages, pair.label)).encode())
-    return digest.hexdigest()[:16]

@@ -15,26 +15,33 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import random
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
 from torch.nn import functional
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from research.claims.data import Asked, VitalClaim, read_claims
 from research.training.adapter import add_adapter, save_adapter
-from research.training.checkpoints import resume, save_checkpoint
+from research.training.adapter_training import ROWS_AT_ONCE, AdapterSettings, Task, batches, train_adapter
+from research.training.checkpoints import best_device, replacing
+from research.training.judge_examples import VITAL
 
 NOT_FOUND = "not found"
 VERDICTS = {"SUPPORTED": "true", "REFUTED": "false", "NOT_ENOUGH_EVIDENCE": "unknown"}
-BATCH, ROWS = 16, 8
 SET_ASIDE_SHARE = 0.12
 """Share of the claims in which a question that found nothing comes before the recorded ones."""
+BESIDE_SHARE = 0.12
+"""Share of the claims in which an answered question beside the point comes before the recorded ones."""
+MAX_MEASURED = 200
+"""Held-out claims that the learning curve is measured on."""
 IGNORED = -100
+DEFAULTS = AdapterSettings(epochs=2, rank=16, learning_rate=5e-4)
 
 Part = tuple[str, bool]
 """A piece of the sequence and whether it is trained."""
@@ -43,8 +50,11 @@ Part = tuple[str, bool]
 def parts_of(row: VitalClaim, rng: random.Random | None = None, others: Sequence[Asked] = ()) -> list[Part]:
     """The sequence of a claim. `others` are questions about the same leads, one of which may come first, unanswered."""
     parts: list[Part] = [(f"Claim: {row.claim}\n", False)]
-    if rng and others and rng.random() < SET_ASIDE_SHARE:
-        parts.append((f"Question: {rng.choice(others).question}\nAnswer: {NOT_FOUND}\n", False))
+    drawn = rng.random() if rng and others else 1.0
+    if rng and drawn < SET_ASIDE_SHARE + BESIDE_SHARE:
+        other = rng.choice(others)
+        answer = NOT_FOUND if drawn < SET_ASIDE_SHARE else other.answer or NOT_FOUND
+        parts.append((f"Question: {other.question}\nAnswer: {answer}\n", False))
     for asked in row.questions:
         parts += [(f"Question: {asked.question}\n", True), (f"Answer: {asked.answer or NOT_FOUND}\n", False)]
     parts += [("Verdict:", True), (f" {VERDICTS[row.label]}\nExplanation:", False)]
@@ -63,7 +73,8 @@ class Tokens:
 
 def encode(parts: Sequence[Part], tokenizer: PreTrainedTokenizerBase) -> Tokens:
     """Tokenise piece by piece, as generation does, so that bounds between pieces are bounds between tokens."""
-    ids, targets = [], []
+    ids: list[int] = []
+    targets: list[int] = []
     for text, trained in parts:
         part = tokenizer(text, add_special_tokens=False)["input_ids"]
         ids += part
@@ -71,8 +82,8 @@ def encode(parts: Sequence[Part], tokenizer: PreTrainedTokenizerBase) -> Tokens:
     return Tokens(ids, targets)
 
 
-def epoch_of(rows: Sequence[VitalClaim], tokenizer: PreTrainedTokenizerBase, rng: random.Random) -> list[list[Tokens]]:
-    """Batches of similar length in random order."""
+def examples_of(rows: Sequence[VitalClaim], tokenizer: PreTrainedTokenizerBase, rng: random.Random) -> list[Tokens]:
+    """The claims' sequences in a form drawn by `rng`."""
     by_title: dict[str, list[Asked]] = {}
     for row in rows:
         by_title.setdefault(row.leads[0][0], []).extend(row.questions)
@@ -81,111 +92,101 @@ def epoch_of(rows: Sequence[VitalClaim], tokenizer: PreTrainedTokenizerBase, rng
         own = {asked.question for asked in row.questions}
         others = [asked for asked in by_title[row.leads[0][0]] if asked.question not in own]
         made.append(encode(parts_of(row, rng, others), tokenizer))
-    made.sort(key=lambda one: len(one.ids) * rng.uniform(0.85, 1.15))
-    groups = [made[at : at + BATCH] for at in range(0, len(made), BATCH)]
-    rng.shuffle(groups)
-    return groups
+    return made
 
 
-def loss_of(model: torch.nn.Module, rows: Sequence[Tokens]) -> tuple[torch.Tensor, int]:
+def loss_of(model: PreTrainedModel, rows: Sequence[Tokens]) -> tuple[torch.Tensor, int]:
     """Summed cross-entropy over the trained tokens, and how many there are."""
     width = max(len(row.ids) for row in rows)
-    ids = torch.tensor([row.ids + [0] * (width - len(row.ids)) for row in rows])
-    mask = torch.tensor([[1] * len(row.ids) + [0] * (width - len(row.ids)) for row in rows])
-    targets = torch.tensor([row.targets + [IGNORED] * (width - len(row.targets)) for row in rows])[:, 1:]
+    ids = torch.tensor([row.ids + [0] * (width - len(row.ids)) for row in rows], device=model.device)
+    mask = torch.tensor([[1] * len(row.ids) + [0] * (width - len(row.ids)) for row in rows], device=model.device)
+    padded = [row.targets + [IGNORED] * (width - len(row.targets)) for row in rows]
+    targets = torch.tensor(padded, device=model.device)[:, 1:]
     hidden = model.model(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state[:, :-1]
     at = targets != IGNORED
     logits = model.lm_head(hidden[at])
     return functional.cross_entropy(logits.float(), targets[at], reduction="sum"), int(at.sum())
 
 
-def held_out_loss(model: torch.nn.Module, rows: Sequence[Tokens]) -> float:
+def _backward(model: PreTrainedModel, group: Sequence[Tokens]) -> float:
+    count, total = sum(target != IGNORED for row in group for target in row.targets), 0.0
+    for start in range(0, len(group), ROWS_AT_ONCE):
+        loss = loss_of(model, group[start : start + ROWS_AT_ONCE])[0] / count
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def mean_loss(model: PreTrainedModel, rows: Sequence[Tokens]) -> float:
     """Mean cross-entropy a trained token."""
-    model.eval()
     total, count = 0.0, 0
-    with torch.inference_mode():
-        for start in range(0, len(rows), ROWS):
-            loss, tokens = loss_of(model, rows[start : start + ROWS])
-            total, count = total + loss.item(), count + tokens
-    model.train()
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        loss, tokens = loss_of(model, rows[start : start + ROWS_AT_ONCE])
+        total, count = total + loss.item(), count + tokens
     return total / count
 
 
-def build(base: str, rank: int, first_layer: int) -> torch.nn.Module:
+def build(base: Path, settings: AdapterSettings) -> PreTrainedModel:
     """SmolLM2 in bfloat16 with an adapter in float32."""
     model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.bfloat16, attn_implementation="eager")
     model.requires_grad_(False)
-    add_adapter(model.model, rank, first_layer)
-    return model
+    add_adapter(model.model, settings.rank, settings.first_layer)
+    return model.to(best_device())
 
 
-def run(options: argparse.Namespace) -> None:
-    """Train for the given epochs; resumes from its checkpoint."""
-    torch.manual_seed(7)
-    torch.set_num_threads(options.threads)
-    tokenizer = AutoTokenizer.from_pretrained(options.base)
-    claims = read_claims(options.data / "vital_claims.jsonl")
-    train = [row for row in claims if row.split == "train"]
-    rng = random.Random(7)
-    order = [group for _ in range(options.epochs) for group in epoch_of(train, tokenizer, rng)]
+def train(
+    claims: Sequence[VitalClaim],
+    base: Path,
+    out: Path,
+    settings: AdapterSettings = DEFAULTS,
+    clock: Callable[[], float] = time.monotonic,
+    threads: int = 2,
+) -> dict:
+    """Train on the claims of the train split and save to `out`; return what training.json says.
+
+    `out` gets the adapter as peft's files in float16, training.json, and what train_adapter writes.
+    """
+    torch.manual_seed(settings.seed)
+    torch.set_num_threads(threads)
+    tokenizer, rng = AutoTokenizer.from_pretrained(base), random.Random(settings.seed)
+    seen = [row for row in claims if row.split == "train"]
+    seen += [row for row in seen if row.style == "plain" or row.hops > 1]  # as visitors type; with later questions
+    order = []
+    for _ in range(settings.epochs):
+        made = examples_of(seen, tokenizer, rng)
+        order += batches(made, lambda one: len(one.ids), lambda _: 1, settings.batch_size, rng)
     dev = [row for row in claims if row.split == "dev"]
-    measured = [encode(parts_of(row), tokenizer) for row in random.Random(0).sample(dev, 200)]
-    model = build(options.base, options.rank, options.first_layer)
-    trained = [weight for weight in model.parameters() if weight.requires_grad]
-    optimiser = torch.optim.AdamW(trained, lr=options.learning_rate, weight_decay=0.01)
-    options.out.mkdir(parents=True, exist_ok=True)
-    checkpoint = options.out / "checkpoint.pt"
-    name = json.dumps({k: str(v) for k, v in vars(options).items() if k not in ("threads", "minutes")}, sort_keys=True)
-    progress = resume(checkpoint, model, {"optimiser": optimiser}, name)
-    done, before = int(progress.get("step", 0)), progress.get("seconds", 0.0)
-    started, losses = time.monotonic() - before, []
-
-    def save(step: int, taken: float) -> None:
-        save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": taken}, name)
-        save_adapter(model.model, options.out / "adapter", "CAUSAL_LM")
-        record = {"step": step, "claims": step * BATCH, "seconds": round(taken)}
-        record["held_out_loss"] = round(held_out_loss(model, measured), 4)
-        with (options.out / "curve.jsonl").open("a") as file:
-            file.write(json.dumps(record) + "\n")
-        print(json.dumps(record), flush=True)
-
-    model.train()
-    for step, group in enumerate(order[done:], done + 1):
-        share = max(step / len(order), (time.monotonic() - started) / (60 * options.minutes))
-        if share >= 1:
-            break
-        for part in optimiser.param_groups:
-            part["lr"] = options.learning_rate * min(1.0, step / 40) * max(0.0, 1 - share)
-        optimiser.zero_grad()
-        count = sum(target != IGNORED for row in group for target in row.targets)
-        losses.append(0.0)
-        for start in range(0, len(group), ROWS):
-            loss = loss_of(model, group[start : start + ROWS])[0] / count
-            loss.backward()
-            losses[-1] += loss.item()
-        torch.nn.utils.clip_grad_norm_(trained, 1.0)
-        optimiser.step()
-        taken = time.monotonic() - started
-        if step % 10 == 0:
-            print(f"step {step} of {len(order)}, loss {sum(losses[-10:]) / 10:.3f}, {taken:.0f} s", flush=True)
-        if step % 100 == 0:
-            save(step, taken)
-    save(len(losses) + done, time.monotonic() - started)
+    chosen = random.Random(0).sample(dev, min(MAX_MEASURED, len(dev)))
+    held_out = [encode(parts_of(row), tokenizer) for row in chosen]
+    model = build(base, settings)
+    task = Task(
+        name=f"{len(claims)} claims {asdict(settings) | {'minutes': None}}",
+        order=order,
+        backward=lambda group: _backward(model, group),
+        measure=lambda: {"loss": round(mean_loss(model, held_out), 4)},
+    )
+    steps, seconds = train_adapter(model, task, settings, out, clock)
+    card = {"settings": asdict(settings), "claims": len(seen), "minutes": round(seconds / 60, 1), "steps": steps}
+    with replacing(out) as fresh:
+        save_adapter(model.model, fresh, "CAUSAL_LM")
+        (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    return card
 
 
 def main() -> None:
-    """Parse the options and run."""
+    """Parse the options and train."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--base", type=str, required=True)
+    parser.add_argument("--data", type=Path, required=True, help="folder with vital_claims.jsonl")
+    parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--rank", type=int, default=16)
-    parser.add_argument("--first-layer", type=int, default=10)
-    parser.add_argument("--learning-rate", type=float, default=5e-4)
-    parser.add_argument("--minutes", type=float, default=60.0, help="the learning rate falls to zero by then")
-    parser.add_argument("--threads", type=int, default=1)
-    run(parser.parse_args())
+    parser.add_argument("--threads", type=int, default=2)
+    for name in ("epochs", "rank", "first_layer", "learning_rate", "minutes"):
+        value = getattr(DEFAULTS, name)
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
+    options = vars(parser.parse_args())
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    data, base, out, threads = (options.pop(name) for name in ("data", "base", "out", "threads"))
+    train(read_claims(data / VITAL), base, out, replace(DEFAULTS, **options), threads=threads)
 
 
 if __name__ == "__main__":

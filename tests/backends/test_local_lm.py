@@ -1,4 +1,4 @@
-"""The in-process language model: damage is named, and the real SmolLM2 asks questions that reason."""
+"""The in-process language model: damaged files, completion with and without the adapter, and real questions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.backends.local.llama_cpp import LocalLM, packaged_gguf
+from app.container.container import SHIPPED
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
 from app.domain.progress import listening
@@ -38,7 +39,7 @@ def test_a_cut_file_is_named_and_does_not_take_the_process_down(tmp_path: Path, 
 
 @pytest.fixture(scope="module")
 def model() -> LocalLM:
-    return LocalLM()
+    return LocalLM(adapter=SHIPPED / "questions" / "adapter.gguf")
 
 
 @pytest.mark.models
@@ -46,6 +47,15 @@ def test_completion_is_greedy_and_ends_before_the_stop(model: LocalLM) -> None:
     """The same prompt gives the same text, without the stop string."""
     texts = {model.complete("One, two, three,", max_tokens=8, stop=(" six",)) for _ in range(2)}
     assert texts == {" four, five,"}
+
+
+@pytest.mark.models
+def test_the_adapter_is_applied_to_adapted_completions_only(model: LocalLM) -> None:
+    """In any order, as the questions and the paraphrases of a run share the model."""
+    prompt = "Claim: Macbeth was written by Goethe.\nQuestion: Who wrote Macbeth?\nAnswer: Shakespeare\n"
+    adapted, plain = (each.complete(prompt, max_tokens=12, stop=("\n",)) for each in (model.adapted, model))
+    assert adapted.startswith("Verdict:") and not plain.startswith("Verdict:")
+    assert LocalLM().complete(prompt, max_tokens=12, stop=("\n",)) == plain
 
 
 @pytest.mark.models
@@ -109,7 +119,7 @@ def test_nothing_is_written_to_stderr(model: LocalLM, capfd: pytest.CaptureFixtu
 @pytest.mark.models
 def test_questions_of_the_real_model_follow_from_the_answers(model: LocalLM) -> None:
     """For a two-hop claim the second question names what only the first answer brought, and changes with it."""
-    generator = LocalQuestionGenerator(model)
+    generator = LocalQuestionGenerator(model.adapted)
     claim = Claim("The author of Frankenstein was born in the same city as Virginia Woolf.")
     first = generator.next_question(claim, (), ())
     assert first is not None and "Frankenstein" in first.text
@@ -124,7 +134,7 @@ def test_questions_of_the_real_model_follow_from_the_answers(model: LocalLM) -> 
 @pytest.mark.models
 def test_the_real_model_never_repeats_itself_or_the_claim(model: LocalLM) -> None:
     """Every question set aside, the next is another, and none is the claim with a question mark."""
-    generator = LocalQuestionGenerator(model)
+    generator = LocalQuestionGenerator(model.adapted)
     claim, asked = Claim("Vincent van Gogh was born in Norway."), []
     while (question := generator.next_question(claim, (), asked)) and len(asked) < 4:
         assert question not in [hop.question for hop in asked]

@@ -94,7 +94,7 @@ def test_a_whole_run_over_it_ends_and_says_what_came_of_every_step(url, tmp_path
     options = RunOptions(preset="own", answerer=answerer, model="smollm2", max_hops=1)
     report = checked(Container(Settings.from_env(settings)), options)
     (hop,) = report.hops
-    assert hop.question.text == "Who wrote Hamlet?"
+    assert "Hamlet" in hop.question.text
     assert hop.status is not HopStatus.OPEN and hop.reason
     assert hop.answer is None or all(passage.origin is Origin.RECITED for passage in hop.answer.retrieved)
     assert report.ended == "verdict" or report.problem

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import InvalidInput
-from app.domain.model import Claim
-from app.modules.judging.comparison import findings
-from app.modules.judging.evidence import passages_of
+from app.modules.judging.evidence import asked_pairs, by_title, evidence_of
 from research.evaluation.datasets import Row, read_rows
 from research.evaluation.gold import context_of
 from research.evaluation.labels import Gold
 from tests.evaluation.rows import EVIDENCE, averitec, feverous, hover, written
+from tests.judges import SharedWords
 
 PASSAGE = ("Ada Stone", "Ada Stone was a painter from Basel.")
 
@@ -75,11 +74,11 @@ def test_what_averitec_compares_is_kept_as_it_stands_with_the_explanation_of_a_y
     )
 
 
-def test_the_judge_reads_gold_passages_alone_and_nothing_is_compared(tmp_path):
+def test_the_judge_reads_gold_passages_without_questions(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", hover(1)), "hover")
     context = context_of(row)
-    assert passages_of(Claim(row.claim), context) == [PASSAGE]
-    assert findings(Claim("Ada Stone was a painter from Bern in 1921."), context) == ()
+    assert by_title(evidence_of(row.claim, context, SharedWords()).excerpts) == [PASSAGE]
+    assert asked_pairs(context) == []
 
 
 def test_our_own_format_has_either_kind_of_evidence_or_none(tmp_path):

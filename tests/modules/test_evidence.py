@@ -1,88 +1,65 @@
-"""What is weighed: the passages that answers cite, and what else was looked at where it fills a gap."""
+"""What the judge reads: sentences of the answers, those nearest to the claim, and the questions asked."""
 
 from __future__ import annotations
 
-from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
-from app.modules.judging.evidence import MOST_WEIGHED, gathered, passages_of
-from app.modules.reasoner.rationale import further_quotations
+from app.domain.model import Answer, Hop, HopStatus, Passage, Question, Span
+from app.modules.judging.evidence import NEAREST, asked_pairs, by_title, evidence_of
+from tests.judges import SharedWords
 
-CLAIM = Claim("Ada Stone sailed from Basel to Chur with Bruno Wolf.")
-CITED = Passage("Ada Stone sailed a boat.", "Ada Stone", "test")
-TOWNS = Passage("It never rains. Ada Stone saw Basel and Chur.", "Towns", "test")
-WOLF = Passage("Bruno Wolf kept bees and met Ada Stone.", "Bruno Wolf (painter)", "test")
-BASEL = Passage("Basel lies on a river.", "Basel", "test")
-STRANGER = Passage("Nobody leaves Chur.", "Grass", "test")
-
-
-def hop(number: int, cited: Passage, *looked_at: Passage) -> Hop:
-    return Hop(
-        number, Question("Who?"), Answer("Ada", Span(cited, 0, 3), retrieved=(cited, *looked_at)), HopStatus.KEPT
-    )
+CLAIM = "Ada Stone sailed to Chur in 1840."
+ADA = Passage(
+    "Ada Stone was a painter. She liked bees. She was born in Basel. In 1840 she sailed to Chur. She died in Bonn.",
+    "Ada Stone",
+    "test",
+)
+CHUR = Passage("Chur is a town.", "Chur", "test")
+WHERE = "Where was Ada Stone born?"
 
 
-def titles(passages: list[tuple[str, str]]) -> list[str]:
-    return [title for title, _ in passages]
+def hop(question: str, answer: str | None, cited: Passage | None = None, *read: Passage, number: int = 1) -> Hop:
+    start = cited.text.index(answer) if cited and answer else 0
+    span = Span(cited, start, start + len(answer or "")) if cited else None
+    return Hop(number, Question(question), Answer(answer, span, read), HopStatus.KEPT)
 
 
-def test_what_was_looked_at_joins_where_it_speaks_of_what_nothing_cited_mentions():
-    context = (hop(1, CITED, WOLF), hop(2, CITED, TOWNS))
-    assert [(each.number, passage.title) for each, passage in gathered(CLAIM, context).added] == [
-        (2, "Towns"),
-        (1, "Bruno Wolf (painter)"),
+def texts(*context: Hop) -> list[str]:
+    return [one.text for one in evidence_of(CLAIM, context, SharedWords()).excerpts]
+
+
+def test_the_sentence_nearest_to_the_claim_comes_before_that_of_the_answer() -> None:
+    assert texts(hop(WHERE, "Basel", ADA, ADA))[:2] == ["In 1840 she sailed to Chur.", "She was born in Basel."]
+
+
+def test_a_passage_that_no_answer_cites_is_read_too() -> None:
+    (first, second) = evidence_of(CLAIM, (hop(WHERE, "Basel", ADA, CHUR, number=4),), SharedWords()).excerpts
+    assert (first.title, first.hop, second.title) == ("Chur", 4, "Ada Stone")
+
+
+def test_few_sentences_are_read_beside_those_of_the_answers() -> None:
+    many = Passage(" ".join(f"Ada saw bee {number}." for number in range(20)), "Bees", "test")
+    assert len(texts(hop(WHERE, "Basel", ADA, many))) == NEAREST + 1
+
+
+def test_sentences_of_one_title_are_one_text() -> None:
+    context = (hop(WHERE, "Basel", ADA), hop("Where did Ada Stone die?", "Bonn", ADA, CHUR))
+    assert by_title(evidence_of(CLAIM, context, SharedWords()).excerpts) == [
+        ("Chur", "Chur is a town."),
+        ("Ada Stone", "She was born in Basel. She died in Bonn."),
     ]
-    assert titles(gathered(CLAIM, context).passages) == ["Ada Stone", "Towns", "Bruno Wolf (painter)"]
 
 
-def test_what_neither_names_a_cited_page_nor_is_named_there_does_not_join():
-    """That Chur is a word somewhere says nothing of Ada Stone."""
-    assert gathered(CLAIM, (hop(1, CITED, STRANGER, BASEL),)).added == []
+def test_an_answer_that_cites_nothing_is_evidence_with_its_question() -> None:
+    assert texts(hop(WHERE, "Basel"), hop("What is Chur?", None)) == [f"{WHERE} Basel"]
 
 
-def test_a_passage_that_several_hops_looked_at_belongs_to_the_first():
-    assert [each.number for each, _ in gathered(CLAIM, (hop(1, CITED, WOLF), hop(2, CITED, WOLF))).added] == [1]
+def test_a_data_sets_passage_stays_whole() -> None:
+    gold = Hop(1, Question(""), Answer("", Span(ADA, 0, 0)), HopStatus.KEPT)
+    assert texts(gold) == [ADA.text]
+    assert evidence_of(CLAIM, (gold,), SharedWords()).nearest is None
+    assert asked_pairs((gold,)) == []
 
 
-def test_nothing_joins_where_the_cited_passages_speak_of_the_whole_claim():
-    whole = Passage(CLAIM.text, "Ada Stone", "test")
-    assert gathered(CLAIM, (hop(1, whole, TOWNS, WOLF),)).added == []
-
-
-def test_no_more_join_than_are_weighed_in_all():
-    claim = Claim(" ".join(f"word{number}" for number in range(20)))
-    pages = [Passage(f"word{number} of Ada Stone", f"Page {number}", "test") for number in range(20)]
-    assert len(gathered(claim, (hop(1, CITED, *pages),)).passages) == MOST_WEIGHED
-
-
-def test_a_page_that_only_looks_a_name_up_is_not_weighed():
-    """That there is a Basel does not say that Ada Stone was there."""
-    assert titles(passages_of(CLAIM, (hop(1, CITED), hop(2, BASEL)))) == ["Ada Stone"]
-
-
-def test_a_looked_up_page_is_weighed_once_it_is_tied_to_another_or_to_the_claim():
-    named = Passage("Ada Stone came from Basel.", "Ada Stone", "test")
-    sailed = Passage("Basel is where boats sailed.", "Basel", "test")
-    assert titles(passages_of(CLAIM, (hop(1, named), hop(2, BASEL)))) == ["Ada Stone", "Basel"]
-    assert titles(passages_of(CLAIM, (hop(1, CITED), hop(2, sailed)))) == ["Ada Stone", "Basel"]
-
-
-def test_both_sides_of_a_comparison_are_weighed():
-    claim = Claim("Ada Stone is older than Basel.")
-    assert titles(passages_of(claim, (hop(1, CITED), hop(2, BASEL)))) == ["Ada Stone", "Basel"]
-
-
-def test_one_page_alone_is_weighed_whatever_it_says():
-    assert titles(passages_of(CLAIM, (hop(1, BASEL),))) == ["Basel"]
-
-
-def test_the_rationale_quotes_what_joined_by_its_sentence_nearest_to_the_claim():
-    (sentence,) = further_quotations(CLAIM, gathered(CLAIM, (hop(1, CITED, TOWNS),)))
-    assert sentence.text == "Towns, looked at as well: “Ada Stone saw Basel and Chur.”"
-    assert sentence.hops == (1,)
-
-
-def test_a_data_sets_own_passages_are_weighed_as_they_are():
-    """Nobody asked for them, so none of them looks anything up."""
-    gold = tuple(
-        Hop(n, Question(""), Answer("", Span(page, 0, 0)), HopStatus.KEPT) for n, page in ((1, CITED), (2, BASEL))
-    )
-    assert titles(passages_of(CLAIM, gold)) == ["Ada Stone", "Basel"]
+def test_the_judge_reads_the_questions_whose_answers_are_a_part_of_a_passage() -> None:
+    unanswered, uncited = hop("What is Chur?", None), hop("Who was Ada?", "a painter")
+    whole = hop("Is Chur a town?", CHUR.text, CHUR)
+    assert asked_pairs((hop(WHERE, "Basel", ADA), unanswered, uncited, whole)) == [(WHERE, "Basel")]

@@ -1,50 +1,62 @@
-"""Training the judge, on a tiny base and a handful of pairs: it learns, resumes, and its weights load as the judge."""
+"""Training the judge on a tiny base and a few examples: it learns, resumes, and its weights load as the judge."""
 
+import json
 import logging
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import torch
 
-from app.backends.local.judge import MAX_TOKENS, EntailmentJudge
+from app.backends.local.judge import MAX_TOKENS, Calibration, EntailmentJudge
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
-from research.training.calibration import calibrate
-from research.training.judge import TrainingSettings, _loss, train
-from research.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED, Pair
+from research.training.calibration import by_source, calibrate, fit_temperature
+from research.training.judge import Row, build, encode, logits_of, loss_of, start_from, train
+from research.training.judge_examples import Example, Family, Member
+from research.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED
 from tests.limits import no_room_for
-from tests.tiny import tiny_llama
+from tests.training.conftest import CLAIMS, PARIS, SETTINGS, toy_examples, toy_families
 
-SETTINGS = TrainingSettings(first_layer=0, rank=4, learning_rate=2e-2, batch_size=4, epochs=200)
-PARIS = (("paris", "paris is the capital of france"),)
-
-
-def pairs(held_out: bool) -> list[Pair]:
-    return [
-        Pair("toy", "paris is the capital of france", PARIS, SUPPORTED, held_out),
-        Pair("toy", "paris is the capital of england", PARIS, REFUTED, held_out),
-        Pair("toy", "london is in england", PARIS, NOT_ENOUGH, held_out),
-        Pair("toy", "paris is not the capital of france", PARIS, NOT_SUPPORTED, held_out),
-    ]
+SHORT = replace(SETTINGS, checkpoint_every=4)
+ASKED = [(claim, PARIS) for claim, _ in CLAIMS]
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    return tiny_llama(tmp_path_factory.mktemp("base"))
+def trained_on(epochs, llama, out, settings=SHORT, **rest):
+    return train([toy_families()] * epochs, toy_examples(), llama, out, settings, **rest)
 
 
-@pytest.fixture(scope="module")
-def trained(base, tmp_path_factory):
-    out = tmp_path_factory.mktemp("trained")
-    train(pairs(held_out=False), base, out, SETTINGS)
-    calibrate(base, out, [*pairs(held_out=False), *pairs(held_out=True)])
-    return out
+def rows_of(llama, folder):
+    """What the judge in `folder`, uncalibrated, says of the toy claims."""
+    (folder / "calibration.json").write_text("{}")
+    return EntailmentJudge(llama, folder).classify(ASKED)
 
 
-def test_a_trained_judge_tells_its_training_pairs_apart(base, trained):
-    judge = EntailmentJudge(base, trained)
-    rows = judge.classify([(pair.claim, pair.passages) for pair in pairs(held_out=False)])
+def assert_same(rows, others):
+    for row, same in zip(rows, others, strict=True):
+        assert row == pytest.approx(same, abs=1e-3)
+
+
+def curve_of(folder):
+    return [json.loads(line) for line in (folder / "curve.jsonl").read_text().splitlines()]
+
+
+def test_a_trained_judge_tells_its_examples_apart(llama, trained):
+    rows = EntailmentJudge(llama, trained).classify(ASKED)
     assert [max(range(3), key=row.__getitem__) for row in rows[:3]] == [0, 1, 2]
     assert rows[3][0] < 0.5
     assert all(sum(row) == pytest.approx(1, abs=1e-5) for row in rows)
+
+
+def test_claims_over_one_evidence_are_read_as_if_each_stood_alone(llama):
+    model, tokenizer = build(llama, SETTINGS)
+    members = [Member("toy", claim, (("Where?", "paris"),) * at, label) for at, (claim, label) in enumerate(CLAIMS)]
+    together = Family(("paris: paris is in france",), tuple(members))
+    alone: list[Row] = [encode(Family(together.evidence, (one,)), tokenizer) for one in members]
+    with torch.inference_mode():
+        rows = logits_of(model, [encode(together, tokenizer)])
+        apart = logits_of(model, alone)
+    assert torch.allclose(rows, apart, atol=0.004)
+    assert (rows[0] - rows[1]).abs().max() > 0.004
 
 
 class Interrupt(logging.Handler):
@@ -55,93 +67,161 @@ class Interrupt(logging.Handler):
             raise KeyboardInterrupt
 
 
-def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(base, tmp_path):
-    short = replace(SETTINGS, epochs=8, checkpoint_every=4)
-    log = logging.getLogger("research.training.judge")
+def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(llama, tmp_path):
+    log = logging.getLogger("research.training.adapter_training")
     log.setLevel(logging.INFO)
     log.addHandler(interrupt := Interrupt())
     try:
         with pytest.raises(KeyboardInterrupt):
-            train(pairs(False), base, tmp_path / "parts", short)
+            trained_on(8, llama, tmp_path / "parts")
     finally:
         log.removeHandler(interrupt)
-    train(pairs(False), base, tmp_path / "parts", short)
-    train(pairs(False), base, tmp_path / "whole", short)
-    one, two = (EntailmentJudge(base, with_calibration(tmp_path / name)) for name in ("whole", "parts"))
-    asked = [(pair.claim, pair.passages) for pair in pairs(False)]
-    for row, same in zip(one.classify(asked), two.classify(asked), strict=True):
-        assert row == pytest.approx(same, abs=1e-3)
+    trained_on(8, llama, tmp_path / "parts")
+    trained_on(8, llama, tmp_path / "whole")
+    assert_same(rows_of(llama, tmp_path / "parts"), rows_of(llama, tmp_path / "whole"))
+    assert [point["step"] for point in curve_of(tmp_path / "parts")] == [2, 4, 6, 8]
 
 
-def test_the_clock_ends_a_training_and_its_card_says_after_how_many_steps(base, tmp_path):
+def test_the_clock_ends_a_training_and_its_card_says_after_how_many_steps(llama, tmp_path):
     minutes = iter(range(1000))
-    card = train(pairs(False), base, tmp_path, replace(SETTINGS, minutes=3), clock=lambda: 30.0 * next(minutes))
-    assert card["steps"] == 5
-    assert card["trained_on"] == 20
+    settings = replace(SETTINGS, minutes=3)
+    card = trained_on(200, llama, tmp_path, settings, clock=lambda: 30.0 * next(minutes))
+    assert (card["steps"], card["trained_on"], card["examples"]) == (5, 20, 800)
+    points = curve_of(tmp_path)
+    assert [point["step"] for point in points] == [1, 2, 4, 5]
+    assert points[-1]["held_out"]["toy"]["n"] == 4
 
 
-def test_the_checkpoint_of_other_pairs_is_refused(base, tmp_path):
-    short = replace(SETTINGS, epochs=4, checkpoint_every=4)
-    train(pairs(False), base, tmp_path, short)
+def test_the_same_command_after_the_end_trains_no_further(llama, tmp_path):
+    first = trained_on(4, llama, tmp_path)
+    points, rows = curve_of(tmp_path), rows_of(llama, tmp_path)
+    assert trained_on(4, llama, tmp_path) == first
+    assert curve_of(tmp_path) == points
+    assert_same(rows_of(llama, tmp_path), rows)
+
+
+def test_the_checkpoint_of_other_examples_is_refused(llama, tmp_path):
+    trained_on(4, llama, tmp_path)
     with pytest.raises(InvalidInput, match="is of other data"):
-        train(pairs(False)[:3] * 2, base, tmp_path, short)
+        train([toy_families()[:3]] * 4, [], llama, tmp_path, SHORT)
 
 
-def test_a_calibration_that_cannot_be_written_says_so_and_leaves_no_half_of_it_behind(base, trained, tmp_path):
-    for file in trained.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    (tmp_path / "joined.json").unlink()
-    (tmp_path / "joined.json").mkdir()  # nothing can take this place
-    before = (tmp_path / "metrics.json").read_bytes()
-    with pytest.raises(OSError, match="what was saved before"):
-        calibrate(base, tmp_path, [*pairs(held_out=False), *pairs(held_out=True)])
-    assert (tmp_path / "metrics.json").read_bytes() == before
-    assert not tmp_path.with_name(f"{tmp_path.name}.partial").exists()
+@pytest.mark.parametrize("kept", ["checkpoint.pt", ""])
+def test_a_training_can_start_from_the_weights_of_an_earlier_one(llama, tmp_path, kept):
+    """From its checkpoint, or from the folder with its adapter."""
+    trained_on(4, llama, tmp_path / "first")
+    none = replace(SHORT, minutes=1e-9)
+    trained_on(4, llama, tmp_path / "second", none, start=tmp_path / "first" / kept)
+    assert_same(rows_of(llama, tmp_path / "first"), rows_of(llama, tmp_path / "second"))
 
 
-def test_a_training_can_start_from_the_weights_of_an_earlier_one(base, tmp_path):
-    first = replace(SETTINGS, epochs=4, checkpoint_every=4)
-    train(pairs(False), base, tmp_path / "first", first)
-    none = replace(first, minutes=1e-9)
-    train(pairs(False), base, tmp_path / "second", none, start=tmp_path / "first" / "checkpoint.pt")
-    one, two = (EntailmentJudge(base, with_calibration(tmp_path / name)) for name in ("first", "second"))
-    asked = [(pair.claim, pair.passages) for pair in pairs(False)]
-    for row, same in zip(one.classify(asked), two.classify(asked), strict=True):
-        assert row == pytest.approx(same, abs=1e-3)
+@pytest.mark.parametrize("other", [{"rank": 2}, {"first_layer": 1}])
+def test_an_adapter_of_another_rank_or_other_layers_is_refused(llama, trained, other):
+    model, _ = build(llama, replace(SETTINGS, **other))
+    with pytest.raises(InvalidInput, match="no adapter that fits"):
+        start_from(model, trained)
 
 
-def with_calibration(folder):
-    (folder / "calibration.json").write_text("{}")
-    return folder
+def test_the_claim_is_read_however_long_the_evidence_is(llama):
+    _, tokenizer = build(llama, SETTINGS)
+    read = tokenizer("paris " * 500 + "london", truncation=True, max_length=5).input_ids
+    assert read[-1] == tokenizer.convert_tokens_to_ids("london")
+
+
+def test_a_loss_that_is_not_a_number_ends_the_training(llama, tmp_path):
+    with pytest.raises(CallFailed, match="not a number"):
+        trained_on(9, llama, tmp_path, replace(SETTINGS, learning_rate=float("inf"), warmup_steps=1))
 
 
 def test_a_claim_that_is_merely_not_supported_teaches_nothing_about_refuted():
-    import torch
-
     labels = torch.tensor([-1])
     refuting, doubting = torch.tensor([[0.0, 5.0, -5.0]]), torch.tensor([[0.0, -5.0, 5.0]])
-    assert _loss(refuting, labels) == pytest.approx(_loss(doubting, labels).item())
-    assert _loss(torch.tensor([[9.0, 0.0, 0.0]]), labels) > 5
+    assert loss_of(refuting, labels) == pytest.approx(loss_of(doubting, labels).item())
+    assert loss_of(torch.tensor([[9.0, 0.0, 0.0]]), labels) > 5
 
 
-def test_missing_weights_are_named_with_the_command_that_mends_it(base, tmp_path):
+def test_calibration_fits_the_temperature_and_keeps_the_bound(llama, trained, tmp_path):
+    for file in trained.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "calibration.json").write_text(json.dumps({"temperature": 7.0, "sufficient": 0.48}))
+    metrics = calibrate(llama, tmp_path, toy_examples())
+    fitted = Calibration.read(tmp_path)
+    assert fitted.sufficient == metrics["sufficient"] == 0.48
+    assert fitted.temperature == Calibration.read(trained).temperature == metrics["temperature"] < 1
+    assert json.loads((tmp_path / "metrics.json").read_text()) == metrics
+    assert metrics["by_source"] == {"toy": metrics["all"]}
+    assert (metrics["all"]["n"], metrics["all"]["three_way"], metrics["all"]["false_supported"]) == (4, 1.0, 0.0)
+
+
+def test_a_bound_that_nothing_has_set_is_the_usual_one(trained):
+    assert Calibration.read(trained).sufficient == 0.6
+
+
+def test_the_temperature_makes_a_judge_as_sure_as_it_is_right():
+    """Right in three of four, so the surest class should have 3/4."""
+    logits = np.array([[9.0, 0.0, -99.0]] * 4)
+    temperature = fit_temperature(logits, [SUPPORTED] * 3 + [REFUTED])
+    assert 1 / (1 + np.exp(-9 / temperature)) == pytest.approx(0.75, abs=0.01)
+
+
+def test_figures_are_counted_for_each_source():
+    labels = [("a", SUPPORTED), ("a", REFUTED), ("a", NOT_SUPPORTED), ("a", NOT_ENOUGH), ("b", NOT_SUPPORTED)]
+    examples = [Example(source, "", label) for source, label in labels]
+    rows = [[0.8, 0.1, 0.1], [0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.1, 0.1, 0.8], [0.1, 0.9, 0.0]]
+    found = by_source(rows, examples)
+    assert found["a"] | {"calibration_error": None} == {
+        "n": 4,
+        "three_way": 0.667,
+        "auc": 0.5,
+        "false_supported": 0.5,
+        "calibration_error": None,
+    }
+    assert found["b"] == {"n": 1, "three_way": None, "auc": None, "false_supported": 0.0, "calibration_error": None}
+
+
+def test_a_calibration_that_cannot_be_written_leaves_the_files_from_before(llama, trained, tmp_path):
+    for file in trained.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    with no_room_for(100), pytest.raises(OSError, match="what was saved before"):
+        calibrate(llama, tmp_path, toy_examples())
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    assert not tmp_path.with_name(f"{tmp_path.name}.partial").exists()
+
+
+def test_a_full_disk_leaves_the_weights_and_the_card_from_before(llama, tmp_path):
+    out = tmp_path / "out"
+    trained_on(1, llama, out)
+    (out / "checkpoint.pt").unlink()
+    (out / "README.md").write_text("a card")
+    old = {file.name: file.read_bytes() for file in out.iterdir()}
+    del old["curve.jsonl"]
+    with no_room_for(1_000), pytest.raises(OSError, match="what was saved before is as it was"):
+        trained_on(1, llama, out, replace(SHORT, seed=8))
+    assert {name: (out / name).read_bytes() for name in old} == old
+    trained_on(1, llama, out, replace(SHORT, seed=8))
+    assert (out / "README.md").read_bytes() == b"a card"
+    assert (out / "adapter_model.safetensors").read_bytes() != old["adapter_model.safetensors"]
+
+
+def test_missing_weights_are_named_with_the_command_that_mends_it(llama, tmp_path):
     with pytest.raises(ModelUnavailable, match=r"adapter_model\.safetensors.*git checkout"):
-        EntailmentJudge(base, tmp_path).load()
+        EntailmentJudge(llama, tmp_path).load()
 
 
-def test_truncated_weights_are_named_and_not_loaded(base, trained, tmp_path):
+def test_truncated_weights_are_named_and_not_loaded(llama, trained, tmp_path):
     for file in trained.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     weights = tmp_path / "adapter_model.safetensors"
     weights.write_bytes(weights.read_bytes()[:100])
     with pytest.raises(ModelUnavailable, match="could not be loaded"):
-        EntailmentJudge(base, tmp_path).load()
+        EntailmentJudge(llama, tmp_path).load()
 
 
-def test_values_that_are_not_numbers_fail_the_call(base, trained):
+def test_values_that_are_not_numbers_fail_the_call(llama, trained):
     import torch
 
-    judge = EntailmentJudge(base, trained)
+    judge = EntailmentJudge(llama, trained)
     _, model, _ = judge.load()
     with torch.no_grad():
         model.score.weight.fill_(float("nan"))
@@ -150,13 +230,13 @@ def test_values_that_are_not_numbers_fail_the_call(base, trained):
 
 
 @pytest.mark.parametrize("text", ["", "word " * 10_000, "😀😀😀", "Лев Толстой 孔子"])
-def test_odd_passages_are_judged_like_any_other(base, trained, text):
-    (row,) = EntailmentJudge(base, trained).classify([("paris", [("T", text)])])
+def test_odd_passages_are_judged_like_any_other(llama, trained, text):
+    (row,) = EntailmentJudge(llama, trained).classify([("paris", [("T", text)])])
     assert sum(row) == pytest.approx(1, abs=1e-5)
 
 
-def test_what_is_judged_beside_a_pair_changes_nothing_for_it(base, trained):
-    judge = EntailmentJudge(base, trained)
+def test_what_is_judged_beside_a_pair_changes_nothing_for_it(llama, trained):
+    judge = EntailmentJudge(llama, trained)
     texts = ["", "paris is the capital", "word " * 10_000, "😀"]
     asked = [("paris is the capital of france", [("T", text)] if text else []) for text in texts]
     together = judge.classify(asked)
@@ -164,10 +244,10 @@ def test_what_is_judged_beside_a_pair_changes_nothing_for_it(base, trained):
         assert row == pytest.approx(judge.classify([pair])[0], abs=1e-4)
 
 
-def test_an_endless_word_in_the_evidence_does_not_push_the_claim_out_of_the_window(base, trained):
+def test_an_endless_word_in_the_evidence_does_not_push_the_claim_out_of_the_window(llama, trained):
     """The tiny judge may be as sure of one claim as of another; what it reads tells."""
     read: list[list[int]] = []
-    judge = EntailmentJudge(base, trained)
+    judge = EntailmentJudge(llama, trained)
     tokenizer, model, _ = judge.load()
     model.model.embed_tokens.register_forward_pre_hook(lambda _, ids: read.append(ids[0][0].tolist()))
     judge.classify([("paris is the capital", [("T", "a." * 2_000)])])
@@ -176,23 +256,9 @@ def test_an_endless_word_in_the_evidence_does_not_push_the_claim_out_of_the_wind
     assert read[0][-len(claim) :] == claim
 
 
-def test_a_name_of_a_special_token_in_the_evidence_is_text(base, trained):
-    tokenizer, _, _ = EntailmentJudge(base, trained).load()
+def test_a_name_of_a_special_token_in_the_evidence_is_text(llama, trained):
+    tokenizer, _, _ = EntailmentJudge(llama, trained).load()
     assert tokenizer.pad_token_id not in tokenizer(f"paris {tokenizer.pad_token} london").input_ids
-
-
-def test_a_full_disk_leaves_the_weights_and_the_card_from_before(base, tmp_path):
-    few = replace(SETTINGS, epochs=1)
-    train(pairs(held_out=False), base, tmp_path / "out", few)
-    (tmp_path / "out" / "README.md").write_text("a card")
-    old = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
-    with no_room_for(1_000), pytest.raises(OSError, match="what was saved before is as it was"):
-        train(pairs(held_out=False), base, tmp_path / "out", replace(few, seed=8))
-    assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == old
-    train(pairs(held_out=False), base, tmp_path / "out", replace(few, seed=8))
-    new = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
-    assert new.keys() == old.keys() and new["README.md"] == b"a card"
-    assert new["adapter_model.safetensors"] != old["adapter_model.safetensors"]
 
 
 def test_no_pairs_need_no_model(tmp_path):

@@ -1,4 +1,4 @@
-"""A judge named by hub name or folder: any cross-encoder for natural language inference with three named classes.
+"""A judge by hub name or folder: any cross-encoder for natural language inference with three named classes.
 
 The evidence is the premise, the claim the hypothesis. Its configuration names the outputs;
 evidence longer than the model's window is shortened by sentence selection.
@@ -17,6 +17,7 @@ from app.backends.local.loading import PAIR_CLASSIFIER, LazyModel, Pretrained, f
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Label, Usage
+from app.domain.ports import Asked
 from app.domain.progress import used
 from app.text.evidence import select_sentences
 
@@ -56,14 +57,14 @@ def label_order(id2label: Mapping[int, str], name: str, fix: str) -> tuple[int, 
 
 FIX = "flask --app app models fetch judge, or JUDGE with the folder of a model"
 MAX_TOKENS = 512
-"""Of evidence and claim together; fewer if the model's window is smaller."""
+"""Of evidence and claim together; less where the model takes less."""
 WORDS_PER_TOKEN = 0.8
-"""Words per token of the first attempt; if the text does not fit, sentences are selected again with fewer words."""
+"""How many words to try first. What does not fit then is chosen anew with fewer."""
 BATCH_SIZE = 8
 NO_EVIDENCE: Probabilities = (0.0, 0.0, 1.0)
-"""For evidence without words, which is not enough, whatever the model returns for an empty premise."""
+"""Of evidence without a word in it: that is not enough, whatever a model would make of an empty premise."""
 _STATED = 1_000_000
-"""Larger limits mean none: a tokenizer without a limit states 10^30."""
+"""A tokenizer without a bound says 10^30."""
 
 Evidence = Sequence[tuple[str, str]]
 """(title, text) passages."""
@@ -71,7 +72,7 @@ Evidence = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A loaded model, its window in tokens, and the indices of its outputs for the three classes in order."""
+    """A model with what is needed to use it: its window in tokens, and its outputs for the three classes in order."""
 
     weights: Pretrained
     window: int
@@ -80,7 +81,7 @@ class Judge:
 
     @property
     def version(self) -> str:
-        """Return the model's version for cache keys: with the input, it determines the reply."""
+        """Everything that decides its replies but what it is asked."""
         return f"{self.weights.version} at temperature {self.temperature:g}"
 
 
@@ -88,34 +89,35 @@ class HubJudge:
     """Implements EntailmentModel. Loaded at the first call, once; computes in the inference queue."""
 
     def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
-        """`inference` is the process's queue; without it the judge creates its own. `threads` limits PyTorch."""
+        """`inference` is the process's queue, left out the judge has one for itself; `threads` bounds PyTorch."""
         self.name = shown_name(name_or_path)
         self._name_or_path = name_or_path
         self._inference = inference or Inference()
         self._judge = LazyModel(self._inference, lambda: _read_files(name_or_path, threads, fix), self.name)
 
     def load(self) -> Judge:
-        """Load the model before the first call and return it. Raises ModelUnavailable."""
+        """The model, loaded now rather than at the first call. Raises ModelUnavailable."""
         return self._judge()
 
     @property
     def calibration(self) -> Calibration:
-        """Return calibration.json of the model's folder; without one, temperature 1 and the default threshold."""
+        """calibration.json in the model's folder; temperature 1 and the usual bound where there is none."""
         return calibration_of(self._name_or_path)
 
-    def classify(self, pairs: Sequence[tuple[str, Evidence]]) -> list[Probabilities]:
-        """Return (supports, refutes, not enough) for each (claim, (title, text) passages) pair.
+    def classify(self, pairs: Sequence[tuple[str, Evidence]], asked: Sequence[Asked] = ()) -> list[Probabilities]:
+        """(supports, refutes, not enough) for each (claim, (title, text) passages) pair. No evidence, no call.
 
-        Without evidence no call is made. Raises ModelUnavailable, and CallFailed when the output is not a number or
-        the call takes too long.
+        Such models were trained on evidence alone, so `asked` is not read.
+
+        Raises ModelUnavailable, and CallFailed when the output is not a number or the call takes too long.
         """
         has_evidence = [any(text.strip() for _, text in passages) for _, passages in pairs]
-        asked = [pair for pair, has_words in zip(pairs, has_evidence, strict=True) if has_words]
-        if not asked:
+        judged = [pair for pair, has_words in zip(pairs, has_evidence, strict=True) if has_words]
+        if not judged:
             return [NO_EVIDENCE] * len(pairs)
         judge = self.load()
-        call = Call(judge.version, {"pairs": [[claim, [list(each) for each in passages]] for claim, passages in asked]})
-        rows = iter(cached_call(call, lambda: self._judged(judge, asked)))
+        call = Call(judge.version, {"pairs": [[claim, [list(each) for each in texts]] for claim, texts in judged]})
+        rows = iter(cached_call(call, lambda: self._judged(judge, judged)))
         return [tuple(next(rows)) if has_words else NO_EVIDENCE for has_words in has_evidence]
 
     def _judged(self, judge: Judge, asked: Sequence[tuple[str, Evidence]]) -> list[list[float]]:
@@ -126,7 +128,7 @@ class HubJudge:
 
 
 def calibration_of(name_or_path: str) -> Calibration:
-    """Return `HubJudge.calibration` without loading the model. Raises ModelUnavailable for a damaged file."""
+    """As `HubJudge.calibration`, before the model is loaded. Raises ModelUnavailable for a damaged file."""
     folder = folder_of(name_or_path)
     if folder is None or not (folder / "calibration.json").exists():
         return Calibration()
@@ -146,7 +148,7 @@ def _read_files(name_or_path: str, threads: int, fix: str) -> Judge:
 
 
 def _window(weights: Pretrained) -> int:
-    """Return the model's window in tokens. Two of the positions in RoBERTa's configuration are reserved."""
+    """The tokens that the model takes at once. RoBERTa's count of positions includes two that no token can have."""
     config = weights.model.config
     positions = getattr(config, "max_position_embeddings", None) or MAX_TOKENS
     reserved = 2 if "roberta" in config.model_type else 0
@@ -155,7 +157,7 @@ def _window(weights: Pretrained) -> int:
 
 
 def _premise(judge: Judge, claim: str, passages: Evidence) -> str:
-    """Return the sentences most similar to the claim, as many as fit into the window with it."""
+    """The sentences nearest to the claim, as many as the window has room for beside it."""
     tokenizer = judge.weights.tokenizer
     beside = _count(tokenizer, claim) + tokenizer.num_special_tokens_to_add(pair=True)
     room = max(judge.window - beside, judge.window // 2)
@@ -173,14 +175,11 @@ def _count(tokenizer: Any, text: str) -> int:
 
 
 def _forward(judge: Judge, group: Sequence[tuple[str, Evidence]]) -> tuple[list[list[float]], int]:
-    """Return rows of (supports, refutes, not enough) and the number of tokens read.
-
-    Runs in the queue, because tokenizers are not thread-safe.
-    """
+    """Rows of (supports, refutes, not enough) and the tokens read. In the queue, for tokenizers serve one at a time."""
     import torch
 
     premises = [_premise(judge, claim, passages) for claim, passages in group]
-    # Only a very long word or claim still does not fit: the longer of the two texts is truncated.
+    # What still does not fit is one endless word or one endless claim: the longer of the two loses its end.
     inputs = judge.weights.tokenizer(
         premises,
         [claim for claim, _ in group],

@@ -18,6 +18,7 @@ from app.backends.local.loading import LazyModel, fingerprint
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Usage
+from app.domain.ports import Asked
 from app.domain.progress import used
 from app.text.evidence import judge_prompt, select_sentences
 
@@ -120,8 +121,12 @@ class EntailmentJudge:
         """Return the tokenizer, the model and its version name. Raises ModelUnavailable."""
         return self._weights()
 
-    def classify(self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[Probabilities]:
-        """Return probabilities in the order of CLASSES for each (claim, (title, text) passages) pair, in one batch.
+    def classify(
+        self, pairs: Sequence[tuple[str, Sequence[tuple[str, str]]]], asked: Sequence[Asked] = ()
+    ) -> list[Probabilities]:
+        """Return probabilities for each (claim, (title, text) passages) pair, in one batch. No pairs, no call.
+
+        `asked` has the (question, answer) pairs that led to the evidence, a list for each pair, or is empty.
 
         Evidence longer than the window is shortened by sentence selection. Raises CallFailed when a probability is
         not a number or the call times out.
@@ -129,7 +134,10 @@ class EntailmentJudge:
         if not pairs:
             return []
         tokenizer, model, name = self.load()
-        prompts = [judge_prompt(claim, select_sentences(claim, passages)) for claim, passages in pairs]
+        prompts = [
+            judge_prompt(claim, select_sentences(claim, passages), questions)
+            for (claim, passages), questions in zip(pairs, asked or [()] * len(pairs), strict=True)
+        ]
         rows = cached_call(Call(name, {"prompts": prompts}), lambda: self._judged(tokenizer, model, prompts))
         return [tuple(row) for row in rows]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from app.backends.local.weight_files import FIX, require_as_installed, write_che
 from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.model import Usage
+from app.domain.ports import Completer
 from app.domain.progress import used
 
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -73,13 +75,21 @@ def unpack(target: Path) -> Path:
 class LocalLM:
     """Implements `Completer` over one GGUF file. Loaded once, at the first call; computes in the inference queue."""
 
-    def __init__(self, path: Path | None = None, threads: int = 1, inference: Inference | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | None = None,
+        threads: int = 1,
+        inference: Inference | None = None,
+        adapter: Path | None = None,
+    ) -> None:
         """`path` is a GGUF file, None for the packaged SmolLM2; `threads` limits the cores of one inference.
 
-        Without `inference`, the process's queue, the model creates its own, which has no deadline.
+        Without `inference`, the process's queue, the model creates its own, which has no deadline. `adapter` is a LoRA
+        adapter in GGUF that `adapted` completes with.
         """
         self._path = path
         self._threads = threads
+        self._adapter = adapter
         self._inference = inference or Inference()
         self._engine = LazyModel(self._inference, self._start)
 
@@ -89,8 +99,18 @@ class LocalLM:
         Raises ModelUnavailable when the file cannot be loaded, CallFailed when the engine rejects the prompt or the
         call times out.
         """
+        return self._complete(prompt, max_tokens, stop, scale=0.0)
+
+    @property
+    def adapted(self) -> Completer:
+        """The same model with the adapter applied."""
+        return _Adapted(self)
+
+    def _complete(self, prompt: str, max_tokens: int, stop: Sequence[str], scale: float) -> str:
         server, name = self._engine()
-        request = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "stop": list(stop)}
+        request: dict[str, Any] = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "stop": list(stop)}
+        if self._adapter:
+            request["lora"] = [{"id": 0, "scale": scale}]
         return cached_call(Call(name, request), lambda: self._completed(server, request))
 
     def load(self) -> None:
@@ -119,16 +139,27 @@ class LocalLM:
             # A shared library is missing: on a minimal Debian, "libgomp.so.1: cannot open shared object file".
             problem = f"The package xllamacpp does not start ({error})"
             raise ModelUnavailable(problem, fix="apt-get install libgomp1, or the library that it names") from error
-        params = parameters(path, self._threads)
+        params = parameters(path, self._threads, self._adapter)
         try:
-            return xllamacpp.Server(params), f"{path.name} {fingerprint(path)}"
+            files = (path, self._adapter) if self._adapter else (path,)
+            return xllamacpp.Server(params), f"{path.name} {fingerprint(*files)}"
         except (RuntimeError, OSError) as error:
             # llama.cpp raises for a wrong header or a truncated file; it does not abort the process.
             raise ModelUnavailable(f"The language model's file {path} is damaged", fix=fix) from error
 
 
-def parameters(path: Path, threads: int) -> Any:
-    """Return llama.cpp's parameters for the file: one slot for each prompt family, and no output on stderr."""
+@dataclass(frozen=True)
+class _Adapted:
+    """Implements `Completer` over a model's adapter."""
+
+    model: LocalLM
+
+    def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
+        return self.model._complete(prompt, max_tokens, stop, scale=1.0)
+
+
+def parameters(path: Path, threads: int, adapter: Path | None = None) -> Any:
+    """Return llama.cpp's parameters: one slot for each prompt family, and no output on stderr."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -137,6 +168,10 @@ def parameters(path: Path, threads: int) -> Any:
     params.n_parallel = PROMPT_FAMILIES
     params.n_ctx = PROMPT_FAMILIES * CONTEXT_TOKENS
     params.cache_ram_mib = 0
+    if adapter:
+        lora = xllamacpp.CommonAdapterLoraInfo()
+        lora.path, lora.scale = str(adapter), 1.0
+        params.lora_adapters = [lora]
     params.fit_params = False
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     return params

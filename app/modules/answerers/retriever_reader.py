@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
+from typing import Any
 
 from app.domain.model import Answer, Claim, Passage, Question, Span
 from app.domain.ports import Reader, Reranker, Retriever
@@ -65,6 +66,10 @@ def _bare(name: str) -> str:
     return normalised(name).removeprefix("the ")
 
 
+def _sentences(passage: Passage) -> Iterator[Span]:
+    return (Span(passage, *place) for place in sentence_spans(passage.text))
+
+
 NAME = "retriever-reader"
 
 
@@ -81,6 +86,8 @@ class RetrieverReader:
     reader: Reader
     depth: int = 20
     read: int = 5
+    near: float = 0.0
+    """Least score of a sentence that is the answer where the reader finds none."""
 
     def answer(self, question: Question, claim: Claim) -> Answer:
         """Return the answer in the best passages; if there is none, text None with the passages that were read."""
@@ -91,7 +98,18 @@ class RetrieverReader:
         entered(f"ranking {len(passages)} passages")
         best = self.reranker.rerank(in_context, passages)[: self.read]
         entered(f"reading {len(best)} passages")
-        return replace(definition(question.text, best) or self.reader.read(question, best), answerer=NAME)
+        answer = definition(question.text, best) or self.reader.read(question, best)
+        if answer.text is None:
+            answer = replace(answer, **self._nearest(in_context, best))
+        return replace(answer, answerer=NAME)
+
+    def _nearest(self, in_context: str, passages: Sequence[Passage]) -> dict[str, Any]:
+        """Return text and citation of the sentence nearest to question and claim; none if its score is too low."""
+        spans = {span.text: span for passage in passages for span in _sentences(passage)}
+        ranked = self.reranker.rerank(in_context, [replace(span.passage, text=text) for text, span in spans.items()])
+        if not ranked or (ranked[0].score or 0.0) < self.near:
+            return {}
+        return {"text": ranked[0].text, "cited": spans[ranked[0].text]}
 
     def _retrieved(self, *queries: str) -> list[Passage]:
         """Return the first `depth` passages of the queries' rankings, interleaved, each passage once."""

@@ -1,115 +1,106 @@
-"""Select the evidence of the kept hops, for the modules that judge a claim."""
+"""What the kept hops offer as evidence, for the modules that judge it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 
-from app.domain.model import Claim, Context, Hop, Passage
-from app.modules.wording import bare_title, stems
+from app.domain.model import Context, Hop, Passage, Span
+from app.domain.ports import Reranker
+from app.text.sentences import sentence_spans, sentences
 
-_COMPARES = re.compile(
-    r"\b(?:both|same|than|before|after|older|younger|also|too|either|neither|as well|alike|share|shared|like)\b",
-    re.IGNORECASE,
-)
-MOST_WEIGHED = 5
-"""Upper limit on the passages weighed in all, when retrieved passages are added to the cited ones."""
+NEAREST = 2
+"""Sentences nearest to the claim that the judge reads beside those of the answers.
 
-
-def passages_of(claim: Claim, context: Context) -> list[tuple[str, str]]:
-    """Return the (title, text) of the passages that the kept answers cite, each passage once, in order.
-
-    A hop whose answer cites no passage contributes its question and answer as text. Passages that only look a name up
-    are left out: a passage on Brazil is no evidence about the Nile. Evidence without a question, such as that of a data
-    set, is always kept.
-    """
-    found: dict[tuple[str, str], bool] = {}
-    for hop in context:
-        if hop.answer is None or hop.answer.text is None:
-            continue
-        cited = hop.answer.cited
-        key = (cited.passage.title, cited.passage.text) if cited else ("", _statement(hop))
-        found.setdefault(key, bool(hop.question.text))
-    return _without_islands(claim, found)
+More make it worse: a false claim brings sentences with its own false words.
+"""
+MOST_RANKED = 80
+"""Limit on the sentences that are ranked: web pages are long."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
-    """The evidence of a verdict: cited passages as (title, text), and added passages with the hop that saw each."""
+class Excerpt:
+    """A sentence, or a whole passage, with its title and the number of the hop that read it."""
 
-    cited: list[tuple[str, str]]
-    added: list[tuple[Hop, Passage]]
-
-    @property
-    def passages(self) -> list[tuple[str, str]]:
-        """Return the (title, text) of every passage that is weighed."""
-        return [*self.cited, *((passage.title, passage.text) for _, passage in self.added)]
+    title: str
+    text: str
+    hop: int
 
 
-def gathered(claim: Claim, context: Context) -> Gathered:
-    """Return every passage that is weighed for a verdict."""
-    cited = passages_of(claim, context)
-    return Gathered(cited, _further(claim, context, cited))
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the judge reads of the kept hops; `nearest`, one of the excerpts, is the sentence nearest to the claim."""
+
+    excerpts: tuple[Excerpt, ...]
+    nearest: Excerpt | None = None
 
 
-def _further(claim: Claim, context: Context, cited: Sequence[tuple[str, str]]) -> list[tuple[Hop, Passage]]:
-    """Return retrieved passages that contain words of the claim missing from every `cited` one, each with its hop.
+def evidence_of(claim: str, context: Context, reranker: Reranker) -> Evidence:
+    """Return what the judge reads.
 
-    A passage must name the subject of a cited passage, or its own subject must be named there. The passage with the
-    most missing words is added first, until none adds any or MOST_WEIGHED are weighed in all. A hop cites one passage,
-    but another retrieved one often answers the next question already.
+    These are the sentences that the answers begin in, and at most NEAREST of all passages read, those nearest to the
+    claim by the reranker. A passage cited without a question (a data set's evidence)
+    and an answer that cites nothing stay whole.
     """
-    open_words = stems(claim.text).difference(*(_words(each) for each in cited))
-    looked_at = {
-        (each.title, each.text): (hop, each)
-        for hop in reversed(context)
-        for each in (hop.answer.retrieved if hop.answer else ())
-        if each.text.strip()
-    }
-    tied = {key: found for key, found in looked_at.items() if any(is_linked(key, each) for each in cited)}
-    added: list[tuple[Hop, Passage]] = []
-    while tied and len(cited) + len(added) < MOST_WEIGHED:
-        best = max(tied, key=lambda key: len(open_words & _words(key)))
-        if not open_words & _words(best):
-            break
-        open_words = open_words - _words(best)
-        added.append(tied.pop(best))
-    return added
+    given = map(_whole, filter(_is_given, context))
+    read = {(passage.title, passage.text): (passage, number) for passage, number in _read(context)}
+    ranked = reranker.rerank(claim, [passage for passage, _ in islice(read.values(), MOST_RANKED)])[:NEAREST]
+    nearest = [Excerpt(best.title, best.text, read[best.title, best.text][1]) for best in ranked]
+    chosen: dict[tuple[str, str], Excerpt] = {}
+    for one in (*nearest[:1], *given, *_cited(context), *nearest[1:]):
+        chosen.setdefault((one.title, one.text), one)
+    return Evidence(tuple(chosen.values()), nearest[0] if nearest else None)
 
 
-def _without_islands(claim: Claim, passages: Mapping[tuple[str, str], bool]) -> list[tuple[str, str]]:
-    """Drop requested passages that are unrelated to the claim and to every other passage.
+def by_title(found: Sequence[Excerpt]) -> list[tuple[str, str]]:
+    """Return (title, text) of the excerpts, those of one title joined; those without a title stay apart."""
+    texts: dict[tuple[str, int], list[str]] = {}
+    for number, one in enumerate(found):
+        texts.setdefault((one.title, 0 if one.title else number), []).append(one.text)
+    return [(title, " ".join(parts)) for (title, _), parts in texts.items()]
 
-    `passages` maps each passage to whether a question requested it. A passage is dropped when it shares no word with
-    the claim except its own name, and is not linked to another passage. All are kept for a claim that compares, since
-    its sides are independent.
-    """
-    if len(passages) < 2 or _COMPARES.search(claim.text):
-        return list(passages)
-    said = stems(claim.text)
+
+def asked_pairs(context: Context) -> list[tuple[str, str]]:
+    """Return (question, answer) of each kept hop whose answer is a part of a cited sentence."""
+    asked = ((hop.question.text, hop.answer) for hop in context if hop.question.text)
     return [
-        one
-        for one, asked in passages.items()
-        if not (asked and one[0])
-        or (said & _words(one)) - _title(one)
-        or any(is_linked(one, other) for other in passages if other[0] != one[0])
+        (question, " ".join(answer.text.split()))
+        for question, answer in asked
+        if answer and answer.text and answer.cited and answer.text != quoted_sentence(answer.cited)
     ]
 
 
-def is_linked(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return whether one of two passages names the subject of the other."""
-    return any(bool(_title(a)) and _title(a) <= stems(b[1]) for a, b in ((one, other), (other, one)))
+def quoted_sentence(span: Span) -> str:
+    """Return the sentence of the passage in which the cited span begins."""
+    text = span.passage.text
+    for start, end in sentence_spans(text):
+        if start <= span.start < end:
+            return text[start:end]
+    return span.text
 
 
-def _title(passage: tuple[str, str]) -> frozenset[str]:
-    """Return the stems of the passage's subject."""
-    return stems(bare_title(passage[0]))
+def _is_given(hop: Hop) -> bool:
+    answer = hop.answer
+    return answer is not None and answer.text is not None and (answer.cited is None or not hop.question.text)
 
 
-def _words(passage: tuple[str, str]) -> frozenset[str]:
-    return stems(f"{passage[0]} {passage[1]}")
+def _whole(hop: Hop) -> Excerpt:
+    answer = hop.answer
+    if answer and answer.cited:
+        return Excerpt(answer.cited.passage.title, answer.cited.passage.text, hop.number)
+    return Excerpt("", f"{hop.question.text} {answer.text if answer else ''}".strip(), hop.number)
 
 
-def _statement(hop: Hop) -> str:
-    return f"{hop.question.text} {hop.answer.text if hop.answer else ''}".strip()
+def _cited(context: Context) -> Iterator[Excerpt]:
+    for hop in context:
+        if hop.answer and hop.answer.text and hop.answer.cited and hop.question.text:
+            yield Excerpt(hop.answer.cited.passage.title, quoted_sentence(hop.answer.cited), hop.number)
+
+
+def _read(context: Context) -> Iterator[tuple[Passage, int]]:
+    """Yield the sentences of the passages that the asked hops read, with the hop's number."""
+    for hop in context:
+        for passage in hop.answer.retrieved if hop.answer and hop.question.text else ():
+            for sentence in sentences(passage.text):
+                yield replace(passage, text=sentence), hop.number

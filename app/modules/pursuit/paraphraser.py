@@ -1,9 +1,9 @@
-"""Paraphraser without an API key: a small model's accepted wordings, then the claim itself as a question.
+"""The paraphraser with no key: a small model's wordings where they hold up, then the claim's own wording as a question.
 
-A small model omits the subject of a question, or asks for something else. Its wording is accepted only if it has the
-same names, keeps every content word and adds none, and asks for the same kind of thing ("In which city ...?" for
-"Where ...?") or begins with "What is the ..." ("What is the birthplace of ...?"). No wording of a yes/no question is
-accepted: the check ignores word order, which can reverse its meaning ("Was he endorsed by them?").
+A small model leaves out what a question is about, or asks for something else. Its wording counts only when it names
+what the question names and nothing else, keeps every word that carries meaning and adds none, and asks for the same
+kind of thing ("In which city ...?" for "Where ...?"), or for "what is the ..." ("What is the birthplace of ...?"). Of a
+yes/no question none counts: which way round it is told ("Was he endorsed by them?") is all that it asks.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from app.domain.ports import Completer
 from app.domain.progress import entered
 from app.modules.output_parsing import question_from
 from app.modules.prompts import data, template
-from app.modules.question_generator.rules import proposals
 from app.modules.wording import asked_for, names, normalised, stems
 from app.text.common_words import is_common_word
 
 MAX_TOKENS = 32
 _WHAT_IS_THE = re.compile(r"what (?:is|was|are|were) the\b", re.IGNORECASE)
 OPENINGS = ("", "What", "Which", "In")
-"""Openings given to the model, one after another; without one it repeats the question."""
+"""How the model's wordings are made to begin, one after the other; left to itself it repeats the question."""
 
 
 @dataclass(frozen=True)
 class LocalParaphraser:
-    """Implements `Paraphraser` over any `Completer`. Propagates errors of the completer; holds no state."""
+    """Implements `Paraphraser` over any `Completer`. Raises what the completer raises; holds no state."""
 
     model: Completer
 
     def paraphrase(self, claim: Claim, question: Question, n: int) -> tuple[Question, ...]:
-        """Return at most `n` different questions, the model's wordings first."""
+        """At most `n` questions, the model's wordings first, no two of them the same."""
         entered("putting the question in other words")
         found: dict[str, Question] = {normalised(question.text): question}
         for text in self._candidates(claim, question):
@@ -50,10 +49,9 @@ class LocalParaphraser:
             if text and holds_up(question.text, text):
                 yield text
         yield claim_as_question(claim)
-        yield from (each.text for each in proposals(claim, ()) if not _looks_up(each.text))
 
     def _reworded(self, question: Question, opening: str) -> str | None:
-        """Return the model's wording that begins with `opening`, or None if it wrote no question."""
+        """The model's wording that begins with `opening`, or None when it wrote no question."""
         text = self.model.complete(f"{prompt_for(question)} {opening}".rstrip(), max_tokens=MAX_TOKENS, stop=("\n",))
         try:
             return question_from(f"{opening} {text.strip()}" if opening else text).text
@@ -62,13 +60,13 @@ class LocalParaphraser:
 
 
 def prompt_for(question: Question) -> str:
-    """Return the demonstrations and this question, up to the start of its other wording."""
+    """The demonstrations and this question, up to where its other wording begins."""
     shown = (f"{_filled(each['question'])} {each['same']}\n\n" for each in data("same_question"))
     return "".join(shown) + _filled(" ".join(question.text.split()))
 
 
 def holds_up(question: str, wording: str) -> bool:
-    """Return whether a wording asks the same as the question, judged by their words."""
+    """Whether a wording asks what the question asks, as far as its words tell."""
     same_words = stems(question) - _kinds() == stems(wording) - _kinds()
     if not asked_for(question) or not same_words or _named(question) != _named(wording):
         return False
@@ -76,7 +74,7 @@ def holds_up(question: str, wording: str) -> bool:
 
 
 def claim_as_question(claim: Claim) -> str:
-    """Return the claim's own wording, turned into a question."""
+    """The claim's own wording, turned into a question."""
     text = " ".join(claim.text.split()).rstrip(" .!?")
     first, _, rest = text.partition(" ")
     if not _opens_with_a_name(text):
@@ -85,7 +83,7 @@ def claim_as_question(claim: Claim) -> str:
 
 
 def _opens_with_a_name(text: str) -> bool:
-    """Return whether the first word is capitalised as a name ("Bill Gates", "US troops"), not by its position."""
+    """Whether the first word has its capital from a name ("Bill Gates", "US troops") and not from the sentence."""
     first = text.partition(" ")[0]
     if first.casefold() in data("words")["functional"]:
         return False
@@ -93,17 +91,12 @@ def _opens_with_a_name(text: str) -> bool:
     return longer or (len(first) > 1 and first.isupper()) or not is_common_word(first)
 
 
-def _looks_up(question: str) -> bool:
-    """Return whether the question only looks a name up, as "Who was Frida Kahlo?" does."""
-    return stems(question) <= stems(" ".join(names(question)))
-
-
 def _named(text: str) -> frozenset[str]:
     return frozenset(normalised(name) for name in names(text))
 
 
 def _kinds() -> frozenset[str]:
-    """Return the stems of nouns that only name the kind of thing asked for."""
+    """The stems of nouns that only say what kind of thing is asked for."""
     return stems(" ".join(data("words")["kind_nouns"]))
 
 

@@ -13,14 +13,12 @@ from app.domain.ports import (
     ClaimVerifier,
     Completer,
     Decide,
-    EntailmentModel,
     Pursuer,
     QuestionGenerator,
     TextGenerator,
 )
 from app.domain.progress import entered
-from app.modules.judging.evidence import passages_of
-from app.modules.judging.scoring import weigh
+from app.modules.judging.scoring import EvidenceJudge
 from app.modules.prompting import Known, Quote, answer_text, few_shot, filled, known_lines, made, one_line, quoted_texts
 from app.modules.pursuit.replies import question_from_model, questions_from, step_from
 
@@ -29,13 +27,13 @@ from app.modules.pursuit.replies import question_from_model, questions_from, ste
 class LocalPursuer:
     """Implements `Pursuer` without an API key: decide if `verifier` finds the evidence sufficient, else ask once more.
 
-    `judge` is the model that `verifier` uses; the likelier of SUPPORTED and REFUTED is the decision. Propagates their
+    `judge` is the one that `verifier` uses; the likelier of SUPPORTED and REFUTED is the decision. Propagates their
     errors.
     """
 
     generator: QuestionGenerator
     verifier: ClaimVerifier
-    judge: EntailmentModel
+    judge: EvidenceJudge
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return up to `n` questions, each the generator's next best as if the earlier ones had no answer."""
@@ -51,7 +49,7 @@ class LocalPursuer:
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide | None:
         """Return a decision or the next question; None if no question is left. No decision on an empty context."""
         if context and self.verifier.is_sufficient(claim, context).holds:
-            probabilities = weigh(self.judge, claim, context, passages_of(claim, context)).probabilities
+            probabilities = self.judge.score(claim, context)
             return Decide(probabilities[Label.SUPPORTED] >= probabilities[Label.REFUTED])
         question = self.generator.next_question(claim, context, set_aside)
         return None if question is None else Ask(question)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from app.domain.model import Answer, Claim, Context, Hop, Judgement
-from app.modules.reasoner.rationale import quoted_sentence
+from app.modules.judging.evidence import quoted_sentence
 from app.modules.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
 
 # A reader extracts the likeliest words of five passages. It does not detect that the page is about another person, or

@@ -1,235 +1,124 @@
-"""Q, the question generator (QACheck, section 3.2): the next question to look up, or None if no new one is left.
+"""Q, the question generator (QACheck, section 3.2), and the explanation of a verdict, by one small model.
 
-The language model gets QACheck's two prompts. A small model's first questions are good, but half of its follow-ups are
-repetitions, so its proposals compete with those derived from the claim's grammar. The same rules filter all proposals,
-and the highest score is chosen:
-
-    score = weight                  a claim question's own weight (up to 1), MODEL or MODEL_FOLLOWS_UP for the model's
-          + AGREED                  if the model and the grammar propose the same question
-          + BRIDGES                 if it contains a word of the last kept answer that the claim lacks
-          + COVERS * coverage       the share of the claim's words, not yet in a kept pair, that it asks about
+A small model with an adapter of ours (research/training/question_model.py) continues a transcript of the run: it writes
+the next question, or the verdict's line when no question is needed. Around it are filters: a question must be new, be a
+question, and name only what the claim or an answer named. Where none passes, articles that the searches have shown
+and the claim names are looked up. After the verdict the same model continues the transcript with one sentence of
+explanation, which is given only if its names and numbers are in the claim or the evidence.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import chain
 
-from app.domain.errors import UnparseableOutput
-from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Question
+from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
 from app.domain.ports import Completer
 from app.domain.progress import entered
-from app.modules.output_parsing import question_from
-from app.modules.prompts import data, template
-from app.modules.question_generator.entities import (
-    SeenArticles,
-    asked_as_it_is,
-    looks_up_what_was_read,
-    named_in,
-    telling_names,
-    told_by,
-)
-from app.modules.question_generator.filters import is_whole, points_back
-from app.modules.question_generator.rules import proposals, resolved_claim
-from app.modules.wording import asked_for, differ_in_names, names, same_question, stems
-from app.text.sentences import sentences
+from app.modules.wording import bare_title, names, same_question, stems
 
-MODEL, MODEL_FOLLOWS_UP, AGREED, BRIDGES, COVERS = 0.5, 0.1, 0.2, 0.3, 0.2
-WELL_FOUNDED = 0.5
-"""With a first question of this weight the model is asked only once, to shorten the visitor's wait."""
-
-BEYOND_MODEL = MODEL + COVERS + 0.2
-"""With a claim question of this score the model is not asked, since its own proposal could not score higher."""
-
-MAX_TOKENS = 32
-ANSWER_CHARACTERS = 120
-"""Length to which a kept answer is cut in the prompt; the model needs only the names in it."""
-
-OPENINGS = ("Who", "Where", "When", "What", "Which")
-WITHIN = 0.75
-"""Share of the shorter question's words from which two questions for one kind of thing are repetitions."""
-REPEATS = 0.9
-"""Share of the claim's words from which a question only repeats the claim."""
+MAX_TOKENS = 40
+MAX_ANSWER_CHARACTERS = 120
+NOT_FOUND = "not found"
+QUESTION, VERDICT, EXPLANATION = "Question:", "Verdict:", "Explanation:"
+VERDICT_WORDS = {Label.SUPPORTED: "true", Label.REFUTED: "false"}
+OPENINGS = ("", "Which", "Who", "When", "Where", "What", "How")
+"""Ways to make the model begin its question, tried in order until a question passes the filters."""
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True)
 class LocalQuestionGenerator:
-    """Implements `QuestionGenerator` over any `Completer`. Propagates errors of the completer; holds no state."""
+    """Implements `QuestionGenerator`. Raises what the model raises; holds no state."""
 
     model: Completer
+    demonstrations: str = ""
+    """Transcripts put before the run's own, for a model without our adapter."""
 
     def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
-        """Return the best question that was neither asked nor set aside, or None if no candidate is left."""
+        """The first proposal that passes the filters; None where the model says that the kept pairs are enough."""
         entered("thinking of a question")
-        rules = _Rules(claim, context, tuple(set_aside))
-        scores = rules.proposed()
-        if scores and max(weight + rules.bonus(text) for text, weight in scores.items()) >= BEYOND_MODEL:
-            return _best(scores, rules)
-        prompt = prompt_for(claim, context)
-        for opening in ("", *OPENINGS):
-            text = self._ask_model(prompt, opening)
-            if text and rules.allow(text):
-                _add(scores, text, MODEL_FOLLOWS_UP if context else MODEL)
-            if scores and (context or max(scores.values()) >= WELL_FOUNDED):
-                break
-        return _best(scores, rules)
+        hops = sorted((*context, *set_aside), key=lambda hop: hop.number)
+        prompt = self.demonstrations + transcript(claim, hops)
+        if hops and hops[-1].status is HopStatus.KEPT and self._continue(prompt, "").startswith(VERDICT):
+            return None
+        for text in chain(self._proposals(prompt), look_ups(claim, hops)):
+            if is_askable(text, claim, hops):
+                return Question(text)
+        return None
 
     def warm(self) -> None:
-        """Ask the model once with each prompt, so that it is loaded and both demonstrations are computed.
+        """Ask once, so that the model is loaded and the first visitor does not wait for it."""
+        self._continue(self.demonstrations + transcript(Claim("Warsaw lies in Poland."), ()), QUESTION)
 
-        The stemmer and the sentence splitter are imported too.
-        """
-        shown = Claim(data("first_question")[0]["claim"])
-        for taken_apart in (stems, sentences):
-            taken_apart(shown.text)
-        known = Hop(1, Question(data("first_question")[0]["question"]), Answer("Umberto Eco"), HopStatus.KEPT)
-        for context in ((), (known,)):
-            self._ask_model(prompt_for(shown, context), "")
+    def _proposals(self, prompt: str) -> Iterator[str]:
+        for opening in OPENINGS:
+            begun = f" {opening}" if opening else ""
+            yield f"{opening}{self._continue(prompt, f'{QUESTION}{begun}')}".strip()
 
-    def _ask_model(self, prompt: str, opening: str) -> str | None:
-        """Return the model's question after `opening`, or None if it wrote none."""
-        begun = f"{prompt} {opening}".rstrip()
-        text = self.model.complete(begun, max_tokens=MAX_TOKENS, stop=("\n",))
-        try:
-            return question_from(f"{opening} {text.strip()}" if opening else text).text
-        except UnparseableOutput:
-            return None
+    def _continue(self, prompt: str, begun: str) -> str:
+        return self.model.complete(prompt + begun, max_tokens=MAX_TOKENS, stop=("\n",))
 
 
 @dataclass(frozen=True)
-class _Rules:
-    """The conditions on a question, given the claim and every hop so far."""
+class LocalExplainer:
+    """Says in a sentence why a claim is supported or refuted. Raises what the model raises."""
 
-    claim: Claim
-    context: Context
-    set_aside: tuple[Hop, ...]
+    model: Completer
 
-    @cached_property
-    def seen(self) -> SeenArticles:
-        """Return the articles that were retrieved for the questions so far."""
-        return SeenArticles.of((*self.context, *self.set_aside))
-
-    def proposed(self) -> dict[str, float]:
-        """Return the allowed questions derived from the claim, with the weight of each."""
-        in_vain = bool(self.set_aside) and (not self.context or self.set_aside[-1].number > self.context[-1].number)
-        scores: dict[str, float] = {}
-        for each in proposals(self.claim, self.context, in_vain, self.seen):
-            text = asked_as_it_is(each.text, self.seen)
-            if self.allow(text):
-                scores[text] = max(each.weight, scores.get(text, 0))
-        return scores
-
-    def allow(self, question: str) -> bool:
-        """Return whether it asks one new, open question in words from the claim or a kept answer."""
-        return bool(asked_for(question)) and not (
-            len(sentences(question)) > 1
-            or not is_whole(question)
-            or (points_back(question) and bool(names(self.claim.text)))
-            or self._was_asked(question)
-            or any(self._adds_nothing(question, hop) for hop in self.context)
-            or looks_up_what_was_read(question, self.context)
-            or self._repeats_claim(question)
-            or not self._is_grounded(question)
-        )
-
-    def _was_asked(self, question: str) -> bool:
-        """Return whether a hop asked this, either literally or with a description replaced by the answer found."""
-        forms = {question, resolved_claim(Claim(question), self.context)}
-        hops = (*self.context, *self.set_aside)
-        return any(_repeats(form, hop.question.text) for form in forms for hop in hops)
-
-    def bonus(self, question: str) -> float:
-        """Return the part of the score that depends on the kept hops."""
-        brought = stems(_answer(self.context[-1])) - stems(self.claim.text) if self.context else frozenset()
-        known = frozenset().union(*(stems(hop.question.text) | stems(_answer(hop)) for hop in self.context))
-        still_open = stems(self.claim.text) - known
-        covered = len(stems(question) & still_open) / len(still_open) if still_open else 0.0
-        return (BRIDGES if brought & stems(question) else 0.0) + COVERS * covered
-
-    def _adds_nothing(self, question: str, hop: Hop) -> bool:
-        """Return whether it is a kept question with only words of its own answer added."""
-        asked, words = stems(hop.question.text), stems(question)
-        return asked_for(question) == asked_for(hop.question.text) and asked <= words <= asked | stems(_answer(hop))
-
-    def _repeats_claim(self, question: str) -> bool:
-        words = stems(self.claim.text)
-        return len(words & stems(question)) >= REPEATS * len(words) if words else True
-
-    def _is_grounded(self, question: str) -> bool:
-        """Return whether it asks about the claim, as completed by the kept answers, and names nothing else.
-
-        If no answer could be put into the claim, an answer that is a name may be asked about too. A name inside a
-        longer answer, or a nationality, leads away from the claim ("Who was Dutch?"), unless its own article was
-        retrieved and contains words of the claim that are still open.
-        """
-        resolved = resolved_claim(self.claim, self.context)
-        known = stems(self.claim.text) | stems(resolved) | self._telling
-        if resolved == " ".join(self.claim.text.split()):
-            known = known.union(*(stems(_answer(hop)) for hop in self.context if _is_named(hop)))
-        return bool(known & stems(question)) and all(stems(name) <= known for name in names(question))
-
-    @cached_property
-    def _telling(self) -> frozenset[str]:
-        """Return the stems of names in answers and passages whose articles contain open words of the claim."""
-        told = map(told_by, self.context)
-        return stems(
-            " ".join(name for text in told for name in telling_names(self.claim, self.context, text, self.seen))
-        )
+    def explain(self, claim: Claim, context: Context, label: Label, evidence: str) -> str | None:
+        """Return the model's sentence; None if it names what neither claim nor `evidence` does."""
+        if label not in VERDICT_WORDS:
+            return None
+        prompt = f"{transcript(claim, context)}{VERDICT} {VERDICT_WORDS[label]}\n{EXPLANATION}"
+        text = self.model.complete(prompt, max_tokens=MAX_TOKENS, stop=("\n", "<|im_end|>")).strip()
+        return text if text.endswith(".") and is_grounded(text, f"{claim.text} {evidence}") else None
 
 
-def _repeats(question: str, asked: str) -> bool:
-    """Return whether `question` repeats `asked` in the same or nearly the same words, or with some left out."""
-    if same_question(question, asked):
-        return True
-    words, known = stems(question), stems(asked)
-    held = len(words & known) / min(len(words), len(known)) if words and known else 0.0
-    return held >= WITHIN and asked_for(question) == asked_for(asked) and not differ_in_names(question, asked)
+def is_grounded(text: str, known: str) -> bool:
+    """Whether each word of the names in `text`, and each number, is in `known`."""
+    said, words = stems(known), set(_NUMBER.findall(known))
+    return set(_NUMBER.findall(text)) <= words and all(stems(name) <= said for name in names(text))
 
 
-def _is_named(hop: Hop) -> bool:
-    """Return whether the answer is one name or a list of names of persons, places or works."""
-    return bool(named_in(_answer(hop))) and not hop.question.text.startswith("What nationality")
+def transcript(claim: Claim, hops: Sequence[Hop]) -> str:
+    """The run so far as the model was trained to read it; a hop that was set aside has no answer."""
+    pairs = "".join(f"{QUESTION} {hop.question.text}\nAnswer: {_answer(hop)}\n" for hop in hops)
+    return f"Claim: {' '.join(claim.text.split())}\n{pairs}"
 
 
-def _best(scores: dict[str, float], rules: _Rules) -> Question | None:
-    """Return the question with the highest score, the first in a tie; None if there is none."""
-    ranked = sorted(scores, key=lambda text: scores[text] + rules.bonus(text), reverse=True)
-    return Question(ranked[0]) if ranked else None
+def is_askable(question: str, claim: Claim, hops: Sequence[Hop]) -> bool:
+    """Whether it is a new question, and each name in it shares a word with the claim, an answer or a cited title."""
+    if not question.endswith("?") or len(question.split()) < 3:
+        return False
+    if any(same_question(question, hop.question.text) for hop in hops):
+        return False
+    known = stems(claim.text).union(*(stems(text) for hop in hops for text in _brought(hop)))
+    return bool(known & stems(question)) and all(stems(name) & known for name in names(question))
 
 
-def _add(scores: dict[str, float], text: str, weight: float) -> None:
-    """Add the model's question, or raise the score of the claim question that asks the same."""
-    twin = next((known for known in scores if same_question(known, text)), None)
-    if twin is None:
-        scores[text] = weight
-    else:
-        scores[twin] = max(scores[twin], weight) + AGREED
-
-
-def prompt_for(claim: Claim, context: Context) -> str:
-    """Return the demonstrations and this claim in QACheck's form, up to the start of the question."""
-    name = "follow_up_question" if context else "first_question"
-    known = [(hop.question.text, _answer(hop)[:ANSWER_CHARACTERS]) for hop in context]
-    return _demonstrations(name) + _filled(name, " ".join(claim.text.split()), known)
-
-
-def _demonstrations(name: str) -> str:
-    return "".join(f"{line}\n\n" for line in _demonstrated(name))
-
-
-def _demonstrated(name: str) -> Iterator[str]:
-    for shown in data(name):
-        yield f"{_filled(name, shown['claim'], shown.get('known', []))} {shown['question']}"
-
-
-def _filled(name: str, claim: str, known: Sequence[Sequence[str]]) -> str:
-    pairs = "\n".join(
-        f"Question {number} = {question}\nAnswer {number} = {answer}"
-        for number, (question, answer) in enumerate(known, start=1)
-    )
-    return template(name).substitute(claim=claim, known=pairs, number=len(known) + 1)
+def look_ups(claim: Claim, hops: Sequence[Hop]) -> Iterator[str]:
+    """Questions about articles that were found and that the claim names, best first; without hops, about its names."""
+    cited = {hop.answer.cited.passage.title for hop in hops if hop.answer and hop.answer.cited}
+    said = stems(claim.text)
+    for hop in hops:
+        for passage in hop.answer.retrieved if hop.answer else ():
+            title = bare_title(passage.title)
+            if passage.title not in cited and stems(title) and stems(title) <= said:
+                yield f"What is {title}?"
+    if not hops:
+        yield from (f"What is {name}?" for name in names(claim.text))
 
 
 def _answer(hop: Hop) -> str:
-    return " ".join((hop.answer.text or "").split()) if hop.answer else ""
+    text = hop.answer.text if hop.answer and hop.status is HopStatus.KEPT else None
+    return " ".join((text or NOT_FOUND).split())[:MAX_ANSWER_CHARACTERS]
+
+
+def _brought(hop: Hop) -> Iterator[str]:
+    if hop.answer and hop.status is HopStatus.KEPT:
+        yield hop.answer.text or ""
+        if hop.answer.cited:
+            yield hop.answer.cited.passage.title

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from app.domain.model import Claim, Context, Label, Verdict
 from app.domain.ports import TextGenerator
 from app.domain.progress import entered
-from app.modules.judging.evidence import passages_of
 from app.modules.prompting import (
     choose_label,
     few_shot,
@@ -32,9 +31,7 @@ class FlanT5Reasoner:
         """Return one of `labels` with its probability among them. Propagates errors of the model."""
         entered("weighing the evidence")
         label, confidence = choose_label(self.seq2seq, flan_t5_prompt(claim, context, labels), labels)
-        missing = (
-            missing_from(claim, context, passages_of(claim, context)) if label is Label.NOT_ENOUGH_EVIDENCE else None
-        )
+        missing = missing_from(claim) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, (*quotations(context), closing(label, context)), missing, confidence)
 
 

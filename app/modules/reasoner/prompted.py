@@ -11,7 +11,6 @@ from app.domain.errors import UnparseableOutput
 from app.domain.model import Claim, Context, Label, Verdict
 from app.domain.ports import TextGenerator
 from app.domain.progress import entered
-from app.modules.judging.evidence import passages_of
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
     Known,
@@ -62,7 +61,7 @@ class PromptedReasoner:
         if label is not Label.NOT_ENOUGH_EVIDENCE:
             missing = None
         elif missing is None:
-            missing = missing_from(claim, context, passages_of(claim, context))
+            missing = missing_from(claim)
         return Verdict(label, rationale or quotations(context), missing, confidence)
 
 

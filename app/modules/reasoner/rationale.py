@@ -1,30 +1,20 @@
-"""Compose a rationale from quotations of the kept hops, and describe the missing information if they do not decide."""
+"""A rationale made of what the kept hops say themselves, and what is missing when they do not decide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from app.domain.model import Claim, Context, Hop, Label, Passage, Sentence, Span
-from app.modules.judging.evidence import Gathered
-from app.modules.judging.gaps import gap, is_in, unanswered_sides
+from app.modules.judging.evidence import Excerpt, quoted_sentence
 from app.modules.wording import names
 from app.text.evidence import content_words
-from app.text.sentences import sentence_spans, sentences
-
-
-def quoted_sentence(span: Span) -> str:
-    """Return the sentence of the passage in which the cited span begins."""
-    text = span.passage.text
-    for start, end in sentence_spans(text):
-        if start <= span.start < end:
-            return text[start:end]
-    return span.text
+from app.text.sentences import sentence_spans
 
 
 def nearest_sentence(said: str, passages: Sequence[Passage]) -> Span:
-    """Return the sentence that shares the most words with `said`; the title's words count for every sentence.
+    """The sentence that shares most words with `said`; those of the title count as said in every sentence.
 
-    The first wins a tie, which is the best passage's. Raises ValueError if there is no sentence at all.
+    Of equals the first wins, so the best passage's. Raises ValueError when there is no sentence at all.
     """
     wanted = content_words(said)
     spans = [Span(passage, *place) for passage in passages for place in sentence_spans(passage.text)]
@@ -43,57 +33,37 @@ _CLOSING = {
 }
 
 
-def quotations(context: Context) -> tuple[Sentence, ...]:
-    """Return for each kept hop the title and cited sentence, or question and answer if it cites nothing."""
-    return tuple(_quotation(hop) for hop in context)
+def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence, ...]:
+    """Return the sentences that the kept answers begin in, with their titles, `first` before them.
 
-
-def further_quotations(claim: Claim, evidence: Gathered) -> tuple[Sentence, ...]:
-    """Return the sentence nearest to the claim for each weighed passage that no answer cites."""
-    return tuple(
-        Sentence(f"{each.title}, looked at as well: “{nearest_sentence(claim.text, [each]).text}”", (hop.number,))
-        for hop, each in evidence.added
-    )
-
-
-def mentions(claim: Claim, context: Context, quoted: Sequence[Sentence]) -> tuple[Sentence, ...]:
-    """Return, for each name of the claim missing from `quoted`, the first cited sentence that contains it."""
-    told = " ".join(sentence.text for sentence in quoted)
-    found = {}
-    for name in names(claim.text):
-        at = next((place for place in _cited_sentences(context) if is_in(name, place[2])), None)
-        if at and not is_in(name, told):
-            number, title, sentence = at
-            found[sentence] = Sentence(f"{title} also says: “{sentence}”", (number,))
-    return tuple(found.values())
-
-
-def _cited_sentences(context: Context) -> Iterator[tuple[int, str, str]]:
-    """Yield the hop number, the title and the text of each sentence of the cited passages."""
+    Each sentence comes once, with all its hops. Question and answer where nothing is cited.
+    """
+    hops: dict[str, list[int]] = {_quoted(first.title, first.text): [first.hop]} if first else {}
     for hop in context:
-        if hop.answer and hop.answer.cited:
-            for sentence in sentences(hop.answer.cited.passage.text):
-                yield hop.number, hop.answer.cited.passage.title, sentence
+        numbers = hops.setdefault(_quotation(hop), [])
+        if hop.number not in numbers:
+            numbers.append(hop.number)
+    return tuple(Sentence(text, tuple(numbers)) for text, numbers in hops.items())
 
 
 def closing(label: Label, context: Context) -> Sentence:
-    """Return the closing sentence for the label, referring to all kept hops."""
+    """What the kept hops together come to."""
     return Sentence(_CLOSING[label], tuple(hop.number for hop in context))
 
 
-def missing_from(claim: Claim, context: Context, passages: Sequence[tuple[str, str]]) -> str:
-    """Return a sentence for the page on the information that the (title, text) `passages` lack."""
-    if unanswered := unanswered_sides(claim, context):
-        return f"The claim compares, and nothing that was found answers “{unanswered[0]}”."
-    if missing := gap(claim, context, passages):
-        return f"No evidence was found that {missing}."
+def missing_from(claim: Claim) -> str:
+    """Return what is missing, in a sentence for the page."""
     named = names(claim.text)
     about = f" about {' and '.join(named)}" if named else ""
     return f"The evidence kept{about} does not say whether the claim holds."
 
 
-def _quotation(hop: Hop) -> Sentence:
+def _quotation(hop: Hop) -> str:
     answer = hop.answer
     if answer is None or answer.cited is None:
-        return Sentence(f"{hop.question.text} {answer.text if answer else ''}".strip(), (hop.number,))
-    return Sentence(f"{answer.cited.passage.title}: “{quoted_sentence(answer.cited)}”", (hop.number,))
+        return f"{hop.question.text} {answer.text if answer else ''}".strip()
+    return _quoted(answer.cited.passage.title, quoted_sentence(answer.cited))
+
+
+def _quoted(title: str, text: str) -> str:
+    return f"{title}: “{text}”" if title else text

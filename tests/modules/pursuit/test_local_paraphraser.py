@@ -81,13 +81,6 @@ def test_for_a_yes_no_question_the_model_is_not_asked() -> None:
     assert model.prompts == []
 
 
-def test_the_questions_of_the_claims_grammar_follow_and_mere_look_ups_do_not() -> None:
-    found = wordings(
-        "x", claim=Claim("Frida Kahlo was born in Guadalajara."), question=Question("Who was Frida Kahlo?")
-    )
-    assert found == ["Is it true that Frida Kahlo was born in Guadalajara?", "Where was Frida Kahlo born?"]
-
-
 def test_there_are_no_more_than_were_asked_for() -> None:
     assert len(wordings("What is the birthplace of Jane Austen?", n=1)) == 1
 

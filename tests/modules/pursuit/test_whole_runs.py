@@ -15,8 +15,9 @@ from app.modules.reasoner.local import JudgeReasoner
 from app.modules.reasoner.prompted import PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
+from tests.judges import over
 from tests.modules.prompted.cases import ESSAY, REFUSAL
-from tests.modules.pursuit.test_questioners import Judge, Silent
+from tests.modules.pursuit.test_questioners import Judge
 from tests.text_generators import PlayedModel, playing
 
 CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10-31")
@@ -54,14 +55,14 @@ def strategy_of(preset: PursuitPreset, play=told) -> EvidencePursuit:
     questioners: dict[str, Pursuer] = {
         "llm": PromptedPursuer(model),
         "seq": Seq2SeqPursuer(seq, seq),
-        "local": LocalPursuer(LocalQuestionGenerator(Silent()), judge, judge),
+        "local": LocalPursuer(LocalQuestionGenerator(PlayedModel(fine_tuned)), judge, over(judge)),
     }
     llm = preset.others == "llm"
     return EvidencePursuit(
         Relay(questioners[preset.first], questioners[preset.then]),
-        PromptedParaphraser(model) if llm else LocalParaphraser(Silent()),
+        PromptedParaphraser(model) if llm else LocalParaphraser(playing("")),
         Library(),
-        PromptedReasoner(model) if llm else JudgeReasoner(judge, 0.5),
+        PromptedReasoner(model) if llm else JudgeReasoner(over(judge), 0.5),
         preset.variant,
     )
 

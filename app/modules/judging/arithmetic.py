@@ -1,0 +1,117 @@
+"""Order and size between two answers of one relation: the only thing that is computed and not judged.
+
+"Charles Darwin was born before Albert Einstein." is decided by the answers to "When was Charles Darwin born?" and "When
+was Albert Einstein born?". Only answers to questions that differ in nothing but their names are compared, years with
+years and amounts with amounts of the same unit; where one of the two values is missing, nothing is computed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations
+
+from babel.numbers import NumberFormatError, parse_decimal
+
+from app.domain.model import Claim, Context, Hop, Sentence
+from app.modules.wording import names
+
+FIRST_IS_LESS = {
+    "year": frozenset({"before", "earlier", "older", "predates", "predate"}),
+    "amount": frozenset({"fewer", "less", "smaller", "lower", "shorter", "shallower", "lighter", "younger"}),
+}
+FIRST_IS_MORE = {
+    "year": frozenset({"after", "later", "younger", "newer"}),
+    "amount": frozenset("more larger bigger greater higher taller longer deeper heavier older".split()),
+}
+SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_YEAR = re.compile(r"\b(\d{1,4})\s*(BCE?)\b|\b(?:AD\s*)?([12]?\d{3})\b")
+_AMOUNT = re.compile(rf"(\d[\d,]*(?:\.\d+)?)\s*({'|'.join(SCALES)})?\s*([a-zA-Zµ°%²³]*)")
+_COMPARES = re.compile(r"\b(?:than|before|after|predates?)\b", re.IGNORECASE)
+_DENIED = re.compile(r"\b(?:not|never|no|neither|nor)\b|n[’']t\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A year (negative before the common era) or an amount with its unit."""
+
+    kind: str
+    number: Decimal
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Whether the claim's order of two values holds, with a sentence for the rationale."""
+
+    holds: bool
+    sentence: Sentence
+
+
+def compared(claim: Claim, context: Context) -> Comparison | None:
+    """Return the comparison of the first two kept answers that the claim compares; None where there are none."""
+    return next(_comparisons(claim.text, context), None)
+
+
+def _comparisons(claim: str, context: Context) -> Iterator[Comparison]:
+    if _DENIED.search(claim):
+        return
+    for pair in combinations(context, 2):
+        if _relation(pair[0]) != _relation(pair[1]):
+            continue
+        one, other = sorted(pair, key=lambda hop: _place(claim, hop))
+        first, second = _value(one), _value(other)
+        if first is None or second is None or (first.kind, first.unit) != (second.kind, second.unit):
+            continue
+        between = claim[_place(claim, one) : _place(claim, other)] if _place(claim, one) >= 0 else ""
+        if _COMPARES.search(between) and first.number != second.number:
+            # "More people live in A than in B", but "before B" only behind A
+            sign = _sign(claim[_place(claim, one) :] if first.kind == "year" else claim, first.kind)
+            if sign:
+                less = first.number < second.number
+                text = f"{_text(one)} is {'less' if less else 'more'} than {_text(other)}."
+                if first.kind == "year":
+                    text = f"{_text(one)} is {'before' if less else 'after'} {_text(other)}."
+                yield Comparison((sign < 0) == less, Sentence(text, tuple(sorted((one.number, other.number)))))
+
+
+def _relation(hop: Hop) -> str:
+    """Return the question without its names."""
+    text = hop.question.text
+    for name in names(text):
+        text = text.replace(name, "_")
+    return " ".join(text.casefold().split())
+
+
+def _place(claim: str, hop: Hop) -> int:
+    """Return where the claim names the question's subject; -1 where it does not, or the question has no name."""
+    named = names(hop.question.text)
+    return claim.casefold().find(named[0].casefold()) if named else -1
+
+
+def _sign(said: str, kind: str) -> int:
+    """Return -1 if the text says that the first value is less, 1 if more, 0 if neither or both."""
+    words = set(re.findall(r"[a-z]+", said.casefold()))
+    less, more = bool(words & FIRST_IS_LESS[kind]), bool(words & FIRST_IS_MORE[kind])
+    return more - less
+
+
+def _value(hop: Hop) -> Value | None:
+    text = _text(hop)
+    if hop.question.text.startswith(("When", "In which year", "In what year")):
+        found = _YEAR.search(text)
+        return Value("year", Decimal(f"-{found[1]}" if found[1] else found[3])) if found else None
+    amount = _AMOUNT.search(text)
+    if amount is None:
+        return None
+    try:
+        number = parse_decimal(amount[1], locale="en_US")
+    except NumberFormatError:
+        return None
+    return Value("amount", number * SCALES.get(amount[2] or "", 1), (amount[3] or "").casefold())
+
+
+def _text(hop: Hop) -> str:
+    return " ".join((hop.answer.text or "").split()) if hop.answer else ""

@@ -1,0 +1,96 @@
+"""Set the judge's temperature and bound on stored runs: calibration is of runs, not of pairs.
+
+python -m research.claims.calibrate FOLDER_OF_RUNS... --write
+
+The kept hops of each run are judged again, as the reasoner does at the end of a run. The temperature has the least
+negative log-likelihood of the labels; the bound is the least one with PRECISION of the verdicts right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.backends.local.judge import CLASSES, Calibration
+from app.config.settings import Settings
+from app.container.container import SHIPPED, Container
+from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
+from app.modules.judging.scoring import ORDER, EvidenceJudge
+from research.training.calibration import fit_temperature
+
+PRECISION = 0.9
+LEAST_DECIDED = 10
+"""Verdicts that a bound must leave to be chosen."""
+
+
+def context_of(run: dict[str, Any]) -> Context:
+    """Return the kept hops of a stored run."""
+    hops = enumerate(run["trail"], 1)
+    return tuple(_hop(number, hop) for number, hop in hops if hop["status"] == "kept")
+
+
+def _hop(number: int, hop: dict[str, Any]) -> Hop:
+    read = tuple(Passage(one["text"], one["title"], "vital") for one in hop["passages"])
+    cited = next((one for one in read if one.title == hop["cited_title"] and hop["cited_sentence"] in one.text), None)
+    span = _span(cited, hop["cited_sentence"], hop["answer"]) if cited else None
+    return Hop(number, Question(hop["question"]), Answer(hop["answer"], span, read), HopStatus.KEPT)
+
+
+def _span(passage: Passage, sentence: str, answer: str) -> Span:
+    """Return where the answer stands, at or behind the beginning of the cited sentence."""
+    start = passage.text.index(sentence)
+    place = passage.text.find(answer, start)
+    return Span(passage, place, place + len(answer)) if place >= 0 else Span(passage, start, start + len(sentence))
+
+
+def log_probabilities(judge: EvidenceJudge, runs: Sequence[dict[str, Any]]) -> np.ndarray:
+    """Return log-probabilities [n, 3] in the order of CLASSES."""
+    rows = [judge.score(Claim(run["claim"]), context_of(run)) for run in runs]
+    return np.log(np.clip([[row[label] for label in ORDER] for row in rows], 1e-9, 1))
+
+
+def bound_for(rows: np.ndarray, labels: Sequence[str], precision: float = PRECISION) -> float:
+    """Return the least bound with at least `precision` of the verdicts right; 0.99 if none has. `rows`: [n, 3]."""
+    decided = [(max(row[:2]), CLASSES[row.argmax()] == label) for row, label in zip(rows, labels, strict=True)]
+    surest = sorted((one for one, row in zip(decided, rows, strict=True) if row.argmax() < 2), reverse=True)
+    fit = [
+        bound
+        for place, (bound, _) in enumerate(surest, 1)
+        if place >= LEAST_DECIDED and sum(right for _, right in surest[:place]) / place >= precision
+    ]
+    return math.floor(fit[-1] * 100) / 100 if fit else 0.99
+
+
+def main() -> None:
+    """Print the figures; with --write, calibration.json of the shipped judge gets them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    lines = [line for folder in options.folders for line in (folder / "runs.jsonl").read_text().splitlines()]
+    runs = [run for run in map(json.loads, lines) if context_of(run)]
+    labels = [run["label"] for run in runs]
+    container = Container(Settings.from_env({}))
+    before = Calibration.read(SHIPPED / "judge")
+    raw = log_probabilities(container.evidence_judge(), runs) * before.temperature
+    temperature = fit_temperature(raw, labels)
+    rows = np.exp(raw / temperature)
+    rows /= rows.sum(axis=1, keepdims=True)
+    found = replace(before, temperature=temperature, sufficient=bound_for(rows, labels))
+    chosen = [CLASSES[row.argmax()] if max(row[:2]) >= found.sufficient else CLASSES[2] for row in rows]
+    decided = [(one, label) for one, label in zip(chosen, labels, strict=True) if one != CLASSES[2]]
+    right = sum(one == label for one, label in decided)
+    print(f"{len(runs)} runs with evidence, {asdict(found)}: {right} of {len(decided)} verdicts right")
+    if options.write:
+        (SHIPPED / "judge" / "calibration.json").write_text(json.dumps(asdict(found), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Order and size between two answers are computed, and only between answers that can be compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.model import Answer, Claim, Hop, HopStatus, Question
+from app.modules.judging.arithmetic import compared
+
+BORN = (("When was Charles Darwin born?", "1809"), ("When was Albert Einstein born?", "14 March 1879"))
+PEOPLE = (("How many people live in Medellín?", "2.5 million"), ("How many people live in Vojvodina?", "1,740,230"))
+FOUNDED = (("When was Rome founded?", "753 BC"), ("When was Vienna founded?", "15 BC"))
+
+
+def context_of(pairs) -> tuple[Hop, ...]:
+    return tuple(Hop(at, Question(q), Answer(a), HopStatus.KEPT) for at, (q, a) in enumerate(pairs, 1))
+
+
+@pytest.mark.parametrize(
+    ("claim", "pairs", "holds"),
+    [
+        ("Charles Darwin was born before Albert Einstein.", BORN, True),
+        ("Albert Einstein was born before Charles Darwin.", BORN, False),
+        ("Albert Einstein is younger than Charles Darwin.", BORN, True),
+        ("More people live in Medellín than in Vojvodina.", PEOPLE, True),
+        ("Medellín has more people than Vojvodina.", PEOPLE, True),
+        ("Vojvodina is bigger than Medellín.", PEOPLE, False),
+        ("More than half of the people of Medellín live in Vojvodina.", PEOPLE, None),
+        ("Rome was founded before Vienna.", FOUNDED, True),
+        ("Charles Darwin was not born before Albert Einstein.", BORN, None),
+        ("Charles Darwin and Albert Einstein were scientists.", BORN, None),
+        ("Charles Darwin was born before Isaac Newton.", BORN, None),
+    ],
+)
+def test_the_order_of_two_values_is_compared_with_what_the_claim_says(claim, pairs, holds) -> None:
+    found = compared(Claim(claim), context_of(pairs))
+    assert (found.holds if found else None) is holds
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("Where was Albert Einstein born?", "Ulm, in 1879"),
+        ("When did Albert Einstein die?", "1955"),
+        ("When was Albert Einstein born?", "not long before the war"),
+        ("When was Albert Einstein born?", "1809"),
+    ],
+    ids=["another relation", "another event", "no value", "the same value"],
+)
+def test_unlike_or_missing_values_are_not_compared(other) -> None:
+    assert compared(Claim("Charles Darwin was born before Albert Einstein."), context_of((BORN[0], other))) is None
+
+
+def test_amounts_of_different_units_are_not_compared() -> None:
+    heights = (("How high is Kilimanjaro?", "5,895 metres"), ("How high is Denali?", "20,310 feet"))
+    assert compared(Claim("Kilimanjaro is higher than Denali."), context_of(heights)) is None
+
+
+def test_the_comparison_is_told_with_its_hops() -> None:
+    found = compared(Claim("Albert Einstein was born before Charles Darwin."), context_of(BORN))
+    assert (found.sentence.text, found.sentence.hops) == ("14 March 1879 is after 1809.", (1, 2))

@@ -1,0 +1,41 @@
+"""The bound is the least one with nine of ten verdicts right; stored runs are read back as they were."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.domain.model import HopStatus
+from research.claims.calibrate import bound_for, context_of
+
+S, R, N = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE"
+
+
+def rows_of(*supported: float) -> np.ndarray:
+    return np.array([[p, 0.0, 1 - p] for p in supported])
+
+
+def test_the_least_bound_with_the_wanted_precision_is_chosen() -> None:
+    rows = rows_of(*([0.95] * 9), 0.9, 0.8, 0.7, 0.6)
+    labels = [*([S] * 9), R, S, R, R]
+    assert bound_for(rows, labels) == 0.8  # 10 of 11 right; with 0.7 only 10 of 12
+    assert bound_for(rows, [R] * 13) == 0.99
+
+
+def test_undecided_rows_set_no_bound() -> None:
+    rows = rows_of(*([0.9] * 10), 0.3, 0.2)
+    assert bound_for(rows, [*([S] * 10), N, N]) == 0.9
+
+
+def test_a_stored_run_gives_its_kept_hops_with_what_they_cite() -> None:
+    passage = {"title": "Ada", "text": "Ada was a painter. She was born in Basel."}
+    kept = {
+        "question": "Where was Ada born?",
+        "answer": "Basel",
+        "status": "kept",
+        "cited_title": "Ada",
+        "cited_sentence": "She was born in Basel.",
+        "passages": [passage],
+    }
+    aside = {**kept, "status": "set_aside", "answer": None, "cited_title": None, "cited_sentence": None}
+    (hop,) = context_of({"trail": [aside, kept]})
+    assert (hop.number, hop.status, hop.answer.cited.text) == (2, HopStatus.KEPT, "Basel")

@@ -16,7 +16,7 @@ from app.modules.reasoner.rationale import closing, missing_from, quotations
 OPEN_SUPPORTED = 0.25
 """Share of p(not enough evidence) that counts as SUPPORTED where only two labels may be given.
 
-Fitted on runs (docs/judge.md): a claim for which a run finds nothing is more often false than true.
+Fitted on runs of an earlier judge: a claim for which a run finds nothing is more often false than true.
 """
 
 

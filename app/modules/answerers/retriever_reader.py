@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
-from typing import Any
 
 from app.domain.model import Answer, Claim, Passage, Question, Span
 from app.domain.ports import Reader, Reranker, Retriever
@@ -100,16 +99,16 @@ class RetrieverReader:
         entered(f"reading {len(best)} passages")
         answer = definition(question.text, best) or self.reader.read(question, best)
         if answer.text is None:
-            answer = replace(answer, **self._nearest(in_context, best))
+            answer = self._nearest(answer, in_context, best)
         return replace(answer, answerer=NAME)
 
-    def _nearest(self, in_context: str, passages: Sequence[Passage]) -> dict[str, Any]:
-        """Return text and citation of the sentence nearest to question and claim; none if its score is too low."""
+    def _nearest(self, answer: Answer, in_context: str, passages: Sequence[Passage]) -> Answer:
+        """Return `answer` with the sentence nearest to question and claim; as it is if that one's score is too low."""
         spans = {span.text: span for passage in passages for span in _sentences(passage)}
         ranked = self.reranker.rerank(in_context, [replace(span.passage, text=text) for text, span in spans.items()])
         if not ranked or (ranked[0].score or 0.0) < self.near:
-            return {}
-        return {"text": ranked[0].text, "cited": spans[ranked[0].text]}
+            return answer
+        return replace(answer, text=ranked[0].text, cited=spans[ranked[0].text])
 
     def _retrieved(self, *queries: str) -> list[Passage]:
         """Return the first `depth` passages of the queries' rankings, interleaved, each passage once."""

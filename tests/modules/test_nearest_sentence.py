@@ -1,0 +1,48 @@
+"""Where the reader finds no answer, the sentence nearest to question and claim is the answer if it is near enough."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.domain.model import Answer, Claim, Passage, Question
+from app.modules.answerers.retriever_reader import RetrieverReader
+from tests.judges import SharedWords
+
+ADA = Passage("Ada Stone liked bees. She never sailed to Chur.", "Ada Stone", "test")
+
+
+class Finds:
+    """Retrieves ADA whatever is asked."""
+
+    def retrieve(self, query, k):
+        return (ADA,)
+
+
+class FindsNothing:
+    """A reader without an answer."""
+
+    def read(self, question, passages):
+        return Answer(None, retrieved=tuple(passages))
+
+
+class Doubtful(SharedWords):
+    """Ranks by shared words, but every score is negative."""
+
+    def rerank(self, query, passages):
+        return tuple(replace(one, score=-1.0) for one in super().rerank(query, passages))
+
+
+def answer_by(reranker) -> Answer:
+    answerer = RetrieverReader(Finds(), reranker, FindsNothing())
+    return answerer.answer(Question("Did Ada Stone sail to Chur?"), Claim("Ada Stone sailed to Chur."))
+
+
+def test_the_nearest_sentence_is_the_answer_and_is_cited() -> None:
+    answer = answer_by(SharedWords())
+    assert answer.text == answer.cited.text == "She never sailed to Chur."
+    assert answer.cited.passage == replace(ADA, score=answer.cited.passage.score)
+
+
+def test_a_sentence_that_is_not_near_enough_is_no_answer() -> None:
+    answer = answer_by(Doubtful())
+    assert answer.text is None and answer.cited is None and answer.retrieved

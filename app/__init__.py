@@ -39,13 +39,12 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
 
     from app.config.settings import load_settings
     from app.web import views
+    from app.web.access import limit_requests, require_password
     from app.web.blueprints import add_routes
     from app.web.errors import register_error_pages
     from app.web.http_delivery import cache_static_files, compress
     from app.web.observability import log_requests
-    from app.web.rate_limit import limit_requests
     from app.web.security import protect
-    from app.web.site_password import require_password
 
     settings = settings or load_settings(ROOT)
     app = Flask(

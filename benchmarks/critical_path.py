@@ -17,18 +17,18 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from app.domain.calls import Call, cached_call
 from app.domain.events import QuestionAsked
+from app.domain.instrumentation import Call, cached_call
 from app.domain.model import Answer, Claim, Page, Passage, Question, RunOptions, SearchHit, Span
 from app.domain.ports import Choice, QuestionAnswerer, Strategy
-from app.modules.answerers.document_choice import PromptedChooser, PromptedReader
 from app.modules.answerers.reciter_reader import ReciterReader
+from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import WebSearchAnswerer
-from app.modules.claim_verifier.prompted import PromptedClaimVerifier
-from app.modules.pursuit.questioners import PromptedParaphraser, PromptedPursuer
-from app.modules.qa_validator.prompted import PromptedValidator
-from app.modules.question_generator.prompted import PromptedQuestioner
-from app.modules.reasoner.prompted import PromptedReasoner
+from app.modules.claim_verifier import PromptedClaimVerifier
+from app.modules.pursuit_questioners import PromptedParaphraser, PromptedPursuer
+from app.modules.qa_validator import PromptedValidator
+from app.modules.question_generator import PromptedQuestioner
+from app.modules.reasoner import PromptedReasoner
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
 from app.text.options import option_in

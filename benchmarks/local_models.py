@@ -30,7 +30,7 @@ import torch
 from app.backends.corpus.registry import Article, vital_articles
 from app.backends.local.reader import Decision, SpanReader, best_spans, is_plausible
 from app.backends.local.reader_windows import Window, windows
-from app.text.evidence import content_words
+from app.text.sentences import content_words
 
 ROOT = Path(__file__).resolve().parent.parent
 READER = ROOT / "app" / "models" / "reader"

@@ -18,7 +18,7 @@ from app.container.container import Container
 from app.domain.events import Event, QuestionAsked, RunStarted
 from app.domain.model import Claim, HopStatus, RunOptions
 from app.domain.report import Report, reduce_events
-from app.examples import EXAMPLES, Example
+from app.web.forms import EXAMPLES, Example
 
 
 def timed(container: Container, sample: Example) -> Iterator[tuple[Event, float]]:

@@ -17,7 +17,7 @@ from app.backends.corpus.registry import vital_articles
 from app.config.settings import load_settings
 from app.container.container import Container
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
-from app.modules.reasoner.local import JudgeReasoner
+from app.modules.reasoner import JudgeReasoner
 from research.training.pairs import is_held_out
 
 TWINS = Path(__file__).with_name("twins.jsonl")

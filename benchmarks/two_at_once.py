@@ -17,7 +17,7 @@ from typing import NamedTuple
 from app.config.settings import load_settings
 from app.container.container import Container
 from app.domain.model import Claim, RunOptions
-from app.examples import EXAMPLES
+from app.web.forms import EXAMPLES
 
 MOST_TIMES = 1.6
 

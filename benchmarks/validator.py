@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
-from app.modules.pursuit.paraphraser import claim_as_question
-from app.modules.qa_validator.local import TiedAnswerValidator
-from app.modules.wording import normalised, stems
+from app.modules.pursuit_paraphraser import claim_as_question
+from app.modules.qa_validator import TiedAnswerValidator
+from app.text.wording import normalised, stems
 from research.training.pairs import is_held_out
 
 SEED, HELD_OUT_SHARE = 5, 0.5

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from app.capabilities.options import BASELINES, Capabilities, Choice, Group
 from app.components import Component
-from app.domain import progress
+from app.domain import instrumentation as progress
 from app.domain.model import (
     Answer,
     Claim,

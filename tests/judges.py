@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.modules.judging.scoring import EvidenceJudge
-from app.text.evidence import content_words
+from app.modules.judging import EvidenceJudge
+from app.text.sentences import content_words
 
 
 class ScriptedJudge:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from app.container.container import Container
 from app.domain.events import Event, RunStarted
+from app.domain.instrumentation import listening
 from app.domain.model import Claim, RunOptions
 from app.domain.ports import Strategy
-from app.domain.progress import listening
 from app.domain.report import Report, reduce_events
 
 CLAIM = Claim("The author of Hamlet was born in England.")

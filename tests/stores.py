@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from app.domain.calls import Call
+from app.domain.instrumentation import Call
 
 
 class JsonStore:

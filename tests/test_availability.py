@@ -3,12 +3,11 @@
 import pytest
 
 from app.backends.llm.registry import ModelSettings
-from app.capabilities.availability import GUIDED, Availability
+from app.capabilities.availability import CORPUS, GENERATOR, GUIDED, JUDGE, READER, RERANKER, Availability
 from app.capabilities.options import OWN, PURSUIT
-from app.capabilities.pursuit import CORPUS, GENERATOR, JUDGE, READER, RERANKER
 from app.components import Components
 from app.config.settings import Settings
-from app.container.sources import configured_engines
+from app.container.container import configured_engines
 from app.domain.errors import ModelUnavailable
 from app.domain.model import RunOptions
 from tests.tiny import tiny_t5

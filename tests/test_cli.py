@@ -17,12 +17,12 @@ from app.cli import check
 from app.config.settings import Settings
 from app.domain.errors import ModelUnavailable
 from app.domain.events import RunStarted
+from app.domain.instrumentation import troubled
 from app.domain.model import Answer, Claim, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Span, Verdict
-from app.domain.progress import troubled
-from app.modules.answerers.recitation import answer_in, recited
+from app.modules.answerers.reciter_reader import answer_in, recited
 from app.runs.event_store import EventStore
-from app.runs.export import run_as_dict
 from app.runs.service import Runs
+from app.runs.transfer import run_as_dict
 from tests.fakes import (
     AWAY,
     FAILING,

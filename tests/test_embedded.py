@@ -11,9 +11,9 @@ from app.container.container import Container
 from app.domain.events import RunStarted
 from app.domain.model import Claim, HopStatus, Label, LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
-from app.examples import EXAMPLES
-from app.modules.claim_verifier.local import JudgeClaimVerifier
-from app.modules.reasoner.local import JudgeReasoner
+from app.modules.claim_verifier import JudgeClaimVerifier
+from app.modules.reasoner import JudgeReasoner
+from app.web.forms import EXAMPLES
 from tests.one_claim import checked
 
 pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(1200)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.calls import Call, cached_call
+from app.domain.instrumentation import Call, cached_call
 from app.domain.model import Label, LabelSet
 from research.evaluation.gold import gold_judge
 from research.evaluation.labels import Gold

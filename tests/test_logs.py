@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from app.logging import FORMAT, OneLineFormatter
+from app.cli.worker import FORMAT, OneLineFormatter
 
 
 @pytest.fixture

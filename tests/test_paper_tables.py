@@ -9,7 +9,7 @@ import pytest
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet
 from research.evaluation.evaluate import Order
-from research.evaluation.paper_tables import TABLES, Outcome, order_of, run_table, told
+from research.evaluation.paper_tables import TABLES, Outcome, as_markdown, order_of, run_table
 from research.evaluation.reported import REPORTED, reported_for
 from tests.fakes import scripted_container
 
@@ -75,7 +75,7 @@ def test_another_format_than_the_tables_is_refused():
 def test_our_figures_stand_beside_the_papers_with_their_intervals():
     rows = {row.name: row for row in TABLES["qacheck-1"].rows}
     outcomes = [Outcome(rows["reciter-reader"], HOVER), Outcome(rows["codex"], reason="the paper's alone")]
-    written = told(TABLES["qacheck-1"], outcomes, "hover")
+    written = as_markdown(TABLES["qacheck-1"], outcomes, "hover")
     title = rows["reciter-reader"].title
     assert cells(written, title)[1:] == ["3", "1", "0.500 (0.400 to 0.600)", "0.5567 (QACheck, section 4 and Table 1)"]
     assert cells(written, "Codex")[3:] == ["the paper's alone", "not looked up"]
@@ -83,13 +83,13 @@ def test_our_figures_stand_beside_the_papers_with_their_intervals():
 
 def test_where_nothing_ran_the_papers_columns_are_told_all_the_same():
     (row,) = [row for row in TABLES["qacheck-1"].rows if row.name == "reciter-reader"]
-    written = told(TABLES["qacheck-1"], [Outcome(row, reason="not run: no model")], "hover")
+    written = as_markdown(TABLES["qacheck-1"], [Outcome(row, reason="not run: no model")], "hover")
     assert [cell[:6] for cell in cells(written, row.title)[4::2]] == ["0.5567", "0.5467", "0.5235"]
 
 
 def test_what_a_paper_reports_as_a_difference_is_told_as_one():
     rows = {row.name: row for row in TABLES["papelo-2"].rows}
     outcomes = [Outcome(rows["paper"], AVERITEC), Outcome(rows["all-at-once"], AVERITEC)]
-    written = told(TABLES["papelo-2"], outcomes, "averitec")
+    written = as_markdown(TABLES["papelo-2"], outcomes, "averitec")
     assert cells(written, rows["paper"].title)[3:] == ["0.310", "0.5100 (Papelo, abstract)", "0.400", "not looked up"]
     assert "0.155 below the submitted system" in cells(written, rows["all-at-once"].title)[4]

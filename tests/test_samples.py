@@ -3,10 +3,10 @@
 from collections import Counter
 
 from app.domain.model import Label
-from app.examples import EXAMPLES
-from app.modules.prompts import data, template
-from app.modules.wording import names
+from app.modules.prompting import data, template
 from app.text.claims import clean_claim
+from app.text.wording import names
+from app.web.forms import EXAMPLES
 
 
 def test_there_are_enough_samples_of_every_kind():

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.domain.progress import entered
+from app.domain.instrumentation import entered
 
 DEADLINE_GRACE_SECONDS = 2.0
 """Extra time for the event loop to notice that a deadline has passed."""

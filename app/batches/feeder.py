@@ -17,9 +17,8 @@ from app.batches.service import BatchState
 from app.domain.errors import HopcheckError
 from app.domain.events import RunStarted
 from app.domain.model import Claim
-from app.runs.admission import DailyLimitReached
+from app.runs.admission import DailyLimitReached, new_id
 from app.runs.event_store import EventStore, decode_options
-from app.runs.idempotency import new_id
 from app.runs.jobs import BATCHES, JobRunner
 from app.runs.leases import in_queue, is_free
 from app.runs.models import RUNNING, BatchClaimRow, BatchRow, RunRow

@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.events import RunStarted
 from app.domain.model import Claim, Label, RunOptions
+from app.runs.admission import id_for_form, is_invalid_id, new_id
 from app.runs.db import database_now
-from app.runs.deletion import UNDO_SECONDS
 from app.runs.event_store import encode_options
-from app.runs.idempotency import id_for_form, is_invalid_id, new_id
+from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.models import RUNNING, BatchClaimRow, BatchRow, EventRow, RunRow, is_visible
 
 BAD_INPUT, WAITING, DELETED = "bad input", "waiting", "deleted"

@@ -22,8 +22,8 @@ from app.domain.events import TERMINAL
 from app.domain.model import LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
 from app.run_request import RunRequest, resolve_options
-from app.runs.export import run_as_dict
 from app.runs.service import Runs, StoredEvent
+from app.runs.transfer import run_as_dict
 
 POLL_SECONDS = 0.5
 

@@ -112,10 +112,10 @@ def _measured(order: Any) -> dict[str, Any]:
 
 def _print_table(name: str, order: Any) -> None:
     from research.evaluation.paper_tables import TABLES as papers
-    from research.evaluation.paper_tables import run_table, told
+    from research.evaluation.paper_tables import as_markdown, run_table
 
     outcomes = run_table(papers[name], order, current_app.extensions["hopcheck"].container, _measured)
-    written = told(papers[name], outcomes, order.format)
+    written = as_markdown(papers[name], outcomes, order.format)
     order.out.mkdir(parents=True, exist_ok=True)
     write_text(order.out / "table.md", written)
     click.echo(written)
@@ -156,15 +156,15 @@ def _say(line: str) -> None:
 def _print_figures(figures: dict[str, Any], out: Path) -> None:
     def line(name: str, row: dict[str, Any]) -> str:
         auc = "none" if row["auc"] is None else f"{row['auc']:.3f}"
-        told = f"accuracy {row['accuracy']:.3f}  macro-F1 {row['macro_f1']:.3f}  AUC {auc}"
-        return f"{name:7} n {row['n']:5}  failed {row['failed']:4}  {told}"
+        values = f"accuracy {row['accuracy']:.3f}  macro-F1 {row['macro_f1']:.3f}  AUC {auc}"
+        return f"{name:7} n {row['n']:5}  failed {row['failed']:4}  {values}"
 
     click.echo(line("all", figures))
     for hops, row in figures["by_hops"].items():
         click.echo(line(f"{hops}-hop", row))
     for label, row in figures["per_class"].items():
-        told = "  ".join(f"{name} {row[name]:.3f}" for name in ("precision", "recall", "f1"))
-        click.echo(f"{label:21} n {row['n']:5}  {told}")
+        values = "  ".join(f"{name} {row[name]:.3f}" for name in ("precision", "recall", "f1"))
+        click.echo(f"{label:21} n {row['n']:5}  {values}")
     for problem, count in figures["problems"].items():
         click.echo(f"failed {count} times: {problem}")
     click.echo(f"written to {out / 'metrics.json'}")

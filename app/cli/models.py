@@ -14,7 +14,7 @@ from app.bootstrap import Step, steps
 from app.bootstrap import prepare as carry_out
 from app.capabilities.options import Choice
 from app.config.settings import Settings
-from app.doctor.checks import CHECKS, ONLINE
+from app.doctor import CHECKS, ONLINE
 from app.doctor.findings import State, lines, run_checks
 from app.domain.errors import ModelUnavailable
 from app.runs.schema_version import is_newest

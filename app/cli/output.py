@@ -22,7 +22,7 @@ from app.domain.events import (
 )
 from app.domain.model import Answer, Origin, Passage, Verdict
 from app.domain.report import Report
-from app.modules.answerers.recitation import SOURCE
+from app.modules.answerers.reciter_reader import SOURCE
 from app.text.fact_checkers import is_fact_check
 
 Writer = Callable[[str], None]

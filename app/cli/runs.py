@@ -11,9 +11,9 @@ from flask.cli import AppGroup
 
 from app.cli.output import one_line_errors, print_event, print_verdict, strip_control_chars
 from app.runs.call_log import MEGABYTE, CallLog
-from app.runs.export import run_as_dict
+from app.runs.lifecycle import Publishing
 from app.runs.projections import RunFilter
-from app.runs.publishing import Publishing
+from app.runs.transfer import run_as_dict
 from app.web.api.tokens import line_of, new_token
 from app.web.services import services
 

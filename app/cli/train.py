@@ -97,8 +97,8 @@ def entailment(
         click.echo(f"trained on {card['trained_on']} pairs in {card['minutes']} minutes (data {card['data_hash']})")
         for source, row in calibrate(start, out, measured, THREADS)["by_source"].items():
             shown = {name: "none " if value is None else f"{value:.3f}" for name, value in row.items()}
-            told = f"three-way {shown['three_way']}  AUC {shown['auc']}  false supported {shown['false_supported']}"
-            click.echo(f"{source:22} n {row['n']:4}  {told}")
+            line = f"three-way {shown['three_way']}  AUC {shown['auc']}  false supported {shown['false_supported']}"
+            click.echo(f"{source:22} n {row['n']:4}  {line}")
 
 
 @train.command("question-generator")

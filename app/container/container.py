@@ -5,11 +5,13 @@ Models load at their first use, or in `warm`, which runs in a background thread 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from app.backends.corpus.bm25 import Java
-from app.backends.corpus.registry import CorpusRegistry
+from app.backends.corpus.registry import CorpusPages, CorpusRegistry, CorpusSearch
+from app.backends.fetch.pages import WebPages
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings, configured_models
 from app.backends.local.hub_judge import HubJudge
@@ -20,17 +22,17 @@ from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
-from app.capabilities.availability import SEQ2SEQ, Availability
-from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group
-from app.capabilities.pursuit import CORPUS, GENERATOR, JUDGE, READER, RERANKER
+from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
+from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, SEQ2SEQ, Availability
+from app.capabilities.options import BASELINES, CORPUS_SEARCH, PURSUIT, Capabilities, Group
 from app.components import Component, Components
 from app.config.settings import Settings
-from app.container.sources import SearchEngines, configured_engines
 from app.container.strategies import PursuitParts, SpeculationPolicy, fine_tuned, pursuit
-from app.domain.model import RunOptions
+from app.domain.model import Origin, RunOptions
 from app.domain.ports import (
     ClaimVerifier,
     EntailmentModel,
+    PageReader,
     QAValidator,
     QuestionAnswerer,
     QuestionGenerator,
@@ -38,25 +40,50 @@ from app.domain.ports import (
     Reasoner,
     Strategy,
     TextGenerator,
+    WebSearch,
 )
 from app.modules.answerers import flan_t5, reciter_reader, retriever_reader, web_search
-from app.modules.answerers.document_choice import PromptedChooser, PromptedReader, ReaderChooser
+from app.modules.answerers.web_documents import PromptedChooser, PromptedReader, ReaderChooser
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
-from app.modules.claim_verifier.local import JudgeClaimVerifier
-from app.modules.claim_verifier.prompted import PromptedClaimVerifier
-from app.modules.judging.scoring import EvidenceJudge
-from app.modules.prompts import template
-from app.modules.pursuit.questioners import LocalPursuer
-from app.modules.qa_validator.local import TiedAnswerValidator
-from app.modules.qa_validator.prompted import PromptedValidator
-from app.modules.question_generator.local import LocalExplainer, LocalQuestionGenerator
-from app.modules.question_generator.prompted import PromptedQuestioner
-from app.modules.reasoner.flan_t5 import FlanT5Reasoner
-from app.modules.reasoner.local import JudgeReasoner
-from app.modules.reasoner.prompted import PromptedReasoner
+from app.modules.claim_verifier import JudgeClaimVerifier, PromptedClaimVerifier
+from app.modules.judging import EvidenceJudge
+from app.modules.prompting import template
+from app.modules.pursuit_questioners import LocalPursuer
+from app.modules.qa_validator import PromptedValidator, TiedAnswerValidator
+from app.modules.question_generator import LocalExplainer, LocalQuestionGenerator, PromptedQuestioner
+from app.modules.reasoner import FlanT5Reasoner, JudgeReasoner, PromptedReasoner
 from app.presets import PURSUIT_PRESETS
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
+
+
+class SearchEngines:
+    """One object per engine for the life of the process, since they hold connections and failure state."""
+
+    def __init__(self, engines: Sequence[ProviderSearch], shelf: CorpusRegistry, robots: bool) -> None:
+        """`robots`: whether to respect robots.txt."""
+        self._in_turn = with_failover(engines)
+        self._shelf = shelf
+        self._pages = WebPages(robots=robots)
+
+    def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
+        """Return the search engine, the page reader and the origin of passages for these options."""
+        if options.search == CORPUS_SEARCH:
+            corpora = [self._shelf.retriever(name) for name in options.corpora]
+            return CorpusSearch(self._shelf.over(options.corpora)), CorpusPages(corpora), Origin.CORPUS
+        return self._in_turn[options.search or ""], self._pages, Origin.WEB
+
+
+def configured_engines(settings: Settings) -> tuple[ProviderSearch, ...]:
+    """Return the search engines that have an address or a key."""
+    return configured_searches(
+        settings.searxng_url,
+        settings.brave_api_key,
+        settings.tavily_api_key,
+        settings.serper_api_key,
+        settings.call_seconds,
+    )
+
 
 SHIPPED = Path(__file__).resolve().parents[1] / "models"
 ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {

@@ -11,8 +11,8 @@ from app.capabilities.options import CORPUS_SEARCH, SEARCHES, Mix
 from app.domain.model import RunOptions
 from app.domain.ports import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
 from app.modules.answerers import reciter_reader
-from app.modules.pursuit.paraphraser import LocalParaphraser
-from app.modules.pursuit.questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
+from app.modules.pursuit_paraphraser import LocalParaphraser
+from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
 from app.presets import PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from app.config.settings import load_settings
-from app.doctor.checks import CHECKS
+from app.doctor import CHECKS
 from app.doctor.findings import State, lines, run_checks
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.errors import UnparseableOutput
+from app.domain.instrumentation import entered
 from app.domain.model import Claim, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
-from app.domain.progress import entered
-from app.modules.answerers.recitation import SOURCE
+from app.modules.answerers.reciter_reader import SOURCE
 from app.modules.output_parsing import label_from, rationale_from
 from app.modules.prompting import choose_label, filled, label_question, one_line
 
@@ -49,8 +49,8 @@ class ChainOfThoughtAsker:
             rationale, _ = rationale_from(thoughts, ())
         except UnparseableOutput:
             rationale, _ = rationale_from(text, ())
-            told = " ".join(sentence.text for sentence in rationale)
-            label, confidence = choose_label(self.model, f"{prompt}\n{told}\nLabel =", labels)
+            reasons = " ".join(sentence.text for sentence in rationale)
+            label, confidence = choose_label(self.model, f"{prompt}\n{reasons}\nLabel =", labels)
         return _verdict(label, (_disclosure(self.model), *rationale), confidence)
 
 

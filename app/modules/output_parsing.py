@@ -122,8 +122,8 @@ def label_from(text: str, labels: Collection[Label]) -> tuple[Label, str]:
     """
     before, _, last = text.strip().rpartition("\n")
     named, kept = _opening_label(last), ""
-    if named is None and (told := sentences(last.strip())):
-        named, kept = _opening_label(told[-1]), " ".join(told[:-1])
+    if named is None and (parts := sentences(last.strip())):
+        named, kept = _opening_label(parts[-1]), " ".join(parts[:-1])
     if named is None or named not in labels:
         raise UnparseableOutput("The last line of the model's answer names none of the labels.")
     return named, f"{before}\n{kept}".strip()
@@ -149,8 +149,8 @@ def rationale_from(text: str, hops: Collection[int]) -> tuple[tuple[Sentence, ..
         return (), missing
     words = _AFTER_STOP.sub(r"\2\1", reasons).split()
     kept = " ".join(words) if len(words) <= MAX_RATIONALE_WORDS else " ".join((*words[: MAX_RATIONALE_WORDS - 1], "…"))
-    told = (_cited(sentence, hops) for sentence in sentences(kept))
-    return tuple(sentence for sentence in told if sentence.text), missing
+    parts = (_cited(sentence, hops) for sentence in sentences(kept))
+    return tuple(sentence for sentence in parts if sentence.text), missing
 
 
 def _cited(sentence: str, hops: Collection[int]) -> Sentence:

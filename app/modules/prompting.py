@@ -7,15 +7,32 @@ Retrieved, recited and answered text is put between marks made for the call: it 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
 from itertools import count
+from string import Template
+from typing import Any
 
 from app.domain.model import Claim, Context, Hop, Judgement, Label, Origin
 from app.domain.ports import TextGenerator
 from app.modules.output_parsing import LABEL_WORDS
-from app.modules.prompts import template
-from app.text.evidence import select_sentences
+from app.text.sentences import select_sentences
+
+
+@lru_cache
+def template(name: str) -> Template:
+    """Return the template prompts/`name`.txt, with $names to fill in."""
+    return Template((files("app.modules") / "prompts" / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n"))
+
+
+@lru_cache
+def data(name: str) -> Any:
+    """Return the content of prompts/`name`.json. All callers share it: do not modify it."""
+    return json.loads((files("app.modules") / "prompts" / f"{name}.json").read_text(encoding="utf-8"))
+
 
 EVIDENCE_WORDS = 300
 """Words of evidence for all hops together; each hop gets an equal share, selected by sentence."""
@@ -124,8 +141,8 @@ def _evidence(about: str, hop: Hop, words: int) -> str:
     if hop.answer is None or hop.answer.cited is None:
         return ""
     passage = hop.answer.cited.passage
-    told = "".join(select_sentences(f"{about} {answer_text(hop)}", [(passage.title, passage.text)], words))
-    return f"{told} ({passage.source})" if told and passage.origin is Origin.RECITED else told
+    excerpt = "".join(select_sentences(f"{about} {answer_text(hop)}", [(passage.title, passage.text)], words))
+    return f"{excerpt} ({passage.source})" if excerpt and passage.origin is Origin.RECITED else excerpt
 
 
 # Decisions among fixed options (yes or no, and the label) use `choose`, which never guesses.

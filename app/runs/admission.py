@@ -1,8 +1,16 @@
-"""Admit new runs to the queue and report places in it, counted in the database that all servers share."""
+"""Admit new runs to the queue and report places in it, counted in the database that all servers share.
+
+A run has a random id, or one made of a form that is sent: sent twice, by a double click for example, it is one run.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import math
+import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Annotated
@@ -12,10 +20,36 @@ from sqlalchemy import and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
+from app.domain.events import Event
 from app.runs.budget import Limits, Spending
+from app.runs.event_store import encode
 from app.runs.jobs import PEOPLE
 from app.runs.leases import in_queue, is_free
 from app.runs.models import RUNNING, RunRow
+
+BITS = 128
+
+
+def new_id() -> str:
+    """Return a new id: 128 random bits, safe in a URL."""
+    return secrets.token_urlsafe(BITS // 8)
+
+
+def is_invalid_id(text: str) -> bool:
+    """Return whether no run can have this id: PostgreSQL refuses queries with a NUL character."""
+    return "\0" in text
+
+
+def id_for_form(owner: str, form: str, begins: Sequence[Event]) -> str:
+    """Return the id of the run that `owner` starts by sending a form; the same content gets the same id again.
+
+    It is as hard to guess as a new one, because the names of owner and form are secrets of 128 random bits each. A form
+    that was changed before it was sent again has other first events and so another id.
+    """
+    content = json.dumps([owner, form, *map(encode, begins)], sort_keys=True, ensure_ascii=True)
+    digest = hashlib.sha256(content.encode("ascii")).digest()
+    return base64.urlsafe_b64encode(digest[: BITS // 8]).rstrip(b"=").decode("ascii")
+
 
 RECENT_RUNS = 20
 """Number of finished runs from which the duration of one is estimated."""

@@ -36,7 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, aliased, sessionmaker
 
-from app.domain.calls import Call
+from app.domain.instrumentation import Call
 from app.runs.db import UtcDateTime, engine_of, write_transaction
 from app.runs.models import RUNNING, SHARED, ModelCallRow, RunCallRow, RunRow
 

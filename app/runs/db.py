@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from weakref import WeakKeyDictionary
 
@@ -21,15 +22,20 @@ from sqlalchemy import (
     Float,
     Table,
     TypeDecorator,
+    create_engine,
     event,
     literal,
+    make_url,
+    text,
 )
 from sqlalchemy import cast as sql_cast
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from sqlalchemy.sql.functions import FunctionElement
 
 from app.domain.errors import HopcheckError
+from app.runs.schema_version import MIGRATIONS, newest_revision
 
 UPGRADE = "make setup, or flask --app app db upgrade"
 
@@ -191,3 +197,67 @@ def _in_postgresql(element: _DatabaseTime, compiler: Any, **options: Any) -> str
     """Return the current time; PostgreSQL's now() is that of the transaction's start."""
     seconds = compiler.process(element.clauses, **options)
     return f"((clock_timestamp() AT TIME ZONE 'utc') + make_interval(secs => {seconds}))"
+
+
+LOCK_SECONDS = 2
+"""A run that appends holds the lock for milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The condition of a database; with a `problem` the other fields are not filled in."""
+
+    where: str
+    problem: str = ""
+    """The reason why it cannot be used, "" if it can."""
+    is_missing: bool = False
+    revision: str | None = None
+    newest: str | None = None
+    damage: str = ""
+    """The first line of SQLite's integrity_check, "" for "ok"."""
+    journal: str | None = None
+    """SQLite's journal mode."""
+    is_locked: bool = False
+
+
+def check_database(url: str, migrations: Path = MIGRATIONS) -> Condition:
+    """Return the condition of the database at `url`. Raises nothing for a broken one."""
+    from alembic.migration import MigrationContext  # half a second that no page should wait for
+
+    parts = make_url(url)
+    is_sqlite = parts.get_backend_name() == "sqlite"
+    seen = Condition(parts.database or "" if is_sqlite else parts.render_as_string(hide_password=True))
+    if is_sqlite and not Path(seen.where).exists():
+        return replace(seen, is_missing=True)
+    newest = newest_revision(migrations)
+    try:
+        engine = create_engine(url)
+        try:
+            with engine.connect() as connection:
+                revision = MigrationContext.configure(connection).get_current_revision()
+                seen = replace(seen, newest=newest, revision=revision)
+                return _sqlite(connection, seen) if is_sqlite else seen
+        finally:
+            engine.dispose()
+    except DatabaseUnavailable as error:
+        return replace(seen, problem=str(error))
+    except (SQLAlchemyError, ImportError) as error:  # an unknown kind of database, a driver that is not installed
+        return replace(seen, problem=f"The database cannot be used ({type(error).__name__}).")
+
+
+def _sqlite(connection: Connection, seen: Condition) -> Condition:
+    found = connection.scalars(text("PRAGMA integrity_check(1)")).first()
+    journal = connection.scalar(text("PRAGMA journal_mode"))
+    connection.execute(text(f"PRAGMA busy_timeout = {LOCK_SECONDS * 1000}"))
+    connection.rollback()
+    raw: Any = connection.connection.driver_connection  # a sqlite3.Connection
+    is_locked = False
+    try:
+        raw.execute("BEGIN IMMEDIATE")
+        raw.execute("PRAGMA user_version = 0")  # rolled back; BEGIN alone succeeds on a read-only database
+        raw.execute("ROLLBACK")
+    except Exception as error:  # the driver's own, which SQLAlchemy does not translate
+        if "locked" not in str(error):
+            raise describe_db_error(error) or error from None
+        is_locked = True
+    return replace(seen, damage="" if found == "ok" else str(found), journal=journal, is_locked=is_locked)

@@ -14,9 +14,9 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from app.domain.calls import Call, ResponseStore
 from app.domain.errors import HopcheckError
 from app.domain.events import Event, HopFailed, HopKept, HopSetAside, QuestionAsked, TokensUsed
+from app.domain.instrumentation import Call, ResponseStore
 from app.runs.projections import Overview
 
 BUCKET_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)

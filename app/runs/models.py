@@ -22,7 +22,7 @@ from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.runs.db import Base, UtcDateTime
-from app.text.normalise import folded
+from app.text.wording import folded
 
 RUNNING = "running"
 SHARED = ""
@@ -94,7 +94,7 @@ class EventRow(Base):
 
 
 class ModelCallRow(Base):
-    """The reply to a call, by the call's key (app.domain.calls.Call)."""
+    """The reply to a call, by the call's key (app.domain.instrumentation.Call)."""
 
     __tablename__ = "model_calls"
     # The total size and the least recently used replies are read from this index alone.

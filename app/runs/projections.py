@@ -18,14 +18,14 @@ from sqlalchemy.orm import Session, sessionmaker
 from app.domain.model import Label
 from app.domain.ports import RunCommand
 from app.domain.report import Report, apply_event, reduce_events
+from app.runs.admission import is_invalid_id
 from app.runs.event_store import EventStore
-from app.runs.idempotency import is_invalid_id
 from app.runs.jobs import BATCHES, PEOPLE
 from app.runs.json_schema import Moment
 from app.runs.leases import is_free
 from app.runs.models import RUNNING, RunRow, is_visible
 from app.runs.report_schema import STATES
-from app.text.normalise import search_words
+from app.text.wording import search_words
 
 Position = tuple[datetime, str]
 """A place in a list of runs: the time and the id of the run after which to continue."""

@@ -14,8 +14,7 @@ from typing import Protocol
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
-from app.domain import progress
-from app.domain.calls import ResponseStore, use_stores
+from app.domain import instrumentation as progress
 from app.domain.errors import HopcheckError
 from app.domain.events import (
     TERMINAL,
@@ -32,6 +31,7 @@ from app.domain.events import (
     TroubleMet,
     VerdictReached,
 )
+from app.domain.instrumentation import ResponseStore, use_stores
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, apply_event, reduce_events

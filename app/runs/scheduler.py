@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
 from app.runs.db import database_now
-from app.runs.deletion import PURGE_LIMIT, Deletion
 from app.runs.jobs import QUEUES, JobRunner
 from app.runs.leases import Leases
+from app.runs.lifecycle import PURGE_LIMIT, Deletion
 from app.runs.models import RUNNING, RunRow
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,6 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.domain.calls import CallCancelled
 from app.domain.errors import CallFailed
 from app.domain.events import (
     Event,
@@ -28,6 +27,7 @@ from app.domain.events import (
     StepFailed,
     SufficiencyJudged,
 )
+from app.domain.instrumentation import CallCancelled
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Judgement, Question, RunOptions
 from app.domain.ports import (
     ClaimVerifier,

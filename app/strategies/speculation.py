@@ -17,9 +17,9 @@ from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import Any, Generic, Self, TypeVar
 
-from app.domain import progress
-from app.domain.calls import Call, CallCancelled, cancellable, check_cancelled
+from app.domain import instrumentation as progress
 from app.domain.events import Event, PhaseEntered, TokensUsed, TroubleMet
+from app.domain.instrumentation import Call, CallCancelled, cancellable, check_cancelled
 from app.domain.ports import Control, RunCommand
 
 T = TypeVar("T")

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from flask import Flask
 
+from app.web.access import site_password
 from app.web.api.about import api
 from app.web.api.batches import api_batches
-from app.web.api.notes import api_notes
-from app.web.api.reports import api_publishing, api_reports
+from app.web.api.reports import api_notes, api_publishing, api_reports
 from app.web.api.runs import api_keeping, api_runs, api_steering
 from app.web.observability import health, metrics
+from app.web.pages.annotations import notes, publishing
 from app.web.pages.batches import batch_deleting, batches
-from app.web.pages.compare import comparing
-from app.web.pages.history import history
+from app.web.pages.history import comparing, history
 from app.web.pages.home import pages
-from app.web.pages.notes import notes
-from app.web.pages.publishing import publishing
 from app.web.pages.run_actions import branching, deleting, steering
 from app.web.pages.transfer import exports, importing
-from app.web.site_password import site_password
 from app.web.sse import stream
 
 BLUEPRINTS = (

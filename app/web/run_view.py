@@ -7,7 +7,7 @@ from datetime import datetime
 
 from flask import render_template, session
 
-from app.runs.comparison import normalised_claim
+from app.domain.comparison import normalised_claim
 from app.runs.notes import MAX_NOTE_LENGTH, Note
 from app.runs.service import RunFilter, RunSummary, StoredRun
 from app.web.security import allow_indexing

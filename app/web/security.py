@@ -23,7 +23,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.batches.files import MAX_BYTES as MAX_BATCH_BYTES
 from app.domain.errors import InvalidInput
-from app.runs.importing import MAX_BYTES
+from app.runs.transfer import MAX_BYTES
 from app.web.observability import log_refusal_by_status, refused
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _raise_size_limit() -> None:
 def _require_utf8() -> None:
     """Refuse forms in other encodings, reading the raw body because Werkzeug replaces invalid bytes.
 
-    JSON and files are checked where they are read (api/input.py, app/runs/importing.py).
+    JSON and files are checked where they are read (api/input.py, app/runs/transfer.py).
     """
     if request.method != "POST" or request.mimetype == "application/json" or request.endpoint in LARGER_LIMITS:
         return

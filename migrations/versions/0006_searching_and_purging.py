@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from app.text.normalise import folded
+from app.text.wording import folded
 
 revision = "0006"
 down_revision = "0005"

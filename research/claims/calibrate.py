@@ -22,7 +22,7 @@ from app.backends.local.judge import CLASSES, Calibration
 from app.config.settings import Settings
 from app.container.container import SHIPPED, Container
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Passage, Question, Span
-from app.modules.judging.scoring import ORDER, EvidenceJudge
+from app.modules.judging import ORDER, EvidenceJudge
 from research.training.calibration import fit_temperature
 
 PRECISION = 0.9

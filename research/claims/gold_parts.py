@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.domain.model import Answer, Claim, Context, Hop, HopStatus, Label, Passage, Question, Span, Verdict
 from app.domain.ports import QuestionAnswerer, Reasoner
-from app.modules.reasoner.rationale import nearest_sentence
+from app.modules.reasoner import nearest_sentence
 from app.strategies.question_guided import QuestionGuided
 from research.claims.data import Asked, VitalClaim
 from research.evaluation.answers import f1

@@ -24,7 +24,7 @@ from app.container.container import Container
 from app.domain.errors import InvalidInput
 from app.domain.model import Claim, Hop, RunOptions
 from app.domain.report import Report
-from app.modules.judging.evidence import quoted_sentence
+from app.modules.judging import quoted_sentence
 from app.run_request import resolve_options
 from app.strategies.question_guided import QuestionGuided
 from research.claims.data import Sample, Split, VitalClaim, read_claims, sample_claims

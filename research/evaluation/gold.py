@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.domain.calls import MemoryStore, use_stores
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import MemoryStore, use_stores
 from app.domain.model import (
     Answer,
     Claim,
@@ -27,8 +27,8 @@ from app.domain.model import (
     SearchHit,
     Span,
 )
-from app.modules.judging.scoring import EvidenceJudge
-from app.modules.reasoner.local import JudgeReasoner
+from app.modules.judging import EvidenceJudge
+from app.modules.reasoner import JudgeReasoner
 from research.evaluation.datasets import Row, read_jsonl
 from research.evaluation.harness import Judge, Judged
 

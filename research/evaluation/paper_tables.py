@@ -133,7 +133,7 @@ def _outcome(row: TableRow, order: Order, container: Any, run: Callable[[Order],
         return Outcome(row, reason=f"not run: {error}")
 
 
-def told(paper: PaperTable, outcomes: Sequence[Outcome], format_name: str) -> str:
+def as_markdown(paper: PaperTable, outcomes: Sequence[Outcome], format_name: str) -> str:
     """The table in Markdown, the paper's figures beside ours; what was not run says why."""
     columns = [(column, measure) for measure in paper.measures for column in _columns(outcomes, format_name)]
     head = ["row", "n", "failed"]

@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from app.domain.calls import MemoryStore, use_stores
 from app.domain.errors import CallFailed, InvalidInput
 from app.domain.events import Event, RunStarted
+from app.domain.instrumentation import MemoryStore, listening, use_stores
 from app.domain.model import Claim, Hop, HopStatus, Origin, RunOptions
 from app.domain.ports import QuestionAnswerer, Strategy
-from app.domain.progress import listening
 from app.domain.report import Report, reduce_events
 from app.modules.answerers import retriever_reader, web_search
 from app.modules.answerers.web_search import WebSearchAnswerer
-from app.modules.judging.evidence import quoted_sentence
+from app.modules.judging import quoted_sentence
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import clean_date, clean_speaker, today

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.text.evidence import judge_prompt, select_sentences
+from app.text.sentences import judge_prompt, select_sentences
 from research.claims.data import Asked, VitalClaim, split_lead
 from research.training.pairs import NOT_ENOUGH, is_held_out, pairs_from_data
 

@@ -7,6 +7,7 @@ into PyTorch's BERT: a matrix is (int8 - zero point) * scale, transposed, becaus
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
@@ -39,10 +40,16 @@ def weights_of(path: Path) -> dict[str, torch.Tensor]:
     weights = {name: value for name, value in stored.items() if value.ndim and value.dtype == torch.float32}
     for name in [name for name in stored if name.endswith("embeddings.weight_quantized")]:
         weights[name.removesuffix("_quantized")] = matrix(name.removesuffix("_quantized"))
+    for node, name in matrices(graph):
+        weights[name] = matrix(node.input[1].removesuffix("_quantized")).T
+    return weights
+
+
+def matrices(graph: onnx.GraphProto) -> Iterator[tuple[onnx.NodeProto, str]]:
+    """Yield each product with a weight matrix and the name that transformers gives the matrix."""
     for node in graph.node:
         if node.op_type == "MatMulInteger" and (place := _NODE.match(node.name)):
-            weights[place[1].replace("/", ".") + ".weight"] = matrix(node.input[1].removesuffix("_quantized")).T
-    return weights
+            yield node, place[1].replace("/", ".") + ".weight"
 
 
 def reader_base(path: Path) -> BertForQuestionAnswering:

@@ -12,7 +12,7 @@ from pathlib import Path
 from app.config.settings import Settings
 from app.container.container import Container
 from app.domain.ports import Retriever
-from app.text.evidence import content_words
+from app.text.sentences import content_words
 from research.claims.data import VitalClaim, read_claims, split_lead
 
 DEPTH, KEPT = 8, 8

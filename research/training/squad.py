@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.text.evidence import content_words
+from app.text.sentences import content_words
 from research.training.pairs import is_held_out
 
 FILES = ("squad_dev_v1.1.json", "squad_dev_v2.0.json")

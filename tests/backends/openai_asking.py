@@ -9,15 +9,15 @@ from app.backends.http import RetryPolicy
 from app.backends.llm.openai_client import OpenAIChat
 from app.backends.llm.registry import ModelSettings
 from app.domain.events import Event, TokensUsed
+from app.domain.instrumentation import listening
 from app.domain.model import RunOptions, Usage
 from app.domain.ports import TextGenerator
-from app.domain.progress import listening
 from app.domain.report import Report
 from app.modules.answerers.reciter_reader import ReciterReader
-from app.modules.claim_verifier.prompted import PromptedClaimVerifier
-from app.modules.qa_validator.prompted import PromptedValidator
-from app.modules.question_generator.prompted import PromptedQuestioner
-from app.modules.reasoner.prompted import PromptedReasoner
+from app.modules.claim_verifier import PromptedClaimVerifier
+from app.modules.qa_validator import PromptedValidator
+from app.modules.question_generator import PromptedQuestioner
+from app.modules.reasoner import PromptedReasoner
 from app.strategies.question_guided import QuestionGuided
 from tests.one_claim import followed
 from tests.openai_server import OpenAIServer

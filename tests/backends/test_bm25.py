@@ -19,8 +19,8 @@ from app.backends.corpus.index import (
 )
 from app.backends.corpus.registry import Article, Corpus, build_built_in, is_current
 from app.domain.errors import ModelUnavailable
+from app.domain.instrumentation import listening
 from app.domain.model import Origin
-from app.domain.progress import listening
 
 # Starting Java takes ten seconds, and minutes on a machine that is busy with training.
 pytestmark = pytest.mark.timeout(300)

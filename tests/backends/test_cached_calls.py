@@ -16,10 +16,9 @@ from app.backends.local.reader import Decision, SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.bootstrap import BASE_MODEL
 from app.config.settings import ROOT
-from app.domain.calls import use_stores
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import listening, use_stores
 from app.domain.model import Passage, Question
-from app.domain.progress import listening
 from research.training.reader import save
 from tests.stores import JsonStore
 from tests.tiny import tiny_bert

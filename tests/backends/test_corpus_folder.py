@@ -13,8 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
-from app.backends.corpus.formats import entries, files_in
-from app.backends.corpus.passages import clean, passages_of
+from app.backends.corpus.formats import clean, entries, files_in, passages_of
 from app.backends.corpus.pdf import PdfFailed, read_pdf
 
 PAGE = """<html><head><title>The Thames</title><script>let menu = 1</script></head><body><nav>Home About</nav>

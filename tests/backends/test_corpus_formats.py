@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.backends.corpus.documents import Unreadable
-from app.backends.corpus.formats import MAX_LINE_BYTES, entries, format_of, total_bytes
-from app.backends.corpus.passages import passages_of
+from app.backends.corpus.formats import MAX_LINE_BYTES, entries, format_of, passages_of, total_bytes
 
 GOOD = {"id": "1", "title": "Nairobi", "contents": "It is a city.", "url": "https://example.org/nairobi"}
 KILT = {

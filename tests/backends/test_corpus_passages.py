@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.backends.corpus.passages import clean, passages_of, title_and_text
+from app.backends.corpus.formats import clean, passages_of, title_and_text
 
 SENTENCE = "The river flows through nine old towns to the sea. "
 

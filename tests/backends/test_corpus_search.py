@@ -10,8 +10,7 @@ from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
 from app.backends.corpus.builder import BuildRequest, build_corpus
 from app.backends.corpus.prebuilt import install_prebuilt
-from app.backends.corpus.registry import Article, Corpus, build_built_in
-from app.backends.corpus.search import CorpusPages, CorpusSearch
+from app.backends.corpus.registry import Article, Corpus, CorpusPages, CorpusSearch, build_built_in
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Origin, Passage, SearchHit
 from app.modules.answerers.web_search import WebSearchAnswerer

@@ -16,8 +16,8 @@ import trustme
 
 from app.backends.fetch.addresses import is_public, system_resolve
 from app.backends.fetch.safe_http import Budget, FetchLimiter, GuardedHttp
-from app.domain.calls import CallCancelled, cancellable
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import CallCancelled, cancellable
 from tests.waiting import LONG, LONGER
 from tests.web_server import ELSEWHERE, HERE, Sent, WebServer, client, moved
 

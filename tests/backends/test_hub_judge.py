@@ -11,11 +11,10 @@ import pytest
 from app.backends.local.hub_judge import NO_EVIDENCE, HubJudge, calibration_of
 from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration
-from app.domain.calls import use_stores
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered, TokensUsed
+from app.domain.instrumentation import listening, use_stores
 from app.domain.model import Usage
-from app.domain.progress import listening
 from tests.stores import JsonStore
 from tests.tiny import tiny_llama, tiny_nli, tiny_qa, tiny_t5
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.backends.local.hub_reader import HubReader, windows_of
-from app.domain.calls import use_stores
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered
+from app.domain.instrumentation import listening, use_stores
 from app.domain.model import Passage, Question
-from app.domain.progress import listening
 from tests.stores import JsonStore
 from tests.tiny import tiny_llama, tiny_qa, tiny_roberta_qa, tiny_t5
 

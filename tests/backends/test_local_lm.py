@@ -10,9 +10,9 @@ import pytest
 from app.backends.local.llama_cpp import LocalLM, packaged_gguf
 from app.container.container import SHIPPED
 from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.instrumentation import listening
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
-from app.domain.progress import listening
-from app.modules.question_generator.local import LocalQuestionGenerator
+from app.modules.question_generator import LocalQuestionGenerator
 
 
 def test_a_missing_file_is_named_with_what_mends_it(tmp_path: Path) -> None:

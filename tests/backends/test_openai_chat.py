@@ -8,7 +8,7 @@ import pytest
 
 from app.backends.llm.openai_client import SEED, OpenAIChat
 from app.backends.llm.registry import ModelSettings
-from app.domain.calls import use_stores
+from app.domain.instrumentation import use_stores
 from app.domain.model import Usage
 from tests.backends.openai_asking import KEY, chat, used_by
 from tests.openai_server import OpenAIServer, Reply

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.backends.http import HttpResult
-from app.backends.llm.errors import error_message
-from app.backends.llm.negotiation import Reply, choose_option, parse_reply, refused_parameter
+from app.backends.llm.negotiation import Reply, choose_option, error_message, parse_reply, refused_parameter
 from app.backends.llm.registry import ModelSettings
 
 MODEL = ModelSettings("Tiny", "tiny", "http://127.0.0.1:1/v1", "sk-key")

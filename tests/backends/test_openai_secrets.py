@@ -9,9 +9,8 @@ import traceback
 import pytest
 
 from app.backends.http import quoted
-from app.domain.calls import use_stores
 from app.domain.errors import CallFailed
-from app.domain.progress import listening
+from app.domain.instrumentation import listening, use_stores
 from tests.backends.openai_asking import KEY, chat
 from tests.openai_server import OpenAIServer, Reply, error
 from tests.stores import JsonStore

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.backends.fetch.charset import decode_page
+from app.backends.fetch.pages import decode_page
 
 FRENCH = "Déjà vu à l’Élysée : 12 €"
 RUSSIAN = "Москва является столицей Российской Федерации и крупнейшим городом страны. " * 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.fetch.robots import CACHE_SECONDS, RobotsCache
+from app.backends.fetch.pages import CACHE_SECONDS, RobotsCache
 from app.backends.fetch.safe_http import Budget
 from app.domain.errors import CallFailed
 from tests.web_server import Sent, WebServer, client

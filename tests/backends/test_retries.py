@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.backends.http import MAX_ATTEMPTS, HttpResult, RetryPolicy, is_retryable, retry_after
-from app.domain.progress import listening
+from app.domain.instrumentation import listening
 
 NOON = 1_700_000_000.0
 """14 November 2023, 22:13:20 UTC."""

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.backends.local.seq2seq import Seq2Seq
-from app.domain.calls import use_stores
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.events import PhaseEntered, TokensUsed
+from app.domain.instrumentation import listening, use_stores
 from app.domain.model import Usage
-from app.domain.progress import listening
 from tests.stores import JsonStore
 from tests.tiny import tiny_llama, tiny_t5
 

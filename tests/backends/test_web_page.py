@@ -11,10 +11,9 @@ import pytest
 from app.backends.fetch.pages import AGENT, MAX_TEXT_CHARACTERS, VERSION, WebPages
 from app.backends.fetch.safe_http import GuardedHttp
 from app.config.settings import ROOT
-from app.domain.calls import use_stores
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import listening, use_stores
 from app.domain.model import Page, SearchHit
-from app.domain.progress import listening
 from tests.backends.test_corpus_folder import pdf
 from tests.backends.test_page_html import HANGING, page
 from tests.stores import JsonStore

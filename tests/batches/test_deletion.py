@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 from app import cli
 from app.batches.service import WAITING, BatchState
 from app.domain.model import Question, RunOptions
-from app.runs.deletion import PURGE_LIMIT, UNDO_SECONDS
+from app.runs.lifecycle import PURGE_LIMIT, UNDO_SECONDS
 from app.runs.models import BatchClaimRow, BatchRow, RunRow
 from app.runs.service import Runs
 from tests.batches.test_batches import begun, fed_until, lines, runs_of

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from app.config.settings import ROOT, Settings
-from app.doctor.checks import CHECKS
+from app.doctor import CHECKS
 from app.doctor.findings import Finding, State, lines, ok, problem, run_checks, warning
 from tests.doctor.looking import BROKEN, SOUND
 from tests.waiting import LONG

@@ -12,7 +12,7 @@ from flask_migrate import upgrade
 
 from app import create_app
 from app.config.settings import Settings
-from app.doctor import storage
+from app.doctor import components as storage
 from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 from tests.fakes import scripted_container
 
@@ -138,7 +138,7 @@ def test_a_file_that_is_no_database_and_a_kind_of_database_that_nobody_knows_are
 
 
 def test_a_database_that_is_not_in_wal_mode_is_a_warning(settings, migrated):
-    from app.runs.db_health import Condition
+    from app.runs.db import Condition
 
     seen = Condition("somewhere", newest="1", revision="1", journal="delete")
     assert has([(each.state, each.message) for each in storage._usable(seen)], WARNED, "not WAL")

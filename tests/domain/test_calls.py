@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.domain import progress
-from app.domain.calls import Call, MemoryStore, cached_call, use_stores
+from app.domain import instrumentation as progress
 from app.domain.errors import CallFailed
 from app.domain.events import TokensUsed
+from app.domain.instrumentation import Call, MemoryStore, cached_call, use_stores
 from app.domain.model import Usage
 
 CALL = Call("a model", {"prompt": "Who wrote Hamlet?", "stop": ["\n"]})

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.config.settings import ROOT
-from app.domain import progress
+from app.domain import instrumentation as progress
 from app.domain.errors import CallFailed, HopcheckError, InvalidInput, ModelUnavailable, RunStopped, SettingsError
 from app.domain.events import PhaseEntered, TokensUsed
 from app.domain.model import Label, LabelSet, Passage, Span, Usage

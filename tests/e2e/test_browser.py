@@ -10,7 +10,7 @@ import pytest
 
 from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
-from app.examples import EXAMPLES
+from app.web.forms import EXAMPLES
 from tests.fakes import AWAY, SUPPORTED, TWO_HOPS, Gate, Script, ScriptedHop, scripted_container
 from tests.waiting import LONG
 

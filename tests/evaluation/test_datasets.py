@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import InvalidInput
-from app.modules.judging.evidence import asked_pairs, by_title, evidence_of
+from app.modules.judging import asked_pairs, by_title, evidence_of
 from research.evaluation.datasets import Row, read_rows
 from research.evaluation.gold import context_of
 from research.evaluation.labels import Gold

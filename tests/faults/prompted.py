@@ -7,7 +7,7 @@ from flask import Flask
 from app import create_app
 from app.config.settings import load_settings
 from app.container.container import Container
-from app.modules.wording import stems
+from app.text.wording import stems
 
 
 class Cold(Container):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import time
 
-from app.web.client_timeouts import TIMEOUT_SECONDS
+from app.web.http_delivery import TIMEOUT_SECONDS
 from tests.faults.servers import serving
 from tests.waiting import LONG
 

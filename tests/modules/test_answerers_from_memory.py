@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import UnparseableOutput
+from app.domain.instrumentation import listening
 from app.domain.model import Answer, Claim, Origin, Question, Span
-from app.domain.progress import listening
 from app.modules.answerers.flan_t5 import FlanT5Answerer
-from app.modules.answerers.recitation import SOURCE
-from app.modules.answerers.reciter_reader import PASSAGE_WORDS, ReciterReader
+from app.modules.answerers.reciter_reader import PASSAGE_WORDS, SOURCE, ReciterReader
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 from tests.text_generators import playing
 

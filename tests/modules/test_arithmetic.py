@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
-from app.modules.judging.arithmetic import compared
+from app.modules.answer_comparison import compared
 
 BORN = (("When was Charles Darwin born?", "1809"), ("When was Albert Einstein born?", "14 March 1879"))
 PEOPLE = (("How many people live in Medellín?", "2.5 million"), ("How many people live in Vojvodina?", "1,740,230"))

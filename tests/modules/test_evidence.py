@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.domain.model import Answer, Hop, HopStatus, Passage, Question, Span
-from app.modules.judging.evidence import NEAREST, asked_pairs, by_title, evidence_of
+from app.modules.judging import NEAREST, asked_pairs, by_title, evidence_of
 from tests.judges import SharedWords
 
 CLAIM = "Ada Stone sailed to Chur in 1840."

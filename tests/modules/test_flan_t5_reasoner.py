@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Label, LabelSet
-from app.modules.reasoner.flan_t5 import FlanT5Reasoner
+from app.modules.reasoner import FlanT5Reasoner
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, REFUSAL
 from tests.text_generators import playing
 

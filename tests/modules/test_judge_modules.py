@@ -3,8 +3,8 @@
 import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Label, LabelSet, Passage, Question, Span
-from app.modules.claim_verifier.local import JudgeClaimVerifier
-from app.modules.reasoner.local import OPEN_SUPPORTED, JudgeReasoner
+from app.modules.claim_verifier import JudgeClaimVerifier
+from app.modules.reasoner import OPEN_SUPPORTED, JudgeReasoner
 from tests.judges import ScriptedJudge, over
 
 CLAIM = Claim("The author of The Metamorphosis was born in Prague.")

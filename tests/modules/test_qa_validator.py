@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.model import Answer, Claim, Hop, HopStatus, Judgement, Passage, Question, Span
-from app.modules.qa_validator.local import TiedAnswerValidator
+from app.modules.qa_validator import TiedAnswerValidator
 
 CLAIM = Claim("The author of Middlemarch was born in the same country as Emily Brontë.")
 FIRST = Hop(1, Question("Who wrote Middlemarch?"), Answer("George Eliot"), HopStatus.KEPT)

@@ -8,8 +8,8 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, Span
-from app.modules.prompts import template
-from app.modules.question_generator.local import OPENINGS, LocalQuestionGenerator
+from app.modules.prompting import template
+from app.modules.question_generator import OPENINGS, LocalQuestionGenerator
 
 CLAIM = Claim("The author of Middlemarch was born in the same country as Emily Brontë.")
 FIRST, SECOND = "Who wrote Middlemarch?", "Where was George Eliot born?"

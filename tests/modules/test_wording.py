@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.modules.wording import asked_for, names, same_question, stems
+from app.text.wording import asked_for, names, same_question, stems
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.domain import progress
-from app.domain.calls import Call, cached_call
+from app.domain import instrumentation as progress
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import Call, cached_call
 from app.domain.model import Answer, Claim, Context, Hop, Judgement, Label, Question, RunOptions, Usage, Verdict
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import TWO_HOPS, BeforeStep, FakeContainer, Script, ScriptedHop, answer

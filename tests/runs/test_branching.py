@@ -7,8 +7,7 @@ import pytest
 from app.domain.errors import InvalidInput
 from app.domain.events import QuestionAsked, RunResumed
 from app.domain.model import Branch, Claim, HopStatus, Judgement, Question, RunOptions
-from app.runs.branching import LEFT_OUT, inherited_events
-from app.runs.service import Runs
+from app.runs.service import LEFT_OUT, Runs, inherited_events
 from tests.fakes import SUPPORTED, Gate, Script, ScriptedHop, answer
 from tests.runs.conftest import ended, lapse
 from tests.runs.steady import FAILED, SteadyContainer

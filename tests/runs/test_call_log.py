@@ -13,8 +13,8 @@ from sqlalchemy import create_engine, event, func, select, text
 from sqlalchemy.orm import sessionmaker
 
 from app.cli import runs
-from app.domain.calls import Call, cached_call, use_stores
 from app.domain.events import RunFailed, RunStarted
+from app.domain.instrumentation import Call, cached_call, use_stores
 from app.domain.model import Claim, RunOptions
 from app.runs.call_log import MEGABYTE, TOUCH_AFTER, CallLog, RunCalls
 from app.runs.event_store import EventStore

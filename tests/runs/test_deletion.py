@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, insert, select, update
 
-from app.domain.calls import Call, cached_call
 from app.domain.errors import InvalidInput
 from app.domain.events import RunInterrupted
+from app.domain.instrumentation import Call, cached_call
 from app.domain.model import Claim, Question, RunOptions
 from app.runs.call_log import CallLog
-from app.runs.deletion import UNDO_SECONDS
+from app.runs.lifecycle import UNDO_SECONDS
 from app.runs.models import EventRow, ModelCallRow, NoteRow, RunCallRow, RunRow
 from app.runs.scheduler import Scheduler
 from app.runs.service import Runs

@@ -38,8 +38,8 @@ from app.domain.model import (
     Verdict,
 )
 from app.domain.report import reduce_events
-from app.runs.export import run_as_dict
 from app.runs.service import StoredRun
+from app.runs.transfer import run_as_dict
 from tests.fakes import answer, passage
 
 STARTED = RunStarted(

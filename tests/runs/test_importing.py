@@ -32,9 +32,8 @@ from app.domain.events import (
 from app.domain.model import Answer, Branch, Claim, Label, Passage, Question, RunOptions, Sentence, Span, Usage, Verdict
 from app.domain.report import reduce_events
 from app.runs.budget import Spending
-from app.runs.export import run_as_dict
-from app.runs.importing import MAX_BYTES, read_export
 from app.runs.projections import StoredRun
+from app.runs.transfer import MAX_BYTES, read_export, run_as_dict
 from tests.fakes import answer, scripted_container
 from tests.runs.conftest import row_of
 

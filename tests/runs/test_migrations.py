@@ -15,7 +15,7 @@ from flask_migrate import Migrate, downgrade, upgrade
 from sqlalchemy import inspect
 from sqlalchemy.orm import sessionmaker
 
-from app.domain.calls import Call
+from app.domain.instrumentation import Call
 from app.extensions import db
 from app.runs import models  # noqa: F401 - makes the tables known
 from app.runs.call_log import CallLog

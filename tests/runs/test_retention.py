@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 
 from app.cli import runs as run_commands
 from app.domain.model import Claim, Label, RunOptions
-from app.runs.deletion import PURGE_LIMIT
+from app.runs.lifecycle import PURGE_LIMIT
 from app.runs.models import EventRow, RunRow
 from app.runs.projections import RunFilter
 from app.runs.service import Runs

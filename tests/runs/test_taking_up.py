@@ -20,7 +20,6 @@ from app.domain.events import SCHEMA_VERSION, TERMINAL, Event, RunResumed, RunSt
 from app.domain.model import Claim, HopStatus, RunOptions, Usage
 from app.domain.report import Report, reduce_events
 from app.extensions import db
-from app.runs.branching import inherited_events
 from app.runs.budget import Spending
 from app.runs.event_store import EventStore
 from app.runs.jobs import PEOPLE, RESUBMIT_SECONDS
@@ -28,6 +27,7 @@ from app.runs.leases import Leases
 from app.runs.models import EventRow, RunRow
 from app.runs.runner import MAX_LOST_LEASES, Runner
 from app.runs.scheduler import Scheduler
+from app.runs.service import inherited_events
 from tests.fakes import ONE_SET_ASIDE, SUPPORTED, TWO_HOPS, Gate
 from tests.runs.conftest import ended, events_until_end, lapse, row_of
 from tests.runs.steady import FAILED, Steady, SteadyContainer, scripted

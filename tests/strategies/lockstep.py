@@ -10,8 +10,8 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.domain import progress
-from app.domain.calls import Call, cached_call
+from app.domain import instrumentation as progress
+from app.domain.instrumentation import Call, cached_call
 from app.domain.model import Answer, Claim, Context, Hop, Judgement, Label, Question, Usage, Verdict
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, answer

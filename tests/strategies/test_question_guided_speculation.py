@@ -21,9 +21,9 @@ from app.domain.events import (
     TokensUsed,
     VerdictReached,
 )
+from app.domain.instrumentation import listening
 from app.domain.model import Claim, RunOptions, Usage
 from app.domain.ports import RunCommand
-from app.domain.progress import listening
 from tests.fakes import SUPPORTED, Gate
 from tests.runs.steady import FAILED, Steady, scripted
 from tests.strategies.lockstep import Lockstep, Modules

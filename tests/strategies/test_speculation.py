@@ -6,13 +6,12 @@ import threading
 
 import pytest
 
-from app.domain import progress
-from app.domain.calls import Call, MemoryStore, cached_call, use_stores
+from app.domain import instrumentation as progress
 from app.domain.errors import CallFailed
 from app.domain.events import PhaseEntered, TokensUsed, TroubleMet
+from app.domain.instrumentation import Call, MemoryStore, cached_call, entered, troubled, use_stores, used
 from app.domain.model import Usage
 from app.domain.ports import RunCommand
-from app.domain.progress import entered, troubled, used
 from app.strategies.speculation import Ahead
 from tests.waiting import LONG
 

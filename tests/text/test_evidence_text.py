@@ -1,7 +1,6 @@
 """Evidence becomes text for the judge: whole sentences, within the window, in order."""
 
-from app.text.evidence import judge_prompt, select_sentences
-from app.text.sentences import sentences
+from app.text.sentences import judge_prompt, select_sentences, sentences
 
 PASSAGES = [
     ("Everest", "Everest is a mountain. Many climbers try it. It lies in the Himalayas."),

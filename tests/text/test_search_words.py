@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.text.normalise import folded, search_words
+from app.text.wording import folded, search_words
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.text.normalise import visible_text
+from app.text.wording import visible_text
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ EPOCHS = 60
 
 def toy_families() -> list[Family]:
     """Return the toy claims over one evidence, as training reads them."""
-    from app.text.evidence import select_sentences
+    from app.text.sentences import select_sentences
 
     evidence = tuple(select_sentences("", PARIS))
     return [Family(evidence, (Member("toy", claim, (), label),)) for claim, label in CLAIMS]
@@ -33,7 +33,7 @@ def toy_families() -> list[Family]:
 
 def toy_examples() -> list[Example]:
     """An example of each label, with the prompts that the judge makes of CLAIMS and PARIS."""
-    from app.text.evidence import judge_prompt, select_sentences
+    from app.text.sentences import judge_prompt, select_sentences
 
     return [Example("toy", judge_prompt(claim, select_sentences(claim, PARIS)), label) for claim, label in CLAIMS]
 

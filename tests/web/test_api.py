@@ -10,8 +10,8 @@ import pytest
 
 from app.capabilities.options import Choice
 from app.domain.model import LabelSet
-from app.runs.export import run_as_dict
-from app.web.api.openapi import document
+from app.runs.transfer import run_as_dict
+from app.web.api.about import document
 from app.web.api.tokens import line_of, new_token
 from app.web.pages.history import cursor_of
 from tests.fakes import AWAY, FAILING, Gate, scripted_container

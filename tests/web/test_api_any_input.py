@@ -25,8 +25,8 @@ from schemathesis.specs.openapi.checks import (
 
 from app import create_app
 from app.config.settings import Settings
+from app.web.api.about import document
 from app.web.api.blueprint import API
-from app.web.api.openapi import document
 from tests.conftest import sqlite_file
 from tests.fakes import scripted_container
 from tests.web.test_api import CLAIM, RUNS, ended, with_tokens

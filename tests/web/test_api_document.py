@@ -7,8 +7,8 @@ from typing import get_args, get_type_hints
 
 from app import ROOT
 from app.domain.events import Event
+from app.web.api.about import document
 from app.web.api.blueprint import API
-from app.web.api.openapi import document
 
 
 def test_every_route_for_programs_is_in_the_document_and_nothing_else_is(make_app):

@@ -6,7 +6,7 @@ import logging
 
 from werkzeug.test import EnvironBuilder
 
-from app.runs.idempotency import new_id
+from app.runs.admission import new_id
 from app.web.api.blueprint import API
 from app.web.security import HEADERS
 from tests.web.test_api import CLAIM, RUNS, ended, problem, start

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from app.runs.importing import MAX_BYTES, TOO_LARGE
+from app.runs.transfer import MAX_BYTES, TOO_LARGE
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, scripted_container
 from tests.web.conftest import started, token, wait_for
 

@@ -10,7 +10,7 @@ from click import ClickException
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.cli.worker import measure
-from app.domain.calls import Call, cached_call, use_stores
+from app.domain.instrumentation import Call, cached_call, use_stores
 from app.extensions import db
 from app.runs.metrics import Metrics
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, scripted_container

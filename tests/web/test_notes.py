@@ -8,8 +8,8 @@ import re
 import jsonschema_rs
 import pytest
 
-from app.runs.importing import read_export
 from app.runs.report_schema import export_schema
+from app.runs.transfer import read_export
 from tests.fakes import Gate, scripted_container
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for

@@ -9,12 +9,12 @@ import pytest
 
 from app.capabilities.options import Choice
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import troubled
 from app.domain.model import Answer, Judgement, Label, LabelSet, Origin, Passage, RunOptions, Sentence, Span, Verdict
-from app.domain.progress import troubled
-from app.examples import EXAMPLES
 from app.extensions import db
 from app.runs.models import EventRow
 from app.web.errors import STALE_FORM
+from app.web.forms import EXAMPLES
 from tests.fakes import (
     AWAY,
     FAILING,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.web.client_timeouts import ShortenTimeouts, set_socket_timeouts
+from app.web.http_delivery import ShortenTimeouts, set_socket_timeouts
 
 
 @pytest.fixture

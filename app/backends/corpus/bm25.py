@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from app.backends.corpus import jvm
+from app.backends.corpus.formats import passages_of, title_and_text
 from app.backends.corpus.index import MANIFEST, Manifest, fix_for, read_verified
-from app.backends.corpus.passages import passages_of, title_and_text
 from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.instrumentation import entered
 from app.domain.model import Origin, Passage
-from app.domain.progress import entered
 
 # Stored rows: Hopcheck's own, and those of Pyserini's prebuilt indexes, which hold whole documents as `contents` with
 # the title in the first line (KILT, DPR) or as `title` and `text` (BEIR). Whole documents are cut into passages here.

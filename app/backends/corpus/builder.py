@@ -21,7 +21,7 @@ from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.checkpoint import BuildCheckpoint, BuildState, write_lines
 from app.backends.corpus.documents import Unreadable
-from app.backends.corpus.formats import Entry, SourceDocument, entries, format_of, total_bytes
+from app.backends.corpus.formats import Entry, SourceDocument, clean, entries, format_of, passages_of, total_bytes
 from app.backends.corpus.index import (
     BUILDING,
     BUILT_IN,
@@ -35,7 +35,6 @@ from app.backends.corpus.index import (
     manifest_for,
     write_index,
 )
-from app.backends.corpus.passages import clean, passages_of
 from app.domain.errors import InvalidInput, ModelUnavailable
 
 REPORT_INTERVAL_SECONDS = 2.0

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.backends.fetch.addresses import Allowed, Resolve, checked_addresses, is_public, system_resolve
-from app.domain.calls import check_cancelled
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import check_cancelled
 
 GZIP_OR_ZLIB, RAW_DEFLATE = 47, -15
 """Values of zlib's `wbits`."""

@@ -13,14 +13,20 @@ from functools import partial
 from typing import Any
 
 from app.backends.http import HttpResult, RetryPolicy, quoted, result_from_error, run_with_deadline
-from app.backends.llm.errors import error_message, error_of
-from app.backends.llm.negotiation import ParameterNegotiation, Reply, choose_option, parse_reply, with_options_listed
+from app.backends.llm.negotiation import (
+    ParameterNegotiation,
+    Reply,
+    choose_option,
+    error_message,
+    error_of,
+    parse_reply,
+    with_options_listed,
+)
 from app.backends.llm.registry import ModelSettings, unavailable_reason
-from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, UnparseableOutput
+from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Usage
 from app.domain.ports import Choice
-from app.domain.progress import used
 
 NO_KEY = "none"
 """Placeholder where no key is set: the client requires one, and local servers ignore it."""

@@ -14,12 +14,11 @@ from typing import Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration, Probabilities
 from app.backends.local.loading import PAIR_CLASSIFIER, LazyModel, Pretrained, folder_of, load, shown_name
-from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Label, Usage
 from app.domain.ports import Asked
-from app.domain.progress import used
-from app.text.evidence import select_sentences
+from app.text.sentences import select_sentences
 
 # Models differ in the order and names of the three classes (MNLI: entailment, neutral, contradiction; FEVER: supports,
 # not enough info, refutes). A wrong order would invert verdicts, so models without class names are rejected.

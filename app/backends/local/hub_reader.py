@@ -17,10 +17,9 @@ from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import EXTRACTIVE_QA, LazyModel, Pretrained, load, shown_name
 from app.backends.local.reader import is_plausible, nearest_windows, span_scores
 from app.backends.local.reader_windows import MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, Window, as_batch, words_of
-from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Answer, Passage, Question, Span, Usage
-from app.domain.progress import used
 
 FIX = "flask --app app models fetch reader, or READER with the folder of a model"
 MAX_TOKENS = 384

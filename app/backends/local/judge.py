@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import LazyModel, fingerprint
-from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Usage
 from app.domain.ports import Asked
-from app.domain.progress import used
-from app.text.evidence import judge_prompt, select_sentences
+from app.text.sentences import judge_prompt, select_sentences
 
 if TYPE_CHECKING:
     from torch import Tensor

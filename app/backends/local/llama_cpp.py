@@ -16,11 +16,10 @@ from typing import Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import LazyModel, fingerprint
 from app.backends.local.weight_files import FIX, require_as_installed, write_checksums
-from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Usage
 from app.domain.ports import Completer
-from app.domain.progress import used
 
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 

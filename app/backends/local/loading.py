@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from app.backends.local.inference_queue import Inference
 from app.domain.errors import ModelUnavailable
-from app.domain.progress import entered
+from app.domain.instrumentation import entered
 
 # Runs never download models; that takes an explicit command. Only safetensors weights are read, and a model's own code
 # is never run.

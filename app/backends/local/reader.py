@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import LazyModel, fingerprint
 from app.backends.local.reader_windows import Window, as_batch, tokenizer_from, windows
-from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Answer, Passage, Question, Span, Usage
-from app.domain.progress import used
-from app.text.evidence import content_words
+from app.text.sentences import content_words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

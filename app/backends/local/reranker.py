@@ -17,10 +17,9 @@ from typing import Any
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import LazyModel, fingerprint
 from app.backends.local.weight_files import FIX, require_as_installed
-from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed, ModelUnavailable
+from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Passage, Usage
-from app.domain.progress import used
 
 log = logging.getLogger(__name__)
 
@@ -96,6 +95,11 @@ class CrossEncoderReranker:
         except Exception as error:  # onnxruntime and tokenizers raise bare exceptions of their own
             log.exception("The reranker in %s did not load", folder)
             raise ModelUnavailable("The reranker is damaged", fix=FIX) from error
+
+
+def query_with(claim: str, taken: Sequence[tuple[str, str]]) -> str:
+    """Return the query for the next sentence that decides `claim`, beside those `taken` (title, sentence)."""
+    return " ".join([claim, *(f"{title}: {sentence}" for title, sentence in taken)])
 
 
 def _session(path: Path, threads: int) -> Any:

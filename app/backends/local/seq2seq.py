@@ -12,11 +12,10 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.loading import SEQ2SEQ, LazyModel, Pretrained, load, shown_name
-from app.domain.calls import Call, cached_call
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Usage
 from app.domain.ports import Choice
-from app.domain.progress import used
 
 FIX = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
 WINDOW = 512

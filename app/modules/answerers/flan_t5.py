@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.instrumentation import entered
 from app.domain.model import Answer, Claim, Question
 from app.domain.ports import TextGenerator
-from app.domain.progress import entered
-from app.modules.answerers.recitation import answer_in, recited
+from app.modules.answerers.reciter_reader import answer_in, recited
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import filled, one_line
 

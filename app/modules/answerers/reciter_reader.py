@@ -1,19 +1,34 @@
 """The reciter-reader answerer: a language model recites a passage, a reader reads it (QACheck, section 3.3).
 
-It is the paper's default. A recited passage is never shown as a source (recitation.py).
+It is the default of the paper. A recited passage is labelled as such wherever it is shown, never as a source.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from app.domain.model import Answer, Claim, Passage, Question
+from app.domain.instrumentation import entered
+from app.domain.model import Answer, Claim, Origin, Passage, Question, Span
 from app.domain.ports import Reader, TextGenerator
-from app.domain.progress import entered
-from app.modules.answerers.recitation import answer_in, recited
 from app.modules.output_parsing import answer_from, passage_from
-from app.modules.prompting import few_shot, filled, one_line
-from app.modules.prompts import data
+from app.modules.prompting import data, few_shot, filled, one_line
+
+SOURCE = "from the model's memory, not a source"
+
+
+def recited(text: str, model: str) -> Passage:
+    """Return `text` as a passage recited by the model of this name."""
+    return Passage(text, f"{model}'s memory", SOURCE, origin=Origin.RECITED)
+
+
+def answer_in(passage: Passage, text: str, answerer: str) -> Answer:
+    """Return the answer, citing its place in the passage, or the whole passage if it does not occur literally."""
+    at = passage.text.casefold().find(text.casefold())
+    # Case folding can change the length of a text (ß), which would shift the place found.
+    stands = at >= 0 and passage.text[at : at + len(text)].casefold() == text.casefold()
+    cited = Span(passage, at, at + len(text)) if stands else Span(passage, 0, len(passage.text))
+    return Answer(text, cited, (passage,), answerer)
+
 
 NAME = "reciter-reader"
 PASSAGE_WORDS = 150

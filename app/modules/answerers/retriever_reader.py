@@ -2,67 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
+from app.domain.instrumentation import entered
 from app.domain.model import Answer, Claim, Passage, Question, Span
 from app.domain.ports import Reader, Reranker, Retriever
-from app.domain.progress import entered
-from app.modules.wording import bare_title, normalised
 from app.text.sentences import sentence_spans
-
-# "Who is ..." and "What is ..." questions are answered by the first sentence of the article on the name.
-
-_LOOK_UP = re.compile(r"(?:Who|What) (?:is|was|are|were) (.+?)\?")
-_ENDS = (
-    "who|whom|whose|which|that|where|when|while|but|although|though|because|since|known|best|located|situated|released"
-    "|published|born|made|held|native|part|home|just|then|now|also|such|is|was|are|were|has|had|he|she|it|they|his|her"
-    "|its|their|an?|the|one|in|on|at|by|for|from|with|of|to|as|about|after|before|near|into|under|over|between|during"
-    "|including|west|east|north|south|along|together|both|each"
-)
-_WORD = rf"(?!(?:{_ENDS}) )(?:\d{{1,3}}(?:,\d{{3}})+)?[\w’'&/.-]+"
-_NOUN_FOLLOWS = rf"(?!(?:{_ENDS}|and|or|[a-z]+(?:ly|ing)|[a-z]+ed (?:by|in|on|at|for|from|with|to|as|of|near))\b)[a-z]"
-_LISTED = rf"(?:{_WORD}(?: {_WORD}){{0,5}}, (?:(?:and|or) )?(?={_NOUN_FOLLOWS}))*"
-"""Words separated by commas, before any preposition: "large, freshwater", "actor, singer, and"."""
-_WHOLE = r"(?>\"[^\"]*\"|“[^”]*”|\d,(?=\d{3})|:(?= [A-Z])|.)"
-"""One character, or text that must not be split: a quoted title, a number's comma, a title's colon."""
-_SAID_OF_IT = re.compile(
-    rf"\b(?:is|was|are|were) ((?:an?|the|one of) {_LISTED}{_WHOLE}+?)"
-    r"(?=[,;(]|:(?! [A-Z])|(?: (?:primarily|mainly|mostly|best))? (?:who|whom|whose|which|that|where|when|known"
-    r"|located|situated|released|published)\b|\.?$)"
-)
-MOST_SENTENCES = 2
-"""Sentences searched: a corpus may put a short description before the sentence that defines the subject."""
-
-
-def definition(question: str, passages: Sequence[Passage]) -> Answer | None:
-    """Return the definition from the first of `passages` titled with the name asked for; None if there is none.
-
-    `passages` are the retrieved ones, best first, and become the answer's. "Who was Brian Hutton?" is answered from the
-    passage "Brian Hutton (director)"; "Brian G. Hutton" is another title and is left to the reader.
-    """
-    asked = _LOOK_UP.fullmatch(question.strip())
-    if not asked:
-        return None
-    wanted = _bare(asked[1])
-    for passage in passages:
-        if _bare(bare_title(passage.title)) == wanted and (span := _said_in(passage)):
-            return Answer(span.text, span, tuple(passages))
-    return None
-
-
-def _said_in(passage: Passage) -> Span | None:
-    for start, end in sentence_spans(passage.text)[:MOST_SENTENCES]:
-        if said := _SAID_OF_IT.search(passage.text, start, end):
-            return Span(passage, *said.span(1))
-    return None
-
-
-def _bare(name: str) -> str:
-    """Return the name without article and quotation marks, normalised for comparison."""
-    return normalised(name).removeprefix("the ")
 
 
 def _sentences(passage: Passage) -> Iterator[Span]:
@@ -97,7 +44,7 @@ class RetrieverReader:
         entered(f"ranking {len(passages)} passages")
         best = self.reranker.rerank(in_context, passages)[: self.read]
         entered(f"reading {len(best)} passages")
-        answer = definition(question.text, best) or self.reader.read(question, best)
+        answer = self.reader.read(question, best)
         if answer.text is None:
             answer = self._nearest(answer, in_context, best)
         return replace(answer, answerer=NAME)

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import entered, troubled
 from app.domain.model import Answer, Claim, Origin, Page, Passage, Question, SearchHit
 from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, Reader, WebSearch
-from app.domain.progress import entered, troubled
 from app.modules.answerers.web_documents import (
     Admission,
     cleaned_hits,
@@ -28,10 +28,9 @@ from app.modules.answerers.web_documents import (
     window_for,
 )
 from app.modules.output_parsing import declines
-from app.modules.wording import names
 from app.strategies.speculation import Ahead
-from app.text.common_words import is_common_word
-from app.text.sentences import sentences
+from app.text.sentences import is_common_word, sentences
+from app.text.wording import names
 
 # Queries: claim and question, and if that finds nothing, only the names in them (Papelo, section 3.2).
 #

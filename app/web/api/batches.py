@@ -15,9 +15,7 @@ from app.domain.errors import InvalidInput
 from app.runs.json_schema import as_json
 from app.web.api import schemas
 from app.web.api.auth import current_principal, principal_for_new_run
-from app.web.api.blueprint import API, api_blueprint
-from app.web.api.input import sent, sent_batch, sent_key
-from app.web.api.responses import sent_limit
+from app.web.api.blueprint import API, api_blueprint, sent, sent_batch, sent_key, sent_limit
 from app.web.api.schemas import BatchList, BatchResults, BatchSummary, Nothing
 from app.web.observability import refused
 from app.web.pages.batches import CLOSED, NOT_NOW, NOTHING_FAILED, most_claims, permalink

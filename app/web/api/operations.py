@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from app.domain.comparison import MAX_RUNS, MIN_RUNS
 from app.domain.model import Label
-from app.runs.comparison import MAX_RUNS, MIN_RUNS
-from app.runs.deletion import UNDO_SECONDS
-from app.web.api.responses import LIMIT
+from app.runs.lifecycle import UNDO_SECONDS
+from app.web.api.blueprint import LIMIT
 from app.web.pages.history import MAX_SEARCH, OUTCOMES
 
 Schema = dict[str, Any]

@@ -11,20 +11,23 @@ from werkzeug.exceptions import Conflict
 
 from app.domain.errors import InvalidInput
 from app.domain.events import TERMINAL
-from app.runs.branching import hop_to_change
 from app.runs.event_store import encode
-from app.runs.service import Place, StoredEvent, StoredRun
+from app.runs.service import Place, StoredEvent, StoredRun, hop_to_change
 from app.web.api.auth import client, current_principal, owned, principal_for_new_run, stored_run
-from app.web.api.blueprint import API, api_blueprint
-from app.web.api.input import check_after, sent, sent_key, sent_run
-from app.web.api.responses import (
+from app.web.api.blueprint import (
+    API,
+    api_blueprint,
+    check_after,
     created_run,
     list_filters,
     list_response,
     paginated_response,
     run_response,
+    sent,
     sent_cursor,
+    sent_key,
     sent_limit,
+    sent_run,
 )
 from app.web.api.schemas import NewBranch, Nothing
 from app.web.pages.run_actions import ENDED, NOTHING_KEPT, STOPPED, BranchForm, branch_off

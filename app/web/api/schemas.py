@@ -14,9 +14,9 @@ from app.config.settings import MAX_HOPS
 from app.domain.model import Label, LabelSet, RunOptions
 from app.runs.admission import Place
 from app.runs.json_schema import Moment, descriptions
+from app.runs.lifecycle import PublishedRun
 from app.runs.notes import MAX_NOTE_LENGTH, Note
 from app.runs.projections import RunSummary
-from app.runs.publishing import PublishedRun
 from app.runs.report_schema import STATES, Options, RunReport, RunUsage
 from app.text.claims import MAX_CLAIM_LENGTH, MAX_DATE_LENGTH, MAX_SPEAKER_LENGTH, MIN_CLAIM_LENGTH
 

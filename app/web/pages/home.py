@@ -10,11 +10,10 @@ from flask.typing import ResponseReturnValue
 from app.capabilities.options import PURSUIT
 from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
-from app.examples import EXAMPLES
 from app.run_request import RunRequest
 from app.web import views
 from app.web.api.auth import client
-from app.web.forms import ClaimForm
+from app.web.forms import EXAMPLES, ClaimForm
 from app.web.observability import about_run
 from app.web.run_view import run_page
 from app.web.security import owner

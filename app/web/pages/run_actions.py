@@ -17,9 +17,8 @@ from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
 from app.domain.model import Hop, Question
 from app.run_request import raw_options, resolve_options
-from app.runs.branching import hop_to_change
-from app.runs.deletion import UNDO_SECONDS
-from app.runs.service import RunSummary, StoredRun, Unreadable
+from app.runs.lifecycle import UNDO_SECONDS
+from app.runs.service import RunSummary, StoredRun, Unreadable, hop_to_change
 from app.text.claims import clean_question
 from app.web.api.auth import client
 from app.web.observability import about_run, refused

@@ -14,11 +14,10 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.domain.errors import InvalidInput
 from app.runs import json_schema
-from app.runs.export import report_fields, run_as_dict
-from app.runs.importing import MAX_BYTES, TOO_LARGE
 from app.runs.notes import Note
 from app.runs.report_schema import ExportedRun, export_schema
 from app.runs.service import StoredRun
+from app.runs.transfer import MAX_BYTES, TOO_LARGE, report_fields, run_as_dict
 from app.web.exporters.claim_review import claim_review
 from app.web.exporters.markdown import report_as_markdown
 from app.web.observability import about_run

@@ -11,7 +11,7 @@ import pytest
 from app.backends.http import RetryPolicy
 from app.backends.web_search.base import Provider
 from app.backends.web_search.brave import Brave
-from app.backends.web_search.search import ProviderSearch
+from app.backends.web_search.registry import ProviderSearch
 from app.backends.web_search.searxng import Searxng
 from app.backends.web_search.serper import Serper
 from app.backends.web_search.tavily import Tavily

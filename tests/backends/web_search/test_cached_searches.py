@@ -8,10 +8,9 @@ import traceback
 
 import pytest
 
-from app.domain.calls import use_stores
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import listening, use_stores
 from app.domain.model import Usage
-from app.domain.progress import listening
 from tests.backends.web_search.search_server import KEY, Reply, Said, SearchServer
 from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, searching
 from tests.stores import JsonStore

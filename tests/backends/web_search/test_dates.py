@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.web_search.search import parse_date
+from app.backends.web_search.registry import parse_date
 from tests.backends.web_search.searching_at import TODAY
 
 

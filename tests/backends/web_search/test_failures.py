@@ -10,7 +10,7 @@ import time
 import pytest
 
 from app.backends.web_search.base import MAX_RESPONSE_BYTES
-from app.backends.web_search.search import ProviderSearch
+from app.backends.web_search.registry import ProviderSearch
 from app.backends.web_search.searxng import Searxng
 from tests.backends.web_search.search_server import KEY, Reply, SearchServer, brave_reply
 from tests.backends.web_search.searching_at import ALL, HAMLET, KEYED, REPLIES, failure, searching

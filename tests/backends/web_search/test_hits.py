@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.backends.web_search.base import Fields
-from app.backends.web_search.search import MAX_SNIPPET_CHARACTERS, MAX_TITLE_CHARACTERS, parse_hits, plain_text, site_of
+from app.backends.web_search.registry import (
+    MAX_SNIPPET_CHARACTERS,
+    MAX_TITLE_CHARACTERS,
+    parse_hits,
+    plain_text,
+    site_of,
+)
 from tests.backends.web_search.searching_at import TODAY
 
 FIELDS = Fields("title", "url", "snippet", ("date", "age"))

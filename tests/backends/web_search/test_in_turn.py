@@ -6,8 +6,8 @@ import pytest
 
 from app.backends.web_search.registry import COOLDOWN_SECONDS, FailoverSearch
 from app.domain.errors import CallFailed
+from app.domain.instrumentation import listening
 from app.domain.model import SearchHit
-from app.domain.progress import listening
 from tests.backends.web_search.search_server import Reply, SearchServer, brave_reply, tavily_reply
 from tests.backends.web_search.searching_at import HAMLET, searching
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.backends.web_search.searxng import Searxng
+from app.domain.instrumentation import listening
 from app.domain.model import SearchHit, Usage
-from app.domain.progress import listening
 from tests.backends.web_search.search_server import KEY, Reply, Said, SearchServer, searxng_reply
 from tests.backends.web_search.searching_at import ALL, HAMLET, REPLIES, failure, searching
 

@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.model import Answer
 from app.domain.ports import FreeAnswer
-from app.modules.answerers.document_choice import PromptedChooser, ReaderChooser, choosing_prompt, description
+from app.modules.answerers.web_documents import PromptedChooser, ReaderChooser, choosing_prompt, description
 from tests.modules.answering.web_fakes import QUESTION, hit
 from tests.text_generators import PlayedModel, playing
 

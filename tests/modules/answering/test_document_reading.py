@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Origin, Passage
-from app.modules.answerers.document_choice import ANSWER_WORDS, PromptedReader, document_prompt
+from app.modules.answerers.web_documents import ANSWER_WORDS, PromptedReader, document_prompt
 from tests.modules.answering.web_fakes import QUESTION
 from tests.modules.prompted.cases import REFUSAL
 from tests.text_generators import PlayedModel, playing

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.backends.web_search.registry import PROVIDERS
-from app.backends.web_search.search import shorten_query
+from app.backends.web_search.registry import PROVIDERS, shorten_query
 from app.domain.model import Claim, Question
 from app.modules.answerers.web_search import LONG_CHARACTERS, LONG_WORDS, names_query, whole_query
 

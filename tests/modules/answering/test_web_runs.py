@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import CallFailed
 from app.domain.events import HopFailed, RunFailed, VerdictReached
 from app.domain.model import Claim, Label, LabelSet, RunOptions
-from app.modules.answerers.document_choice import PromptedChooser, PromptedReader
+from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import DocumentSettings, WebSearchAnswerer
 from tests.modules.answering.hostile_pages import careful
 from tests.modules.answering.test_hostile_pages import CLAIM, FACT, evidence_pursuit, question_guided

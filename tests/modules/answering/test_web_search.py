@@ -8,9 +8,9 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.events import PhaseEntered, TroubleMet
+from app.domain.instrumentation import listening
 from app.domain.model import Answer, Claim, Origin
-from app.domain.progress import listening
-from app.modules.answerers.document_choice import PromptedChooser, PromptedReader
+from app.modules.answerers.web_documents import PromptedChooser, PromptedReader
 from app.modules.answerers.web_search import HITS, TRIES, DocumentSettings, WebSearchAnswerer
 from tests.modules.answering.web_fakes import QUESTION, FindsWord, TablePages, TableSearch, Takes, hit, page
 from tests.modules.prompted.cases import REFUSAL

@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.model import Claim, Label, LabelSet, Question
-from app.examples import EXAMPLES
 from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt
-from app.modules.claim_verifier.prompted import sufficiency_prompt
-from app.modules.prompting import EVIDENCE_WORDS, Marks, kept_evidence
-from app.modules.prompts import data
-from app.modules.qa_validator.prompted import usefulness_prompt
-from app.modules.question_generator.prompted import question_prompt
-from app.modules.reasoner.prompted import balanced, reasoning_prompt
-from app.modules.wording import names
+from app.modules.claim_verifier import sufficiency_prompt
+from app.modules.prompting import EVIDENCE_WORDS, Marks, data, kept_evidence
+from app.modules.qa_validator import usefulness_prompt
+from app.modules.question_generator import question_prompt
+from app.modules.reasoner import balanced, reasoning_prompt
+from app.text.wording import names
+from app.web.forms import EXAMPLES
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, hop
 
 FOUR, THREE, TWO = LabelSet.FOUR.labels, LabelSet.THREE.labels, LabelSet.TWO.labels

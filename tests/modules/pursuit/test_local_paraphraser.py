@@ -8,10 +8,10 @@ import pytest
 
 from app.domain.errors import CallFailed
 from app.domain.model import Claim, Question
-from app.examples import EXAMPLES
-from app.modules.prompts import data
-from app.modules.pursuit.paraphraser import LocalParaphraser, claim_as_question, holds_up, prompt_for
-from app.modules.wording import names
+from app.modules.prompting import data
+from app.modules.pursuit_paraphraser import LocalParaphraser, claim_as_question, holds_up, prompt_for
+from app.text.wording import names
+from app.web.forms import EXAMPLES
 from tests.text_generators import playing
 
 CLAIM = Claim("The author of Emma was born in Hampshire.")

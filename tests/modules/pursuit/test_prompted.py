@@ -8,7 +8,7 @@ from app.domain.errors import UnparseableOutput
 from app.domain.model import Claim, LabelSet, Question
 from app.domain.ports import Ask, Decide
 from app.modules.prompting import Marks
-from app.modules.pursuit.questioners import (
+from app.modules.pursuit_questioners import (
     ANSWERS_WORDS,
     PromptedParaphraser,
     PromptedPursuer,
@@ -16,7 +16,7 @@ from app.modules.pursuit.questioners import (
     paraphrase_prompt,
     step_prompt,
 )
-from app.modules.reasoner.prompted import reasoning_prompt
+from app.modules.reasoner import reasoning_prompt
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, ESSAY, IN_VAIN, REFUSAL, hop
 from tests.text_generators import playing
 

@@ -11,8 +11,8 @@ from app.backends.local.seq2seq import Seq2Seq
 from app.domain.errors import CallFailed, UnparseableOutput
 from app.domain.model import Claim, Context, Hop, Judgement, Question
 from app.domain.ports import Ask, Decide
-from app.modules.pursuit.questioners import LocalPursuer, Relay, Seq2SeqPursuer
-from app.modules.question_generator.local import LocalQuestionGenerator
+from app.modules.pursuit_questioners import LocalPursuer, Relay, Seq2SeqPursuer
+from app.modules.question_generator import LocalQuestionGenerator
 from tests.judges import over
 from tests.modules.prompted.cases import AUTHOR, BIRTH, CLAIM, IN_VAIN
 from tests.text_generators import playing

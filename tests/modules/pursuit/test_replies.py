@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.domain.errors import UnparseableOutput
 from app.domain.model import Question
 from app.domain.ports import Ask, Decide
-from app.modules.pursuit.replies import MAX_WORDS, questions_from, step_from
+from app.modules.pursuit_questioners import MAX_WORDS, questions_from, step_from
 from tests.modules.prompted.cases import ESSAY, REFUSAL
 
 

@@ -8,11 +8,10 @@ from app.domain.events import Event, RunFailed, RunStarted, VerdictReached
 from app.domain.model import Answer, Claim, HopStatus, Label, LabelSet, Passage, Question, RunOptions, Span
 from app.domain.ports import Pursuer
 from app.domain.report import Report, reduce_events
-from app.modules.pursuit.paraphraser import LocalParaphraser
-from app.modules.pursuit.questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
-from app.modules.question_generator.local import LocalQuestionGenerator
-from app.modules.reasoner.local import JudgeReasoner
-from app.modules.reasoner.prompted import PromptedReasoner
+from app.modules.pursuit_paraphraser import LocalParaphraser
+from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
+from app.modules.question_generator import LocalQuestionGenerator
+from app.modules.reasoner import JudgeReasoner, PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.evidence_pursuit import EvidencePursuit
 from tests.judges import over

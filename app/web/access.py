@@ -1,16 +1,22 @@
-"""Password protection of the site, where SITE_PASSWORD is set.
+"""Who may use the site, and how often: its password, and limits on starting runs and on guessing.
 
-A proof in the signed cookie admits a browser until the password or the signing key changes. A program is admitted by an
-API token (API_TOKENS). /healthz, /metrics (which has its own token) and the static files stay open.
+Where SITE_PASSWORD is set, a proof in the signed cookie admits a browser until the password or the signing key
+changes. A program is admitted by an API token (API_TOKENS). /healthz, /metrics (which has its own token) and the static
+files stay open. Reading is not limited, and only requests that started something count. Counts are kept in Redis where
+REDIS_URL is set. While Redis is down, and without it, each process counts in its own memory.
 """
 
 from __future__ import annotations
 
 import hmac
+import math
 import re
+import time
+from typing import Any
 
 from flask import Blueprint, Flask, Response, abort, current_app, redirect, render_template, request, session
 from flask.typing import ResponseReturnValue
+from flask_limiter import Limiter, RequestLimit
 from flask_wtf.csrf import CSRFError
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import TooManyRequests
@@ -18,9 +24,9 @@ from werkzeug.urls import iri_to_uri
 
 from app.config.settings import Settings
 from app.domain.errors import InvalidInput
-from app.web.api.auth import token_name
+from app.web.api.auth import client, token_name
 from app.web.api.blueprint import API, problem, seconds_to_wait
-from app.web.observability import refused
+from app.web.observability import client_address, refused
 from app.web.security import STALE, on_csrf_error
 from app.web.services import services
 from app.web.views import about
@@ -116,3 +122,63 @@ def _proof() -> str:
 def _on_this_site(address: str) -> str:
     """Return the address if it is local, else "/", so that the form cannot redirect to another site."""
     return address if _LOCAL.fullmatch(address) else "/"
+
+
+START_ENDPOINTS = frozenset(
+    {
+        "pages.start",
+        "branching.branch",
+        "batches.start",
+        "importing.upload",
+        "api_batches.start",
+        "api_runs.start",
+        "api_steering.branch",
+        "api_keeping.import_report",
+    }
+)
+"""The endpoints that start runs. They share one count."""
+
+PASSWORD_LIMIT = "10 per minute; 100 per day"
+"""Attempts from one address since its last correct password."""
+
+REDIS_SECONDS = 0.5
+"""Time limit for Redis, after which this process counts in memory."""
+
+
+def limit_requests(app: Flask, settings: Settings) -> None:
+    """Answer 429 with Retry-After to a client that started as many runs as RATE_LIMIT allows."""
+    timeouts: dict[str, Any] = {"socket_timeout": REDIS_SECONDS, "socket_connect_timeout": REDIS_SECONDS}
+    limiter = Limiter(
+        client,
+        app=app,
+        application_limits=[settings.rate_limit],
+        application_limits_exempt_when=lambda: request.endpoint not in START_ENDPOINTS or request.method != "POST",
+        application_limits_deduct_when=lambda response: response.status_code in (201, 303),
+        on_breach=_refuse,
+        storage_uri=settings.redis_url or "memory://",
+        storage_options=timeouts if settings.redis_url else {},
+        in_memory_fallback_enabled=bool(settings.redis_url),
+        swallow_errors=True,  # Redis may fail between the check and the count; the run has started by then
+        strategy="moving-window",
+    )
+    _limit_guesses(app, limiter)
+
+
+def _limit_guesses(app: Flask, limiter: Limiter) -> None:
+    """Count every attempt before the password is compared, so that simultaneous guesses cannot exceed the limit."""
+    limiter.limit(PASSWORD_LIMIT, key_func=client_address, methods=["POST"])(site_password)
+
+    @app.after_request
+    def forget_attempts(response: Response) -> Response:
+        """Clear the address's count after a correct password."""
+        if request.blueprint == site_password.name and response.status_code == 303:
+            for each in limiter.current_limits:
+                limiter.limiter.clear(each.limit, *each.request_args)
+        return response
+
+
+def _refuse(limit: RequestLimit) -> Response:
+    """Log the refusal. Return a response that says when the oldest counted request leaves the window."""
+    refused("limit")
+    seconds = max(1, math.ceil(limit.reset_at - time.time()))
+    return Response(status=429, headers={"Retry-After": str(seconds)})

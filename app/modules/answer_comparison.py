@@ -16,7 +16,7 @@ from itertools import combinations
 from babel.numbers import NumberFormatError, parse_decimal
 
 from app.domain.model import Claim, Context, Hop, Sentence
-from app.modules.wording import names
+from app.text.wording import names
 
 FIRST_IS_LESS = {
     "year": frozenset({"before", "earlier", "older", "predates", "predate"}),

@@ -1,7 +1,7 @@
-"""Cached calls: a back end describes a call before it makes it, and a response store may already have the reply.
+"""What modules and back ends report while a run executes: progress, and calls that a response store may answer.
 
-Back ends use `cached_call` and know nothing of the stores. Without a store every call is made, so a back end can be
-tested without a run.
+The runner listens and stores. Without a listener reports are dropped, and without a store every call is made, so
+modules and back ends work without a run.
 """
 
 from __future__ import annotations
@@ -15,8 +15,45 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from app.domain.events import PhaseEntered, TokensUsed, TroubleMet
 from app.domain.model import Usage
-from app.domain.progress import used
+
+Listener = Callable[[PhaseEntered | TokensUsed | TroubleMet], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("hopcheck_progress", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Pass every report made inside the block to `listener`, in order."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def listener() -> Listener | None:
+    """Return the current listener, for work that continues in another thread."""
+    return _listener.get()
+
+
+def entered(phase: str) -> None:
+    """Report the current activity, in words for the status line: "reading 8 passages"."""
+    if (hears := _listener.get()) is not None:
+        hears(PhaseEntered(phase))
+
+
+def used(usage: Usage) -> None:
+    """Report the cost of a finished model call."""
+    if (hears := _listener.get()) is not None:
+        hears(TokensUsed(usage))
+
+
+def troubled(message: str) -> None:
+    """Report a problem that the run survives, in one sentence for the report."""
+    if (hears := _listener.get()) is not None:
+        hears(TroubleMet(message))
 
 
 @dataclass(frozen=True)

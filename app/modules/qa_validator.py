@@ -1,30 +1,36 @@
-"""V, the QA validator (QACheck, section 3.4): decide whether a question-answer pair is kept.
-
-Usefulness is not the judge's decision: the author of a book alone decides no claim of two hops, yet the claim needs
-that hop. A pair is useful if it has an answer, is new, and is related to the claim or to a kept answer.
-"""
+"""V, the QA validator (QACheck, section 3.4): does an answer help to check the claim?"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
+from app.domain.instrumentation import entered
 from app.domain.model import Answer, Claim, Context, Hop, Judgement
-from app.modules.judging.evidence import quoted_sentence
-from app.modules.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
+from app.domain.ports import TextGenerator
+from app.modules.judging import quoted_sentence
+from app.modules.prompting import (
+    Known,
+    Quote,
+    answer_text,
+    data,
+    few_shot,
+    filled,
+    kept_pairs,
+    known_lines,
+    one_line,
+    quoted_texts,
+    shown_pairs,
+    yes_or_no,
+)
+from app.text.wording import bare_title, differ_in_names, names, normalised, overlap, same_question, stems
 
-# A reader extracts the likeliest words of five passages. It does not detect that the page is about another person, or
-# the year about another event. These word comparisons check that the citation is about the subject of the question.
+# A reader extracts the likeliest words of five passages. It does not detect that the page is about another person.
+# These word comparisons check that the citation is about the subject of the question.
 
 _POINTS_BACK = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
-_LIVES = re.compile(r"\b\d{3,4}\s?[-–—]\s?(?:[\w.,]+ ){0,3}\d{3,4}\b")
-_LIFE = (
-    (re.compile(r"^When (?:was|were) .+ born\?"), re.compile(r"\b(?:born|births?|birthday|b)\b"), "birth"),
-    (
-        re.compile(r"^When did .+ die\?"),
-        re.compile(r"\b(?:die[sd]?|deaths?|dead|killed|murdered|executed|assassinated|suicide|d)\b"),
-        "death",
-    ),
-)
 
 
 def unspoken(question: str, answer: Answer) -> str:
@@ -33,14 +39,11 @@ def unspoken(question: str, answer: Answer) -> str:
     if answer.cited is None or not answer.cited.passage.text.strip():
         return ""
     passage, sentence = answer.cited.passage, quoted_sentence(answer.cited)
-    told = stems(passage.title) | stems(passage.text)
-    if asked and not any(_is_named(name, told) for name in asked):
+    evidence_words = stems(passage.title) | stems(passage.text)
+    if asked and not any(_is_named(name, evidence_words) for name in asked):
         return f"the evidence does not mention {asked[0]}"
     if asked and (other := _somebody_else(asked, answer, sentence)):
         return f"the evidence tells this of {other}, not of {asked[0]}"
-    for asks, says, what in _LIFE:
-        if asks.search(question) and not says.search(sentence) and not _LIVES.search(sentence):
-            return f"the evidence does not speak of a {what}"
     return ""
 
 
@@ -90,8 +93,8 @@ class TiedAnswerValidator:
     def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
         """Judge whether the answered `hop` may join `context`. Never raises."""
         answer = hop.answer
-        told = (answer.text or "").strip() if answer else ""
-        if answer is None or not told or _NO_ANSWER.fullmatch(told):
+        found = (answer.text or "").strip() if answer else ""
+        if answer is None or not found or _NO_ANSWER.fullmatch(found):
             return Judgement(False, "No passage answers this question.")
         if repetition := _repetition(context, hop, answer):
             return Judgement(False, _sentence(repetition))
@@ -104,14 +107,14 @@ class TiedAnswerValidator:
 
 def _repetition(context: Context, hop: Hop, answer: Answer) -> str:
     """Return a description of the repetition in this pair; "" if it is new."""
-    told = normalised(answer.text or "")
-    if told in {normalised(name) for name in (*names(hop.question.text), *_with_the(hop.question.text))}:
+    found = normalised(answer.text or "")
+    if found in {normalised(name) for name in (*names(hop.question.text), *_with_the(hop.question.text))}:
         return "the answer only repeats the question"
     for kept in context:
         if same_question(kept.question.text, hop.question.text):
             return f"hop {kept.number} asked this already"
         nearly = overlap(stems(kept.question.text), stems(hop.question.text)) >= HALF
-        if normalised(_text(kept)) == told and nearly and not differ_in_names(kept.question.text, hop.question.text):
+        if normalised(_text(kept)) == found and nearly and not differ_in_names(kept.question.text, hop.question.text):
             return f"hop {kept.number} brought this already"
     return ""
 
@@ -138,8 +141,8 @@ def _tie(claim: Claim, context: Context, hop: Hop, answer: Answer) -> str:
 
 def _brought(kept: Hop) -> frozenset[str]:
     """Return the stems of the names in a kept answer, or all its stems if it has no names."""
-    told = _text(kept)
-    return frozenset().union(*map(stems, names(told))) or stems(told)
+    text = _text(kept)
+    return frozenset().union(*map(stems, names(text))) or stems(text)
 
 
 def _stems_cited(answer: Answer) -> frozenset[str]:
@@ -152,3 +155,51 @@ def _text(hop: Hop) -> str:
 
 def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
+
+
+@dataclass(frozen=True)
+class PromptedValidator:
+    """Implements `QAValidator` over any `TextGenerator`. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
+        """Ask the model whether the pair is useful. A pair without an answer is not, and makes no call."""
+        if not answer_text(hop):
+            return Judgement(False, "This question has no answer.")
+        entered("deciding whether the answer helps")
+        return yes_or_no(
+            self.model,
+            usefulness_prompt(claim, context, hop),
+            f"{self.model.name} finds it useful to verify the claim.",
+            f"{self.model.name} finds that it does not help to verify the claim.",
+        )
+
+
+def usefulness_prompt(claim: Claim, context: Context, hop: Hop) -> str:
+    """Return the demonstrations and this case, up to the start of the prediction."""
+    known, answer = kept_pairs(context), answer_text(hop)
+    return few_shot(
+        _shown(),
+        lambda quote: _case(claim.text, known, hop.question.text, quote(answer), quote),
+        [*quoted_texts(known), answer],
+    )
+
+
+@lru_cache
+def _shown() -> tuple[str, ...]:
+    return tuple(
+        f"{_case(each['claim'], shown_pairs(each['known']), each['question'], each['answer'])} {each['prediction']}"
+        for each in data("usefulness")
+    )
+
+
+def _case(claim: str, known: Iterable[Known], question: str, answer: str, quote: Quote = str) -> str:
+    lines = known_lines(known, quote)
+    return filled(
+        "usefulness",
+        claim=one_line(claim),
+        known=f"We already know the following:\n{lines}" if lines else "",
+        question=one_line(question),
+        answer=answer,
+    )

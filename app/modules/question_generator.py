@@ -1,23 +1,41 @@
-"""Q, the question generator (QACheck, section 3.2), and the explanation of a verdict, by one small model.
+"""Q, the question generator (QACheck, section 3.2), and the explanation of a verdict.
 
 A small model with an adapter of ours (research/training/question_model.py) continues a transcript of the run: it writes
 the next question, or the verdict's line when no question is needed. Around it are filters: a question must be new, be a
 question, and name only what the claim or an answer named. Where none passes, articles that the searches have shown
 and the claim names are looked up. After the verdict the same model continues the transcript with one sentence of
 explanation, which is given only if its names and numbers are in the claim or the evidence.
+
+A capable model is prompted with demonstrations (QACheck, Appendix A.2) and trusted; only a question that was asked
+before is refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 
+from app.domain.errors import UnparseableOutput
+from app.domain.instrumentation import entered
 from app.domain.model import Claim, Context, Hop, HopStatus, Label, Question
-from app.domain.ports import Completer
-from app.domain.progress import entered
-from app.modules.wording import bare_title, names, same_question, stems
+from app.domain.ports import Completer, TextGenerator
+from app.modules.output_parsing import question_from
+from app.modules.prompting import (
+    Known,
+    Quote,
+    data,
+    few_shot,
+    filled,
+    kept_pairs,
+    known_lines,
+    one_line,
+    quoted_texts,
+    shown_pairs,
+)
+from app.text.wording import bare_title, names, same_question, stems
 
 MAX_TOKENS = 40
 MAX_ANSWER_CHARACTERS = 120
@@ -122,3 +140,81 @@ def _brought(hop: Hop) -> Iterator[str]:
         yield hop.answer.text or ""
         if hop.answer.cited:
             yield hop.answer.cited.passage.title
+
+
+MAX_REPLY_TOKENS = 64
+UNANSWERED = "We have already asked these in vain:"
+AGAIN = "All of these were asked already, so ask none of them again:"
+ONLY = "Write this one question, with its question mark, and nothing else."
+NEXT_CASE = "\nClaim ="
+"""Stop sequence, before the model continues with a case of its own."""
+
+
+@dataclass(frozen=True)
+class PromptedQuestioner:
+    """Implements `QuestionGenerator` over any `TextGenerator`. Propagates errors of the model; holds no state."""
+
+    model: TextGenerator
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
+        """Return a question that was not asked before; None if the model repeats one even when given those asked.
+
+        Raises UnparseableOutput if its text is not exactly one whole question.
+        """
+        entered("thinking of a question")
+        in_vain = [hop.question.text for hop in set_aside if hop.question.text]
+        asked = [*(hop.question.text for hop in context), *in_vain]
+        question = self._ask(claim, context, _previous(UNANSWERED, in_vain))
+        if _is_new(question, asked):
+            return question
+        question = self._ask(claim, context, _previous(AGAIN, asked))
+        return question if _is_new(question, asked) else None
+
+    def _ask(self, claim: Claim, context: Context, previous: str) -> Question:
+        """Return the model's question. If it writes other text, ask once more for the question alone."""
+        try:
+            return self._written(question_prompt(claim, context, previous))
+        except UnparseableOutput:
+            return self._written(question_prompt(claim, context, previous, ONLY))
+
+    def _written(self, prompt: str) -> Question:
+        return question_from(self.model.complete(prompt, max_tokens=MAX_REPLY_TOKENS, stop=(NEXT_CASE,)))
+
+
+def question_prompt(claim: Claim, context: Context, previous: str = "", also: str = "") -> str:
+    """Return the demonstrations and this case, up to the start of the question.
+
+    `previous` lists the questions asked before, `also` is one more instruction.
+    """
+    is_first = not context and not previous
+    known = kept_pairs(context)
+    return few_shot(
+        _shown(is_first), lambda quote: _case(claim.text, known, is_first, quote, previous, also), quoted_texts(known)
+    )
+
+
+@lru_cache
+def _shown(is_first: bool) -> tuple[str, ...]:
+    return tuple(
+        f"{_case(each['claim'], shown_pairs(each.get('known', ())), is_first)} {each['question']}"
+        for each in data("first_question" if is_first else "follow_up_question")
+    )
+
+
+def _case(
+    claim: str, known: Iterable[Known], is_first: bool, quote: Quote = str, previous: str = "", also: str = ""
+) -> str:
+    if is_first:
+        return filled("lm_first_question", claim=one_line(claim), also=also)
+    lines = known_lines(known, quote)
+    head = f"We already know the following:\n{lines}\n" if lines else ""
+    return filled("lm_next_question", claim=one_line(claim), known=head + previous, also=also)
+
+
+def _previous(how: str, questions: Sequence[str]) -> str:
+    """Return `how` and the questions, one per line; "" if there are none."""
+    return "\n".join([how, *(f"- {one_line(question)}" for question in questions)]) if questions else ""
+
+
+def _is_new(question: Question, asked: Iterable[str]) -> bool:
+    return not any(same_question(question.text, one) for one in asked)

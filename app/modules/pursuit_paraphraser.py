@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.domain.errors import UnparseableOutput
+from app.domain.instrumentation import entered
 from app.domain.model import Claim, Question
 from app.domain.ports import Completer
-from app.domain.progress import entered
 from app.modules.output_parsing import question_from
-from app.modules.prompts import data, template
-from app.modules.wording import asked_for, names, normalised, stems
-from app.text.common_words import is_common_word
+from app.modules.prompting import data, template
+from app.text.sentences import is_common_word
+from app.text.wording import asked_for, names, normalised, stems, word_lists
 
 MAX_TOKENS = 32
 _WHAT_IS_THE = re.compile(r"what (?:is|was|are|were) the\b", re.IGNORECASE)
@@ -85,7 +85,7 @@ def claim_as_question(claim: Claim) -> str:
 def _opens_with_a_name(text: str) -> bool:
     """Whether the first word has its capital from a name ("Bill Gates", "US troops") and not from the sentence."""
     first = text.partition(" ")[0]
-    if first.casefold() in data("words")["functional"]:
+    if first.casefold() in word_lists()["functional"]:
         return False
     longer = any(" " in name and text.startswith(name) for name in names(text))
     return longer or (len(first) > 1 and first.isupper()) or not is_common_word(first)
@@ -97,7 +97,7 @@ def _named(text: str) -> frozenset[str]:
 
 def _kinds() -> frozenset[str]:
     """The stems of nouns that only say what kind of thing is asked for."""
-    return stems(" ".join(data("words")["kind_nouns"]))
+    return stems(" ".join(word_lists()["kind_nouns"]))
 
 
 def _filled(question: str) -> str:

@@ -1,4 +1,4 @@
-"""D by prompting: judge whether the context is sufficient to decide (QACheck, section 3.1 and Appendix A.1)."""
+"""D, the claim verifier (QACheck, section 3.1): is what is known enough for a verdict?"""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.domain.instrumentation import entered
 from app.domain.model import Claim, Context, Judgement
 from app.domain.ports import TextGenerator
-from app.domain.progress import entered
+from app.modules.judging import EvidenceJudge, decided
 from app.modules.prompting import (
     Known,
     Quote,
+    data,
     few_shot,
     filled,
     kept_pairs,
@@ -21,7 +23,21 @@ from app.modules.prompting import (
     shown_pairs,
     yes_or_no,
 )
-from app.modules.prompts import data
+
+
+@dataclass(frozen=True)
+class JudgeClaimVerifier:
+    """Implements `ClaimVerifier`: enough where the judge decides with at least the probability `sufficient`."""
+
+    judge: EvidenceJudge
+    sufficient: float
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        """Return whether the kept evidence decides the claim; the confidence is of that answer."""
+        likely = decided(self.judge.score(claim, context))
+        if likely >= self.sufficient:
+            return Judgement(True, "The kept evidence decides the claim.", likely)
+        return Judgement(False, "The kept evidence does not decide the claim yet.", 1 - likely)
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,0 @@
-"""Assess a claim from the answers and the judge's probabilities, for the claim verifier and the reasoner."""

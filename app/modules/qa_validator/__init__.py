@@ -1,1 +1,0 @@
-"""QA validator: select the answers to keep (QACheck, section 3.4)."""

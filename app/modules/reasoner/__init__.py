@@ -1,1 +1,0 @@
-"""Reasoner: the label and its rationale (QACheck, section 3.5)."""

@@ -1,0 +1,216 @@
+"""Compare the words of claims, questions and answers: stems, names, and the kind of thing that a question asks for.
+
+Text is normalised for searches regardless of case, accents and width, and to the visible text of a web page.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from app.text.sentences import ABBREVIATED
+
+_IN_BRACKETS = re.compile(r"\s*\([^)]*\)$")
+_WORD = re.compile(r"[^\W_]+(?:[’'][^\W_]+)*")
+
+_UPPER = "".join(letter for letter in map(chr, range(0x600)) if letter.isupper())
+_INSIDE = r"[\w&-]|[.,](?=\w)|[’'](?!s\b)(?=\w)"
+_ABBREVIATION = "|".join(rf"(?<=\b{short})" for short in ABBREVIATED)
+_ENDING = rf"(?<=\b[{_UPPER}])\.|(?:{_ABBREVIATION})\.|:(?= [{_UPPER}])"
+_CAPITAL = rf"[{_UPPER}0-9](?:{_INSIDE})*(?:{_ENDING})?"
+NAME = rf"{_CAPITAL}(?: (?:(?:of|the|de|du|da|la|le|van|von|der|den|di|al|bin|ibn|no) )*{_CAPITAL})*"
+"""A pattern for a name: capitalised words, and the small words between them."""
+_NAMES = re.compile(rf'["“«]([^"”»]+)["”»]|({NAME})')
+
+SAME = 0.75
+"""Word overlap (Jaccard) from which two questions of one kind ask the same."""
+
+
+@lru_cache(maxsize=1)
+def word_lists() -> dict[str, Any]:
+    """Return the content of words.json. All callers share it: do not modify it."""
+    found: dict[str, Any] = json.loads((files("app.text") / "words.json").read_text(encoding="utf-8"))
+    return found
+
+
+def normalised(text: str) -> str:
+    """Return the text for comparison: lower case, without accents, punctuation or repeated spaces."""
+    plain = text
+    if not text.isascii():  # most text is ASCII, which has no accents
+        plain = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+    return " ".join(_WORD.findall(plain.casefold()))
+
+
+@lru_cache(maxsize=4096)
+def _stem(word: str) -> str:
+    return _stemmer().stem(word)
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    # Imported on first use: NLTK takes a second to import, which would delay a page.
+    from nltk.stem.snowball import SnowballStemmer
+
+    return SnowballStemmer("english")
+
+
+@lru_cache(maxsize=4096)
+def stems(text: str) -> frozenset[str]:
+    """Return the stems of the content words; words for one relation ("author", "wrote") share a stem."""
+    words = word_lists()
+    found = (word.removesuffix("'s").removesuffix("’s") for word in normalised(text).split())
+    return frozenset(words["relations"].get(word) or _stem(word) for word in found if word not in words["functional"])
+
+
+def bare_title(title: str) -> str:
+    """Return the title without a disambiguation in brackets: "Psycho" for "Psycho (1960 film)"."""
+    return _IN_BRACKETS.sub("", title)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the names and quoted titles in `text`, in order, each once, without function words at their start."""
+    found = []
+    for quoted, name in _NAMES.findall(text):
+        name = _without_opening(quoted or name)
+        if name and name not in found:
+            found.append(name)
+    return tuple(found)
+
+
+def _without_opening(name: str) -> str:
+    """Return the name without function words at its start: "Nile" for "The Nile", "Paris" for "In Paris"."""
+    words = name.split()
+    functional = word_lists()["functional"]
+    while words and words[0].casefold() in functional:
+        words.pop(0)
+    return " ".join(words)
+
+
+def asked_for(question: str) -> str:
+    """Return the kind asked for: "person", "place", "time", "amount" or "thing"; "" for a yes/no question."""
+    opening = " ".join(normalised(question).split()[:4])
+    for kind, pattern in word_lists()["kinds"].items():
+        if re.search(pattern, opening):
+            return kind
+    return ""
+
+
+def same_question(one: str, other: str) -> bool:
+    """Return whether two questions ask for the same kind of thing in nearly the same words."""
+    if normalised(one) == normalised(other):
+        return True
+    if asked_for(one) != asked_for(other) or differ_in_names(one, other):
+        return False
+    return overlap(_subject_matter(one), _subject_matter(other)) >= SAME
+
+
+def differ_in_names(one: str, other: str) -> bool:
+    """Return whether each has a name that the other lacks: "Is it listed in Fiji?", "Is it listed in Peru?"."""
+    both = [frozenset().union(*(stems(name) for name in names(text))) for text in (one, other)]
+    return bool(both[0] - stems(other)) and bool(both[1] - stems(one))
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the Jaccard similarity in [0, 1]; 0 for two empty sets."""
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _subject_matter(question: str) -> frozenset[str]:
+    """Return a question's stems without nouns that only name the kind of thing asked for, or all if none remain."""
+    kinds = frozenset(_stem(noun) for noun in word_lists()["kind_nouns"])
+    whole = stems(question)
+    return (whole - kinds) or whole
+
+
+_UNSEEN = frozenset(("Mn", "Cc", "Cf", "Cs"))
+"""Ignored categories: marks, control and format characters, and surrogates."""
+
+
+def folded(text: str) -> str:
+    """Return `text` as it is searched: case-folded, without marks, in compatibility forms, with single spaces.
+
+    So "erdogan" finds "Erdoğan", "strasse" finds "Straße" and "１９９０" is "1990", much as in a collation of primary
+    strength (Unicode TR 10). Errors make a search find more, not less.
+    """
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    seen = "".join(each for each in apart if each.isspace() or unicodedata.category(each) not in _UNSEEN)
+    return " ".join(unicodedata.normalize("NFKC", seen.casefold().replace("ı", "i")).split())
+
+
+def search_words(query: str) -> tuple[str, ...]:
+    """Return the distinct normalised words of a query."""
+    return tuple(dict.fromkeys(folded(query).split()))
+
+
+# Hidden text is a way to inject instructions for a model, so hidden elements are removed with their content; other tags
+# are removed and keep theirs. Patterns are used because html.parser takes minutes for 200,000 characters of unclosed
+# comments.
+
+_MARKUP = re.compile(
+    r"""<!--.*?(?:-->|\Z)
+      | <[!?][^<>]*>
+      | <(?P<end>/?)(?P<tag>[a-z][a-z0-9:-]*)(?P<attributes>(?:"[^"<]*"|'[^'<]*'|[^<>])*+)>""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_NEVER_SHOWN = frozenset("head script style template noscript iframe textarea select".split())
+_EMPTY = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_WITHIN_WORDS = frozenset("a abbr b em font i mark s small span strong sub sup u wbr".split())
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_HIDDEN = re.compile(r"(?:^|\s)hidden(?:[\s=/]|$)", re.IGNORECASE)
+_HIDING = re.compile(
+    r"aria-hidden\s*=\s*[\"']?true|display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
+    r"|(?:font-size|opacity)\s*:\s*0(?:\.0*)?(?![\d.])",
+    re.IGNORECASE,
+)
+_BLANK = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0")
+"""Invisible letters and marks that Unicode does not classify as format characters."""
+
+
+def visible_text(text: str) -> str:
+    """Return the visible `text` on one line with single spaces and decoded HTML entities."""
+    shown = html.unescape("".join(_outside_markup(text)))
+    return " ".join("".join(map(_shown, shown)).split())
+
+
+@lru_cache(maxsize=4096)
+def _shown(letter: str) -> str:
+    """Return the letter, a space for a control character, or "" for an invisible character."""
+    if letter in _BLANK or unicodedata.name(letter, "").startswith("VARIATION SELECTOR"):
+        return ""
+    category = unicodedata.category(letter)
+    if category == "Cc":
+        return " "
+    return "" if category in ("Cf", "Co", "Cs", "Cn") else letter
+
+
+def _outside_markup(text: str) -> Iterator[str]:
+    """Yield the pieces of `text` between tags that are not inside a hidden element.
+
+    An element that is never closed hides the rest. Only its own name is counted inside it, so depth costs nothing.
+    """
+    at, hider, depth = 0, "", 0
+    for match in _MARKUP.finditer(text):
+        if not depth:
+            yield text[at : match.start()]
+        at, tag = match.end(), (match["tag"] or "").lower()
+        if tag not in _WITHIN_WORDS:
+            yield " "
+        if depth:
+            depth += (-1 if match["end"] else 1) * (tag == hider)
+        elif tag and not match["end"] and tag not in _EMPTY and _is_hidden(tag, match["attributes"]):
+            hider, depth = tag, 1
+    if not depth:
+        yield text[at:]
+
+
+def _is_hidden(tag: str, attributes: str) -> bool:
+    if tag in _NEVER_SHOWN:
+        return True
+    written = html.unescape(attributes)
+    return bool(_HIDING.search(written) or _HIDDEN.search(_QUOTED.sub("", written)))

@@ -1,0 +1,180 @@
+"""Notes and publishing: what the owner adds to a finished report, and the gallery.
+
+Notes are read and written by their owner only. With JavaScript a note is replaced in its card; without, the run's page
+is rendered again. A rejected note is shown as typed, with the reason. Publishing needs PUBLISHING=on.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+
+from app.domain.errors import InvalidInput
+from app.domain.model import Label
+from app.runs.notes import NoteChanged, clean_note, hop_to_note
+from app.runs.service import StoredRun
+from app.web.pages.history import INVALID_CURSOR, cursor_of, position_of
+from app.web.pages.run_actions import owned
+from app.web.run_view import SIDES, NoteForm, NotePlace, may_steer, run_page
+from app.web.security import STALE, on_csrf_error
+from app.web.services import services
+
+notes = Blueprint("notes", __name__)
+
+CHANGED = "This note was changed in another tab meanwhile. What you typed is still here: save it to replace that one."
+NOTHING_SAID = "Say whether you agree, or write something."
+
+
+@notes.post("/runs/<run_id>/notes")
+def write(run_id: str) -> ResponseReturnValue:
+    """Write, change or (`remove`) delete the note on a hop."""
+    run = owned(run_id)
+    try:
+        hop = _hop(run)
+    except InvalidInput as error:
+        return run_page(run, str(error)), 409
+    sent = _sent()
+    try:
+        _store(run_id, hop, sent)
+    except InvalidInput as error:
+        return _rejected(run, hop, sent, str(error), 422)
+    except NoteChanged:
+        return _rejected(run, hop, sent, CHANGED, 409)
+    return _render(_place(run_id, hop)) if _scripted() else redirect(_note_address(run_id, hop), 303)
+
+
+@on_csrf_error(notes)
+def _unsaved(error: CSRFError) -> ResponseReturnValue:
+    """Return the note as typed, with a valid token."""
+    run = owned((request.view_args or {})["run_id"])
+    try:
+        return _rejected(run, _hop(run), _sent(), STALE, 400)
+    except InvalidInput:
+        return run_page(run, STALE), 400
+
+
+def _hop(run: StoredRun) -> int:
+    number = request.form.get("hop", "")
+    if not (number.isascii() and number.isdigit() and len(number) < 4):
+        raise InvalidInput("Choose the hop that the note is about.", "hop")
+    return hop_to_note(run.report, int(number))
+
+
+def _sent() -> NoteForm:
+    return NoteForm(*(request.form.get(name, "") for name in ("agrees", "text", "seen")))
+
+
+def _store(run_id: str, hop: int, sent: NoteForm) -> None:
+    """Store the submitted note. Raises InvalidInput, and NoteChanged if another tab changed it first."""
+    if "remove" in request.form:
+        return services().runs.notes.remove(run_id, hop, sent.seen_at)
+    text, agrees = clean_note(sent.text), SIDES.get(sent.agrees)
+    if agrees is None and not text:
+        raise InvalidInput(NOTHING_SAID, "text")
+    return services().runs.notes.write(run_id, hop, agrees, text, sent.seen_at)
+
+
+def _place(run_id: str, hop: int) -> NotePlace:
+    note = next((note for note in services().runs.notes.of(run_id) if note.hop == hop), None)
+    return NotePlace(run_id, hop, note, NoteForm.of(note))
+
+
+def _rejected(run: StoredRun, hop: int, sent: NoteForm, problem: str, code: int) -> ResponseReturnValue:
+    """Return the note as typed and the error, beside the stored note, which the next submission replaces."""
+    there = _place(run.id, hop)
+    form = NoteForm(sent.agrees, sent.text, there.form.seen)
+    place = NotePlace(run.id, hop, there.note, form, problem)
+    if _scripted():
+        return _render(place)
+    return run_page(run, sent_back=place), code
+
+
+def _render(place: NotePlace) -> str:
+    return render_template("noted.html", place=place)
+
+
+def _note_address(run_id: str, hop: int) -> str:
+    return url_for("pages.run", run_id=run_id, _anchor=f"note-{hop}")
+
+
+def _scripted() -> bool:
+    return "HX-Request" in request.headers
+
+
+publishing = Blueprint("publishing", __name__)
+
+REPORTS_PER_PAGE = 20
+CLOSED = "Nothing is published on this site: its operator has not allowed it."
+
+
+@publishing.app_template_global("may_publish")
+def is_open() -> bool:
+    """Return whether the operator allows publishing."""
+    return services().settings.publishing
+
+
+@publishing.app_template_global("publishes")
+def publishes(run: StoredRun) -> bool:
+    """Return whether to show the publishing state of this run: to its owner, once it has a verdict."""
+    return is_open() and may_steer(run) and run.report.verdict is not None
+
+
+@publishing.get("/gallery")
+def gallery() -> ResponseReturnValue:
+    """Show the published reports, newest first; `?label=` filters, `after=` continues."""
+    if not is_open():
+        return _closed()
+    label, notice, after = request.args.get("label", ""), "", None
+    label = label if label in set(Label) else ""
+    try:
+        after = position_of(request.args["after"]) if "after" in request.args else None
+    except InvalidInput:
+        notice = INVALID_CURSOR
+    found = services().runs.publishing.listed(label, REPORTS_PER_PAGE + 1, after)
+    shown = found[:REPORTS_PER_PAGE]
+    older = _address(label, cursor_of(shown[-1].published_at, shown[-1].id)) if len(found) > REPORTS_PER_PAGE else None
+    newest = _address(label) if after else None
+    return render_template(
+        "gallery.html", runs=shown, label=label, labels=Label, older=older, newest=newest, notice=notice
+    )
+
+
+@publishing.post("/runs/<run_id>/publish")
+def publish(run_id: str) -> ResponseReturnValue:
+    """Publish the run in the gallery. Idempotent."""
+    run = owned(run_id)
+    if not is_open():
+        return _closed()
+    try:
+        services().runs.publishing.publish(run_id)
+    except InvalidInput as error:
+        return run_page(run, str(error)), 409
+    return _to_run(run_id)
+
+
+@publishing.post("/runs/<run_id>/unpublish")
+def unpublish(run_id: str) -> ResponseReturnValue:
+    """Remove the run from the gallery, also while publishing is disabled. Idempotent."""
+    services().runs.publishing.unpublish(owned(run_id).id)
+    return _to_run(run_id)
+
+
+@on_csrf_error(publishing)
+def _stale(error: CSRFError) -> ResponseReturnValue:
+    return run_page(owned((request.view_args or {})["run_id"]), STALE), 400
+
+
+def _to_run(run_id: str) -> ResponseReturnValue:
+    return redirect(url_for("pages.run", run_id=run_id, _anchor="keeping"), 303)
+
+
+def _closed() -> ResponseReturnValue:
+    return render_template("error.html", code=404, meaning=CLOSED), 404
+
+
+def _address(label: str, after: str = "") -> str:
+    asked = {"label": label, "after": after}
+    return f"{url_for('publishing.gallery')}?{urlencode({name: value for name, value in asked.items() if value})}"

@@ -131,7 +131,7 @@ class _Pursuit:
             yield VerdictReached(self._decided(decision))
             return
         context = self.trail.context if self.variant.padding == "repeat" else self.trail.answered
-        yield from conclude(self.parts.reasoner, self.claim, self.trail, context, self.options)
+        yield from conclude(self.parts.reasoner, self.claim, self.trail, context, self.options, self.control)
 
     def _next_hop(self) -> Generator[Event, None, Hop | None]:
         """Ask the branch's question, then the pursuer's own, then paraphrases; then repeat pairs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from app.domain.errors import CallFailed
@@ -14,6 +14,8 @@ from app.domain.report import Report
 
 MAX_FRUITLESS_HOPS = 2
 """Questioning ends after this many consecutive hops that were not kept."""
+MAX_EARLY_CONFIDENCE = 0.59
+"""Below "moderate" on the page: further questions could have changed the verdict."""
 NOTHING_TO_ASK = "There was nothing left to ask."
 HOP_INTERRUPTED = "The check was to conclude before this hop was done."
 
@@ -109,11 +111,17 @@ def failed(hop: Hop, module: str, error: CallFailed) -> Generator[Event, None, H
 
 
 def conclude(
-    reasoner: Reasoner, claim: Claim, trail: HopHistory, context: Context, options: RunOptions
+    reasoner: Reasoner,
+    claim: Claim,
+    trail: HopHistory,
+    context: Context,
+    options: RunOptions,
+    control: Control | None = None,
 ) -> Iterator[Event]:
     """Ask R for the verdict over `context`; without context the verdict is NOT_ENOUGH_EVIDENCE.
 
-    When every hop failed, the run fails too, since no evidence was seen.
+    When every hop failed, the run fails too, since no evidence was seen. Where `control` ended the questioning early,
+    the confidence is at most MAX_EARLY_CONFIDENCE.
     """
     if trail.hops and all(hop.status is HopStatus.FAILED for hop in trail.hops):
         yield RunFailed("Every question failed before it had an answer; the hops say why.")
@@ -126,6 +134,8 @@ def conclude(
     except CallFailed as error:
         yield RunFailed(f"The reasoner failed: {error}")
         return
+    if reason_to_stop(control) and verdict.confidence is not None:
+        verdict = replace(verdict, confidence=min(verdict.confidence, MAX_EARLY_CONFIDENCE))
     yield VerdictReached(verdict)
 
 

@@ -79,7 +79,7 @@ class QuestionGuided:
                     yield RunInterrupted(control.reason())
                     return
                 yield QuestioningEnded(reason)
-            yield from ahead.drained(conclude(self.reasoner, claim, trail, trail.context, options))
+            yield from ahead.drained(conclude(self.reasoner, claim, trail, trail.context, options, control))
 
 
 @dataclass(frozen=True)

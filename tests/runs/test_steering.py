@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from app.domain.model import Claim, HopStatus, RunOptions
 from app.domain.ports import RunCommand
 from app.runs.budget import ASKED_BY_OWNER
 from app.runs.service import Runs
+from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
 from tests.fakes import TWO_HOPS, Gate, scripted_container
 from tests.runs.conftest import ended, lapse
 from tests.runs.steady import SteadyContainer
@@ -84,7 +86,8 @@ def test_told_to_conclude_a_run_finishes_no_hop_and_gives_the_verdict_that_the_k
     gate.open()
     report = ended(runs, run_id)
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
-    assert (report.verdict, report.stopped_because) == (TWO_HOPS.verdict, ASKED_BY_OWNER)
+    early = replace(TWO_HOPS.verdict, confidence=MAX_EARLY_CONFIDENCE)
+    assert (report.verdict, report.stopped_because) == (early, ASKED_BY_OWNER)
 
 
 def test_the_wish_reaches_a_run_that_another_process_carries_out(held, runs_with):

@@ -30,6 +30,7 @@ from app.domain.model import Answer, HopStatus, Judgement, Label, LabelSet, Ques
 from app.domain.ports import RunCommand
 from app.domain.report import Report, apply_event, reduce_events
 from app.strategies.evidence_pursuit import DECIDED, REPEATED, UNFOUNDED, Variant
+from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
 from app.strategies.paraphrasing import MAX_PARAPHRASES
 from tests.fakes import answer
 from tests.strategies.pursuit import CLAIM, FAILED, LATE, Script
@@ -382,6 +383,9 @@ class TestAFailedCall:
             run(Script((ZeroDivisionError(),)))
 
 
+CONCLUDED = replace(LATE, confidence=MAX_EARLY_CONFIDENCE)
+
+
 class TestControl:
     def test_stop_interrupts_the_run_after_the_hop_it_is_in(self):
         events = run(Script(), control=Wishes(RunCommand.CONTINUE, RunCommand.STOP))
@@ -399,14 +403,17 @@ class TestControl:
         events = run(script, control=Wishes(*[RunCommand.CONTINUE] * 2 * hops, RunCommand.FINISH_AFTER_HOP))
         assert len(asked(events)) == hops
         assert reason_to_end(events) == "Somebody wished so."
-        assert events[-1] == VerdictReached(LATE)
+        assert events[-1] == VerdictReached(CONCLUDED)
 
     def test_concluding_now_leaves_the_question_under_way_unanswered(self):
         script = Script()
         events = run(script, control=Wishes(*[RunCommand.CONTINUE] * 3, RunCommand.FINISH_NOW))
         assert [hop.status for hop in report_of(events).hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
         assert [question for question, _ in script.named("answer")] == ["First?"]
-        assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(LATE))
+        assert (reason_to_end(events), events[-1]) == (
+            "Somebody wished so.",
+            VerdictReached(CONCLUDED),
+        )
 
     def test_go_on_changes_nothing(self):
         assert run(Script(), control=Wishes(RunCommand.CONTINUE)) == run(Script())

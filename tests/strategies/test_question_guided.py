@@ -27,7 +27,7 @@ from app.domain.events import (
 from app.domain.model import Claim, Hop, HopStatus, Judgement, Label, LabelSet, Question, RunOptions
 from app.domain.ports import RunCommand
 from app.domain.report import Report, reduce_events
-from app.strategies.hop_loop import HOP_INTERRUPTED
+from app.strategies.hop_loop import HOP_INTERRUPTED, MAX_EARLY_CONFIDENCE
 from app.strategies.question_guided import QuestionGuided
 from tests.fakes import SUPPORTED, TWO_HOPS, USEFUL, Script, ScriptedHop, answer, scripted_strategy
 
@@ -61,6 +61,10 @@ def questions_of(events: list) -> list[str]:
 def reason_to_end(events: list) -> str:
     (ended,) = [event for event in events if isinstance(event, QuestioningEnded)]
     return ended.reason
+
+
+EARLY = replace(SUPPORTED, confidence=MAX_EARLY_CONFIDENCE)
+"""The same verdict of a run that was concluded early: further questions could have changed it."""
 
 
 class Wishes:
@@ -280,7 +284,7 @@ class TestControl:
         assert len(questions_of(events)) == 1
         assert strategy.verifier.calls == [], "nothing depends on its reply any more"
         assert reason_to_end(events) == "Somebody wished so."
-        assert events[-1] == VerdictReached(SUPPORTED)
+        assert events[-1] == VerdictReached(EARLY)
 
     @pytest.mark.parametrize("calls", [1, 2])
     def test_concluding_now_leaves_the_hop_under_way_and_keeps_those_before(self, calls):
@@ -293,7 +297,7 @@ class TestControl:
         assert (first.status, second.status, second.reason) == (HopStatus.KEPT, HopStatus.INTERRUPTED, HOP_INTERRUPTED)
         assert (second.answer is not None, len(strategy.validator.calls)) == (calls == 2, 1)
         assert [hop.number for hop in strategy.reasoner.calls[0][1]] == [1]
-        assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(SUPPORTED))
+        assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(EARLY))
 
     def test_go_on_changes_nothing(self):
         assert run(scripted_strategy(), control=Wishes(RunCommand.CONTINUE)) == run(scripted_strategy())

@@ -238,7 +238,7 @@ class FakeContainer:
     """What Container offers, over scripts. `refusal` is raised by strategy_for; `warmed` counts warm().
 
     `choices` are the answerers, `ways` the strategies, `mixes` the presets, `shelves` the corpora, `pursuits` the
-    presets of an evidence pursuit and `engines` what is searched; `usual` is what runs are made of when nobody chooses.
+    presets of an evidence pursuit and `engines` what is searched; `usual` is the mix of modules by default.
     """
 
     scripts: tuple[Script, ...] = (TWO_HOPS,)

@@ -74,7 +74,7 @@ def test_refusing_names_the_line_and_exits_with_two(command, facts):
         (("build", "../a", "--from", "b"), "A corpus's name has at most 64 small letters"),
         (("build", "a", "--from", "/nowhere"), "/nowhere is neither a file nor a folder."),
         (("remove", "nowhere"), "There is no corpus nowhere."),
-        (("remove", "vital"), "vital is searched when nobody chooses; take it out of CORPORA first."),
+        (("remove", "vital"), "vital is searched by default; take it out of CORPORA first."),
     ],
 )
 def test_bad_input_is_one_sentence_and_exits_with_two(command, arguments, sentence):

@@ -112,7 +112,7 @@ def remove(name: str, yes: bool) -> None:
         if info is None:
             raise InvalidInput(f"There is no corpus {name}.")
         if name in settings.corpora:
-            raise InvalidInput(f"{name} is searched when nobody chooses; take it out of CORPORA first.")
+            raise InvalidInput(f"{name} is searched by default; take it out of CORPORA first.")
     if not yes:
         click.confirm(f"Remove {info.title}, {info.passages:,} passages?", abort=True)
     (folder / MANIFEST).unlink(missing_ok=True)  # first, so that a removal that is cut off leaves no damaged corpus

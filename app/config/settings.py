@@ -64,10 +64,10 @@ class Settings:
     )
     secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
     strategy: str = setting(
-        "STRATEGY", "question-guided", "Strategy that is chosen when nobody chooses", **one_of(*STRATEGIES)
+        "STRATEGY", "question-guided", "Strategy used by default", **one_of(*STRATEGIES)
     )
     answerer: str = setting(
-        "ANSWERER", "retriever-reader", "Answerer that is chosen when nobody chooses", **one_of(*ANSWERERS)
+        "ANSWERER", "retriever-reader", "Answerer used by default", **one_of(*ANSWERERS)
     )
     max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **whole(1, MAX_HOPS))
     workers: int = setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **whole(1, 64))
@@ -123,9 +123,9 @@ class Settings:
         "QUESTION_MODEL", None, "Path of another GGUF file to ask questions with", _path, "a path"
     )
     corpora: tuple[str, ...] = setting(
-        "CORPORA", ("vital",), "Corpora that are searched when nobody chooses, by name, with commas between", **names()
+        "CORPORA", ("vital",), "Corpora searched by default, by name, with commas between", **names()
     )
-    preset: str = setting("PRESET", "local", "Mix of modules that is chosen when nobody chooses", **one_of(*PRESETS))
+    preset: str = setting("PRESET", "local", "Mix of modules used by default", **one_of(*PRESETS))
     claim_verifier: str | None = setting(
         "CLAIM_VERIFIER", None, "Claim verifier in place of the one in PRESET", **one_of("local", "prompted")
     )
@@ -203,7 +203,7 @@ class Settings:
     search: str | None = setting(
         "SEARCH",
         None,
-        "Search engine that is chosen when nobody chooses; the first that is set up, else the corpora, when not set",
+        "Search engine used by default; the first that is set up, else the corpora, when not set",
         **one_of(*SEARCHES),
     )
     searxng_url: str | None = setting(

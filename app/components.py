@@ -52,7 +52,7 @@ class Components:
 
     @property
     def ready(self) -> bool:
-        """Whether every component is loaded."""
+        """Return whether every component is loaded."""
         return all(part.state == "ready" for part in self.all())
 
     def first_failed(self, *names: str) -> Component | None:

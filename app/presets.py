@@ -33,17 +33,17 @@ class PursuitPreset:
 
     @property
     def needs_model(self) -> bool:
-        """Whether some module prompts a language model."""
+        """Return whether some module prompts a language model."""
         return "llm" in self._at_work
 
     @property
     def needs_first_seq2seq(self) -> bool:
-        """Whether a model fine-tuned to write first questions is needed."""
+        """Return whether a model fine-tuned to write first questions is needed."""
         return self.first == "seq"
 
     @property
     def needs_next_seq2seq(self) -> bool:
-        """Whether a model fine-tuned to write later questions is needed."""
+        """Return whether a model fine-tuned to write later questions is needed."""
         return "seq" in self._at_work[1:]
 
     @property

@@ -161,7 +161,7 @@ def register_cache(app: Flask) -> None:
 
 @cache.command("show")
 def show_cache() -> None:
-    """How many replies are kept, and what they take of CACHE_MB."""
+    """Print the number of stored replies and their share of CACHE_MB."""
     with one_line_errors():
         count, size = _calls().size()
     limit = current_app.extensions["hopcheck"].settings.cache_mb

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 SHUTDOWN_SECONDS = 8.0
-"""How long a stopping worker waits for a call in progress."""
+"""Time that a stopping worker gives a call in progress."""
 
 
 def register(app: Flask) -> None:

@@ -1,4 +1,4 @@
-"""What modules and back ends report while a run executes: progress, and calls that a response store may answer.
+"""Reports of modules and back ends to the runner: progress, and calls whose replies a store may hold.
 
 The runner listens and stores. Without a listener reports are dropped, and without a store every call is made, so
 modules and back ends work without a run.

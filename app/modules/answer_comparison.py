@@ -44,7 +44,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Whether the claim's order of two values holds, with a sentence for the rationale."""
+    """A computed order of two values: does the claim's order hold, and the sentence for the rationale."""
 
     holds: bool
     sentence: Sentence

@@ -24,7 +24,7 @@ from app.text.wording import asked_for, names, normalised, stems, word_lists
 MAX_TOKENS = 32
 _WHAT_IS_THE = re.compile(r"what (?:is|was|are|were) the\b", re.IGNORECASE)
 OPENINGS = ("", "What", "Which", "In")
-"""How the model's wordings are made to begin, one after the other; left to itself it repeats the question."""
+"""Beginnings that are given to the model in turn; without one it repeats the question."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def prompt_for(question: Question) -> str:
 
 
 def holds_up(question: str, wording: str) -> bool:
-    """Whether a wording asks what the question asks, as far as its words tell."""
+    """Return whether a wording asks what the question asks, as far as its words tell."""
     same_words = stems(question) - _kinds() == stems(wording) - _kinds()
     if not asked_for(question) or not same_words or _named(question) != _named(wording):
         return False
@@ -83,7 +83,7 @@ def claim_as_question(claim: Claim) -> str:
 
 
 def _opens_with_a_name(text: str) -> bool:
-    """Whether the first word has its capital from a name ("Bill Gates", "US troops") and not from the sentence."""
+    """Return whether the first word is a name ("Bill Gates", "US troops") and not only the sentence's opening."""
     first = text.partition(" ")[0]
     if first.casefold() in word_lists()["functional"]:
         return False

@@ -96,7 +96,7 @@ class LocalExplainer:
 
 
 def is_grounded(text: str, known: str) -> bool:
-    """Whether each word of the names in `text`, and each number, is in `known`."""
+    """Return whether each word of the names in `text`, and each number, is in `known`."""
     said, words = stems(known), set(_NUMBER.findall(known))
     return set(_NUMBER.findall(text)) <= words and all(stems(name) <= said for name in names(text))
 
@@ -108,7 +108,7 @@ def transcript(claim: Claim, hops: Sequence[Hop]) -> str:
 
 
 def is_askable(question: str, claim: Claim, hops: Sequence[Hop]) -> bool:
-    """Whether it is a new question, and each name in it shares a word with the claim, an answer or a cited title."""
+    """Return whether it is a new question whose names share a word with the claim, an answer or a cited title."""
     if not question.endswith("?") or len(question.split()) < 3:
         return False
     if any(same_question(question, hop.question.text) for hop in hops):

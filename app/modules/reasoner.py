@@ -70,7 +70,7 @@ def quotations(context: Context, first: Excerpt | None = None) -> tuple[Sentence
 
 
 def closing(label: Label, context: Context) -> Sentence:
-    """What the kept hops together come to."""
+    """Return the last sentence of the rationale: the result of all kept hops together."""
     return Sentence(_CLOSING[label], tuple(hop.number for hop in context))
 
 

@@ -1,4 +1,4 @@
-"""Who may use the site, and how often: its password, and limits on starting runs and on guessing.
+"""The site password, and limits on starting runs and on guessing the password.
 
 Where SITE_PASSWORD is set, a proof in the signed cookie admits a browser until the password or the signing key
 changes. A program is admitted by an API token (API_TOKENS). /healthz, /metrics (which has its own token) and the static

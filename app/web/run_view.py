@@ -1,4 +1,4 @@
-"""What the page of a run shows beside its report: this browser's notes, branches and other checks of the claim."""
+"""View model of a run's page: its report, this browser's notes, its branches and other checks of the claim."""
 
 from __future__ import annotations
 

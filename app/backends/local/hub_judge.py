@@ -58,7 +58,7 @@ FIX = "flask --app app models fetch judge, or JUDGE with the folder of a model"
 MAX_TOKENS = 512
 """Of evidence and claim together; less where the model takes less."""
 WORDS_PER_TOKEN = 0.8
-"""How many words to try first. What does not fit then is chosen anew with fewer."""
+"""Words to try first; evidence that does not fit is selected again with fewer."""
 BATCH_SIZE = 8
 NO_EVIDENCE: Probabilities = (0.0, 0.0, 1.0)
 """Of evidence without a word in it: that is not enough, whatever a model would make of an empty premise."""

@@ -38,9 +38,8 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     from flask import Flask
 
     from app.config.settings import load_settings
-    from app.web import views
+    from app.web import add_routes, views
     from app.web.access import limit_requests, require_password
-    from app.web.blueprints import add_routes
     from app.web.errors import register_error_pages
     from app.web.http_delivery import cache_static_files, compress
     from app.web.observability import log_requests

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -271,22 +271,23 @@ class Seq2SeqPursuer:
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
         """Return one question for any `n`, as the model was trained to. Raises UnparseableOutput for none."""
         entered("thinking of a question")
-        return (question_from_model(self.first_model.complete(first_input(claim), max_tokens=MAX_SEQ2SEQ_TOKENS)),)
+        asked = self.first_model.complete(first_input(one_line(claim.text)), max_tokens=MAX_SEQ2SEQ_TOKENS)
+        return (question_from_model(asked),)
 
     def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask:
         """Return one more question, possibly a repeated one; a repetition ends the questioning."""
         entered("thinking of one more question")
-        return Ask(
-            question_from_model(self.next_model.complete(next_input(claim, context), max_tokens=MAX_SEQ2SEQ_TOKENS))
-        )
+        pairs = [(one_line(hop.question.text), answer_text(hop)) for hop in context]
+        asked = self.next_model.complete(next_input(one_line(claim.text), pairs), max_tokens=MAX_SEQ2SEQ_TOKENS)
+        return Ask(question_from_model(asked))
 
 
-def first_input(claim: Claim) -> str:
+def first_input(claim: str) -> str:
     """Return the input of the first model."""
-    return f"question: {one_line(claim.text)}"
+    return f"question: {claim}"
 
 
-def next_input(claim: Claim, context: Context) -> str:
-    """Return the input of the second model: the claim, then each pair."""
-    pairs = (f" Question: {one_line(hop.question.text)} Answer: {answer_text(hop)}" for hop in context)
-    return f"question: Claim: {one_line(claim.text)}{''.join(pairs)}"
+def next_input(claim: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """Return the input of the second model: the claim, then each (question, answer) pair, oldest first."""
+    history = "".join(f" Question: {question} Answer: {answer}" for question, answer in pairs)
+    return f"question: Claim: {claim}{history}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.errors import InvalidInput
-from app.text.question_input import first_question_input, next_question_input
+from app.modules.pursuit_questioners import first_input, next_input
 from research.evaluation.datasets import UNANSWERABLE
 from research.training.files import list_in, rows_of, text_in
 from research.training.pairs import is_held_out
@@ -96,7 +96,7 @@ def _line(row: dict[str, Any], field: str) -> str:
 def first_examples(asked: Sequence[Asked]) -> Iterator[Example]:
     """The claim, and the first question about it."""
     for each in asked:
-        yield Example(first_question_input(each.claim), each.hops[0][0])
+        yield Example(first_input(each.claim), each.hops[0][0])
 
 
 def next_examples(asked: Sequence[Asked]) -> Iterator[Example]:
@@ -105,7 +105,7 @@ def next_examples(asked: Sequence[Asked]) -> Iterator[Example]:
         for at in range(1, len(each.hops)):
             pairs = [(question, answer) for question, answer in each.hops[:at] if answer]
             if pairs:
-                sources = [next_question_input(each.claim, pairs[left:]) for left in range(len(pairs))]
+                sources = [next_input(each.claim, pairs[left:]) for left in range(len(pairs))]
                 yield Example(sources[0], each.hops[at][0], tuple(sources[1:]))
 
 

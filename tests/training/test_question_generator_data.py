@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.errors import InvalidInput
 from app.domain.model import Answer, Claim, Hop, HopStatus, Question
-from app.modules.pursuit_questioners import first_input, next_input
+from app.modules.pursuit_questioners import Seq2SeqPursuer
 from research.training.question_generator_data import Asked, data_hash, first_examples, next_examples, read_asked
 
 PLAIN = {"claim": "C.", "hops": [{"question": "Q1?", "answer": "A1"}, {"question": "Q2?"}, {"question": "Q3?"}]}
@@ -57,13 +57,28 @@ def test_one_model_learns_the_first_question_and_the_other_each_next_one(tmp_pat
     ]
 
 
+class Recorder:
+    """Implements Completer: keeps the prompts."""
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+
+    def complete(self, prompt: str, max_tokens: int, stop: tuple[str, ...] = ()) -> str:
+        self.prompts.append(prompt)
+        return "A question?"
+
+
 def test_a_run_asks_the_models_in_the_words_that_they_were_trained_on() -> None:
     """Line breaks included: a claim is one line to them."""
     claim, answer = Claim("A claim\nof two lines."), Answer("An answer.\nAnd more.", answerer="test")
     kept = Hop(1, Question("A question?"), answer, HopStatus.KEPT)
     (asked,) = [Asked("A claim of two lines.", (("A question?", "An answer. And more."), ("Next?", None)))]
-    assert next(first_examples([asked])).source == first_input(claim)
-    assert next(next_examples([asked])).source == next_input(claim, (kept,))
+    first, later = Recorder(), Recorder()
+    pursuer = Seq2SeqPursuer(first, later)
+    pursuer.first_questions(claim, 1)
+    pursuer.next_step(claim, (kept,), ())
+    assert first.prompts == [next(first_examples([asked])).source]
+    assert later.prompts == [next(next_examples([asked])).source]
 
 
 def test_rows_of_the_published_files_that_ask_nothing_are_left_out(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 from app.backends.local.seq2seq import Seq2Seq
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
-from app.text.question_input import first_question_input, next_question_input
+from app.modules.pursuit_questioners import first_input, next_input
 from research.training.fine_tuning import Tuning
 from research.training.question_generator import FIRST, NEXT, train
 from research.training.question_generator_data import Asked
@@ -50,7 +50,7 @@ def test_a_trained_model_asks_what_it_was_taught_and_loads_as_any_other(trained)
     """The folder is all that the app needs; the input is the one that inference makes."""
     model = Seq2Seq(str(trained[0]))
     for town in TOWNS:
-        assert model.complete(first_question_input(f"{town} lies there"), max_tokens=20) == f"where is {town} ?"
+        assert model.complete(first_input(f"{town} lies there"), max_tokens=20) == f"where is {town} ?"
 
 
 def test_the_card_says_what_was_trained_on_what_and_how(trained) -> None:
@@ -172,6 +172,6 @@ def test_an_input_that_is_too_long_loses_its_oldest_pairs_and_never_its_newest()
 
     hops = tuple((f"q{at} ?", f"a{at}") for at in range(5))
     longest = list(next_examples([Asked("c", hops)]))[-1]
-    assert _fitting(longest, tokens, 100) == next_question_input("c", hops[:4])
-    assert _fitting(longest, tokens, 14) == next_question_input("c", hops[2:4])
-    assert _fitting(longest, tokens, 1) == next_question_input("c", hops[3:4])
+    assert _fitting(longest, tokens, 100) == next_input("c", hops[:4])
+    assert _fitting(longest, tokens, 14) == next_input("c", hops[2:4])
+    assert _fitting(longest, tokens, 1) == next_input("c", hops[3:4])

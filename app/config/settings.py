@@ -63,12 +63,8 @@ class Settings:
         **like(r"rediss?://\S+", "a URL like redis://host:6379/0"),
     )
     secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
-    strategy: str = setting(
-        "STRATEGY", "question-guided", "Strategy used by default", **one_of(*STRATEGIES)
-    )
-    answerer: str = setting(
-        "ANSWERER", "retriever-reader", "Answerer used by default", **one_of(*ANSWERERS)
-    )
+    strategy: str = setting("STRATEGY", "question-guided", "Strategy used by default", **one_of(*STRATEGIES))
+    answerer: str = setting("ANSWERER", "retriever-reader", "Answerer used by default", **one_of(*ANSWERERS))
     max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **whole(1, MAX_HOPS))
     workers: int = setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **whole(1, 64))
     max_waiting: int = setting(

@@ -107,23 +107,6 @@ def test_what_a_page_tells_of_somebody_else_is_set_aside() -> None:
     assert judged("Who praised Emily Brontë?", "Marian Evans", evidence=("Marian Evans", f"She met {text}")).holds
 
 
-@pytest.mark.parametrize(
-    ("question", "year", "sentence", "holds"),
-    [
-        ("When was Emily Brontë born?", "1846", "Emily Brontë was a poet from 1846 on.", False),
-        ("When was Emily Brontë born?", "1818", "Emily Brontë was born in 1818.", True),
-        ("When was Emily Brontë born?", "1818", "English novelist and poet Emily Brontë (1818–1848).", True),
-        ("When did Emily Brontë die?", "1848", "Emily Brontë (30 July 1818 – 19 December 1848) was a poet.", True),
-        ("When did Emily Brontë die?", "1846", "Emily Brontë published poems in 1846.", False),
-        ("When did Emily Brontë write?", "1846", "Emily Brontë was a poet from 1846 on.", True),
-    ],
-)
-def test_the_year_of_a_life_stands_where_a_birth_or_a_death_is_spoken_of(question, year, sentence, holds) -> None:
-    judgement = judged(question, year, evidence=("Emily Brontë", sentence))
-    assert judgement.holds is holds
-    assert holds or judgement.reason.startswith("The evidence does not speak of a ")
-
-
 def test_a_description_leads_on_by_its_names_alone() -> None:
     """ "a former soldier born in Nuneaton" makes Nuneaton worth asking about, and not every soldier."""
     known = Hop(1, Question("Who was George Eliot?"), Answer("a former soldier born in Nuneaton"), HopStatus.KEPT)

@@ -66,10 +66,3 @@ def test_nothing_found_is_no_answer_and_nothing_is_ranked():
     library = Library({})
     assert answered(library) == Answer(None, answerer="retriever-reader")
     assert library.ranked_by == []
-
-
-def test_what_something_is_its_own_article_says_before_anything_is_read():
-    rain = page("Rain", "Rain is a film of 1950.")
-    library = Library({"What is Rain?": (page("Z"), rain)})
-    answer = answered(library, Question("What is Rain?"))
-    assert (answer.text, answer.answerer) == ("a film of 1950", "retriever-reader")

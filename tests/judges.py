@@ -23,11 +23,11 @@ class ScriptedJudge:
 
 
 class SharedWords:
-    """Implements Reranker: the number of words that a passage shares with the query is its score."""
+    """Implements Reranker: the number of words that a passage shares with the claim, of which one is too few."""
 
     def rerank(self, query, passages):
         said = content_words(query)
-        scored = [replace(one, score=float(len(said & content_words(f"{one.title} {one.text}")))) for one in passages]
+        scored = [replace(one, score=len(said & content_words(f"{one.title} {one.text}")) - 1.0) for one in passages]
         return tuple(sorted(scored, key=lambda one: -one.score))
 
 

@@ -13,7 +13,7 @@ from research.training.pairs import SOURCES, is_held_out
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = sorted(folder for folder in SHIPPED.iterdir() if folder.is_dir())
-MOST_BYTES = 60_000_000
+MOST_BYTES = 70_000_000
 
 
 def card_of(model: Path) -> str:
@@ -26,7 +26,7 @@ def cells(page: Path, first: str) -> list[str]:
     return next(each for row in rows if (each := [cell.strip(" *") for cell in row])[0] == first)
 
 
-def test_all_that_ships_is_under_sixty_megabytes() -> None:
+def test_all_that_ships_is_under_seventy_megabytes() -> None:
     sizes = [file.stat().st_size for file in SHIPPED.rglob("*") if file.is_file()]
     assert 0 < sum(sizes) < MOST_BYTES
 

@@ -104,6 +104,8 @@ class Container:
         self._settings = settings
         self._shelf = CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory))
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
+        selector = SHIPPED / "selector" / "weights.safetensors"
+        self._selector = CrossEncoderReranker(threads=threads, inference=inference, weights=selector)
         self._own_reader = SpanReader(SHIPPED / "reader", threads, inference)
         self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
         self.judge = EntailmentJudge(base, SHIPPED / "judge", threads, inference)
@@ -134,11 +136,15 @@ class Container:
             [
                 (GENERATOR, partial(inference.load, self.generator.warm)),
                 (CORPUS, self._open_corpora),
-                (RERANKER, self._reranker.load),
+                (RERANKER, self._load_rerankers),
                 (READER, self._own_reader.load),
                 (JUDGE, (self._hub_judge or self.judge).load),
             ]
         )
+
+    def _load_rerankers(self) -> None:
+        self._reranker.load()
+        self._selector.load()
 
     def warm(self) -> None:
         """Load every component. Blocks, so call it off the request path. A second call loads nothing."""
@@ -150,7 +156,7 @@ class Container:
 
     @property
     def ready(self) -> bool:
-        """Whether every component is loaded."""
+        """Return whether every component is loaded."""
         return self._components.ready
 
     def weigher(self) -> EntailmentModel:
@@ -235,7 +241,7 @@ class Container:
 
     def evidence_judge(self) -> EvidenceJudge:
         """Return the judge over what kept hops read."""
-        return EvidenceJudge(self.weigher(), self._reranker)
+        return EvidenceJudge(self.weigher(), self._selector)
 
     def _answerer(self, options: RunOptions) -> QuestionAnswerer:
         if options.answerer == flan_t5.NAME:

@@ -195,8 +195,9 @@ def shipped_models(_settings: Settings, folder: Path = SHIPPED) -> Iterator[Find
     """Check that the files of the judge's adapter and the reader are readable and as committed."""
     from app.backends.local.weight_files import require_safetensors
 
-    for name, weights in (("judge", "adapter_model.safetensors"), ("reader", "model.safetensors")):
-        broken = _broken(name, partial(require_safetensors, folder / name / weights, RESTORE))
+    files = {"judge": "adapter_model", "reader": "model", "selector": "weights"}
+    for name, weights in files.items():
+        broken = _broken(name, partial(require_safetensors, folder / name / f"{weights}.safetensors", RESTORE))
         if broken or (broken := _bad_json(name, folder / name)):
             yield broken
         elif other := _not_as_committed(folder / name):

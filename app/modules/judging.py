@@ -12,13 +12,12 @@ from app.domain.ports import EntailmentModel, Reranker
 from app.modules.answer_comparison import compared
 from app.text.sentences import sentence_spans, sentences
 
-NEAREST = 2
-"""Sentences nearest to the claim that the judge reads beside those of the answers.
-
-More make it worse: a false claim brings sentences with its own false words.
-"""
-MOST_RANKED = 80
-"""Limit on the sentences that are ranked: web pages are long."""
+MAX_SELECTED = 4
+"""Sentences that are selected for the judge beside those of the answers."""
+MAX_RANKED, MAX_RANKED_AGAIN = 80, 25
+"""Sentences that the first is selected from, since web pages are long, and the later ones."""
+ENOUGH = 0.0
+"""Score of "no further sentence decides", which the selector was trained with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +31,48 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the judge reads of the kept hops; `nearest`, one of the excerpts, is the sentence nearest to the claim."""
+    """The evidence that the judge reads of the kept hops.
 
-    excerpts: tuple[Excerpt, ...]
-    nearest: Excerpt | None = None
+    `selected` are the sentences that decide the claim by the selector, best first; `cited` those of the answers.
+    """
+
+    selected: tuple[Excerpt, ...]
+    cited: tuple[Excerpt, ...] = ()
+
+    @property
+    def excerpts(self) -> tuple[Excerpt, ...]:
+        """Return all sentences, each once."""
+        return tuple({(one.title, one.text): one for one in (*self.selected, *self.cited)}.values())
 
 
-def evidence_of(claim: str, context: Context, reranker: Reranker) -> Evidence:
+def evidence_of(claim: str, context: Context, selector: Reranker) -> Evidence:
     """Return what the judge reads.
 
-    These are the sentences that the answers begin in, and at most NEAREST of all passages read, those nearest to the
-    claim by the reranker. A passage cited without a question (a data set's evidence)
-    and an answer that cites nothing stay whole.
+    These are at most MAX_SELECTED sentences of all passages read, and the sentences that the answers begin in. A
+    passage cited without a question (a data set's evidence) and an answer that cites nothing stay whole.
     """
-    given = map(_whole, filter(_is_given, context))
+    cited = (*map(_whole, filter(_is_given, context)), *_cited(context))
     read = {(passage.title, passage.text): (passage, number) for passage, number in _read(context)}
-    ranked = reranker.rerank(claim, [passage for passage, _ in islice(read.values(), MOST_RANKED)])[:NEAREST]
-    nearest = [Excerpt(best.title, best.text, read[best.title, best.text][1]) for best in ranked]
-    chosen: dict[tuple[str, str], Excerpt] = {}
-    for one in (*nearest[:1], *given, *_cited(context), *nearest[1:]):
-        chosen.setdefault((one.title, one.text), one)
-    return Evidence(tuple(chosen.values()), nearest[0] if nearest else None)
+    chosen = select(claim, [passage for passage, _ in islice(read.values(), MAX_RANKED)], selector)
+    return Evidence(tuple(Excerpt(one.title, one.text, read[one.title, one.text][1]) for one in chosen), cited)
+
+
+def select(claim: str, sentences: Sequence[Passage], selector: Reranker) -> list[Passage]:
+    """Return the sentence that most likely decides `claim`, then those that decide it together with the ones before."""
+    chosen: list[Passage] = []
+    rest: Sequence[Passage] = sentences
+    while rest and len(chosen) < MAX_SELECTED:
+        best, *others = selector.rerank(selector_query(claim, chosen), rest)
+        if chosen and (best.score or 0.0) <= ENOUGH:
+            break
+        chosen.append(best)
+        rest = others[:MAX_RANKED_AGAIN]
+    return chosen
+
+
+def selector_query(claim: str, chosen: Sequence[Passage]) -> str:
+    """Return what the selector reads beside a sentence: the claim and the sentences selected before."""
+    return " ".join([claim, *(f"{one.title}: {one.text}" for one in chosen)])
 
 
 def by_title(found: Sequence[Excerpt]) -> list[tuple[str, str]]:
@@ -120,7 +140,7 @@ class EvidenceJudge:
     """The entailment model over what the kept hops read. Propagates the errors of both models; holds no state."""
 
     model: EntailmentModel
-    reranker: Reranker
+    selector: Reranker
 
     def score(self, claim: Claim, context: Context) -> Probabilities:
         """Return the probability of each label."""
@@ -128,22 +148,22 @@ class EvidenceJudge:
 
     def evidence(self, claim: Claim, context: Context) -> Evidence:
         """Return what is read of the kept hops."""
-        return evidence_of(claim.text, context, self.reranker)
+        return evidence_of(claim.text, context, self.selector)
 
     def score_of(self, claim: Claim, context: Context, evidence: Evidence) -> Probabilities:
         """Return the probability of each label: the normalised geometric mean of two readings.
 
-        One is of the nearest sentence alone, the other of all with the questions and answers of the hops. The nearest
-        alone is right more often where one sentence decides, but it decides what no sentence does. Where the order of
-        two answers can be computed, that overrules both.
+        One is of the selected sentences alone, the other of these, the cited ones, and the questions with their
+        answers. Where the order of two answers can be computed, that overrules both.
         """
         if order := compared(claim, context):
             computed = (COMPUTED, 0.0, 1 - COMPUTED) if order.holds else (0.0, COMPUTED, 1 - COMPUTED)
             return dict(zip(ORDER, computed, strict=True))
+        pairs = asked_pairs(context)
         readings: list[Sequence[Excerpt]] = [evidence.excerpts]
-        asked: list[Sequence[tuple[str, str]]] = [asked_pairs(context)]
-        if evidence.nearest and len(evidence.excerpts) > 1:
-            readings, asked = [(evidence.nearest,), *readings], [(), *asked]
+        asked: list[Sequence[tuple[str, str]]] = [pairs]
+        if evidence.selected and (pairs or evidence.excerpts != evidence.selected):
+            readings, asked = [evidence.selected, *readings], [(), *asked]
         rows = self.model.classify([(claim.text, by_title(read)) for read in readings], asked)
         joint = [math.prod(column) ** (1 / len(rows)) for column in zip(*rows, strict=True)]
         return {label: value / (sum(joint) or 1.0) for label, value in zip(ORDER, joint, strict=True)}

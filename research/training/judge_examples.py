@@ -76,15 +76,15 @@ class Example:
 def epochs_of(
     folder: Path, claims: Sequence[VitalClaim], epochs: int, seed: int, beside: Neighbours | None = None
 ) -> Iterator[list[Family]]:
-    """Yield each epoch's families: the train split, plain claims twice, an eighth of SQuAD's, a fifth of the rest."""
+    """Yield each epoch's families: the train split, claims over two leads twice, a part of the other sets."""
     rng = random.Random(seed)
     train = [row for row in claims if row.split == "train"]
-    plain = [row for row in train if row.style == "plain"]  # short, as visitors type them
+    two_leads = [row for row in train if len(row.leads) > 1]  # the hardest, and a fifth of all
     for _ in range(epochs):
         squad, older = squad_families(folder / SQUAD, rng), older_families(folder, rng)
         rng.shuffle(squad)
         rng.shuffle(older)
-        made = [*vital_families(train, beside or {}, rng), *vital_families(plain, beside or {}, rng)]
+        made = [*vital_families(train, beside or {}, rng), *vital_families(two_leads, beside or {}, rng)]
         yield [*made, *squad[: -(-len(squad) // 8)], *older[: -(-len(older) // 5)]]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from app.backends.local.reranker import CrossEncoderReranker, packaged_reranker
 from app.domain.errors import ModelUnavailable
@@ -52,6 +54,14 @@ class TestRanking:
 
     def test_an_emoji_and_another_script_are_words_like_others(self, reranker):
         assert len(reranker.rerank("🦖 Кто написал 'Гамлета'?", [HAMLET, GRAVITY])) == 2
+
+
+@pytest.mark.models
+def test_weights_of_ours_replace_the_packaged_ones(tmp_path, reranker):
+    weights = tmp_path / "weights.safetensors"
+    save_file({"classifier.bias": np.full(1, 100.0, np.float32)}, weights)
+    ours = CrossEncoderReranker(threads=1, weights=weights)
+    assert ours.scores(QUESTION, [HAMLET.text])[0] > 50 > reranker.scores(QUESTION, [HAMLET.text])[0]
 
 
 class TestAbsence:

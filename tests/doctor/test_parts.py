@@ -93,10 +93,12 @@ def copied(tmp_path) -> Path:
 
 
 def test_the_models_that_ship_are_whole(copied):
-    assert [state for state, _ in found(components.shipped_models, Settings(), copied)] == [SOUND, SOUND]
+    assert [state for state, _ in found(components.shipped_models, Settings(), copied)] == [SOUND, SOUND, SOUND]
 
 
-@pytest.mark.parametrize("name", ["judge/adapter_model.safetensors", "reader/model.safetensors"])
+@pytest.mark.parametrize(
+    "name", ["judge/adapter_model.safetensors", "reader/model.safetensors", "selector/weights.safetensors"]
+)
 def test_weights_that_are_cut_off_or_gone_name_the_command(copied, name):
     content = (copied / name).read_bytes()
     (copied / name).write_bytes(content[: len(content) // 2])
@@ -118,7 +120,7 @@ def test_weights_that_are_not_the_committed_ones_are_named(copied):
 
     git("init", "-q")
     git("add", ".")
-    assert [state for state, _ in found(components.shipped_models, Settings(), copied)] == [SOUND, SOUND]
+    assert [state for state, _ in found(components.shipped_models, Settings(), copied)] == [SOUND, SOUND, SOUND]
     weights = copied / "reader" / "model.safetensors"
     content = bytearray(weights.read_bytes())
     content[-100] ^= 1

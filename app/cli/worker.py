@@ -6,9 +6,7 @@ in the background once it is up, and shared by the WORKERS runs that it carries 
 
 from __future__ import annotations
 
-import logging
 import os
-import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -17,6 +15,7 @@ from flask import Flask, current_app
 from flask.cli import with_appcontext
 
 from app.components import keep_warm
+from app.logging import configure_logging
 from app.web.services import AppServices, services
 
 if TYPE_CHECKING:
@@ -95,32 +94,3 @@ def _leave(here: AppServices) -> None:
     here.runs.stop()
     threading.Event().wait(SHUTDOWN_SECONDS)
     os._exit(0)
-
-
-FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that end a line or control a terminal."""
-
-
-class OneLineFormatter(logging.Formatter):
-    """Formats a message on one line; a traceback follows on its own lines."""
-
-    def formatMessage(self, record: logging.LogRecord) -> str:
-        record.message = _CONTROL.sub(_escaped, record.message)
-        return super().formatMessage(record)
-
-
-def configure_logging(level: str) -> None:
-    """Log to standard error from `level` up. A second call only changes the level."""
-    root = logging.getLogger()
-    root.setLevel(level)
-    if not any(isinstance(handler.formatter, OneLineFormatter) for handler in root.handlers):
-        handler = logging.StreamHandler()
-        handler.setFormatter(OneLineFormatter(FORMAT))
-        root.addHandler(handler)
-    logging.getLogger("flask-limiter").setLevel(logging.WARNING)  # it would log client addresses
-
-
-def _escaped(character: re.Match[str]) -> str:
-    return ascii(character[0])[1:-1]

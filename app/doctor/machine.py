@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import http.client
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -16,49 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from app.backends.corpus.jvm import MIN_JAVA_VERSION, choose_java, java_version
+from app.config.preflight import port_problem
 from app.config.settings import ROOT, Settings
 from app.doctor.findings import Finding, ok, problem, warning
-from app.domain.errors import HopcheckError, ModelUnavailable, SettingsError
-
-_HANDED_OVER = ("GUNICORN_PID", "LISTEN_FDS")
-"""Set when the socket is open already: by gunicorn during an upgrade, and by systemd."""
-
-
-def startup_problem(settings: Settings) -> str | None:
-    """Return the first reason not to start, with its fix; None when there is none."""
-    try:
-        settings.signing_key()
-    except SettingsError as error:
-        return f"{error}."
-    if any(name in os.environ for name in _HANDED_OVER):
-        return None
-    return port_problem(settings.host, settings.port)
-
-
-def port_problem(host: str, port: int) -> str | None:
-    """Return why no server can listen there, or None. The port is free again afterwards."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except OSError:
-        return f"HOST={host} is no address. Set HOST to one of this machine, such as 127.0.0.1."
-    with socket.socket(family, kind, protocol) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
-        try:
-            probe.bind(address)
-        except OSError as error:
-            return _why_not(error, host, port)
-    return None
-
-
-def _why_not(error: OSError, host: str, port: int) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"Port {port} of {host} is taken. Stop what listens there, or choose another: make run PORT={port + 1}"
-    if error.errno == errno.EACCES:
-        return f"Port {port} may not be used by this user. Choose one from 1024 up: make run PORT=8000"
-    return f"HOST={host} is no address of this machine. Set HOST to one that is, such as 127.0.0.1."
-
+from app.domain.errors import HopcheckError, ModelUnavailable
 
 MIN_PYTHON = (3, 11)
 GIB = 1024**3

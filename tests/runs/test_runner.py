@@ -16,6 +16,7 @@ from app.runs.budget import Limits
 from app.runs.call_log import CallLog
 from app.runs.event_store import EventStore
 from app.runs.runner import INTERNAL_ERROR, Runner
+from app.strategies.hop_loop import MAX_EARLY_CONFIDENCE
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, scripted_container
 from tests.runs.conftest import ended, events_until_end, lapse
 from tests.runs.steady import SteadyContainer
@@ -178,7 +179,8 @@ def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, cap
 def test_a_run_that_reaches_a_limit_concludes_with_what_it_has_and_says_so(runs_with, limits, reason):
     runs = runs_with(scripted_container(), limits=limits)
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
-    assert (report.verdict, report.stopped_because) == (TWO_HOPS.verdict, reason)
+    early = replace(TWO_HOPS.verdict, confidence=MAX_EARLY_CONFIDENCE)
+    assert (report.verdict, report.stopped_because) == (early, reason)
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT], "the hop it was in is finished"
 
 

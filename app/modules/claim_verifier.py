@@ -9,7 +9,7 @@ from functools import lru_cache
 from app.domain.instrumentation import entered
 from app.domain.model import Claim, Context, Judgement
 from app.domain.ports import TextGenerator
-from app.modules.judging import EvidenceJudge, decided
+from app.modules.judging import EvidenceJudge, decided, unread_name
 from app.modules.prompting import (
     Known,
     Quote,
@@ -34,6 +34,8 @@ class JudgeClaimVerifier:
 
     def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
         """Return whether the kept evidence decides the claim; the confidence is of that answer."""
+        if name := unread_name(claim.text, context):
+            return Judgement(False, f"No passage that was read names {name}.")
         likely = decided(self.judge.score(claim, context))
         if likely >= self.sufficient:
             return Judgement(True, "The kept evidence decides the claim.", likely)

@@ -11,6 +11,7 @@ from app.domain.model import Claim, Context, Hop, Label, Passage, Span
 from app.domain.ports import EntailmentModel, Reranker
 from app.modules.answer_comparison import compared
 from app.text.sentences import sentence_spans, sentences
+from app.text.wording import names, stems
 
 MAX_SELECTED = 4
 """Sentences that are selected for the judge beside those of the answers."""
@@ -75,6 +76,16 @@ def selector_query(claim: str, chosen: Sequence[Passage]) -> str:
     return " ".join([claim, *(f"{one.title}: {one.text}" for one in chosen)])
 
 
+def unread_name(claim: str, context: Context) -> str:
+    """Return the first name in `claim` of which no passage of the kept hops has a word; "" if there is none.
+
+    Of three verdicts on development runs without a passage on such a name two were wrong. Numbers do not count:
+    a false claim's number is often nowhere.
+    """
+    read = frozenset().union(*(stems(text) for hop in context for text in _texts(hop)))
+    return next((name for name in names(claim) if not name[0].isdigit() and stems(name) and not stems(name) & read), "")
+
+
 def by_title(found: Sequence[Excerpt]) -> list[tuple[str, str]]:
     """Return (title, text) of the excerpts, those of one title joined; those without a title stay apart."""
     texts: dict[tuple[str, int], list[str]] = {}
@@ -118,6 +129,15 @@ def _cited(context: Context) -> Iterator[Excerpt]:
     for hop in context:
         if hop.answer and hop.answer.text and hop.answer.cited and hop.question.text:
             yield Excerpt(hop.answer.cited.passage.title, quoted_sentence(hop.answer.cited), hop.number)
+
+
+def _texts(hop: Hop) -> Iterator[str]:
+    """Yield the texts of a hop's answer and of the passages that it read or cites, with their titles."""
+    answer = hop.answer
+    if answer:
+        yield answer.text or ""
+        for passage in (*answer.retrieved, *((answer.cited.passage,) if answer.cited else ())):
+            yield f"{passage.title} {passage.text}"
 
 
 def _read(context: Context) -> Iterator[tuple[Passage, int]]:

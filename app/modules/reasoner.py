@@ -12,7 +12,7 @@ from app.domain.instrumentation import entered
 from app.domain.model import Claim, Context, Hop, Label, Passage, Sentence, Span, Verdict
 from app.domain.ports import TextGenerator
 from app.modules.answer_comparison import compared
-from app.modules.judging import Evidence, EvidenceJudge, Excerpt, Probabilities, quoted_sentence
+from app.modules.judging import Evidence, EvidenceJudge, Excerpt, Probabilities, quoted_sentence, unread_name
 from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
 from app.modules.prompting import (
     Known,
@@ -74,8 +74,10 @@ def closing(label: Label, context: Context) -> Sentence:
     return Sentence(_CLOSING[label], tuple(hop.number for hop in context))
 
 
-def missing_from(claim: Claim) -> str:
+def missing_from(claim: Claim, context: Context) -> str:
     """Return what is missing, in a sentence for the page."""
+    if name := unread_name(claim.text, context):
+        return f"No passage that was read names {name}."
     named = names(claim.text)
     about = f" about {' and '.join(named)}" if named else ""
     return f"The evidence kept{about} does not say whether the claim holds."
@@ -121,7 +123,9 @@ class JudgeReasoner:
         labels = [label for label in labels if label is not Label.CONFLICTING_EVIDENCE]
         found = self.judge.evidence(claim, context)
         label, confidence = self._label(self.judge.score_of(claim, context, found), labels)
-        missing = missing_from(claim) if label is Label.NOT_ENOUGH_EVIDENCE else None
+        if Label.NOT_ENOUGH_EVIDENCE in labels and unread_name(claim.text, context):
+            label, confidence = Label.NOT_ENOUGH_EVIDENCE, None
+        missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
         decides = self.judge.deciding(claim, found, label) if confidence is not None else None
         return Verdict(label, self._why(claim, context, label, found, decides), missing, confidence)
 
@@ -178,7 +182,7 @@ class PromptedReasoner:
         if label is not Label.NOT_ENOUGH_EVIDENCE:
             missing = None
         elif missing is None:
-            missing = missing_from(claim)
+            missing = missing_from(claim, context)
         return Verdict(label, rationale or quotations(context), missing, confidence)
 
 
@@ -232,7 +236,7 @@ class FlanT5Reasoner:
         """Return one of `labels` with its probability among them. Propagates errors of the model."""
         entered("weighing the evidence")
         label, confidence = choose_label(self.seq2seq, flan_t5_prompt(claim, context, labels), labels)
-        missing = missing_from(claim) if label is Label.NOT_ENOUGH_EVIDENCE else None
+        missing = missing_from(claim, context) if label is Label.NOT_ENOUGH_EVIDENCE else None
         return Verdict(label, (*quotations(context), closing(label, context)), missing, confidence)
 
 

@@ -24,12 +24,12 @@ SECOND = hop(3, "Where was Franz Kafka born?", "Prague", KAFKA)
 
 @pytest.mark.parametrize("judged", [(0.8, 0.1, 0.1), (0.1, 0.8, 0.1)], ids=["supported", "refuted"])
 def test_evidence_that_decides_either_way_is_sufficient(judged):
-    judgement = JudgeClaimVerifier(over(ScriptedJudge(*judged)), 0.6).is_sufficient(CLAIM, (FIRST,))
+    judgement = JudgeClaimVerifier(over(ScriptedJudge(*judged)), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
     assert judgement.holds and judgement.confidence == pytest.approx(0.8)
 
 
 def test_below_the_bound_evidence_is_not_sufficient():
-    judgement = JudgeClaimVerifier(over(ScriptedJudge(0.4, 0.3, 0.3)), 0.6).is_sufficient(CLAIM, (FIRST,))
+    judgement = JudgeClaimVerifier(over(ScriptedJudge(0.4, 0.3, 0.3)), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
     assert not judgement.holds and judgement.confidence == pytest.approx(0.6)
 
 
@@ -38,6 +38,20 @@ def test_the_judge_reads_the_selected_sentences_alone_and_all_with_the_questions
     JudgeClaimVerifier(over(judge), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
     assert len(judge.pairs) == 2
     assert judge.asked == [(), [(FIRST.question.text, "Franz Kafka"), (SECOND.question.text, "Prague")]]
+
+
+def test_a_claim_with_a_name_that_no_passage_names_stays_open_and_says_which():
+    about_other = Claim("The author of The Metamorphosis was born in Canberra.")
+    sure = over(ScriptedJudge(0.9, 0.05, 0.05))
+    verdict = JudgeReasoner(sure, 0.6).conclude(about_other, (FIRST, SECOND), LabelSet.THREE.labels)
+    assert (verdict.label, verdict.missing) == (Label.NOT_ENOUGH_EVIDENCE, "No passage that was read names Canberra.")
+    assert not JudgeClaimVerifier(sure, 0.6).is_sufficient(about_other, (FIRST, SECOND)).holds
+
+
+def test_a_number_that_no_passage_has_leaves_the_verdict_to_the_judge():
+    early = Claim("The Metamorphosis was published in 1812.")
+    verdict = JudgeReasoner(over(ScriptedJudge(0.05, 0.9, 0.05)), 0.6).conclude(early, (FIRST,), LabelSet.THREE.labels)
+    assert verdict.label is Label.REFUTED
 
 
 class TwoReadings:
@@ -68,13 +82,15 @@ def test_one_reading_that_is_sure_does_not_decide_against_the_other():
     ids=["supported", "refuted", "open", "below the bound"],
 )
 def test_a_label_is_given_with_its_probability_and_an_open_verdict_without(judged, label, confidence):
-    verdict = JudgeReasoner(over(ScriptedJudge(*judged)), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
+    verdict = JudgeReasoner(over(ScriptedJudge(*judged)), 0.6).conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
     assert (verdict.label, verdict.confidence) == (label, confidence)
     assert (verdict.missing is None) is (confidence is not None)
 
 
 def test_what_is_missing_names_what_the_claim_is_about():
-    verdict = JudgeReasoner(over(ScriptedJudge(0.1, 0.1, 0.8)), 0.6).conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
+    verdict = JudgeReasoner(over(ScriptedJudge(0.1, 0.1, 0.8)), 0.6).conclude(
+        CLAIM, (FIRST, SECOND), LabelSet.THREE.labels
+    )
     assert verdict.missing == "The evidence kept about Metamorphosis and Prague does not say whether the claim holds."
 
 
@@ -84,7 +100,7 @@ def test_what_is_missing_names_what_the_claim_is_about():
     ids=["almost half supported", "mostly open"],
 )
 def test_between_two_labels_a_share_of_the_open_probability_counts_as_supported(judged, label):
-    verdict = JudgeReasoner(over(ScriptedJudge(*judged)), 0.6).conclude(CLAIM, (FIRST,), LabelSet.TWO.labels)
+    verdict = JudgeReasoner(over(ScriptedJudge(*judged)), 0.6).conclude(CLAIM, (FIRST, SECOND), LabelSet.TWO.labels)
     supported = judged[0] + OPEN_SUPPORTED * judged[2]
     assert (verdict.label, verdict.missing) == (label, None)
     assert verdict.confidence == pytest.approx(max(supported, 1 - supported))
@@ -112,8 +128,8 @@ def test_the_rationale_quotes_the_sentence_that_decides_and_then_those_of_the_an
 
 def test_a_sentence_that_decides_and_answers_is_quoted_once():
     reasoner = JudgeReasoner(over(JudgeBySentence("novella")), 0.5)
-    verdict = reasoner.conclude(CLAIM, (FIRST,), LabelSet.THREE.labels)
-    assert len(verdict.rationale) == 2
+    verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
+    assert sum("novella" in sentence.text for sentence in verdict.rationale) == 1
 
 
 def test_an_order_that_can_be_computed_overrules_the_judge_and_is_told():

@@ -31,3 +31,15 @@ def test_links_between_pages_lead_somewhere(page):
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), path
         assert not anchor or anchor in headings(target), f"{path}#{anchor}"
+
+
+def test_every_document_and_file_that_the_code_names_exists():
+    named = re.compile(r"\b((?:docs|research|app|tests)/[\w/.-]+\.(?:md|py|json|txt))\b")
+    sources = [path for folder in ("app", "research") for path in (ROOT / folder).rglob("*.py")]
+    missing = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sources
+        for name in named.findall(path.read_text(encoding="utf-8"))
+        if not (ROOT / name).exists()
+    }
+    assert missing == set()

@@ -272,7 +272,7 @@ ENDED_STATES = (BatchState.DONE.value, BatchState.CANCELLED.value)
 
 
 class BatchDeletion:
-    """Delete batches together with their runs. The owner can undo it until they are purged (runs/deletion.py).
+    """Delete batches together with their runs. The owner can undo it until they are purged (app/runs/lifecycle.py).
 
     Runs that were deleted before their batch are not restored with it. Branches of deleted runs stay.
     """

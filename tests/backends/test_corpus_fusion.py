@@ -64,8 +64,8 @@ def test_a_corpus_that_is_missing_is_not_passed_over_in_silence():
         FusedRetriever([Ranking("a", "a1"), Missing()]).retrieve("q", 1)
 
 
-def test_a_shelf_opens_each_corpus_once_and_none_before_it_is_searched(tmp_path: Path):
-    shelf = CorpusRegistry(tmp_path)
-    assert shelf.retriever("vital") is shelf.over(["vital"])
-    assert isinstance(shelf.over(["vital"]), Bm25Retriever)
-    assert isinstance(shelf.over(["vital", "rivers"]), FusedRetriever)
+def test_a_registry_opens_each_corpus_once_and_none_before_it_is_searched(tmp_path: Path):
+    registry = CorpusRegistry(tmp_path)
+    assert registry.retriever("vital") is registry.over(["vital"])
+    assert isinstance(registry.over(["vital"]), Bm25Retriever)
+    assert isinstance(registry.over(["vital", "rivers"]), FusedRetriever)

@@ -112,7 +112,10 @@ def _words(text: str) -> set[str]:
 log = logging.getLogger(__name__)
 
 TITLE_WEIGHT = 0.3
-"""Weight of a match in the title alone, added to the match in title and text; measured in docs/retrieval.md."""
+"""Weight of a match in the title alone, added to the match in title and text.
+
+Measured in research/notes/2026-11-22-retrieval.md.
+"""
 
 
 MAX_CANDIDATE_ROWS = 20

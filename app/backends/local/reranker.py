@@ -78,7 +78,8 @@ class CrossEncoderReranker:
         """Return the model's logit for each of `texts` as an answer to `query`, in their order.
 
         Each pair is run alone: the int8 model quantises by the largest value in a batch, so in a batch a score would
-        depend on the other passages. Without padding this is no slower on two cores (docs/retrieval.md).
+        depend on the other passages. Without padding this is no slower on two cores
+        (research/notes/2026-11-22-retrieval.md).
         """
         if not texts:
             return []

@@ -39,7 +39,7 @@ from app.text.wording import names
 # "Scientists" but not "Erdoğan".
 
 LONG_WORDS, LONG_CHARACTERS = 50, 400
-"""Query length that every search engine accepts (docs/web-search.md); some truncate a longer one."""
+"""Query length that every search engine accepts (docs/web-sources.md); some truncate a longer one."""
 
 
 def whole_query(claim: Claim, question: Question) -> str:

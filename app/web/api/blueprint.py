@@ -1,4 +1,4 @@
-"""Shared behaviour of all routes of the JSON API: JSON bodies only, and errors as problem details (RFC 9457).
+"""Shared by all routes of the JSON API: reading bodies, writing answers, errors as problem details (RFC 9457).
 
 A browser sends JSON to another site only after asking it, so these routes need no CSRF token. Error messages are the
 same as on the pages.

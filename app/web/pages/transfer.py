@@ -1,4 +1,4 @@
-"""Export ended runs for anybody with the link, and import exported reports (docs/export.md)."""
+"""Export ended runs for anybody with the link, and import exported reports (docs/api.md)."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def written(path: Path, *rows: dict | str) -> Path:
 
 def hover(number: int, label: str = "SUPPORTED", hops: int = 2) -> dict:
     """A row as HoVer's."""
-    claim = f"Claim {number} about Ada Stone."
+    claim = f"Ada Stone made claim {number} there."
     return {"id": f"h{number}", "claim": claim, "label": label, "hops": hops, "group": "g", "evidence": EVIDENCE}
 
 

@@ -30,7 +30,7 @@ def test_who_said_it_and_when_is_kept_as_it_is_written(tmp_path):
 
 def test_a_row_of_hover_has_its_passages_hops_and_group(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", hover(1, "NOT_SUPPORTED", 3)), "hover")
-    assert row == Row("h1", "Claim 1 about Ada Stone.", Gold.NOT_SUPPORTED, (PASSAGE,), (), 3, "g")
+    assert row == Row("h1", "Ada Stone made claim 1 there.", Gold.NOT_SUPPORTED, (PASSAGE,), (), 3, "g")
 
 
 @pytest.mark.parametrize(

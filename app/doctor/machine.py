@@ -29,11 +29,11 @@ _MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 def python(_settings: Settings) -> Iterator[Finding]:
     """Check the version of Python."""
-    now = ".".join(map(str, sys.version_info[:3]))
+    running = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < MIN_PYTHON:
-        yield problem("Python", f"Version {now} is too old", "Install Python 3.11 or newer, then make clean setup")
+        yield problem("Python", f"Version {running} is too old", "Install Python 3.11 or newer, then make clean setup")
     else:
-        yield ok("Python", f"Version {now}")
+        yield ok("Python", f"Version {running}")
 
 
 def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
@@ -45,17 +45,17 @@ def packages(_settings: Settings, root: Path = ROOT) -> Iterator[Finding]:
         pins = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", (root / name).read_text(encoding="utf-8"), re.MULTILINE)
         found = {package: _installed(package) for package, _ in pins}
         missing = [package for package, _ in pins if found[package] is None]
-        # A local build is the same version with a tag behind it: 2.13.0+cpu.
-        other = [
+        # A local build has the same version with a tag: 2.13.0+cpu.
+        differing = [
             f"{package} is {found[package]} and should be {pin}"
             for package, pin in pins
-            if (has := found[package]) and has.partition("+")[0] != pin
+            if (installed := found[package]) and installed.partition("+")[0] != pin
         ]
         if missing:
             yield problem("packages", f"Of {name} these are missing: {', '.join(missing)}", fix)
-        if other:
-            yield warning("packages", f"{'; '.join(other)} ({name})", fix)
-        if not missing and not other:
+        if differing:
+            yield warning("packages", f"{'; '.join(differing)} ({name})", fix)
+        if not missing and not differing:
             yield ok("packages", f"All {len(pins)} of {name} are installed as pinned")
 
 
@@ -104,9 +104,9 @@ def cores(settings: Settings) -> Iterator[Finding]:
 
 def clock(_settings: Settings) -> Iterator[Finding]:
     """Check that the clock is not behind Hopcheck's files: a wrong clock breaks cookies and https."""
-    now, made = time.time(), Path(__file__).stat().st_mtime
+    now, modified = time.time(), Path(__file__).stat().st_mtime
     text = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M} UTC"
-    if now < made:
+    if now < modified:
         yield problem("clock", f"It says {text}, which is before these files were made", "Set the clock (NTP)")
     else:
         yield ok("clock", text)
@@ -114,32 +114,32 @@ def clock(_settings: Settings) -> Iterator[Finding]:
 
 def port(settings: Settings) -> Iterator[Finding]:
     """Check that the port is free, or identify what uses it."""
-    here = f"{settings.port} of {settings.host}"
+    address = f"{settings.port} of {settings.host}"
     reason = port_problem(settings.host, settings.port)
     if reason is None:
-        yield ok("port", f"{here} is free")
+        yield ok("port", f"{address} is free")
     elif "is taken" not in reason:
         yield problem("port", reason, "HOST and PORT, in the environment or in .env")
-    elif (listener := _who_listens(settings.host, settings.port)) == "a Hopcheck server":
-        yield ok("port", f"{here} is in use by {listener}")
+    elif (listener := _identify_listener(settings.host, settings.port)) == "a Hopcheck server":
+        yield ok("port", f"{address} is in use by {listener}")
     else:
         yield problem(
             "port",
-            f"{here} is taken by {listener}",
+            f"{address} is taken by {listener}",
             f"Stop that, or choose another port: make run PORT={settings.port + 1}",
         )
 
 
-def _who_listens(host: str, port: int) -> str:
+def _identify_listener(host: str, port: int) -> str:
     """Identify the server on a port by requesting one small page."""
-    asked = http.client.HTTPConnection({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port, timeout=3)
+    connection = http.client.HTTPConnection({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port, timeout=3)
     try:
-        asked.request("GET", "/how-it-works")
-        page = asked.getresponse().read(64 * 1024)
+        connection.request("GET", "/how-it-works")
+        page = connection.getresponse().read(64 * 1024)
     except (OSError, http.client.HTTPException):
         return "something that speaks no HTTP"
     finally:
-        asked.close()
+        connection.close()
     return "a Hopcheck server" if b"Hopcheck</title>" in page else "another web server"
 
 
@@ -151,7 +151,7 @@ def java(settings: Settings) -> Iterator[Finding]:
         yield problem("Java", f"There is no Java {MIN_JAVA_VERSION} or newer", "make install")
         return
     text = f"Version {java_version(home)} in {home}"
-    if (program := home / "bin" / "java").is_file() and (error := _fails(program)):
+    if (program := home / "bin" / "java").is_file() and (error := _start_error(program)):
         yield problem("Java", f"{text} does not start: {error}", "Install it anew, or set JAVA_HOME to another")
     elif settings.java_home and home != settings.java_home:
         message = f"JAVA_HOME={settings.java_home} holds no Java {MIN_JAVA_VERSION} or newer; the packaged one is used"
@@ -160,7 +160,7 @@ def java(settings: Settings) -> Iterator[Finding]:
         yield ok("Java", text)
 
 
-def _fails(program: Path) -> str | None:
+def _start_error(program: Path) -> str | None:
     try:
         done = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,7 +1,7 @@
 """Comparison of several runs of one claim: hops aligned by question, and the pages that the runs used.
 
-Two questions are the same when they have the same words in any order, or when one contains all words of the other and
-is at most half as long again ("Where was Shakespeare born?", "Where was William Shakespeare born?").
+Two questions are the same when they have the same words in any order, or when one has all words of the other and these
+are at least two thirds of its own ("Where was Shakespeare born?", "Where was William Shakespeare born?").
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_SHOWN_ID = 40
 
 
 class HasReport(Protocol):
-    """A run, of which only the report matters here."""
+    """A run with a report."""
 
     @property
     def report(self) -> Report: ...
@@ -122,9 +122,9 @@ def rows(reports: Sequence[Report]) -> tuple[Row, ...]:
     """Return the hops of all reports in rows by question, in the order of each run as far as possible."""
     drafts: list[_Draft] = []
     for column, report in enumerate(reports):
-        left = [hop for hop in report.hops if not _joins(hop, column, drafts, _same)]
-        for hop in left:
-            if not _joins(hop, column, drafts, _like):
+        unmatched = [hop for hop in report.hops if not _add_to_row(hop, column, drafts, _has_same_words)]
+        for hop in unmatched:
+            if not _add_to_row(hop, column, drafts, _has_similar_words):
                 drafts.append(_Draft(hop.question.text, {column: hop}))
     return tuple(
         Row(draft.question, tuple(draft.hops.get(column) for column in range(len(reports))))
@@ -137,11 +137,11 @@ def pages(reports: Sequence[Report]) -> tuple[PageUsed, ...]:
 
     Recited text is not a source and is left out.
     """
-    met: dict[object, list[_Met]] = {}
+    by_page: dict[object, list[_FoundPassage]] = {}
     for column, report in enumerate(reports):
-        for each in _met_by(report, column):
-            met.setdefault(_page(each.passage), []).append(each)
-    found = [_used(of_page, len(reports)) for of_page in met.values()]
+        for each in _passages_of(report, column):
+            by_page.setdefault(_page_identity(each.passage), []).append(each)
+    found = [_page_used(of_page, len(reports)) for of_page in by_page.values()]
     return tuple(sorted(found, key=lambda page: (-page.cited_in, -page.met_in)))
 
 
@@ -158,7 +158,7 @@ class _Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class _Met:
+class _FoundPassage:
     """A passage, the index of its run, the number of its hop, and whether that hop's answer cites it."""
 
     passage: Passage
@@ -171,18 +171,18 @@ def _words(question: str) -> list[str]:
     return sorted(_WORD.findall(question.casefold()))
 
 
-def _same(one: str, other: str) -> bool:
+def _has_same_words(one: str, other: str) -> bool:
     """Return whether both have the same words. An empty question equals none."""
     return bool(_words(one)) and _words(one) == _words(other)
 
 
-def _like(one: str, other: str) -> bool:
+def _has_similar_words(one: str, other: str) -> bool:
     few, many = sorted((set(_words(one)), set(_words(other))), key=len)
     return bool(few) and few <= many and len(few) >= MIN_WORD_OVERLAP * len(many)
 
 
-def _joins(hop: Hop, column: int, drafts: Iterable[_Draft], alike: Callable[[str, str], bool]) -> bool:
-    """Add the hop to the first matching row without a hop of its run; return whether there was one."""
+def _add_to_row(hop: Hop, column: int, drafts: Iterable[_Draft], alike: Callable[[str, str], bool]) -> bool:
+    """Add the hop to the first matching row that has no hop of its run yet; return whether there is such a row."""
     for draft in drafts:
         if column not in draft.hops and alike(hop.question.text, draft.question):
             draft.hops[column] = hop
@@ -192,35 +192,35 @@ def _joins(hop: Hop, column: int, drafts: Iterable[_Draft], alike: Callable[[str
 
 def _in_order(drafts: Iterable[_Draft]) -> list[_Draft]:
     """Sort the rows by each run's order of hops; where two runs disagree, the earliest asked comes first."""
-    left = sorted(drafts, key=lambda draft: (min(hop.number for hop in draft.hops.values()), min(draft.hops)))
-    placed = []
-    while left:
-        free = (draft for draft in left if not any(other.precedes(draft) for other in left))
-        placed.append(next(free, left[0]))
-        left.remove(placed[-1])
-    return placed
+    remaining = sorted(drafts, key=lambda draft: (min(hop.number for hop in draft.hops.values()), min(draft.hops)))
+    ordered = []
+    while remaining:
+        first = (draft for draft in remaining if not any(other.precedes(draft) for other in remaining))
+        ordered.append(next(first, remaining[0]))
+        remaining.remove(ordered[-1])
+    return ordered
 
 
-def _met_by(report: Report, column: int) -> Iterable[_Met]:
+def _passages_of(report: Report, column: int) -> Iterable[_FoundPassage]:
     for hop in report.hops:
         answer = hop.answer
         cited = answer.cited.passage if answer and answer.cited else None
         for passage in dict.fromkeys((*([cited] if cited else []), *(answer.retrieved if answer else ()))):
             if passage.origin is not Origin.RECITED:
-                yield _Met(passage, column, hop.number, passage == cited)
+                yield _FoundPassage(passage, column, hop.number, passage == cited)
 
 
-def _page(passage: Passage) -> object:
-    """Return the identity of a page."""
+def _page_identity(passage: Passage) -> object:
+    """Return a key that is equal for passages of the same page."""
     return urldefrag(passage.url).url if passage.url else (passage.title, passage.source)
 
 
-def _used(met: Sequence[_Met], columns: int) -> PageUsed:
-    uses, texts = [], []
+def _page_used(found: Sequence[_FoundPassage], columns: int) -> PageUsed:
+    uses, cited_texts = [], []
     for column in range(columns):
-        mine = [each for each in met if each.column == column]
-        cited = {each.hop for each in mine if each.cited}
-        uses.append(Use(tuple(sorted(cited)), tuple(sorted({each.hop for each in mine} - cited))))
-        texts.append({each.passage.text for each in mine if each.cited})
-    citing = [each for each in texts if each]
-    return PageUsed(met[0].passage, tuple(uses), bool(citing and set.intersection(*citing)))
+        of_run = [each for each in found if each.column == column]
+        cited = {each.hop for each in of_run if each.cited}
+        uses.append(Use(tuple(sorted(cited)), tuple(sorted({each.hop for each in of_run} - cited))))
+        cited_texts.append({each.passage.text for each in of_run if each.cited})
+    citing = [texts for texts in cited_texts if texts]
+    return PageUsed(found[0].passage, tuple(uses), bool(citing and set.intersection(*citing)))

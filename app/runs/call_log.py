@@ -1,7 +1,7 @@
-"""The log of model calls: a resumed run replays its finished calls, and costly replies are shared between runs.
+"""The log of model calls: a resumed run replays its finished calls, and runs share the replies to costly calls.
 
-A reply is stored by the digest of its request, so no prompt is stored. Replies of costly calls are shared up to a size
-limit, and the least recently used are evicted first. Every other reply belongs to one run and is deleted when it ends.
+A reply is stored by the digest of its request, so no prompt is stored. Shared replies are kept up to a size limit; the
+least recently used are evicted first. Every other reply belongs to one run and is deleted when the run ends.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MEGABYTE = 1_000_000
-TARGET_SHARE = 0.95  # of the size limit: eviction frees more than one reply needs, so that it happens rarely
-UNMEASURED_SHARE = 0.01  # of the size limit: the total is computed again once a process has added this much
+TARGET_SHARE = 0.95  # of the size limit: eviction frees more than one reply needs, so that it is rare
+UNMEASURED_SHARE = 0.01  # of the size limit: after adding this much a process computes the total again
 TOUCH_AFTER = timedelta(minutes=1)  # the last use is stored no more often than this, so that most reads do not write
 
 _calls, _links, _runs = ModelCallRow.__table__, RunCallRow.__table__, RunRow.__table__
@@ -100,10 +100,10 @@ class CallLog:
         self._engine = engine_of(sessions)
         self._limit = megabytes * MEGABYTE
         self._now = now
-        self._unmeasured = float("inf")  # bytes; the first reply has the total computed
+        self._unmeasured_bytes = float("inf")  # so that the first shared reply triggers a measurement
 
     def for_run(self, run_id: str, is_new: bool = False, is_fresh: bool = False) -> RunCalls:
-        """Return the calls of a run. A new one has made none yet; a fresh one neither uses nor adds shared ones."""
+        """Return the calls of a run. A new run has made none yet; a fresh one neither uses nor adds shared replies."""
         return RunCalls(self, run_id, is_new, is_fresh)
 
     def shares(self, call: Call) -> bool:
@@ -134,10 +134,10 @@ class CallLog:
             name = connection.dialect.name
             if shares and size <= self._limit and connection.execute(_ADD_SHARED[name], row).rowcount:
                 connection.execute(_LINK[name], row)
-                self._unmeasured += size
-                if self._unmeasured >= self._limit * UNMEASURED_SHARE:
+                self._unmeasured_bytes += size
+                if self._unmeasured_bytes >= self._limit * UNMEASURED_SHARE:
                     self._measure(connection)
-            else:  # also where another run shared a reply meanwhile: this run has gone on from its own
+            else:  # also where another run shared a reply meanwhile: this run continued with its own
                 connection.execute(_ADD_OWN[name], row)
 
     def size(self) -> tuple[int, int]:
@@ -158,17 +158,17 @@ class CallLog:
         total = connection.scalar(select(func.sum(_calls.c.size_bytes)).where(_calls.c.scope == SHARED)) or 0
         if total > self._limit:
             _evict(connection, float(total) - self._limit * TARGET_SHARE)
-        self._unmeasured = 0.0
+        self._unmeasured_bytes = 0.0
 
 
 class RunCalls:
     """The calls of one run: a `ResponseStore`. A failure of the database is logged once and fails no call."""
 
     def __init__(self, calls: CallLog, run_id: str, is_new: bool, is_fresh: bool) -> None:
-        self._log = calls
+        self._call_log = calls
         self._run_id = run_id
         self._is_fresh = is_fresh
-        self._own: set[str] | None = set() if is_new else None  # the keys of a new run; only these can be stored
+        self._own: set[str] | None = set() if is_new else None  # all keys that a new run stored; unknown for others
         self._has_failed = False
 
     def get(self, call: Call) -> Any | None:
@@ -176,19 +176,19 @@ class RunCalls:
         shares = self._shares(call)
         if not shares and self._own is not None and call.key not in self._own:
             return None
-        reply, is_due = self._attempt(lambda: self._log.find(self._run_id, call.key, shares)) or (None, False)
+        reply, is_due = self._attempt(lambda: self._call_log.find(self._run_id, call.key, shares)) or (None, False)
         if is_due:
-            self._attempt(lambda: self._log.mark_used(self._run_id, call.key))
+            self._attempt(lambda: self._call_log.mark_used(self._run_id, call.key))
         return reply
 
     def put(self, call: Call, reply: Any) -> None:
         """Store the reply to a call; the first one is kept. A run that has ended stores none of its own."""
         if self._own is not None:
             self._own.add(call.key)
-        self._attempt(lambda: self._log.add(self._run_id, call.key, reply, self._shares(call)))
+        self._attempt(lambda: self._call_log.add(self._run_id, call.key, reply, self._shares(call)))
 
     def _shares(self, call: Call) -> bool:
-        return not self._is_fresh and self._log.shares(call)
+        return not self._is_fresh and self._call_log.shares(call)
 
     def _attempt(self, work: Callable[[], T]) -> T | None:
         try:

@@ -225,13 +225,13 @@ class EventStore:
             return _command(connection.scalar(_READ_COMMAND, {"run": run_id}))
 
     def close(self) -> None:
-        """Release all followers: nothing more happens in this process. Events can still be read."""
+        """End the waits of all followers, when this process shuts down. Events can still be read."""
         self._closed = True
         self._notifier.close()
         self._subscribers.notify_all(ended=True)
 
     def _run_states(self, after: Mapping[str, int]) -> _RunStates:
-        """Look at all runs in one statement, so a run seen as ended has no later events than it shows."""
+        """Read the state of all runs in one statement, so that the number of events of an ended run is final."""
         query: tuple[Any, dict[str, Any]] = (_STATE_OF_SEVERAL, {"runs": list(after)})
         if len(after) == 1:  # the usual case; a list is compiled into the statement at each execution
             query = (_STATE_OF_ONE, {"run": next(iter(after))})
@@ -244,15 +244,15 @@ class EventStore:
 
 
 class _RunStates(NamedTuple):
-    """The runs with new events, whether one of these has ended, and whether any run at all is still running."""
+    """The state of followed runs, compared with the events that their follower has read."""
 
-    advanced: tuple[str, ...]
-    has_ended: bool
-    is_running: bool
+    advanced: tuple[str, ...]  # runs with new events
+    has_ended: bool  # whether one of these has ended
+    is_running: bool  # whether any of all the runs is running
 
     @classmethod
     def compare(cls, rows: Sequence[Any], after: Mapping[str, int]) -> Self:
-        """Compare the rows of the runs with the numbers that a follower has read up to."""
+        """Compare the rows of the runs with the number of the last event read of each."""
         advanced = [row for row in rows if row.last_seq > after[row.id]]
         is_running = any(row.state == RUNNING for row in rows)
         return cls(tuple(row.id for row in advanced), any(row.state != RUNNING for row in advanced), is_running)

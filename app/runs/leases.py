@@ -1,9 +1,9 @@
 """Leases on runs: the process that holds a run's lease carries it out.
 
 A lease has an epoch. Acquiring, releasing and stealing it each begin a new one, and the event store refuses appends for
-an ended epoch, so a process that was suspended or shut down cannot append later. A lease
-expires unless its holder renews it: the runs of a dead process are free about LEASE_SECONDS later, once some process
-that watches has missed its renewals for that long. `leased_until` only informs operators.
+an ended epoch, so a process that was suspended or shut down cannot append later. A lease expires unless its holder
+renews it: a dead process's runs are free once another process has seen no renewal for LEASE_SECONDS. The time in
+`leased_until` is for operators; its changes show renewals, and NULL a free run.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Lease:
     run_id: str
     epoch: int
     lost_leases: int = 0
-    """The number of holders of the run that were lost before this one."""
+    """How often an earlier holder of the run let its lease expire."""
     clock: MonotonicClock = field(default_factory=lambda: MonotonicClock(datetime.now(UTC)), compare=False, repr=False)
-    """Times the holder's events: not before earlier events, and monotonic from then on."""
+    """Gives the holder's events their times: monotonic, and not before earlier events of the run."""
 
 
 class Leases:
@@ -114,11 +114,11 @@ class Leases:
         return Lease(run_id, row.epoch, row.cut_offs, MonotonicClock(max(row.now, latest or row.now)))
 
     def expire_stale(self) -> tuple[str, ...]:
-        """Free the runs whose holders have not renewed in time and return them. Each counts one more lost lease."""
+        """Expire the leases that were not renewed in time; return their runs, which are free now."""
         return self._monitor.expire_stale()
 
     def stop_renewing(self, lease: Lease) -> None:
-        """Renew this lease no longer: its run has ended, or the lease is left to expire."""
+        """Stop renewing this lease: its run has ended, or the lease is to expire."""
         with self._lock:
             self._held.discard(lease)
 
@@ -163,16 +163,16 @@ class Leases:
     def free_runs(self, grace_seconds: float = 0.0, queue: str | None = None) -> tuple[str, ...]:
         """Return the unfinished runs without a holder, oldest first, of one queue or both; MAX_FREE_RUNS at most.
 
-        Runs that never had a holder are left out for `grace_seconds` after their creation: they were just queued. One
-        created in the future is not new: the clock was set back.
+        Runs that never had a holder are left out for `grace_seconds` after their creation: they were just queued. A
+        creation in the future does not count as recent: the clock was set back.
         """
-        queued = () if queue is None else (in_queue(queue),)
+        of_queue = () if queue is None else (in_queue(queue),)
         is_young = RunRow.created_at.between(database_now(-grace_seconds), database_now())
         with self._sessions() as session:
             return tuple(
                 session.scalars(
                     select(RunRow.id)
-                    .where(RunRow.state == RUNNING, is_free(), not_(and_(RunRow.epoch == 0, is_young)), *queued)
+                    .where(RunRow.state == RUNNING, is_free(), not_(and_(RunRow.epoch == 0, is_young)), *of_queue)
                     .order_by(RunRow.created_at, RunRow.id)
                     .limit(MAX_FREE_RUNS)
                 )
@@ -198,8 +198,8 @@ _Renewal = tuple[str, int, datetime]
 class LeaseMonitor:
     """Expires leases that were not renewed in time, measured with a monotonic clock.
 
-    Clocks that can be set play no part: the database's, set forward, would take every run from a live holder, and set
-    back would keep those of a dead one. A renewal is any change of `leased_until`. Any number of processes may monitor
+    Wall clocks are not used: the database's, set forward, would expire the leases of live holders and, set back, keep
+    those of dead ones. A renewal is any change of `leased_until`. Any number of processes may monitor
     one database; each lease is expired by one of them.
     """
 
@@ -219,7 +219,7 @@ class LeaseMonitor:
         self._seconds_unchanged: dict[_Renewal, float] = {}
 
     def expire_stale(self) -> tuple[str, ...]:
-        """Check all leases, end the stale ones and return their runs, which are free now.
+        """Expire the leases that were not renewed in time; return their runs, which are free now.
 
         A gap between two checks counts as one missed renewal at most, so that after a database outage, a suspended
         machine or a delayed process the holders have time to renew.

@@ -1,7 +1,7 @@
 """Metrics for Prometheus. Numbers of runs are read from the database at each scrape, the same for all processes;
 durations are measured in the process that carries out the runs.
 
-Importing this takes a third of a second, so only a process with metrics does.
+Importing prometheus_client takes a third of a second, so only processes that serve metrics import this module.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Metrics:
             self._tokens.labels("prompt").inc(event.usage.prompt_tokens)
             self._tokens.labels("completion").inc(event.usage.completion_tokens)
             self._cached.inc(event.usage.cached)
-        elif type(event) in OUTCOMES and (asked := self._asked_at.pop(run_id, None)) is not None:
-            self._hops.labels(OUTCOMES[type(event)]).observe(time.monotonic() - asked)
+        elif type(event) in OUTCOMES and (asked_at := self._asked_at.pop(run_id, None)) is not None:
+            self._hops.labels(OUTCOMES[type(event)]).observe(time.monotonic() - asked_at)
 
     def forget(self, run_id: str) -> None:
         self._asked_at.pop(run_id, None)
@@ -69,7 +69,7 @@ class Metrics:
 
 
 class _CallTimer:
-    """A response store without replies that times calls: used last, it sees each call that is made.
+    """A response store without replies that times calls. As the last store it is asked only about calls to be made.
 
     Failed calls are not timed.
     """
@@ -82,12 +82,12 @@ class _CallTimer:
         self._started_at[call.key] = time.monotonic()
 
     def put(self, call: Call, reply: Any) -> None:
-        if (begun := self._started_at.pop(call.key, None)) is not None:
-            self._seconds.labels(call.model).observe(time.monotonic() - begun)
+        if (started_at := self._started_at.pop(call.key, None)) is not None:
+            self._seconds.labels(call.model).observe(time.monotonic() - started_at)
 
 
 class _DatabaseCollector(Collector):
-    """Counts at each scrape."""
+    """Reads the gauges from the database at each scrape."""
 
     def __init__(self, overview: Overview, followers: Callable[[], int] | None) -> None:
         self._overview = overview

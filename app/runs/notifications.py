@@ -51,7 +51,7 @@ class LocalSubscribers:
 
     @contextmanager
     def subscribe(self, run_ids: Collection[str]) -> Iterator[Subscription]:
-        """Notify the subscription of these runs' events for the length of the block."""
+        """Yield a subscription that is notified of these runs' events inside the block."""
         subscription = Subscription()
         with self._lock:
             for run_id in run_ids:
@@ -72,7 +72,7 @@ class LocalSubscribers:
                 subscription.notify(ended)
 
     def notify_all(self, ended: bool = False) -> None:
-        """Wake all followers: an event was stored in some run."""
+        """Wake all followers, because any run may have new events, or at a shutdown."""
         with self._lock:
             for subscription in set().union(*self._by_run.values()):
                 subscription.notify(ended)
@@ -142,7 +142,7 @@ class RedisNotifier:
             try:
                 with self._client().pubsub(ignore_subscribe_messages=True) as messages:
                     messages.subscribe(CHANNEL)
-                    callback()  # for what was published before
+                    callback()  # events may have been published before
                     self._is_reachable = True
                     while not self._closed.is_set():
                         if messages.get_message(timeout=TIMEOUT_SECONDS) is not None:

@@ -1,4 +1,4 @@
-"""Periodic work on one database: requeue orphaned runs, feed batches, delete expired runs."""
+"""Periodic work on one database: expire leases, requeue orphaned runs, feed batches, delete expired runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DAY_SECONDS = 86_400.0
 
 
 class Scheduler:
-    """Does the periodic work every few seconds. Several processes may do so on one database."""
+    """Does the periodic work every `tick_seconds`. Several processes may do so on one database."""
 
     def __init__(
         self,
@@ -33,6 +33,7 @@ class Scheduler:
         purge: Callable[[], object] = tuple,
         feed: Callable[[], object] = tuple,
     ) -> None:
+        """`purge` and `feed` are called at every tick; `tuple`, the default, does nothing."""
         self._leases = leases
         self._jobs = jobs
         self._tick_seconds = tick_seconds
@@ -41,7 +42,7 @@ class Scheduler:
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        """Begin now, in a thread."""
+        """Start a thread that does the periodic work, beginning now."""
         threading.Thread(target=self._run, name="scheduler", daemon=True).start()
 
     def stop(self) -> None:
@@ -56,7 +57,7 @@ class Scheduler:
         self._purge()
 
     def _requeue_orphans(self) -> None:
-        """Submit the runs that lost their holder, and those whose submission was lost; runs of batches come last."""
+        """Submit unfinished runs without a holder again; those of batches come last."""
         for queue in QUEUES:
             for run_id in self._leases.free_runs(self._jobs.resubmit_after(queue), queue):
                 self._jobs.submit(run_id, queue)
@@ -76,7 +77,7 @@ class Scheduler:
 
 
 class Retention:
-    """Deletes runs for good that ended `days` ago and are not published; 0 keeps them permanently."""
+    """Deletes runs for good that ended more than `days` ago and are not published; 0 keeps all."""
 
     def __init__(self, sessions: sessionmaker[Session], deletion: Deletion, days: int = 0) -> None:
         self._sessions = sessions
@@ -98,5 +99,5 @@ class Retention:
 
 
 def _ended_before(days: int) -> ColumnElement[bool]:
-    long_ago = RunRow.ended_at < database_now(-days * DAY_SECONDS)
-    return and_(RunRow.state != RUNNING, long_ago, RunRow.published_at.is_(None))
+    is_old = RunRow.ended_at < database_now(-days * DAY_SECONDS)
+    return and_(RunRow.state != RUNNING, is_old, RunRow.published_at.is_(None))

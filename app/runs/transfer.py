@@ -1,7 +1,7 @@
-"""Turn a stored run into its report, and an exported report into the events of a run with the same export.
+"""Convert a stored run to its report, and an exported report to the events of a run that exports the same report.
 
-The report is for the exports (docs/api.md), the JSON API and the command line. An imported report is not verified
-here, so its second event marks it as imported.
+Exports (docs/api.md), JSON API and command line share the report. An imported report is not verified here, so the
+second event of its run marks it as imported.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def run_as_dict(run: StoredRun) -> dict[str, Any]:
 
 
 def report_fields(run: StoredRun) -> dict[str, Any]:
-    """Return the fields of the run's RunReport, for it and for its subclasses."""
+    """Return the arguments for RunReport or one of its subclasses that describe the run."""
     report, verdict = run.report, run.report.verdict
     return {
         "version": VERSION,
@@ -107,12 +107,12 @@ def report_fields(run: StoredRun) -> dict[str, Any]:
 
 
 def options_of(options: RunOptions) -> Options:
-    """Return the options as a report has them; the modules are elsewhere in it."""
+    """Return the options in the form of a report, which lists the modules separately."""
     return Options(**{each.name: getattr(options, each.name) for each in fields(Options)})
 
 
 def usage_of(usage: Usage) -> RunUsage:
-    """Return the usage with money to the ninth place, so that the order of addition makes no difference."""
+    """Return the usage in the form of a report, its cost rounded so that the order of addition does not show."""
     cost = None if usage.cost is None else round(usage.cost, 9)
     return RunUsage(**{**asdict(usage), "cost": cost})
 
@@ -147,8 +147,8 @@ def _hop_report(hop: Hop, report: Report) -> RunHop:
 def _evidence(answer: Answer) -> Iterator[Evidence]:
     """Yield every retrieved passage, always including the cited one."""
     cited = answer.cited.passage if answer.cited else None
-    looked_at = answer.retrieved if cited is None or cited in answer.retrieved else (cited, *answer.retrieved)
-    for passage in looked_at:
+    passages = answer.retrieved if cited is None or cited in answer.retrieved else (cited, *answer.retrieved)
+    for passage in passages:
         yield _passage_report(passage, answer.cited if passage == cited else None)
 
 
@@ -191,7 +191,7 @@ def read_export(text: bytes) -> tuple[TimedEvent, ...]:
         exported = REPORT.validate_json(text.removeprefix(b"\xef\xbb\xbf"))
     except ValidationError as error:
         raise rejection(_first_mistake(error)) from None
-    _check(exported)
+    _check_consistency(exported)
     return tuple(_events(exported, _claim(exported)))
 
 
@@ -214,7 +214,7 @@ def _first_mistake(error: ValidationError) -> str:
     return f"{NO_EXPORT}: {f'in {where}, ' if where else ''}{what[:1].lower()}{what[1:]}"
 
 
-def _check(exported: RunReport) -> None:
+def _check_consistency(exported: RunReport) -> None:
     """Raise InvalidInput where valid parts of the report contradict each other."""
     if exported.state == "running":
         raise rejection(f"{NO_EXPORT}: in state, input should be 'verdict', 'failed' or 'interrupted'")
@@ -249,16 +249,16 @@ def _events(exported: RunReport, claim: Claim) -> Iterator[TimedEvent]:
         question = None if exported.branch.question is None else Question(exported.branch.question)
         yield RunBranched(Branch(exported.branch.parent, exported.branch.hop, question)), 0.0
     for hop in exported.hops:
-        yield from _hop(hop)
+        yield from _hop_events(hop)
     last = exported.seconds
-    yield TokensUsed(_usage_beyond_hops(exported)), last
+    yield TokensUsed(_usage_outside_hops(exported)), last
     for _ in range(exported.resumed):
         yield RunResumed("It was cut off."), last
     for failure in exported.failures:
-        yield _trouble(failure), last
+        yield _failure_event(failure), last
     if exported.stopped_because:
         yield QuestioningEnded(exported.stopped_because), last
-    yield _end(exported), last
+    yield _terminal_event(exported), last
 
 
 def _usage(usage: RunUsage) -> Usage:
@@ -270,13 +270,13 @@ def _options(exported: RunReport) -> RunOptions:
     return RunOptions(**asdict(exported.options), modules=modules)
 
 
-def _hop(hop: RunHop) -> Iterator[TimedEvent]:
+def _hop_events(hop: RunHop) -> Iterator[TimedEvent]:
     ended = hop.began + hop.seconds
     yield QuestionAsked(hop.number, Question(hop.question)), hop.began
     yield TokensUsed(_usage(hop.usage)), hop.began
     if hop.answerer is not None:
         yield AnswerFound(hop.number, _answer(hop, hop.answerer)), ended
-    yield _outcome(hop), ended
+    yield _outcome_event(hop), ended
 
 
 def _answer(hop: RunHop, answerer: str) -> Answer:
@@ -292,7 +292,7 @@ def _span(evidence: Evidence) -> Span:
     return Span(_passage(evidence), evidence.start or 0, evidence.end or 0)
 
 
-def _outcome(hop: RunHop) -> Event:
+def _outcome_event(hop: RunHop) -> Event:
     match hop.status:
         case HopStatus.KEPT:
             return HopKept(hop.number, hop.reason)
@@ -300,10 +300,10 @@ def _outcome(hop: RunHop) -> Event:
             return HopSetAside(hop.number, hop.reason)
         case HopStatus.INTERRUPTED:
             return HopInterrupted(hop.number, hop.reason)
-    return HopFailed(hop.number, *_failed(hop.reason))
+    return HopFailed(hop.number, *_split_failure(hop.reason))
 
 
-def _failed(sentence: str) -> tuple[str, str]:
+def _split_failure(sentence: str) -> tuple[str, str]:
     """Split a failure into module and message. Raises InvalidInput for any other sentence."""
     found = _FAILED.fullmatch(sentence)
     if found is None:
@@ -311,13 +311,13 @@ def _failed(sentence: str) -> tuple[str, str]:
     return found["module"], found["message"]
 
 
-def _trouble(sentence: str) -> Event:
-    """Return the event of a failure. A failed step may be repeated in a report; other problems appear once."""
-    return StepFailed(*_failed(sentence)) if _FAILED.fullmatch(sentence) else TroubleMet(sentence)
+def _failure_event(sentence: str) -> Event:
+    """Return the event that reproduces one of a report's failures."""
+    return StepFailed(*_split_failure(sentence)) if _FAILED.fullmatch(sentence) else TroubleMet(sentence)
 
 
-def _usage_beyond_hops(exported: RunReport) -> Usage:
-    """Return the usage beyond the hops'. Raises InvalidInput where the hops made more calls than the run."""
+def _usage_outside_hops(exported: RunReport) -> Usage:
+    """Return the run's usage less that of its hops. Raises InvalidInput where the hops' is greater."""
     total, hops = exported.usage, sum((_usage(hop.usage) for hop in exported.hops), Usage())
     left = Usage(
         total.calls - hops.calls,
@@ -331,7 +331,7 @@ def _usage_beyond_hops(exported: RunReport) -> Usage:
     return left
 
 
-def _end(exported: RunReport) -> Event:
+def _terminal_event(exported: RunReport) -> Event:
     if exported.label is not None:
         rationale = tuple(Sentence(each.text, each.hops) for each in exported.rationale)
         return VerdictReached(Verdict(exported.label, rationale, exported.missing, exported.confidence))

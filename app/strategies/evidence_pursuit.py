@@ -40,9 +40,9 @@ from app.strategies.speculation import Ahead
 class Variant:
     """Differences from the published algorithm: one row of the paper's Table 2."""
 
-    pairs: int = 5  # the wanted number of pairs
+    pairs: int = 5  # n, the number of pairs to collect
     all_at_once: bool = False  # generate all questions in one call, independent of the answers
-    padding: Literal["paraphrase", "repeat", "none"] = "paraphrase"  # how missing pairs are filled
+    padding: Literal["paraphrase", "repeat", "none"] = "paraphrase"  # how missing pairs are made up
     late_verdict: bool = True  # without it, a decision of the pursuer is the verdict
     inflate_to: int = 0  # repeat kept pairs up to this number; the verdict does not use the repetitions
 
@@ -54,7 +54,7 @@ DECIDED = {
     True: "The questioner holds that the answers show the claim to be true.",
     False: "The questioner holds that the answers show the claim to be false.",
 }
-"""The reason text of a decision. A resumed run recognises its decision by this text."""
+"""Reason text for each decision of the pursuer. A resumed run recognises its decision by this text."""
 UNFOUNDED = "The questioner decided without any answer, which does not count."
 REPEATED = "The questioner had nothing to ask but what had been asked."
 
@@ -69,19 +69,19 @@ class EvidencePursuit:
     reasoner: Reasoner
     variant: Variant = Variant()
     speculative: bool = False
-    """Answer questions in parallel; useful when answers are computed on another machine."""
+    """Whether questions are answered in parallel; useful when answers are computed on another machine."""
 
     def run(
         self, claim: Claim, options: RunOptions, so_far: Report | None = None, control: Control | None = None
     ) -> Iterator[Event]:
         """Yield the run's events, the last one terminal. Closed hops of `so_far` are kept."""
         with Ahead(self.speculative, control) as ahead:
-            words = Paraphrases(self.paraphraser, claim, ahead)
-            pursuit = _Pursuit(self, claim, options, Pairs.of(so_far), ahead, words, control)
+            paraphrases = Paraphrases(self.paraphraser, claim, ahead)
+            pursuit = _Pursuit(self, claim, options, Pairs.of(so_far), ahead, paraphrases, control)
             if so_far:
-                pursuit.recall(so_far)
+                pursuit.restore(so_far)
             if not (so_far and so_far.stopped_because):
-                reason = yield from pursuit.question()
+                reason = yield from pursuit.ask_questions()
                 ahead.drop()
                 if control and control.command() is RunCommand.STOP:
                     yield RunInterrupted(control.reason())
@@ -97,78 +97,78 @@ class _Pursuit:
     parts: EvidencePursuit
     claim: Claim
     options: RunOptions
-    trail: Pairs
+    history: Pairs
     ahead: Ahead
-    words: Paraphrases
+    paraphrases: Paraphrases
     control: Control | None = None
-    ended: str = ""  # why the pursuer asks no more questions
-    own: int = 0  # number of hops that the pursuer itself had asked by then
-    opening: tuple[Question, ...] | None = None
+    end_reason: str = ""  # why the pursuer asks no more questions; "" while it does
+    own_count: int = 0  # number of hops when the pursuer's own questions ended
+    prepared: tuple[Question, ...] | None = None  # all questions of an `all_at_once` variant
 
     @property
     def variant(self) -> Variant:
         return self.parts.variant
 
-    def recall(self, so_far: Report) -> None:
-        """Restore how the pursuer's own questions ended, from the judgement or its failure."""
-        if 0 < so_far.judged_after <= len(self.trail.hops):
-            self.ended = so_far.sufficiency.reason if so_far.sufficiency else self._full()
-            self.own = so_far.judged_after
+    def restore(self, so_far: Report) -> None:
+        """Restore why and where the pursuer's own questions ended, if they did."""
+        if 0 < so_far.judged_after <= len(self.history.hops):
+            self.end_reason = so_far.sufficiency.reason if so_far.sufficiency else self._reason_to_ask_no_more()
+            self.own_count = so_far.judged_after
 
-    def question(self) -> Generator[Event, None, str]:
-        """Ask hops until there is no next one; return why the pursuer stopped, or the control's reason."""
+    def ask_questions(self) -> Generator[Event, None, str]:
+        """Ask questions until there is no next one; return why the questions ended."""
         while not (reason := reason_to_stop(self.control)):
             hop = yield from self._next_hop()
             if hop is None:
-                return self.ended
-            self.trail.hops.append(hop)
+                return self.end_reason
+            self.history.hops.append(hop)
         return reason
 
     def conclude(self) -> Iterator[Event]:
         """Give the verdict over all pairs, or the pursuer's decision when there is no late verdict."""
-        decision = next((holds for holds, reason in DECIDED.items() if reason == self.ended), None)
+        decision = next((holds for holds, reason in DECIDED.items() if reason == self.end_reason), None)
         if decision is not None and not self.variant.late_verdict:
             yield VerdictReached(self._decided(decision))
             return
-        context = self.trail.context if self.variant.padding == "repeat" else self.trail.answered
-        yield from conclude(self.parts.reasoner, self.claim, self.trail, context, self.options, self.control)
+        context = self.history.context if self.variant.padding == "repeat" else self.history.answered
+        yield from conclude(self.parts.reasoner, self.claim, self.history, context, self.options, self.control)
 
     def _next_hop(self) -> Generator[Event, None, Hop | None]:
-        """Ask the branch's question, then the pursuer's own, then paraphrases; then repeat pairs."""
-        if self.trail.given:
-            return (yield from self._ask(self.trail.given, "The question has an answer."))
-        hop = None if self.ended else (yield from self._own_hop())
+        """Ask the next question: the branch's, then the pursuer's own, then paraphrases; after these repeat a pair."""
+        if self.history.given:
+            return (yield from self._ask(self.history.given, "The question has an answer."))
+        hop = None if self.end_reason else (yield from self._own_hop())
         if hop is None and self.variant.padding == "paraphrase":
-            hop = yield from self._reworded_hop()
-        if hop is None and self.trail.answered and len(self.trail.context) < self._wanted_in_all():
-            hop = yield from self.trail.repeat()
+            hop = yield from self._paraphrased_hop()
+        if hop is None and self.history.answered and len(self.history.context) < self._repeat_up_to():
+            hop = yield from self.history.repeat()
         return hop
 
     def _own_hop(self) -> Generator[Event, None, Hop | None]:
-        """Ask the question of the pursuer's next step; return None and set `ended` when it asks none."""
-        if full := self._full():
-            yield from self._last_decision(full)
+        """Ask the question of the pursuer's next step; return None and set `end_reason` when it asks none."""
+        if reason := self._reason_to_ask_no_more():
+            yield from self._last_decision(reason)
             return None
-        if stalled := reason_stalled(self._leading_on()):
-            yield from self._judged(Judgement(False, stalled))
+        if stalled := reason_stalled(self._preceding_hops()):
+            yield from self._end_own_questions(Judgement(False, stalled))
             return None
         try:
             step = self._step()
         except CallFailed as error:
-            return (yield from failed(Hop(self.trail.next_number, Question("")), "questioner", error))
-        if isinstance(step, Ask) and self.trail.is_new(step.question):
+            return (yield from failed(Hop(self.history.next_number, Question("")), "questioner", error))
+        if isinstance(step, Ask) and self.history.is_new(step.question):
             return (yield from self._ask(step.question, "The question has an answer."))
-        yield from self._judged(self._judgement(step))
+        yield from self._end_own_questions(self._judgement(step))
         return None
 
     def _step(self) -> Ask | Decide | None:
-        """Return the first question, then the pursuer's next step; with `all_at_once` the next prepared question."""
-        pursuer, asked = self.parts.pursuer, HopHistory(self.trail.asked)
+        """Return the first question or the pursuer's next step; with `all_at_once`, the next prepared question."""
+        pursuer, asked = self.parts.pursuer, HopHistory(self.history.asked)
         if self.variant.all_at_once:
-            if self.opening is None:
-                self.opening = pursuer.first_questions(self.claim, self.variant.pairs)[: self.variant.pairs]
-            left = [question for question in self.opening if self.trail.is_new(question)]
-            self._begin(lambda count: left[:count])
+            if self.prepared is None:
+                self.prepared = pursuer.first_questions(self.claim, self.variant.pairs)[: self.variant.pairs]
+            left = [question for question in self.prepared if self.history.is_new(question)]
+            self._answer_ahead(lambda count: left[:count])
             return Ask(left[0]) if left else None
         if any(hop.question.text for hop in asked.hops):
             return pursuer.next_step(self.claim, asked.context, asked.set_aside)
@@ -180,18 +180,18 @@ class _Pursuit:
             return Judgement(False, REPEATED)
         if step is None:
             return Judgement(False, NOTHING_TO_ASK)
-        return Judgement(True, DECIDED[step.holds]) if self.trail.answered else Judgement(False, UNFOUNDED)
+        return Judgement(True, DECIDED[step.holds]) if self.history.answered else Judgement(False, UNFOUNDED)
 
-    def _judged(self, judgement: Judgement) -> Iterator[Event]:
-        """End the pursuer's own questions; the judgement is reported only when there is a hop."""
-        if self.trail.hops:
+    def _end_own_questions(self, judgement: Judgement) -> Iterator[Event]:
+        """End the pursuer's own questions; the judgement becomes an event only if there is a hop."""
+        if self.history.hops:
             yield SufficiencyJudged(judgement)
-        self.ended, self.own = judgement.reason, len(self.trail.hops)
+        self.end_reason, self.own_count = judgement.reason, len(self.history.hops)
 
-    def _last_decision(self, full: str) -> Iterator[Event]:
-        """Ask for one more step once all pairs are found, if the verdict depends on it."""
-        self.ended, self.own = full, len(self.trail.hops)
-        if self.variant.late_verdict or self.variant.all_at_once or not self.trail.answered:
+    def _last_decision(self, reason: str) -> Iterator[Event]:
+        """End the pursuer's own questions for `reason`; ask for one more step if the verdict needs its decision."""
+        self.end_reason, self.own_count = reason, len(self.history.hops)
+        if self.variant.late_verdict or self.variant.all_at_once or not self.history.answered:
             return
         try:
             step = self._step()
@@ -199,59 +199,59 @@ class _Pursuit:
             yield StepFailed("questioner", str(error))
             return
         if isinstance(step, Decide):
-            yield from self._judged(self._judgement(step))
+            yield from self._end_own_questions(self._judgement(step))
 
-    def _full(self) -> str:
+    def _reason_to_ask_no_more(self) -> str:
         """Return why no further question may be asked, or ""."""
-        pairs = len(self.trail.answered)
+        pairs = len(self.history.answered)
         complete = f"The wanted number of answers is there: {pairs}." if pairs >= self.variant.pairs else ""
-        return complete or limit_reached(self.trail.asked, self.options)
+        return complete or limit_reached(self.history.asked, self.options)
 
-    def _wanted_in_all(self) -> int:
-        """Return the number of pairs up to which kept pairs are repeated."""
+    def _repeat_up_to(self) -> int:
+        """Return the number of pairs that repetitions fill up to; 0 for no repetitions."""
         return max(self.variant.inflate_to, self.variant.pairs if self.variant.padding == "repeat" else 0)
 
-    def _leading_on(self) -> list[Hop]:
-        """Return the hops that the next question depends on; none when all questions were made at once."""
-        made = self.variant.all_at_once and any(hop.question.text for hop in self.trail.hops)
-        return [] if made else [hop for hop in self.trail.asked if hop in self.trail.own]
+    def _preceding_hops(self) -> list[Hop]:
+        """Return the own hops that the next question depends on; none if all questions were prepared at once."""
+        prepared = self.variant.all_at_once and any(hop.question.text for hop in self.history.hops)
+        return [] if prepared else [hop for hop in self.history.asked if hop in self.history.own]
 
-    def _reworded_hop(self) -> Generator[Event, None, Hop | None]:
+    def _paraphrased_hop(self) -> Generator[Event, None, Hop | None]:
         """Ask the next paraphrase; return None when there is none or no further question may be asked."""
-        asked = self.trail.asked
-        base = [hop for hop in asked[: self.own] if hop.status is not HopStatus.FAILED]
-        done = asked[self.own :]
-        broken = len(done) > 1 and all(hop.status is HopStatus.FAILED for hop in done[-2:])
-        if self._full() or broken:
+        asked = self.history.asked
+        base = [hop for hop in asked[: self.own_count] if hop.status is not HopStatus.FAILED]
+        done = asked[self.own_count :]
+        keeps_failing = len(done) > 1 and all(hop.status is HopStatus.FAILED for hop in done[-2:])
+        if self._reason_to_ask_no_more() or keeps_failing:
             return None
-        self._begin(partial(self.words.upcoming, base, len(done), self.trail))
+        self._answer_ahead(partial(self.paraphrases.upcoming, base, len(done), self.history))
         try:
-            found = self.words.next(base, len(done), self.trail)
+            found = self.paraphrases.next(base, len(done), self.history)
         except CallFailed as error:
-            return (yield from failed(Hop(self.trail.next_number, Question("")), "paraphraser", error))
+            return (yield from failed(Hop(self.history.next_number, Question("")), "paraphraser", error))
         if found is None:
             return None
         hop, question = found
         return (yield from self._ask(question, f"The question of hop {hop.number}, in other words."))
 
-    def _begin(self, next_ones: Callable[[int], Iterable[Question]]) -> None:
-        """Start answering the questions that will be asked in any case."""
+    def _answer_ahead(self, next_questions: Callable[[int], Iterable[Question]]) -> None:
+        """Start answering the next questions in parallel; `next_questions(count)` returns them."""
         if self.ahead.on:
-            asked, answered = len(self.trail.asked), len(self.trail.answered)
+            asked, answered = len(self.history.asked), len(self.history.answered)
             room = min(self.variant.pairs - answered, self.options.max_hops - asked, MAX_PARALLEL_ANSWERS)
-            for question in next_ones(room):
+            for question in next_questions(room):
                 self.ahead.begin(("answer", question), partial(self._answer, question))
 
     def _ask(self, question: Question, if_answered: str) -> Generator[Event, None, Hop]:
         find = partial(self.ahead.take, ("answer", question), partial(self._answer, question))
-        return self.trail.ask(question, find, if_answered, self.control)
+        return self.history.ask(question, find, if_answered, self.control)
 
     def _answer(self, question: Question) -> Answer:
         return self.parts.answerer.answer(question, self.claim)
 
     def _decided(self, holds: bool) -> Verdict:
         """Return the decision as a verdict, supported by the pairs that existed when it was made."""
-        pairs = HopHistory(self.trail.hops[: self.own]).context
+        pairs = HopHistory(self.history.hops[: self.own_count]).context
         sentences = (Sentence(f"{hop.question.text} {answer_text(hop)}", (hop.number,)) for hop in pairs)
         closing = Sentence(DECIDED[holds], tuple(hop.number for hop in pairs))
         return Verdict(Label.SUPPORTED if holds else Label.REFUTED, (*sentences, closing))

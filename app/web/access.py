@@ -1,9 +1,9 @@
 """The site password, and limits on starting runs and on guessing the password.
 
-Where SITE_PASSWORD is set, a proof in the signed cookie admits a browser until the password or the signing key
-changes. A program is admitted by an API token (API_TOKENS). /healthz, /metrics (which has its own token) and the static
-files stay open. Reading is not limited, and only requests that started something count. Counts are kept in Redis where
-REDIS_URL is set. While Redis is down, and without it, each process counts in its own memory.
+Where SITE_PASSWORD is set, a browser that has given it gets a proof in its signed cookie, valid until the password or
+the signing key changes; a program sends an API token (API_TOKENS). /healthz, /metrics (which has its own token) and
+the static files stay open. Reading is not limited, and only requests that started something count. Counts are kept in
+Redis where REDIS_URL is set. While Redis is down, and without it, each process counts in its own memory.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _LOCAL = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 
 
 def require_password(app: Flask, settings: Settings) -> None:
-    """Require the password for every page. Register before the functions that respond with pages."""
+    """Require the password for every page. Call before other `before_request` functions that return responses."""
     if settings.site_password:
-        app.before_request(_check_admission)
+        app.before_request(_require_access)
 
 
-def _check_admission() -> ResponseReturnValue | None:
-    """Return the password form, or problem details for the API, unless the client is admitted."""
-    if request.endpoint in OPEN_ENDPOINTS or _is_admitted():
+def _require_access() -> ResponseReturnValue | None:
+    """Return the password form, or problem details for the API, unless the client has access."""
+    if request.endpoint in OPEN_ENDPOINTS or _has_access():
         return None
     if not request.path.startswith(f"{API}/"):
         wanted = iri_to_uri(request.full_path).removesuffix("?") if request.method == "GET" else ""
@@ -72,11 +72,11 @@ def ask() -> ResponseReturnValue:
 
 @site_password.post("/password")
 def enter() -> ResponseReturnValue:
-    """Check the password, admit this browser and redirect to the page that it requested."""
+    """Check the password, give this browser access and redirect to the page that it requested."""
     expected = services().settings.site_password or abort(404)
     if not hmac.compare_digest(request.form.get("password", "").encode(), expected.encode()):
         refused("password")
-        return _again(WRONG_STATUS, "That is not the password.")
+        return _form_again(WRONG_STATUS, "That is not the password.")
     session["let_in"] = _proof()
     session.permanent = True
     return redirect(_on_this_site(request.form.get("wanted", "")), 303)
@@ -84,23 +84,23 @@ def enter() -> ResponseReturnValue:
 
 @on_csrf_error(site_password)
 def _stale(error: CSRFError) -> ResponseReturnValue:
-    return _again(400, STALE)
+    return _form_again(400, STALE)
 
 
 @site_password.errorhandler(InvalidInput)
 def _unreadable(error: InvalidInput) -> ResponseReturnValue:
-    return _again(400, "The password must be text in UTF-8; what arrived was not.")
+    return _form_again(400, "The password must be text in UTF-8; what arrived was not.")
 
 
 @site_password.errorhandler(TooManyRequests)
 def _too_many(error: TooManyRequests) -> ResponseReturnValue:
     wait = seconds_to_wait(error) or 60
-    answer = _again(429, f"Too many wrong passwords came from your address. Please try again in {about(wait)}.")
+    answer = _form_again(429, f"Too many wrong passwords came from your address. Please try again in {about(wait)}.")
     answer.headers["Retry-After"] = str(wait)
     return answer
 
 
-def _again(code: int, notice: str) -> Response:
+def _form_again(code: int, notice: str) -> Response:
     return _form(code, notice, request.form.get("wanted", ""))
 
 
@@ -109,7 +109,7 @@ def _form(code: int, notice: str = "", wanted: str = "") -> Response:
     return Response(page, code, mimetype="text/html")
 
 
-def _is_admitted() -> bool:
+def _has_access() -> bool:
     return hmac.compare_digest(str(session.get("let_in", "")), _proof())
 
 
@@ -146,7 +146,7 @@ REDIS_SECONDS = 0.5
 
 
 def limit_requests(app: Flask, settings: Settings) -> None:
-    """Answer 429 with Retry-After to a client that started as many runs as RATE_LIMIT allows."""
+    """Limit run starts to RATE_LIMIT per client and passwords to PASSWORD_LIMIT; answer 429 beyond."""
     timeouts: dict[str, Any] = {"socket_timeout": REDIS_SECONDS, "socket_connect_timeout": REDIS_SECONDS}
     limiter = Limiter(
         client,

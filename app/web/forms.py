@@ -25,12 +25,12 @@ SINGLE_VALUE = (
     "date",
 )
 RAW_FIELDS = (*CLAIM_FIELDS, "strategy", "answerer", "labels", "corpora", "fresh", "undated", "fact_checks")
-"""Fields that are passed on unchanged."""
+"""Fields that `raw` returns unchanged."""
 
 
 @dataclass(frozen=True)
 class ClaimForm:
-    """The fields exactly as typed, so that a refused form is shown unchanged."""
+    """The fields as typed, so that a form with an error is shown unchanged."""
 
     claim: str = ""
     speaker: str = ""
@@ -96,8 +96,8 @@ class ClaimForm:
             claim=fields.get("sample") or fields.get("claim", ""),
             corpora=tuple(filter(None, fields.getlist("corpora"))) if "corpora" in fields else blank.corpora,
             fresh="fresh" in fields,
-            undated=_ticked("undated", fields, blank.undated),
-            fact_checks=_ticked("fact_checks", fields, blank.fact_checks),
+            undated=_is_ticked("undated", fields, blank.undated),
+            fact_checks=_is_ticked("fact_checks", fields, blank.fact_checks),
             **{name: fields[name] for name in SINGLE_VALUE if name in fields},
         )
 
@@ -105,8 +105,8 @@ class ClaimForm:
         """Return the fields in the form that RunRequest.resolve accepts. An empty label set is omitted."""
         fields = {name: getattr(self, name) for name in RAW_FIELDS if name != "labels" or self.labels}
         number = int(self.max_hops) if re.fullmatch("[0-9]{1,3}", self.max_hops) else None
-        named = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
-        return {**fields, **named, "max_hops": number}
+        converted = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
+        return {**fields, **converted, "max_hops": number}
 
     def selected_model(self, capabilities: Capabilities) -> str | None:
         """Return the language model that gets the claim when the form is submitted unchanged, None for none."""
@@ -117,7 +117,7 @@ class ClaimForm:
         return self.pursuit if self.strategy == PURSUIT else self.preset
 
 
-def _ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
+def _is_ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
     """Return the state of a checkbox that is ticked by default: the page sends an empty value with it."""
     return any(fields.getlist(name)) if name in fields else blank
 

@@ -41,7 +41,7 @@ metrics = Blueprint("metrics", __name__)
 
 
 def log_requests(app: Flask) -> None:
-    """Log method, path, status, milliseconds and run of each request. Register first, so that refusals are logged."""
+    """Log method, path, status, milliseconds and run of each request. Call first, so that refusals are logged too."""
     app.before_request(_start_timer)
     app.after_request(_log_request)
 
@@ -60,12 +60,12 @@ def _log_request(response: Response) -> Response:
     began = g.get("began") or time.perf_counter()
     run_id = g.get("run_id") or (request.view_args or {}).get("run_id")
     level = logging.DEBUG if request.endpoint in QUIET_ENDPOINTS else logging.INFO
-    asked = f"{request.method} {quote(request.path, safe='/')[:MAX_PATH]}"
-    about = f" run {quote(run_id)[:MAX_PATH]}" if run_id else ""
+    method_and_path = f"{request.method} {quote(request.path, safe='/')[:MAX_PATH]}"
+    suffix = f" run {quote(run_id)[:MAX_PATH]}" if run_id else ""
 
     def write() -> None:
         milliseconds = 1000 * (time.perf_counter() - began)
-        access_log.log(level, "%s %d %.0f ms%s", asked, response.status_code, milliseconds, about)
+        access_log.log(level, "%s %d %.0f ms%s", method_and_path, response.status_code, milliseconds, suffix)
 
     if response.mimetype == "text/event-stream":
         response.call_on_close(write)
@@ -77,13 +77,13 @@ def _log_request(response: Response) -> Response:
 def refused(reason: Reason) -> None:
     """Log that the current request is refused, with a pseudonym of the client's address."""
     g.refused = True
-    named = request.view_args or {}
-    about = "".join(f" {kind} {quote(named[f'{kind}_id'])[:64]}" for kind in ("run", "batch") if f"{kind}_id" in named)
-    audit_log.warning("refused (%s): %s %s from %s%s", reason, request.method, request.endpoint, _pseudonym(), about)
+    ids = request.view_args or {}
+    suffix = "".join(f" {kind} {quote(ids[f'{kind}_id'])[:64]}" for kind in ("run", "batch") if f"{kind}_id" in ids)
+    audit_log.warning("refused (%s): %s %s from %s%s", reason, request.method, request.endpoint, _pseudonym(), suffix)
 
 
 def log_refusal_by_status(response: Response) -> Response:
-    """Log a refusal that only the status of the response shows."""
+    """Log a refusal that `refused` has not logged, with the reason that the response's status implies."""
     if (reason := REASON_BY_STATUS.get(response.status_code)) and not g.get("refused"):
         refused(reason)
     return response
@@ -146,7 +146,7 @@ def _component(name: str, state: str, message: str = "", fix: str = "") -> dict[
 
 @metrics.get("/metrics")
 def scrape() -> Response:
-    """Return Prometheus metrics of this process and the database. Needs METRICS_TOKEN; 404 without or for another."""
+    """Return Prometheus metrics of this process and the database. Answer 404 without the token of METRICS_TOKEN."""
     expected = services().settings.metrics_token or abort(404)
     if not hmac.compare_digest(bearer().encode(), expected.encode()):
         refused("token")

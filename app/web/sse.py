@@ -1,9 +1,9 @@
 """Follow running checks over server-sent events.
 
-The messages for a browser are whole pieces of the page that replace each other by id, so one that arrives twice does no
-harm. That matters: after a fatal error htmx's extension opens a new EventSource without Last-Event-ID, and the stream
-starts again where the page began (`?after=`). A run does not depend on its followers; a waiting follower holds only a
-server thread.
+The messages for a browser are whole elements of the page that replace each other by id, so one may arrive twice. This
+happens after a fatal error: htmx's extension then opens a new EventSource without Last-Event-ID, and the stream starts
+again at the event with which the page was loaded (`?after=`). A run does not depend on its followers; a waiting
+follower holds only a server thread.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class MessageSource(Protocol):
 
 
 def advanced(run: StoredRun, events: Sequence[StoredEvent]) -> StoredRun:
-    """Return the run after these events; those that it contains already change nothing."""
+    """Return the run after these events, skipping those that it contains already."""
     for stored in events:
         if stored.seq > run.last_seq:
             run = replace(run, report=apply_event(run.report, stored.event, stored.seconds), last_seq=stored.seq)
@@ -121,7 +121,7 @@ def advanced(run: StoredRun, events: Sequence[StoredEvent]) -> StoredRun:
 
 
 class PageUpdates:
-    """The Renderer for a browser: the pieces of the page that the events changed."""
+    """The Renderer for a browser: the elements of the page that the events changed."""
 
     def __init__(self, run: StoredRun) -> None:
         self.run = run
@@ -160,7 +160,7 @@ class PageUpdates:
     def _buttons_change(self, events: Sequence[StoredEvent]) -> bool:
         """Return whether these events keep the first hop or end the run, which changes the owner's possible actions.
 
-        Buttons are replaced in these cases only, because a button that is replaced while it is pressed has no effect.
+        Buttons are replaced in these cases only, because one that is replaced while it is pressed has no effect.
         The run may have been read after some of these events, so kept hops are counted.
         """
         kept = sum(isinstance(each.event, HopKept) for each in events)
@@ -227,7 +227,10 @@ def stream_messages(source: MessageSource, subject: str) -> Response:
 
 
 def last_seen(runs: int = 1) -> tuple[int, ...]:
-    """Return the number of the last event of each run that the client has seen, joined by "-" as in `id:`."""
+    """Return the number of the last event that the client has seen, for each of `runs` runs; 0 where unknown.
+
+    The client sends the numbers joined by "-", as it got them in `id:`.
+    """
     for text in (request.headers.get("Last-Event-ID", ""), request.args.get("after", "")):
         numbers = text.split("-")
         if len(numbers) == runs and all(number.isascii() and number.isdigit() for number in numbers):
@@ -244,25 +247,25 @@ def _log_failures(subject: str, messages: Iterator[str]) -> Iterator[str]:
 
 
 def _messages(source: MessageSource) -> Iterator[str]:
-    """Yield messages until all runs have ended. Without a free slot, yield what is there once; browsers reconnect."""
+    """Yield messages until all runs have ended. Without a free slot, yield only those of now; browsers reconnect."""
     yield f"retry: {RETRY_MILLISECONDS}\n\n"
     with services().followers.slot() as has_slot:
         while True:
-            asked = time.monotonic()
+            asked_at = time.monotonic()
             new = source.next(TICK_SECONDS if has_slot else 0.0)
             if new:
                 yield new
             if source.ended:
                 yield END
                 return
-            if not has_slot or (not new and time.monotonic() - asked < TICK_SECONDS / 2):
+            if not has_slot or (not new and time.monotonic() - asked_at < TICK_SECONDS / 2):
                 return  # no more events can come: the run was deleted, or this process shuts down
             if not new:
                 yield source.idle() or HEARTBEAT
 
 
 def message(html: str, seq: int | str | None = None) -> str:
-    """Return an SSE message named "update". Its id is the number of the last event in it; none without events."""
-    lines = re.split(r"\r\n|\r|\n", html)  # the line ends of the format; str.splitlines knows more
+    """Return an SSE message named "update"; `seq`, the number of the last event in it, becomes its id."""
+    lines = re.split(r"\r\n|\r|\n", html)  # the line ends of SSE; str.splitlines splits at others too
     head = "" if seq is None else f"id: {seq}\n"
     return f"{head}event: update\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

@@ -1,6 +1,6 @@
-"""The labels of the data sets against the project's own: how they are spelled, and which predictions match them.
+"""The data sets' labels: their spellings, and which of the project's own labels count as right for each.
 
-Two tables hold all of it. docs/evaluation.md shows them to people.
+docs/evaluation.md has the table of the right labels.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from app.domain.model import Label, LabelSet
 
 
 class Gold(StrEnum):
-    """What a data set says of a claim: the project's four labels, and two that must not be folded into them."""
+    """A claim's label in a data set: one of the project's four labels, or one of two that are equivalent to none."""
 
     SUPPORTED = "SUPPORTED"
     REFUTED = "REFUTED"
     NOT_ENOUGH_EVIDENCE = "NOT_ENOUGH_EVIDENCE"
     CONFLICTING_EVIDENCE = "CONFLICTING_EVIDENCE"
     NOT_SUPPORTED = "NOT_SUPPORTED"
-    """HoVer's: refuted and unproven merged."""
+    """HoVer's label for claims that are refuted or unproven."""
     PARTIALLY_SUPPORTED = "PARTIALLY_SUPPORTED"
-    """WiCE's: a part is borne out, which is no conflict."""
+    """WiCE's label for claims that are supported in part, which is different from conflicting evidence."""
 
 
 _S, _R, _N, _C = Label
@@ -35,29 +35,30 @@ MATCHES: dict[Gold, dict[LabelSet, tuple[Label, ...]]] = {
     Gold.CONFLICTING_EVIDENCE: {_TWO: (), _THREE: (), _FOUR: (_C,)},
     Gold.PARTIALLY_SUPPORTED: {_TWO: (), _THREE: (), _FOUR: ()},
 }
-"""The predictions that are right for each label of a data set; rows for which none can be are left out and counted."""
+"""The right predictions for each label of a data set. Rows without any are not scored; their number is reported."""
 
-_SPELLINGS = {
+_OTHER_SPELLINGS = {
     Gold.SUPPORTED: ("supports", "support"),
     Gold.REFUTED: ("refutes", "refute"),
     Gold.NOT_ENOUGH_EVIDENCE: ("not_enough_info",),
     Gold.CONFLICTING_EVIDENCE: ("conflicting_evidence/cherrypicking",),
 }
-_BY_SPELLING = {gold.value.casefold(): gold for gold in Gold} | {
-    spelled: gold for gold, spellings in _SPELLINGS.items() for spelled in spellings
+_GOLD_BY_SPELLING = {gold.value.casefold(): gold for gold in Gold} | {
+    spelled: gold for gold, spellings in _OTHER_SPELLINGS.items() for spelled in spellings
 }
 
 
 def gold_label(written: str) -> Gold | None:
-    """The label that a data set writes in its own way ("Supported", "NOT ENOUGH INFO"); None for one unknown here."""
-    return _BY_SPELLING.get("_".join(written.casefold().split()))
+    """Return the label for a data set's spelling ("Supported", "NOT ENOUGH INFO"), or None if it is unknown."""
+    return _GOLD_BY_SPELLING.get("_".join(written.casefold().split()))
 
 
 def as_gold(predicted: Label | None, gold: Gold, classes: Collection[Gold]) -> str:
-    """The class that a prediction for a row labelled `gold` counts for, in a set that has the labels `classes`.
+    """Return the class that a prediction counts for in the figures per class.
 
-    A match counts for `gold`. Where the set only knows "not supported", so does all else that is not supported. A
-    failed prediction (None) counts for no class: "".
+    `gold` is the row's label, `classes` are the data set's labels. A right prediction counts for `gold`. A wrong one
+    counts for its own label, or for NOT_SUPPORTED if the data set has that and lacks the label. A failed prediction
+    (None) counts for no class: "".
     """
     if predicted is None:
         return ""

@@ -1,4 +1,4 @@
-"""What an evaluation leaves in its folder beside the predictions: figures, table, plots, submission, manifest."""
+"""Write the output files of an evaluation other than the predictions: figures, table, plots, submission, manifest."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from research.evaluation.report import figures_table, measured, mistakes
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Rows with their predictions, in one order. `about` decides the predictions, `notes` are told beside them."""
+    """Rows with their predictions, in the same order."""
 
     rows: Sequence[Row]
     predictions: Sequence[Prediction]
     labels: LabelSet
     seed: int
-    about: dict[str, Any] = field(default_factory=dict)
-    notes: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)  # description that the predictions depend on
+    notes: dict[str, Any] = field(default_factory=dict)  # other facts that the files report
 
     @cached_property
     def figures(self) -> dict[str, Any]:
-        """All figures; `averitec` among them for a set of questions and answers, where pairs were looked for."""
-        found = measured(self.rows, self.predictions, self.labels, self.seed)
+        """Return all figures; with `averitec`, AVeriTeC's own score, if `has_pairs`."""
+        figures = measured(self.rows, self.predictions, self.labels, self.seed)
         if self.has_pairs:
-            found["averitec"] = averitec_scores(self.rows, self.predictions)
-        return found
+            figures["averitec"] = averitec_scores(self.rows, self.predictions)
+        return figures
 
     @property
     def has_pairs(self) -> bool:
-        """Whether evidence was looked for in a set that has gold pairs."""
+        """Return whether the rows have gold question-answer pairs and the predictions searched for evidence."""
         return any(row.asked for row in self.rows) and any(each.pages is not None for each in self.predictions)
 
     @property
     def risk(self) -> list[tuple[float, float]]:
-        """Risk against coverage; a failed prediction is the least sure of all. Empty where nothing says how sure."""
+        """Return the points of risk against coverage; [] if no prediction has a confidence. A missing one is 0."""
         if all(each.confidence is None for each in self.predictions):
             return []
         right = [is_right(row, each, self.labels) for row, each in zip(self.rows, self.predictions, strict=True)]
@@ -53,11 +53,11 @@ class Evaluation:
 
 def write_outputs(evaluation: Evaluation, folder: Path, workers: int) -> None:
     """Write metrics.json, manifest.json, table.md, mistakes.md and the plots, and for AVeriTeC submission.json."""
-    told = evaluation.about | evaluation.notes
+    description = evaluation.about | evaluation.notes
     risk = evaluation.risk
     curve = {"risk_against_coverage": risk} if risk else {}
-    write_json(folder / "metrics.json", told | evaluation.figures | curve)
-    write_json(folder / "manifest.json", manifest(told, evaluation.predictions, workers))
+    write_json(folder / "metrics.json", description | evaluation.figures | curve)
+    write_json(folder / "manifest.json", manifest(description, evaluation.predictions, workers))
     write_text(folder / "table.md", figures_table(evaluation.figures))
     write_text(folder / "mistakes.md", mistakes(evaluation.rows, evaluation.predictions, evaluation.labels))
     draw_confusion(evaluation.figures["confusion"], folder / "confusion.svg")

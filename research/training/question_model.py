@@ -1,6 +1,6 @@
 """Train the question model: an adapter on SmolLM2 that asks the next question, says when to stop, and explains.
 
-One sequence a claim, read left to right; only what the model has to write is trained:
+Each claim is one sequence; the loss covers only the parts that the model has to write:
 
     Claim: ...
     Question: ...        trained: the word and the question
@@ -29,26 +29,29 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from research.claims.data import Asked, VitalClaim, read_claims
 from research.training.adapter import add_adapter, save_adapter
 from research.training.adapter_training import ROWS_AT_ONCE, AdapterSettings, Task, batches, train_adapter
-from research.training.checkpoints import best_device, replacing
+from research.training.checkpoints import best_device, replacing, resume
 from research.training.judge_examples import VITAL
 
 NOT_FOUND = "not found"
 VERDICTS = {"SUPPORTED": "true", "REFUTED": "false", "NOT_ENOUGH_EVIDENCE": "unknown"}
 SET_ASIDE_SHARE = 0.12
-"""Share of the claims in which a question that found nothing comes before the recorded ones."""
+"""Share of the claims in which an unanswered question comes before the recorded ones."""
 BESIDE_SHARE = 0.12
-"""Share of the claims in which an answered question beside the point comes before the recorded ones."""
+"""Share of the claims in which an answered but irrelevant question comes before the recorded ones."""
 MAX_MEASURED = 200
-"""Held-out claims that the learning curve is measured on."""
+"""Maximum number of held-out claims on which the learning curve is measured."""
 IGNORED = -100
 DEFAULTS = AdapterSettings(epochs=2, rank=16, learning_rate=5e-4)
 
 Part = tuple[str, bool]
-"""A piece of the sequence and whether it is trained."""
+"""A piece of the sequence, and whether the loss covers it."""
 
 
 def parts_of(row: VitalClaim, rng: random.Random | None = None, others: Sequence[Asked] = ()) -> list[Part]:
-    """The sequence of a claim. `others` are questions about the same leads, one of which may come first, unanswered."""
+    """Return the sequence of a claim.
+
+    One of `others`, questions of other claims about the same article, may come first, answered or not.
+    """
     parts: list[Part] = [(f"Claim: {row.claim}\n", False)]
     drawn = rng.random() if rng and others else 1.0
     if rng and drawn < SET_ASIDE_SHARE + BESIDE_SHARE:
@@ -58,21 +61,21 @@ def parts_of(row: VitalClaim, rng: random.Random | None = None, others: Sequence
     for asked in row.questions:
         parts += [(f"Question: {asked.question}\n", True), (f"Answer: {asked.answer or NOT_FOUND}\n", False)]
     parts += [("Verdict:", True), (f" {VERDICTS[row.label]}\nExplanation:", False)]
-    if row.style != "balanced":  # those explain the twin that they were made from
+    if row.style != "balanced":  # it has the explanation of the claim that it was made from
         parts.append((f" {row.explanation}<|im_end|>", True))
     return parts
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Token ids and targets of a claim; a target of -100 is not trained."""
+    """Token ids and targets of a claim; the loss leaves out targets that are IGNORED."""
 
     ids: list[int]
     targets: list[int]
 
 
 def encode(parts: Sequence[Part], tokenizer: PreTrainedTokenizerBase) -> Tokens:
-    """Tokenise piece by piece, as generation does, so that bounds between pieces are bounds between tokens."""
+    """Tokenise each piece separately, as generation does, so that no token spans two pieces."""
     ids: list[int] = []
     targets: list[int] = []
     for text, trained in parts:
@@ -83,7 +86,7 @@ def encode(parts: Sequence[Part], tokenizer: PreTrainedTokenizerBase) -> Tokens:
 
 
 def examples_of(rows: Sequence[VitalClaim], tokenizer: PreTrainedTokenizerBase, rng: random.Random) -> list[Tokens]:
-    """The claims' sequences in a form drawn by `rng`."""
+    """Return the claims' sequences, with leading questions drawn by `rng`."""
     by_title: dict[str, list[Asked]] = {}
     for row in rows:
         by_title.setdefault(row.leads[0][0], []).extend(row.questions)
@@ -96,7 +99,7 @@ def examples_of(rows: Sequence[VitalClaim], tokenizer: PreTrainedTokenizerBase, 
 
 
 def loss_of(model: PreTrainedModel, rows: Sequence[Tokens]) -> tuple[torch.Tensor, int]:
-    """Summed cross-entropy over the trained tokens, and how many there are."""
+    """Return the summed cross-entropy over the trained tokens, and their number."""
     width = max(len(row.ids) for row in rows)
     ids = torch.tensor([row.ids + [0] * (width - len(row.ids)) for row in rows], device=model.device)
     mask = torch.tensor([[1] * len(row.ids) + [0] * (width - len(row.ids)) for row in rows], device=model.device)
@@ -118,7 +121,7 @@ def _backward(model: PreTrainedModel, group: Sequence[Tokens]) -> float:
 
 
 def mean_loss(model: PreTrainedModel, rows: Sequence[Tokens]) -> float:
-    """Mean cross-entropy a trained token."""
+    """Return the mean cross-entropy per trained token."""
     total, count = 0.0, 0
     for start in range(0, len(rows), ROWS_AT_ONCE):
         loss, tokens = loss_of(model, rows[start : start + ROWS_AT_ONCE])
@@ -127,7 +130,7 @@ def mean_loss(model: PreTrainedModel, rows: Sequence[Tokens]) -> float:
 
 
 def build(base: Path, settings: AdapterSettings) -> PreTrainedModel:
-    """SmolLM2 in bfloat16 with an adapter in float32."""
+    """Return SmolLM2 in bfloat16 with an untrained adapter in float32."""
     model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.bfloat16, attn_implementation="eager")
     model.requires_grad_(False)
     add_adapter(model.model, settings.rank, settings.first_layer)
@@ -139,18 +142,21 @@ def train(
     base: Path,
     out: Path,
     settings: AdapterSettings = DEFAULTS,
+    start: Path | None = None,
     clock: Callable[[], float] = time.monotonic,
     threads: int = 2,
 ) -> dict:
-    """Train on the claims of the train split and save to `out`; return what training.json says.
+    """Train on the claims of the train split, save to `out` and return the content of training.json.
 
-    `out` gets the adapter as peft's files in float16, training.json, and what train_adapter writes.
+    `start` is the checkpoint of an earlier run, whose weights are the first ones here. `out` gets the adapter as peft's
+    files in float16, training.json, and the files of `train_adapter`.
     """
     torch.manual_seed(settings.seed)
     torch.set_num_threads(threads)
     tokenizer, rng = AutoTokenizer.from_pretrained(base), random.Random(settings.seed)
     seen = [row for row in claims if row.split == "train"]
-    seen += [row for row in seen if row.style == "plain" or row.hops > 1]  # as visitors type; with later questions
+    # Twice: claims in visitors' style, and claims with several questions.
+    seen += [row for row in seen if row.style == "plain" or row.hops > 1]
     order = []
     for _ in range(settings.epochs):
         made = examples_of(seen, tokenizer, rng)
@@ -159,6 +165,8 @@ def train(
     chosen = random.Random(0).sample(dev, min(MAX_MEASURED, len(dev)))
     held_out = [encode(parts_of(row), tokenizer) for row in chosen]
     model = build(base, settings)
+    if start:
+        resume(start, model, {})
     task = Task(
         name=f"{len(claims)} claims {asdict(settings) | {'minutes': None}}",
         order=order,
@@ -179,14 +187,15 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with vital_claims.jsonl")
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--start", type=Path, help="checkpoint of an earlier run to start from")
     parser.add_argument("--threads", type=int, default=2)
     for name in ("epochs", "rank", "first_layer", "learning_rate", "minutes"):
         value = getattr(DEFAULTS, name)
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     options = vars(parser.parse_args())
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    data, base, out, threads = (options.pop(name) for name in ("data", "base", "out", "threads"))
-    train(read_claims(data / VITAL), base, out, replace(DEFAULTS, **options), threads=threads)
+    data, base, out, start, threads = (options.pop(name) for name in ("data", "base", "out", "start", "threads"))
+    train(read_claims(data / VITAL), base, out, replace(DEFAULTS, **options), start, threads=threads)
 
 
 if __name__ == "__main__":

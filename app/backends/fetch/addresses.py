@@ -17,29 +17,29 @@ from app.domain.errors import CallFailed
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Sequence[str]]
-"""A name and a port to addresses; OSError when there are none."""
+"""Function from a host name and a port to addresses. Raises OSError when there are none."""
 Allowed = Callable[[Address], bool]
 
 GLOBAL_UNICAST = ip_network("2000::/3")
-"""All other IPv6 is local, multicast, or IPv4 in disguise: mapped, compatible, 64:ff9b::/96, fec0::/10."""
+"""All other IPv6 addresses are local (fec0::/10), multicast, or contain an IPv4 address (mapped, 64:ff9b::/96)."""
 
 NOT_PUBLIC = tuple(
     map(
         ip_network,
         (
-            "192.0.0.0/24",  # protocol assignments; the metadata of one cloud is here
+            "192.0.0.0/24",  # protocol assignments; has a cloud provider's metadata service
             "192.88.99.0/24",  # relays into 6to4
-            "168.63.129.16/32",  # the platform behind every machine of Azure's
-            "2001::/23",  # protocol assignments: tunnels that hold an IPv4 address, among others
-            "2002::/16",  # 6to4, which holds an IPv4 address
+            "168.63.129.16/32",  # Azure's platform, reachable from each of its machines
+            "2001::/23",  # protocol assignments, among them tunnels, whose addresses contain an IPv4 address
+            "2002::/16",  # 6to4, whose addresses contain an IPv4 address
             "3fff::/20",  # documentation
         ),
     )
 )
-"""Networks that Python's `is_global` accepts (some of them in some versions only)."""
+"""Networks that are not public although `is_global` accepts them, some of them in some versions of Python only."""
 
 _NUMERIC = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)", re.DOTALL)
-"""Last parts of hosts that some resolvers parse as a number: 2130706433, 0x7f.1, 0177.0.0.1."""
+"""Hosts whose last part is a number, which some resolvers parse as an address: 2130706433, 0x7f.1, 0177.0.0.1."""
 
 
 def is_public(address: Address) -> bool:
@@ -50,7 +50,7 @@ def is_public(address: Address) -> bool:
 
 
 def system_resolve(host: str, port: int) -> tuple[str, ...]:
-    """Resolve a name with the system's resolver, the best address first, each once."""
+    """Resolve a name with the system's resolver, best address first, without duplicates."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
 
@@ -60,16 +60,16 @@ def checked_addresses(host: str, port: int, seconds: float, resolve: Resolve, al
 
     A single forbidden address rejects all: a mix of public and internal addresses indicates an attack.
     """
-    literal = _literal(host)
-    found = (literal,) if literal else _looked_up(host, port, seconds, resolve)
-    if not found:
+    literal = _literal_address(host)
+    addresses = (literal,) if literal else _resolve_with_timeout(host, port, seconds, resolve)
+    if not addresses:
         raise CallFailed(f"{host} cannot be found: it has no address.")
-    if not all(_is_allowed(address, allowed) for address in found):
+    if not all(_is_allowed(address, allowed) for address in addresses):
         raise CallFailed(f"{host} was not asked: its address is not on the public internet.")
-    return found
+    return addresses
 
 
-def _literal(host: str) -> str | None:
+def _literal_address(host: str) -> str | None:
     """Return a literal address in canonical form, None for a name. Other numeric spellings are refused."""
     try:
         return str(ip_address(host))
@@ -81,7 +81,7 @@ def _literal(host: str) -> str | None:
         return None
 
 
-def _looked_up(host: str, port: int, seconds: float, resolve: Resolve) -> tuple[str, ...]:
+def _resolve_with_timeout(host: str, port: int, seconds: float, resolve: Resolve) -> tuple[str, ...]:
     """Resolve in a thread that can be abandoned, since the system's resolver has no timeout."""
     answers: queue.SimpleQueue[Sequence[str] | Exception] = queue.SimpleQueue()
 

@@ -25,18 +25,19 @@ PROSE = (
     "//*[self::p or self::li or self::td or self::dd or self::blockquote or self::pre]"
     "[not(@class or @id or @itemprop or .//time or .//abbr or .//*[@class])]"
 )
+"""XPath of plain paragraphs, whose markup gives no metadata."""
 
-_NOTHING = r"[+-]?(?:0+\.?0*|\.0+)(?:[a-z]+|%)?(?=;|!|$)"
-_HIDING = re.compile(
-    rf"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|content-visibility:hidden|opacity:{_NOTHING}|"
-    rf"font-size:(?:{_NOTHING}|[01]px)|color:transparent|transform:scale\(0+\.?0*\)|"
+_ZERO = r"[+-]?(?:0+\.?0*|\.0+)(?:[a-z]+|%)?(?=;|!|$)"
+_HIDING_DECLARATION = re.compile(
+    rf"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|content-visibility:hidden|opacity:{_ZERO}|"
+    rf"font-size:(?:{_ZERO}|[01]px)|color:transparent|transform:scale\(0+\.?0*\)|"
     r"text-indent:-\d{3,}|(?:left|top|right|bottom):-(?:\d{4,}|\d{3,}r?em)|"
     r"clip:rect\((?:[01](?:px)?,?){4}\)|clip-path:(?:inset\((?:50|100)%|circle\(0))"
 )
 """A CSS declaration, without spaces, that hides its element."""
-_TINY = re.compile(r"(?:^|;)(?:max-)?(?:width|height):[01](?:[a-z]+|%)?(?=;|!|$)")
-_CUT = re.compile(r"(?:^|;)overflow(?:-[xy])?:(?:hidden|clip)")
-"""Both together hide an element: it has no size and its overflow is clipped."""
+_NO_SIZE = re.compile(r"(?:^|;)(?:max-)?(?:width|height):[01](?:[a-z]+|%)?(?=;|!|$)")
+_CLIPPED = re.compile(r"(?:^|;)overflow(?:-[xy])?:(?:hidden|clip)")
+"""This and the declaration above hide an element only together: it has no size and its overflow is clipped."""
 
 _CSS_ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?")
 _CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -55,7 +56,7 @@ class HtmlText:
 
 
 class HtmlFailed(Exception):
-    """Reason why a page has no usable text, continuing a sentence that begins with its name."""
+    """A page has no usable text. The message continues a sentence that begins with the page's name."""
 
 
 def read_html(html: str, url: str, seconds: float, memory: int = MEMORY_BYTES) -> HtmlText:
@@ -89,8 +90,8 @@ def extract_text(html: str, url: str) -> HtmlText:
     if tree is None:
         return HtmlText("", "", None)
     remove_hidden(tree)
-    dating = {"original_date": True, "extensive_search": False}
-    metadata: Any = trafilatura.extract_metadata(_without_prose(tree), default_url=url, date_config=dating)
+    date_config = {"original_date": True, "extensive_search": False}
+    metadata: Any = trafilatura.extract_metadata(_without_prose(tree), default_url=url, date_config=date_config)
     for script in tree.xpath("//script"):  # trafilatura extracts text from some when a page has little
         script.drop_tree()
     body: Any = trafilatura.bare_extraction(tree, url=url, include_comments=False)
@@ -108,12 +109,12 @@ def _without_prose(tree: Any) -> Any:
 def remove_hidden(tree: Any) -> None:
     """Remove hidden elements from an lxml tree: by tag, attribute, style, or a class or id that a style hides.
 
-    External style sheets are not fetched, so what only they hide remains. trafilatura's parser drops comments.
+    Elements that only an external style sheet hides remain, since none is fetched. trafilatura's parser drops comments.
     """
-    unseen = tree.xpath("|".join(f"//{each}" for each in HIDDEN_ELEMENTS))
-    unseen += [each for each in tree.xpath("//*[@style]") if _hides(each.get("style"))]
-    unseen += _hidden_by_sheets(tree)
-    for each in unseen:
+    hidden = tree.xpath("|".join(f"//{each}" for each in HIDDEN_ELEMENTS))
+    hidden += [each for each in tree.xpath("//*[@style]") if _hides(each.get("style"))]
+    hidden += _hidden_by_sheets(tree)
+    for each in hidden:
         if each.tag not in ("html", "head", "body") and each.getparent() is not None:
             each.drop_tree()
 
@@ -134,7 +135,7 @@ def _hidden_by_sheets(tree: Any) -> list[Any]:
 def _hides(style: str) -> bool:
     plain = _CSS_ESCAPE.sub(lambda code: chr(min(int(code[1], 16), 0x10FFFF)), _CSS_COMMENT.sub("", style.lower()))
     plain = re.sub(r"\s+", "", plain)
-    return bool(_HIDING.search(plain) or (_TINY.search(plain) and _CUT.search(plain)))
+    return bool(_HIDING_DECLARATION.search(plain) or (_NO_SIZE.search(plain) and _CLIPPED.search(plain)))
 
 
 if __name__ == "__main__":

@@ -25,14 +25,14 @@ from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, entered
 from app.domain.model import Page, SearchHit
 
-_HEADER = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-_META = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+_MARKUP_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]+?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 SNIFFED_BYTES = 4096
-"""Bytes in which a page must declare its character set, and from which it is guessed when it does not."""
+"""Bytes at the start of a page that are searched for a declaration of its character set."""
 
-_WIDER = {
+_SUPERSETS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
     "iso8859-9": "cp1254",
@@ -44,15 +44,15 @@ _WIDER = {
     "shift_jis": "cp932",
     "big5": "big5hkscs",
 }
-"""Character sets that are declared for a larger one which contains them, as browsers know (WHATWG, Encoding)."""
+"""Larger character sets with which browsers decode pages that declare a subset (WHATWG, Encoding)."""
 
-_KNOWN = frozenset(
+_CHARSETS = frozenset(
     "utf-8 utf-16 utf-16-le utf-16-be big5hkscs cp932 cp949 euc_jp gb18030 iso2022_jp koi8-r koi8-u cp866 "
     "mac-roman mac-cyrillic cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 "
     "iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13 iso8859-14 "
     "iso8859-15 iso8859-16".split()
 )
-"""No others: some of Python's codecs are no character sets, and one of them takes hours over a page (punycode)."""
+"""The only codecs used: some of Python's are no character sets, and `punycode` would take hours for a page."""
 
 
 def decode_page(content: bytes, content_type: str = "") -> str:
@@ -60,7 +60,7 @@ def decode_page(content: bytes, content_type: str = "") -> str:
 
     Invalid bytes become U+FFFD.
     """
-    for mark, name in _MARKS:
+    for mark, name in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return content[len(mark) :].decode(name, "replace")
     for name in _candidates(content, content_type):
@@ -69,13 +69,13 @@ def decode_page(content: bytes, content_type: str = "") -> str:
         except UnicodeDecodeError:
             continue
     declared = _declared(content, content_type)
-    return content.decode(declared[0] if declared else _guessed(content), "replace")
+    return content.decode(declared[0] if declared else _detected(content), "replace")
 
 
 def _candidates(content: bytes, content_type: str) -> list[str]:
-    """Return the encodings to try in order. Wrong declarations are commoner than text that is UTF-8 by accident."""
+    """Return the encodings to try in order. UTF-8 comes before the declared ones, which are often wrong."""
     declared = _declared(content, content_type)
-    # Text in these two encodings may also be valid UTF-8.
+    # UTF-16 and ISO-2022-JP come first, since text in them may also be valid UTF-8.
     first = [name for name in declared if name.startswith("utf-16") and b"\0" in content[:SNIFFED_BYTES]]
     if b"\x1b" in content:
         first += [name for name in declared if name == "iso2022_jp"]
@@ -84,8 +84,8 @@ def _candidates(content: bytes, content_type: str) -> list[str]:
 
 def _declared(content: bytes, content_type: str) -> list[str]:
     """Return Python's names of the encodings declared in the header, then in the markup."""
-    markup = _META.search(content[:SNIFFED_BYTES])
-    header = _HEADER.search(content_type)
+    markup = _MARKUP_CHARSET.search(content[:SNIFFED_BYTES])
+    header = _HEADER_CHARSET.search(content_type)
     named = [header[1]] if header else []
     named += [markup[1].decode("ascii", "replace")] if markup else []
     names = []
@@ -94,62 +94,62 @@ def _declared(content: bytes, content_type: str) -> list[str]:
             name = codecs.lookup(each).name
         except LookupError:
             continue
-        names.append(_WIDER.get(name, name))
-    return [name for name in names if name in _KNOWN]
+        names.append(_SUPERSETS.get(name, name))
+    return [name for name in names if name in _CHARSETS]
 
 
-def _guessed(content: bytes) -> str:
+def _detected(content: bytes) -> str:
     """Detect the encoding from the beginning; cp1252, the browsers' default, when that fails."""
     from charset_normalizer import from_bytes
 
     best = from_bytes(content[: 4 * SNIFFED_BYTES]).best()
-    name = _WIDER.get(best.encoding, best.encoding) if best else ""
-    return name if name in _KNOWN else "cp1252"
+    name = _SUPERSETS.get(best.encoding, best.encoding) if best else ""
+    return name if name in _CHARSETS else "cp1252"
 
 
 CACHE_SECONDS = 3600.0
 MAX_SITES = 1000
 DISALLOW_ALL = ("User-agent: *", "Disallow: /")
 MAX_ROBOTS_BYTES = 1024**2
-"""RFC 9309 requires parsers to read at least half of that."""
+"""RFC 9309, section 2.5, requires a limit of at least half of this."""
 
 
 class RobotsCache:
     """Fetches and caches the rules of each site. Thread-safe."""
 
     def __init__(self, http: GuardedHttp, name: str, now: Callable[[], float] = time.monotonic) -> None:
-        """`name` is the product token that robots.txt files use for this program."""
+        """`name` is the product token by which robots.txt files refer to this program."""
         self._http, self._name, self._now = http, name, now
-        self._known: OrderedDict[str, tuple[float, RobotFileParser]] = OrderedDict()
+        self._rules_by_site: OrderedDict[str, tuple[float, RobotFileParser]] = OrderedDict()
         self._lock = threading.Lock()
 
     def check(self, url: str, budget: Budget) -> None:
         """Raise CallFailed if robots.txt disallows this page or cannot be read."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
-        rules = self._recalled(origin) or self._asked(origin, parts.hostname or "", budget)
+        rules = self._cached(origin) or self._fetch_rules(origin, parts.hostname or "", budget)
         if not rules.can_fetch(self._name, url):
             raise CallFailed(f"{parts.hostname} asks that programs do not read this page (its robots.txt).")
 
-    def _recalled(self, origin: str) -> RobotFileParser | None:
+    def _cached(self, origin: str) -> RobotFileParser | None:
         with self._lock:
-            since, rules = self._known.get(origin, (0.0, None))
+            since, rules = self._rules_by_site.get(origin, (0.0, None))
             return rules if self._now() - since < CACHE_SECONDS else None
 
-    def _asked(self, origin: str, host: str, budget: Budget) -> RobotFileParser:
+    def _fetch_rules(self, origin: str, host: str, budget: Budget) -> RobotFileParser:
         try:
-            rules = _rules(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
+            rules = _parse_rules(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
         except CallFailed as error:
             raise CallFailed(f"What programs may read on {host} cannot be known: {error}") from error
         with self._lock:
-            self._known[origin] = (self._now(), rules)
-            self._known.move_to_end(origin)
-            if len(self._known) > MAX_SITES:
-                self._known.popitem(last=False)
+            self._rules_by_site[origin] = (self._now(), rules)
+            self._rules_by_site.move_to_end(origin)
+            if len(self._rules_by_site) > MAX_SITES:
+                self._rules_by_site.popitem(last=False)
         return rules
 
 
-def _rules(reply: Fetched, host: str) -> RobotFileParser:
+def _parse_rules(reply: Fetched, host: str) -> RobotFileParser:
     """Parse a reply: 401 and 403 disallow everything, a missing file allows everything."""
     if reply.status == 429 or reply.status >= 500:
         raise CallFailed(f"{host} answers {reply.status} for its robots.txt.")
@@ -169,17 +169,17 @@ MODEL = "web pages, version 1"
 """The model name of cached calls; a change to the extraction requires a new version."""
 
 FETCH_SECONDS = 15.0
-"""Network time for one page, robots.txt and redirects included."""
+"""Time limit for fetching one page, with its robots.txt and redirects."""
 PARSE_SECONDS = 15.0
 MAX_TEXT_CHARACTERS = 1_000_000
-"""Limit of one page, about three novels."""
+"""Maximum text of one page, about three novels."""
 MAX_TITLE_CHARACTERS = 300
 
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\U000e0000-\U000e0fff]"
 )
-"""Invisible characters, in which a page can hide text for a model. Joiners are kept: some scripts require them."""
+"""Invisible characters, in which a page can hide instructions to a model; not the joiners that some scripts need."""
 
 
 class WebPages:
@@ -203,36 +203,36 @@ class WebPages:
         url = hit.url.partition("#")[0]
         entered(f"reading a page of {self._http.host_of(url)}")
         call = Call(MODEL, {"url": url, "robots": self._robots is not None}, costly=True)
-        page = Page(**cached_call(call, lambda: asdict(self._fetched(url))))
+        page = Page(**cached_call(call, lambda: asdict(self._fetch_page(url))))
         return replace(page, title=page.title or hit.title, published=page.published or hit.published)
 
-    def _fetched(self, url: str) -> Page:
+    def _fetch_page(self, url: str) -> Page:
         budget = Budget(self._fetch_seconds)
         robots = self._robots
         check_allowed: Callable[[str], None] = (lambda at: robots.check(at, budget)) if robots else (lambda at: None)
         reply = self._http.get(url, budget, kinds=_READERS, check_allowed=check_allowed)
         site = reply.host.removeprefix("www.")
         if reply.status != 200:
-            raise CallFailed(f"{site} answers {_phrase(reply.status)} for this page.")
+            raise CallFailed(f"{site} answers {_status_phrase(reply.status)} for this page.")
         read = _read_pdf if reply.content.startswith(b"%PDF-") else _READERS[reply.kind]
         try:
-            found = read(reply, self._parse_seconds)
+            page = read(reply, self._parse_seconds)
         except (PdfFailed, HtmlFailed) as error:
             raise CallFailed(f"The page of {site} {error}.") from error
-        if not (text := _visible(found.text)[:MAX_TEXT_CHARACTERS].strip()):
+        if not (text := _without_invisible(page.text)[:MAX_TEXT_CHARACTERS].strip()):
             raise CallFailed(f"The page of {site} is empty.")
-        title = " ".join(_visible(found.title).split())[:MAX_TITLE_CHARACTERS]
-        return Page(reply.url, title, site, text, found.published)
+        title = " ".join(_without_invisible(page.title).split())[:MAX_TITLE_CHARACTERS]
+        return Page(reply.url, title, site, text, page.published)
 
 
-def _phrase(status: int) -> str:
+def _status_phrase(status: int) -> str:
     try:
         return f"{status} ({HTTPStatus(status).phrase})"
     except ValueError:
         return str(status)
 
 
-def _visible(text: str) -> str:
+def _without_invisible(text: str) -> str:
     return _INVISIBLE.sub("", text)
 
 

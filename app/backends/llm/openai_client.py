@@ -39,7 +39,7 @@ class OpenAITransport:
         self._base_url = base_url
         self._api_key = api_key
         self._client: Any = None
-        self._making = threading.Lock()
+        self._client_lock = threading.Lock()
 
     def post(self, parameters: Mapping[str, Any], seconds: float) -> HttpResult:
         """Request a chat completion and wait at most `seconds`. Never raises."""
@@ -47,12 +47,12 @@ class OpenAITransport:
 
     def open(self) -> Any:
         """Create the client once. This takes a second or two, so do it before a deadline starts."""
-        with self._making:
+        with self._client_lock:
             if self._client is None:
-                self._client = self._make()
+                self._client = self._create_client()
             return self._client
 
-    def _make(self) -> Any:
+    def _create_client(self) -> Any:
         import openai
 
         # At DEBUG these log whole prompts, at INFO a line for every call.
@@ -87,9 +87,9 @@ async def _post(client: Any, parameters: Mapping[str, Any], seconds: float) -> H
 
 SEED = 1
 CHOICE_TOKENS = 16
-"""Enough for an option and the words around it; a longer option gets more."""
+"""Tokens for the reply to a choice: enough for an option and a few words around it. Longer options get more."""
 ALTERNATIVES = 20
-"""Alternatives requested for the first token: OpenAI's maximum."""
+"""Alternatives requested for each token: OpenAI's maximum."""
 
 
 class OpenAIChat:
@@ -103,11 +103,11 @@ class OpenAIChat:
         self._call_seconds = call_seconds
         self._retry_policy = retry_policy or RetryPolicy()
         self._transport = OpenAITransport(model.base_url, model.api_key)
-        self._accepted = ParameterNegotiation(model.model, model.thinking_tokens)
+        self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         """Return the model's reply to `prompt`, up to any of `stop`. Raises CallFailed."""
-        return self._ask(prompt, max_tokens, stop)["text"]
+        return self._cached_reply(prompt, max_tokens, stop)["text"]
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice:
         """Return the option that the model chooses; asks a second time with the options listed if it names none.
@@ -115,16 +115,19 @@ class OpenAIChat:
         Raises UnparseableOutput when the second reply names none either, CallFailed when a call fails.
         """
         tokens = max(CHOICE_TOKENS, *(len(option) for option in options))
-        for asked in (prompt, with_options_listed(prompt, options)):
-            said = self._ask(asked, tokens, alternatives=True)
-            if choice := choose_option(said["text"], said["first"], options):
+        for attempt in (prompt, with_options_listed(prompt, options)):
+            reply = self._cached_reply(attempt, tokens, alternatives=True)
+            if choice := choose_option(reply["text"], reply["first"], options):
                 return choice
         raise UnparseableOutput(f"The language model {self._model.model} chose none of: {', '.join(options)}.")
 
-    def _ask(
+    def _cached_reply(
         self, prompt: str, max_tokens: int, stop: Sequence[str] = (), alternatives: bool = False
     ) -> dict[str, Any]:
-        """Return {"text", "first"}. The cache key is the full request, including parameters that the model refuses."""
+        """Return {"text": the reply, "first": log-probabilities of the alternatives for its first word}.
+
+        The cache key is the full request, including parameters that the model refuses.
+        """
         request: dict[str, Any] = {
             "messages": [{"role": "user", "content": prompt}],
             "max_tokens": max_tokens,
@@ -136,32 +139,32 @@ class OpenAIChat:
         if alternatives:
             request |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
         call = Call(f"{self._model.model} at {self._model.base_url}", request, costly=True)
-        return cached_call(call, lambda: self._made(request))
+        return cached_call(call, lambda: self._request_reply(request))
 
-    def _made(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Retry without refused parameters until the model accepts the request."""
+    def _request_reply(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send the request, and again without the parameters that the model refuses, until it accepts one."""
         if reason := unavailable_reason(self._model):
             raise CallFailed(f"The language model {self.name} cannot be asked. {reason}")
         self._transport.open()
         deadline = self._retry_policy.clock() + self._call_seconds
         while True:
-            sent = self._accepted.adapt(request)
-            outcome = self._retry_policy.run(partial(self._post, sent), deadline, self._model.host)
-            if outcome.status == 200:
-                reply = self._read(outcome)
-                if not (_is_spent(reply) and self._accepted.learn_thinking(sent, request["max_tokens"])):
-                    return {"text": self._text(reply, request.get("stop", ())), "first": reply.first}
-            elif not self._accepted.learn_refusal(outcome, sent):
-                raise CallFailed(error_message(outcome, self._model, self._call_seconds))
+            adapted = self._negotiation.adapt(request)
+            response = self._retry_policy.run(partial(self._post, adapted), deadline, self._model.host)
+            if response.status == 200:
+                reply = self._parsed(response)
+                if not (_is_spent(reply) and self._negotiation.learn_thinking(adapted, request["max_tokens"])):
+                    return {"text": self._text_up_to(reply, request.get("stop", ())), "first": reply.first}
+            elif not self._negotiation.learn_refusal(response, adapted):
+                raise CallFailed(error_message(response, self._model, self._call_seconds))
 
-    def _post(self, sent: Mapping[str, Any], seconds: float) -> HttpResult:
-        return self._transport.post({"model": self._model.model, **sent}, seconds)
+    def _post(self, adapted: Mapping[str, Any], seconds: float) -> HttpResult:
+        return self._transport.post({"model": self._model.model, **adapted}, seconds)
 
-    def _read(self, outcome: HttpResult) -> Reply:
+    def _parsed(self, response: HttpResult) -> Reply:
         """Parse the reply and report its token usage. Raises CallFailed when it is not a chat completion."""
-        reply = parse_reply(outcome)
+        reply = parse_reply(response)
         if reply is None:
-            message = quoted(str(error_of(outcome).get("message", "")), self._model.api_key)
+            message = quoted(str(error_of(response).get("message", "")), self._model.api_key)
             detail = f': "{message}"' if message else ""
             raise CallFailed(f"The server {self._model.host} did not send a language model's reply{detail}.")
         used(Usage(1, reply.prompt_tokens, reply.completion_tokens, cost=self._cost(reply)))
@@ -173,7 +176,7 @@ class OpenAIChat:
             return None
         return (reply.prompt_tokens * prices[0] + reply.completion_tokens * prices[1]) / 1_000_000
 
-    def _text(self, reply: Reply, stop: Sequence[str]) -> str:
+    def _text_up_to(self, reply: Reply, stop: Sequence[str]) -> str:
         """Return the reply's text up to any of `stop`, which the server may have ignored. Raises CallFailed."""
         who = f"The language model {self._model.model} at {self._model.host}"
         if reply.finish == "no choice":
@@ -191,5 +194,5 @@ class OpenAIChat:
 
 
 def _is_spent(reply: Reply) -> bool:
-    """Return whether reasoning used up all tokens."""
+    """Return whether reasoning used up all tokens, so that no text was written."""
     return reply.finish == "length" and not (reply.text or "").strip()

@@ -21,13 +21,13 @@ from app.domain.errors import CallFailed
 T = TypeVar("T")
 
 OMP_WAIT_POLICY = "passive"
-"""OpenMP's wait policy, set before OpenMP is loaded: spinning threads keep busy the cores that others need."""
+"""OpenMP's wait policy, set before OpenMP is loaded: waiting threads must not occupy cores that others need."""
 
 LOAD_SECONDS = 600.0
 """Time limit for loading a model."""
 
 MIN_WAIT_SECONDS = 0.05
-"""Minimum wait between two looks at the clock, which is paused while a model loads."""
+"""Minimum wait before a call checks its deadline again, since its clock is paused while a model loads."""
 
 SHUTDOWN_SECONDS = 2.0
 """Time to wait at exit for running calls: interrupting PyTorch can abort the process."""
@@ -36,30 +36,31 @@ SHUTDOWN_SECONDS = 2.0
 class Inference:
     """Runs calls in worker threads, in order. Threads start when first needed, so after any fork.
 
-    Calls run without their caller's context variables: the caller reports phase and usage. A nested call runs at once.
+    Calls run without their caller's context variables: the caller reports phase and usage. A call made inside another
+    call runs at once in the same thread.
     """
 
     def __init__(self, call_seconds: float | None = None, what: str = "A call of a model", cores: int = 1) -> None:
         """`call_seconds` limits each call, waiting included; None sets no limit. Loading has a limit of its own.
 
-        `what` names a call in error messages. `cores` is the number of worker threads, and of PyTorch's threads in
-        all of them together. A call that starts alone keeps all cores to its end.
+        `what` names a call in error messages. `cores` is the number of worker threads, and the total number of
+        PyTorch threads in them. A call that starts alone keeps all cores until it ends.
         """
         self._call_seconds = float("inf") if call_seconds is None else call_seconds
         self._what = what
         self._cores = cores
         os.environ.setdefault("OMP_WAIT_POLICY", OMP_WAIT_POLICY)
-        self._begin_anew()
-        _all.add(self)
+        self._reset()
+        _instances.add(self)
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         """Reset the state after a fork: the child has no threads, and a lock may have been held."""
         self._changed = threading.Condition()
-        self._waiting: deque[_Item] = deque()
-        self._at_work: list[_Item] = []
-        self._lanes: list[threading.Thread] = []
-        self._leaving = False
-        self._spent_loading = 0.0
+        self._waiting: deque[_QueuedCall] = deque()
+        self._running: list[_QueuedCall] = []
+        self._workers: list[threading.Thread] = []
+        self._stopping = False
+        self._load_seconds = 0.0
         self._loading_since: float | None = None
 
     def run(self, work: Callable[[], T], alone: bool = True) -> T:
@@ -68,158 +69,158 @@ class Inference:
         A call that timed out before its start never runs; one that has started still occupies its worker. Time spent
         loading models does not count. Calls with `alone=False` run concurrently with each other.
         """
-        return self._ask(_Item(work, self._what, self._call_seconds, alone))
+        return self._submit(_QueuedCall(work, self._what, self._call_seconds, alone))
 
     def load(self, work: Callable[[], T]) -> T:
         """Run work that loads a model, as `run` does but limited by LOAD_SECONDS."""
-        return self._ask(_Item(work, "Loading a model", LOAD_SECONDS, loads=True))
+        return self._submit(_QueuedCall(work, "Loading a model", LOAD_SECONDS, is_load=True))
 
-    def _ask(self, item: _Item) -> Any:
-        if threading.current_thread() in self._lanes:
-            self._carry_out(item)
-            return item.outcome()
+    def _submit(self, call: _QueuedCall) -> Any:
+        if threading.current_thread() in self._workers:
+            self._execute(call)
+            return call.result()
         with self._changed:
-            if self._leaving:
+            if self._stopping:
                 raise CallFailed("The process is ending and calls no model any more.")
-            item.asked = self._now(item)
-            self._waiting.append(item)
-            self._ensure_lane()
+            call.queued_at = self._clock(call)
+            self._waiting.append(call)
+            self._ensure_worker()
             self._changed.notify_all()
-            while not item.done and (left := item.asked + item.seconds - self._now(item)) > 0:
-                self._changed.wait(min(max(left, MIN_WAIT_SECONDS), threading.TIMEOUT_MAX))
-            item.given_up = not item.done
-            if item.given_up:
+            while not call.done and (remaining := call.queued_at + call.seconds - self._clock(call)) > 0:
+                self._changed.wait(min(max(remaining, MIN_WAIT_SECONDS), threading.TIMEOUT_MAX))
+            call.abandoned = not call.done
+            if call.abandoned:
                 self._changed.notify_all()  # it may have blocked the calls behind it
-        return item.outcome()
+        return call.result()
 
-    def _now(self, item: _Item) -> float:
-        """Return the item's clock, which is paused for calls while a model loads."""
+    def _clock(self, call: _QueuedCall) -> float:
+        """Return the call's monotonic time, which is paused while a model loads, except for the load itself."""
         now = time.monotonic()
-        if item.loads:
+        if call.is_load:
             return now
         loading = min(now - self._loading_since, LOAD_SECONDS) if self._loading_since is not None else 0.0
-        return now - self._spent_loading - loading
+        return now - self._load_seconds - loading
 
-    def _ensure_lane(self) -> None:
+    def _ensure_worker(self) -> None:
         """Start a worker thread for waiting calls, up to one per core."""
-        if len(self._lanes) < min(self._cores, len(self._at_work) + len(self._waiting)):
-            lane = threading.Thread(target=self._serve, name="inference", daemon=True)
-            lane.start()
-            self._lanes.append(lane)
+        if len(self._workers) < min(self._cores, len(self._running) + len(self._waiting)):
+            worker = threading.Thread(target=self._run_calls, name="inference", daemon=True)
+            worker.start()
+            self._workers.append(worker)
 
-    def _serve(self) -> None:
-        while (taken := self._next()) is not None:
-            item, threads = taken
+    def _run_calls(self) -> None:
+        while (assigned := self._next_call()) is not None:
+            call, threads = assigned
             if self._cores > 1:
-                _use(threads)
-            self._carry_out(item)
+                _set_torch_threads(threads)
+            self._execute(call)
             with self._changed:
-                item.done = True
-                self._at_work.remove(item)
+                call.done = True
+                self._running.remove(call)
                 self._changed.notify_all()
-            del item, taken  # its value may be large, and the next call may be hours away
+            del call, assigned  # the result may be large, and the next call may come hours later
 
-    def _next(self) -> tuple[_Item, int] | None:
-        """Return the first call that is still awaited and its number of cores; None at shutdown."""
+    def _next_call(self) -> tuple[_QueuedCall, int] | None:
+        """Wait for the next call that is still wanted; return it and its number of cores, or None at shutdown."""
         with self._changed:
-            while not self._leaving:
-                while self._waiting and self._waiting[0].given_up:
+            while not self._stopping:
+                while self._waiting and self._waiting[0].abandoned:
                     self._waiting.popleft()
                 if self._waiting and self._has_room_for(self._waiting[0]):
-                    item = self._waiting.popleft()
-                    item.begun = True
-                    self._at_work.append(item)
-                    return item, self._share(item)
+                    call = self._waiting.popleft()
+                    call.started = True
+                    self._running.append(call)
+                    return call, self._cores_for(call)
                 self._changed.wait()
         return None
 
-    def _has_room_for(self, item: _Item) -> bool:
-        return not self._at_work or not (item.alone or any(each.alone for each in self._at_work))
+    def _has_room_for(self, call: _QueuedCall) -> bool:
+        return not self._running or not (call.alone or any(each.alone for each in self._running))
 
-    def _share(self, item: _Item) -> int:
+    def _cores_for(self, call: _QueuedCall) -> int:
         """Return the number of cores for a call: all, or an equal share among concurrent calls."""
-        company = 0 if item.alone else sum(1 for _ in takewhile(lambda each: not each.alone, self._waiting))
-        return max(1, self._cores // min(self._cores, len(self._at_work) + company))
+        concurrent = 0 if call.alone else sum(1 for _ in takewhile(lambda each: not each.alone, self._waiting))
+        return max(1, self._cores // min(self._cores, len(self._running) + concurrent))
 
-    def _carry_out(self, item: _Item) -> None:
-        """Do the work; pause the calls' clock if it loads a model, unless an outer load has paused it."""
-        if not item.loads or self._loading_since is not None:
-            item.carry_out()
+    def _execute(self, call: _QueuedCall) -> None:
+        """Run the call; if it loads a model, pause the clock of other calls, unless an outer load has paused it."""
+        if not call.is_load or self._loading_since is not None:
+            call.execute()
             return
         self._loading_since = began = time.monotonic()
-        item.carry_out()
+        call.execute()
         with self._changed:
-            self._spent_loading += min(time.monotonic() - began, LOAD_SECONDS)
+            self._load_seconds += min(time.monotonic() - began, LOAD_SECONDS)
             self._loading_since = None
 
-    def _leave(self) -> None:
+    def _stop(self) -> None:
         """Start no more calls, and wait briefly for the running ones."""
         with self._changed:
-            self._leaving = True
+            self._stopping = True
             self._changed.notify_all()
-            lanes = list(self._lanes)
+            workers = list(self._workers)
         until = time.monotonic() + SHUTDOWN_SECONDS
-        for lane in lanes:
-            if lane is not threading.current_thread():
-                lane.join(max(0.0, until - time.monotonic()))
+        for worker in workers:
+            if worker is not threading.current_thread():
+                worker.join(max(0.0, until - time.monotonic()))
 
 
-class _Item:
+class _QueuedCall:
     """A queued call and its result."""
 
     def __init__(
-        self, work: Callable[[], Any], what: str, seconds: float, alone: bool = True, loads: bool = False
+        self, work: Callable[[], Any], what: str, seconds: float, alone: bool = True, is_load: bool = False
     ) -> None:
-        self.work, self.what, self.seconds, self.alone, self.loads = work, what, seconds, alone, loads
-        self.asked = 0.0
-        self.begun = self.done = self.given_up = False
+        self.work, self.what, self.seconds, self.alone, self.is_load = work, what, seconds, alone, is_load
+        self.queued_at = 0.0
+        self.started = self.done = self.abandoned = False
         self._value: Any = None
         self._error: BaseException | None = None
 
-    def carry_out(self) -> None:
+    def execute(self) -> None:
         try:
             self._value = self.work()
         except BaseException as error:  # raised in the caller; the worker thread continues
             self._error = error
 
-    def outcome(self) -> Any:
+    def result(self) -> Any:
         """Return the value, raise the work's error, or raise CallFailed after a timeout."""
         try:
-            if self.given_up:
-                raise CallFailed(self._too_long())
+            if self.abandoned:
+                raise CallFailed(self._timeout_message())
             if self._error is not None:
                 raise self._error
             return self._value
         finally:
-            self._error = None  # an error holds the frames that hold it
+            self._error = None  # breaks the reference cycle of an error and its traceback's frames
 
-    def _too_long(self) -> str:
-        if not self.begun:
+    def _timeout_message(self) -> str:
+        if not self.started:
             return f"{self.what} waited {self.seconds:g} seconds for its turn and was given up."
         return f"{self.what} was not done after {self.seconds:g} seconds and was given up."
 
 
-def _use(threads: int) -> None:
+def _set_torch_threads(threads: int) -> None:
     """Set PyTorch's number of threads for calls from this thread, if PyTorch is loaded."""
     torch: Any = sys.modules.get("torch")
-    if hasattr(torch, "set_num_threads"):  # not while another thread is in the middle of importing it
-        torch.get_num_threads()  # in a new thread this sets what the process began with: before what counts here
+    if hasattr(torch, "set_num_threads"):  # missing while another thread is importing PyTorch
+        torch.get_num_threads()  # first in a thread, because it sets the number that the process began with
         torch.set_num_threads(threads)
 
 
-_all: weakref.WeakSet[Inference] = weakref.WeakSet()
+_instances: weakref.WeakSet[Inference] = weakref.WeakSet()
 
 
 @atexit.register
-def _leave_all() -> None:
-    for each in list(_all):
-        each._leave()
+def _stop_all() -> None:
+    for each in list(_instances):
+        each._stop()
 
 
-def _all_begin_anew() -> None:
-    for each in list(_all):
-        each._begin_anew()
+def _reset_all() -> None:
+    for each in list(_instances):
+        each._reset()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_all_begin_anew)
+    os.register_at_fork(after_in_child=_reset_all)

@@ -1,4 +1,8 @@
-"""Load models once, from the hub's cache or a folder, with a version name that identifies the weights."""
+"""Load models once, from the hub's cache or a folder, with a version name that identifies the weights.
+
+Only an explicit command downloads models, never a run. Only safetensors weights are read, and a model's own code is
+never run.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,6 @@ from typing import Any, Generic, TypeVar
 from app.backends.local.inference_queue import Inference
 from app.domain.errors import ModelUnavailable
 from app.domain.instrumentation import entered
-
-# Runs never download models; that takes an explicit command. Only safetensors weights are read, and a model's own code
-# is never run.
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 FETCHED_PATTERNS = ("*.json", "*.safetensors", "*.model", "*.txt")
@@ -38,7 +39,7 @@ def folder_of(name: str) -> Path | None:
 
 
 def why_missing(name: str) -> str:
-    """Return a sentence why this model cannot be loaded; "" when its files are there. Uses no network."""
+    """Return a sentence that says why this model cannot be loaded; "" when its files exist. Uses no network."""
     folder = folder_of(name)
     if folder is None:
         return f"There is no folder {name}." if is_path(name) else f"{name} is not on this machine yet."
@@ -50,7 +51,7 @@ def why_missing(name: str) -> str:
 
 
 def model_folder(name: str, fix: str) -> Path:
-    """Return the folder with the model's files. Raises ModelUnavailable with why_missing's sentence and `fix`."""
+    """Return the folder with the model's files. Raises ModelUnavailable with `why_missing(name)` and `fix`."""
     reason, folder = why_missing(name), folder_of(name)
     if reason or folder is None:
         raise ModelUnavailable(reason.rstrip("."), fix)
@@ -82,7 +83,7 @@ def fetch(name: str) -> Path:
 
 
 def is_path(name: str) -> bool:
-    """Return whether the name is a folder rather than a model on the hub ("owner/model")."""
+    """Return whether the name refers to a folder rather than to a model on the hub ("owner/model")."""
     return name.startswith(("/", ".", "~")) or Path(name).is_dir()
 
 
@@ -115,9 +116,9 @@ class LazyModel(Generic[T]):
             entered(f"loading {self._name}")
         for library in self._libraries:
             _import(library)
-        return self._inference.load(self._once)
+        return self._inference.load(self._load_once)
 
-    def _once(self) -> T:
+    def _load_once(self) -> T:
         if self._model is None:
             self._model = self._read()
         return self._model
@@ -160,11 +161,11 @@ class Pretrained:
 
 @dataclass(frozen=True, slots=True)
 class ModelKind:
-    """A required kind of model: the name of transformers' Auto class, its description, and its head's outputs."""
+    """A kind of model that a module requires."""
 
-    auto: str
-    words: str
-    outputs: int | None = None
+    auto: str  # name of the Auto class in transformers
+    words: str  # description for error messages
+    outputs: int | None = None  # number of the head's outputs, for a head that may be trained anew
 
 
 SEQ2SEQ = ModelKind("AutoModelForSeq2SeqLM", "a sequence-to-sequence model like FLAN-T5")
@@ -196,9 +197,9 @@ def load(name_or_path: str, kind: ModelKind, threads: int, fix: str, untrained: 
     try:
         config = check_kind(folder, name, kind, fix)
         if untrained and kind.outputs:
-            config.num_labels = kind.outputs  # a base may have been trained for something else before
+            config.num_labels = kind.outputs  # the base may have been trained with another head
         auto = getattr(transformers, kind.auto)
-        model, loading_info = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFELY)
+        model, loading_info = auto.from_pretrained(folder, config=config, output_loading_info=True, **_SAFE_OPTIONS)
         if absent := [
             key for key in sorted(loading_info["missing_keys"]) if not untrained or not key.startswith(untrained)
         ]:
@@ -215,27 +216,28 @@ def load(name_or_path: str, kind: ModelKind, threads: int, fix: str, untrained: 
     return Pretrained(tokenizer, model.float().eval(), f"{name} {version}")
 
 
-_SAFELY = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
+_SAFE_OPTIONS = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
 
 
 def _read_special_tokens_as_text(tokenizer: Any) -> None:
     """Tokenize special tokens' names in a text as ordinary text, so that a passage cannot inject control tokens.
 
-    `split_special_tokens` does not cover SentencePiece, whose pieces include them: they are split by a normalizer.
+    `split_special_tokens` has no effect on SentencePiece, whose vocabulary contains the names. A normalizer inserts a
+    space into them.
     """
     from tokenizers import normalizers
 
     names = [each for each in tokenizer.all_special_tokens if each != tokenizer.unk_token and len(each) > 1]
-    known = [
+    recognised = [
         name
         for name in names
         if tokenizer.convert_tokens_to_ids(name) in tokenizer(name, add_special_tokens=False)["input_ids"]
     ]
-    if known and tokenizer.is_fast:
+    if recognised and tokenizer.is_fast:
         backend = tokenizer.backend_tokenizer
         first = [backend.normalizer] if backend.normalizer else []
-        broken = [normalizers.Replace(name, f"{name[0]} {name[1:]}") for name in known]
-        backend.normalizer = normalizers.Sequence([*first, *broken])
+        split_names = [normalizers.Replace(name, f"{name[0]} {name[1:]}") for name in recognised]
+        backend.normalizer = normalizers.Sequence([*first, *split_names])
 
 
 def check_kind(folder: Path, name: str, kind: ModelKind, fix: str) -> Any:

@@ -1,8 +1,8 @@
 """The extractive reader: a question and some passages -> the span that answers it, or no answer.
 
-A 12-layer BERT (MiniLM) of 33 million weights points at the first and last token of the answer; the logits of [CLS]
-say whether the window holds an answer at all, as in BERT's reader for SQuAD 2.0 (Devlin et al., 2019, section 4.3).
-Made by research/training/reader.py.
+A 12-layer BERT (MiniLM) of 33 million weights predicts the first and last token of the answer; the logits of [CLS]
+predict whether the window contains an answer, as in BERT's reader for SQuAD 2.0 (Devlin et al., 2019, section 4.3).
+Trained by research/training/reader.py.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Weights = tuple[BertForQuestionAnswering, Tokenizer, "Decision", str]
 
 
-# int8 quantization with one scale per row, for the weights in the repository. Its cost is in the model's card.
+# int8 quantization with one scale per row, for the weights in the repository.
 
 SCALE = ".scale"
 
@@ -63,7 +63,7 @@ def unpack(packed: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 MAX_WINDOWS = 16
-"""Windows in one forward pass: ten passages, some of which may need two windows."""
+"""Maximum number of windows in one forward pass: ten passages, some of which need two windows."""
 MAX_ANSWER_TOKENS = 24
 _WHO_OR_WHERE = re.compile(r"\s*(who|whose|whom|where)\b", re.IGNORECASE)
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "decision.json")
@@ -74,9 +74,9 @@ LIBRARIES = ("torch", "transformers.models.bert.modeling_bert")
 class Decision:
     """Calibration of a window's best span to the probability that it is the answer, fitted on held-out articles.
 
-    p = sigmoid(answerable * a + span * s + rank * r + bias), where a is the logit "there is an answer here", s the log
-    probability of the span among the window's spans, r the passage's place (0 for the best). Below `threshold` there
-    is no answer.
+    p = sigmoid(answerable * a + span * s + rank * r + bias), where a is the logit that the window contains an answer, s
+    the log probability of the span among the window's spans, and r the passage's rank (0 for the best). If p is below
+    `threshold`, there is no answer.
     """
 
     answerable: float
@@ -86,7 +86,7 @@ class Decision:
     threshold: float
 
     def probability(self, found: BestSpan, rank: int) -> float:
-        """Return the probability for the best span of a window of the passage at position `rank`."""
+        """Return the probability that a window's best span is the answer. `rank` is that of its passage."""
         logit = self.answerable * found.answerable + self.span * found.span + self.rank * rank + self.bias
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
 
@@ -126,15 +126,15 @@ class SpanReader:
         *_, name = self.load()
         texts = [[passage.title, passage.text] for passage in passages]
         call = Call(name, {"question": question.text, "passages": texts})
-        reply = cached_call(call, lambda: self._answered(question, passages))
+        reply = cached_call(call, lambda: self._compute_reply(question, passages))
         if reply["span"] is None:
             return Answer(None, retrieved=tuple(passages), score=reply["score"])
-        place, start, end = reply["span"]
-        cited = Span(passages[place], start, end)
+        index, start, end = reply["span"]
+        cited = Span(passages[index], start, end)
         return Answer(cited.text, cited, tuple(passages), score=reply["score"])
 
-    def _answered(self, question: Question, passages: Sequence[Passage]) -> dict[str, Any]:
-        """Return `span`, the answer as (passage's position, first character, end) or None, and `score` as in `read`."""
+    def _compute_reply(self, question: Question, passages: Sequence[Passage]) -> dict[str, Any]:
+        """Return `span`, the answer as (index of the passage, start, end) or None, and `score` as in `read`."""
         _, _, decision, _ = self.load()
         rated = [
             (decision.probability(best, window.passage), window, best)
@@ -148,7 +148,7 @@ class SpanReader:
         return {"span": span, "score": score}
 
     def find(self, question: Question, passages: Sequence[Passage]) -> list[tuple[Window, BestSpan]]:
-        """Return every window read and its best span, however improbable. Raises as `read` does."""
+        """Return each window that was read with its best span, however improbable. Raises as `read` does."""
         model, tokenizer, _, _ = self.load()
         chosen = _windows(tokenizer, question.text, passages)
         if not chosen:
@@ -163,17 +163,20 @@ class SpanReader:
         if missing:
             raise ModelUnavailable(f"The reader's {', '.join(missing)} cannot be found", fix=fix)
         try:
-            return _loaded_from(self._folder, self._threads)
+            return _load_files(self._folder, self._threads)
         except Exception as error:
             raise ModelUnavailable(f"The reader's files are damaged ({type(error).__name__})", fix=fix) from error
 
 
 def is_plausible(question: str, answer: str) -> bool:
-    """Reject numbers as answers to who and where: the model picks birth years where a birthplace is missing."""
+    """Return False if a question for who or where has a number as its answer.
+
+    The model picks birth years where a birthplace is missing.
+    """
     return not _WHO_OR_WHERE.match(question) or any(letter.isalpha() for letter in answer)
 
 
-def _loaded_from(folder: Path, threads: int) -> Weights:
+def _load_files(folder: Path, threads: int) -> Weights:
     import torch
     from safetensors.torch import load_file
     from transformers import BertConfig, BertForQuestionAnswering
@@ -187,12 +190,12 @@ def _loaded_from(folder: Path, threads: int) -> Weights:
 
 
 def _windows(tokenizer: Tokenizer, question: str, passages: Sequence[Passage]) -> list[Window]:
-    every = [w for place, p in enumerate(passages) for w in windows(tokenizer, question, p.title, p.text, place)]
+    every = [w for index, p in enumerate(passages) for w in windows(tokenizer, question, p.title, p.text, index)]
     return nearest_windows(every, question, passages)
 
 
 def nearest_windows(every: list[Window], question: str, passages: Sequence[Passage]) -> list[Window]:
-    """Return at most MAX_WINDOWS windows, those that share most words with the question.
+    """Return at most MAX_WINDOWS windows: those that share the most words with the question.
 
     Without the limit a book-length page would take minutes.
     """
@@ -220,11 +223,11 @@ def best_spans(model: BertForQuestionAnswering, group: Sequence[Window]) -> list
         raise CallFailed("The reader's output is not a number.")
     answerable = starts[:, 0] + ends[:, 0]
     scores = span_scores(starts, ends, inside)
-    best, places = scores.flatten(1).max(dim=1)
+    best, positions = scores.flatten(1).max(dim=1)  # position: first token * longest + last token
     longest = inside.shape[1]
     return [
-        BestSpan(window.words[place // longest][0], window.words[place % longest][1], logit, span)
-        for window, place, logit, span in zip(group, places.tolist(), answerable.tolist(), best.tolist(), strict=True)
+        BestSpan(window.words[at // longest][0], window.words[at % longest][1], logit, span)
+        for window, at, logit, span in zip(group, positions.tolist(), answerable.tolist(), best.tolist(), strict=True)
     ]
 
 

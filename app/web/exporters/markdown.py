@@ -1,7 +1,7 @@
 """Export a run as Markdown: the claim, the verdict and each hop with the quoted evidence.
 
-Passages without a quote are listed as links only; the JSON export is complete. Text of people and pages is escaped for
-CommonMark and GitHub's dialect, so that it produces no link, markup or HTML.
+Passages without a quote are listed as links only; the JSON export is complete. Text from users and web pages is escaped
+for CommonMark and GitHub's dialect, so that it produces no link, markup or HTML.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ FROM_MEMORY = "from the model’s memory, not a source"
 
 
 def report_as_markdown(run: StoredRun, address: str, notes: Sequence[Note] = ()) -> str:
-    """Return the report of an ended run, with `notes` by the hops that they are on; `address` is its page."""
+    """Return the report of an ended run, each note below its hop; `address` is the URL of the run's page."""
     report = run.report
     blocks = [*_head(run, address), *_verdict(report), *_notes(notes, VERDICT)]
     if not claim_only(report.options):
-        trail = ((*_hop(hop, report), *_notes(notes, hop.number)) for hop in report.hops)
-        blocks += ["## The trail", *(block for blocks_of_hop in trail for block in blocks_of_hop)]
-    return "\n\n".join([*blocks, *_work(report)]) + "\n"
+        sections = ((*_hop(hop, report), *_notes(notes, hop.number)) for hop in report.hops)
+        blocks += ["## The trail", *(block for section in sections for block in section)]
+    return "\n\n".join([*blocks, *_run_details(report)]) + "\n"
 
 
 def _head(run: StoredRun, address: str) -> Iterator[str]:
@@ -93,8 +93,8 @@ def _head(run: StoredRun, address: str) -> Iterator[str]:
     said = [plain(each) for each in (claim.speaker, claim.date) if each]
     if said:
         yield f"Said by {', '.join(said)}" if claim.speaker else f"Said on {said[0]}"
-    kept = "Imported" if run.report.imported else "Checked"
-    yield f"{kept} {moment(run.created_at)}, {link('with Hopcheck', address)}."
+    action = "Imported" if run.report.imported else "Checked"
+    yield f"{action} {moment(run.created_at)}, {link('with Hopcheck', address)}."
 
 
 def _verdict(report: Report) -> Iterator[str]:
@@ -152,7 +152,7 @@ def _evidence(answer: Answer, said_on: str | None) -> Iterator[str]:
 
 
 def _notes(notes: Sequence[Note], hop: int) -> Iterator[str]:
-    """Yield the note on that hop, with its side in bold."""
+    """Yield the note on that hop, agreement or disagreement in bold."""
     for note in notes:
         if note.hop == hop:
             side = {True: "I agree.", False: "I disagree.", None: ""}[note.agrees]
@@ -166,18 +166,18 @@ def _quoted(span: Span) -> str:
 
 
 def _source(passage: Passage, said_on: str | None) -> str:
-    """Return where a passage is from and its date, as a link where it has an address."""
+    """Return the title of a passage, as a link where it has an address, with its source and date."""
     title = passage.title or "A page without a title"
     if passage.origin is Origin.RECITED:
         return f"{plain(title)}, {FROM_MEMORY}"
-    from_there = (passage.source, date_words(passage, said_on))
-    parts = [link(title, web_link(passage)), *(plain(each) for each in from_there if each)]
+    details = (passage.source, date_words(passage, said_on))
+    parts = [link(title, web_link(passage)), *(plain(each) for each in details if each)]
     if passage.origin is Origin.WEB and is_fact_check(passage.url):
         parts.append("a fact-checker’s own article")
     return ", ".join(parts)
 
 
-def _work(report: Report) -> Iterator[str]:
+def _run_details(report: Report) -> Iterator[str]:
     options = report.options
     roles = {role for role, _ in options.modules}
     lines: list[tuple[str, str | None]] = [("strategy", options.strategy)]

@@ -30,7 +30,7 @@ NOTHING_SAID = "Say whether you agree, or write something."
 
 @notes.post("/runs/<run_id>/notes")
 def write(run_id: str) -> ResponseReturnValue:
-    """Write, change or (`remove`) delete the note on a hop."""
+    """Write or change the note on a hop; delete it where the form has `remove`."""
     run = owned(run_id)
     try:
         hop = _hop(run)
@@ -43,11 +43,11 @@ def write(run_id: str) -> ResponseReturnValue:
         return _rejected(run, hop, sent, str(error), 422)
     except NoteChanged:
         return _rejected(run, hop, sent, CHANGED, 409)
-    return _render(_place(run_id, hop)) if _scripted() else redirect(_note_address(run_id, hop), 303)
+    return _render(_place(run_id, hop)) if _is_htmx_request() else redirect(_note_address(run_id, hop), 303)
 
 
 @on_csrf_error(notes)
-def _unsaved(error: CSRFError) -> ResponseReturnValue:
+def _stale_note(error: CSRFError) -> ResponseReturnValue:
     """Return the note as typed, with a valid token."""
     run = owned((request.view_args or {})["run_id"])
     try:
@@ -83,11 +83,11 @@ def _place(run_id: str, hop: int) -> NotePlace:
 
 
 def _rejected(run: StoredRun, hop: int, sent: NoteForm, problem: str, code: int) -> ResponseReturnValue:
-    """Return the note as typed and the error, beside the stored note, which the next submission replaces."""
-    there = _place(run.id, hop)
-    form = NoteForm(sent.agrees, sent.text, there.form.seen)
-    place = NotePlace(run.id, hop, there.note, form, problem)
-    if _scripted():
+    """Return the note as typed, the error and the stored note, which the next submission replaces."""
+    current = _place(run.id, hop)
+    form = NoteForm(sent.agrees, sent.text, current.form.seen)
+    place = NotePlace(run.id, hop, current.note, form, problem)
+    if _is_htmx_request():
         return _render(place)
     return run_page(run, sent_back=place), code
 
@@ -100,7 +100,7 @@ def _note_address(run_id: str, hop: int) -> str:
     return url_for("pages.run", run_id=run_id, _anchor=f"note-{hop}")
 
 
-def _scripted() -> bool:
+def _is_htmx_request() -> bool:
     return "HX-Request" in request.headers
 
 
@@ -163,7 +163,7 @@ def unpublish(run_id: str) -> ResponseReturnValue:
 
 
 @on_csrf_error(publishing)
-def _stale(error: CSRFError) -> ResponseReturnValue:
+def _stale_publishing(error: CSRFError) -> ResponseReturnValue:
     return run_page(owned((request.view_args or {})["run_id"]), STALE), 400
 
 
@@ -176,5 +176,5 @@ def _closed() -> ResponseReturnValue:
 
 
 def _address(label: str, after: str = "") -> str:
-    asked = {"label": label, "after": after}
-    return f"{url_for('publishing.gallery')}?{urlencode({name: value for name, value in asked.items() if value})}"
+    query = {"label": label, "after": after}
+    return f"{url_for('publishing.gallery')}?{urlencode({name: value for name, value in query.items() if value})}"

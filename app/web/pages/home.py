@@ -77,7 +77,7 @@ def _blank_form() -> ClaimForm:
 
 
 def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str, Any]:
-    """Return the variables of claim_form.html, without the database: error pages use them too."""
+    """Return the variables of claim_form.html. Reads no database, because error pages use them too."""
     return {
         "form": form,
         "error": error,

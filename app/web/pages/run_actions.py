@@ -39,7 +39,7 @@ NOTHING_KEPT = "Nothing has been kept yet to base a verdict on. Wait for an answ
 def stop(run_id: str) -> ResponseReturnValue:
     """Stop the run at once; finished hops are kept, the current one is marked as interrupted."""
     owned(run_id)
-    return _done(run_id) if services().runs.interrupt(run_id, STOPPED) else _refused(run_id, ENDED, 409)
+    return _done(run_id) if services().runs.interrupt(run_id, STOPPED) else _with_notice(run_id, ENDED, 409)
 
 
 @steering.post("/runs/<run_id>/conclude")
@@ -47,8 +47,8 @@ def conclude(run_id: str) -> ResponseReturnValue:
     """Request a verdict from the kept pairs; the current hop is abandoned."""
     run = owned(run_id)
     if not run.report.ended and not run.report.context:
-        return _refused(run_id, NOTHING_KEPT, 409)
-    return _done(run_id) if services().runs.conclude(run_id) else _refused(run_id, ENDED, 409)
+        return _with_notice(run_id, NOTHING_KEPT, 409)
+    return _done(run_id) if services().runs.conclude(run_id) else _with_notice(run_id, ENDED, 409)
 
 
 def owned(run_id: str) -> StoredRun:
@@ -64,17 +64,17 @@ def owned(run_id: str) -> StoredRun:
 
 @on_csrf_error(steering)
 def _stale_steering(error: CSRFError) -> ResponseReturnValue:
-    return _refused(owned((request.view_args or {})["run_id"]).id, STALE, 400)
+    return _with_notice(owned((request.view_args or {})["run_id"]).id, STALE, 400)
 
 
 def _done(run_id: str) -> ResponseReturnValue:
-    """Return the buttons for a script, else a redirect to the run's page."""
-    return _buttons(run_id) if _scripted() else redirect(url_for("pages.run", run_id=run_id), 303)
+    """Return the buttons for htmx, else a redirect to the run's page."""
+    return _buttons(run_id) if _is_htmx_request() else redirect(url_for("pages.run", run_id=run_id), 303)
 
 
-def _refused(run_id: str, notice: str, code: int) -> ResponseReturnValue:
-    """Return the notice on the run's page, or with the buttons for a script, which does not swap in error pages."""
-    if _scripted():
+def _with_notice(run_id: str, notice: str, code: int) -> ResponseReturnValue:
+    """Return the run's page with the notice; for htmx, which ignores error pages, the buttons with the notice."""
+    if _is_htmx_request():
         return _buttons(run_id, notice)
     run = services().runs.report(run_id) or abort(404)
     return run_page(run, notice), code
@@ -85,7 +85,7 @@ def _buttons(run_id: str, notice: str = "") -> str:
     return render_template("steered.html", run=run, notice=notice)
 
 
-def _scripted() -> bool:
+def _is_htmx_request() -> bool:
     return "HX-Request" in request.headers
 
 
@@ -217,7 +217,7 @@ def _to_history() -> ResponseReturnValue:
 
 
 def _is_deleted(run_id: str) -> bool:
-    """Return whether this browser has deleted the run and can still restore it."""
+    """Return whether this browser deleted the run and can still restore it."""
     return any(each.id == run_id for each in services().runs.deletion.restorable(session.get("owner", "")))
 
 

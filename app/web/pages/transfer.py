@@ -39,21 +39,21 @@ def as_json(run_id: str) -> ResponseReturnValue:
     run = _run(run_id)
     if not run.report.ended:
         return _not_yet(run)
-    noted = _with_notes(run)
+    has_notes = _includes_notes(run)
     exported = (
-        json_schema.as_json(ExportedRun(**report_fields(run), notes=notes_on(run))) if noted else run_as_dict(run)
+        json_schema.as_json(ExportedRun(**report_fields(run), notes=notes_on(run))) if has_notes else run_as_dict(run)
     )
-    return _file(run, _json(exported), "application/json", "json")
+    return _download(run, _json(exported), "application/json", "json")
 
 
 @exports.get("/runs/<run_id>/export.md")
 def as_markdown(run_id: str) -> ResponseReturnValue:
-    """Return the report as Markdown; `?notes=yes` as in JSON."""
+    """Return the report as Markdown; `?notes=yes` adds the notes, for the owner only."""
     run = _run(run_id)
     if not run.report.ended:
         return _not_yet(run)
-    text = markdown_of(run, notes_on(run) if _with_notes(run) else ())
-    return _file(run, text, "text/markdown", "md")
+    text = markdown_of(run, notes_on(run) if _includes_notes(run) else ())
+    return _download(run, text, "text/markdown", "md")
 
 
 @exports.get("/runs/<run_id>/claimreview.json")
@@ -65,7 +65,7 @@ def as_claim_review(run_id: str) -> ResponseReturnValue:
     review = review_of(run)
     if review is None:
         return run_page(run, NO_REVIEW), 409
-    return _file(run, _json(review), "application/ld+json", "claimreview.json")
+    return _download(run, _json(review), "application/ld+json", "claimreview.json")
 
 
 @exports.get("/export.schema.json")
@@ -81,7 +81,7 @@ def markdown_of(run: StoredRun, notes: Sequence[Note] = ()) -> str:
 
 @exports.app_template_global("review_of")
 def review_of(run: StoredRun) -> dict[str, Any] | None:
-    """Return the run's ClaimReview, None where there is none."""
+    """Return the run's ClaimReview; None for a run without a verdict and for an imported one."""
     return claim_review(run, _address(run), url_for("pages.home", _external=True))
 
 
@@ -89,7 +89,7 @@ def _run(run_id: str) -> StoredRun:
     return services().runs.report(run_id) or abort(404)
 
 
-def _with_notes(run: StoredRun) -> bool:
+def _includes_notes(run: StoredRun) -> bool:
     return request.args.get("notes") == "yes" and may_steer(run)
 
 
@@ -105,11 +105,11 @@ def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
-def _file(run: StoredRun, text: str, mimetype: str, ending: str) -> Response:
+def _download(run: StoredRun, text: str, mimetype: str, extension: str) -> Response:
     """Return a download, named after the ASCII words of the claim."""
     words = "-".join(re.findall("[a-z0-9]+", run.report.claim.text.lower()))[:MAX_NAME].strip("-")
     response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
-    response.headers.set("Content-Disposition", "attachment", filename=f"hopcheck-{words or 'report'}.{ending}")
+    response.headers.set("Content-Disposition", "attachment", filename=f"hopcheck-{words or 'report'}.{extension}")
     return response
 
 
@@ -143,7 +143,7 @@ def _stale(error: CSRFError) -> ResponseReturnValue:
 
 @importing.errorhandler(RequestEntityTooLarge)
 def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
-    """Report the size; the request was refused by its Content-Length, unread."""
+    """Return the form with the size limit; the body was refused by its Content-Length, unread."""
     return _import_page(TOO_LARGE), 413
 
 

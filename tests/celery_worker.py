@@ -1,4 +1,4 @@
-"""A real worker of Celery's in a thread of the test's process."""
+"""A real Celery worker in a thread of the test process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.waiting import LONG
 
 
 def at_work(app: Celery) -> AbstractContextManager:
-    """For the block a worker takes the messages of `app`, one at a time; it leaves when it has done what it does."""
+    """Run a worker for the block; it handles one message of `app` at a time and finishes the current one on exit."""
     return start_worker(
         app, queues=list(QUEUES), pool="threads", concurrency=1, perform_ping_check=False, shutdown_timeout=LONG
     )

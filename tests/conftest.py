@@ -1,4 +1,4 @@
-"""What several folders of tests share."""
+"""Fixtures and hooks shared by several test folders."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ HEAVY = ("models", "jvm", "browser")
 
 
 def heaviness(item: pytest.Item) -> int:
-    """The place of its marker in HEAVY; beyond them all where it has none."""
+    """Return the position of the item's marker in HEAVY, or len(HEAVY) without one."""
     return next((place for place, name in enumerate(HEAVY) if item.get_closest_marker(name)), len(HEAVY))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where several processes share the tests (`make test`), what is heavy begins first and each kind stays in one.
+    """When several processes share the tests (`make test`), run heavy tests first and group each kind in one process.
 
-    So memory holds one set of models and one JVM at a time, and no process is left with the longest file at the end.
-    Of the others each file stays in one process, for what its tests share is made once there.
+    Thus memory holds one set of models and one JVM at a time, and no process is left with the longest file at the end.
+    Every other file also stays in one process, because its tests share fixtures.
     """
     if not hasattr(config, "workerinput"):
         return
@@ -63,7 +63,7 @@ def database_url(tmp_path) -> str:
 
 
 def sqlite_file(folder: Path) -> str:
-    """The address of a new SQLite file in `folder` with the tables in it."""
+    """Return the URL of a new SQLite file in `folder` with the tables in it."""
     file = folder / "hopcheck.sqlite3"
     file.write_bytes(new_database())
     return f"sqlite:///{file}"
@@ -71,7 +71,7 @@ def sqlite_file(folder: Path) -> str:
 
 @cache
 def new_database() -> bytes:
-    """A SQLite file with the tables in it. It is made once: to copy it takes a hundredth of that time."""
+    """Return a SQLite file with the tables in it. It is made once, because copying it is a hundred times faster."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "hopcheck.sqlite3"
         engine = create_engine(f"sqlite:///{file}")
@@ -82,14 +82,14 @@ def new_database() -> bytes:
 
 @event.listens_for(Engine, "connect")
 def wait_for_no_disk(connection: Any, _record: Any) -> None:
-    """What is lost when the machine stops is lost with the tests."""
+    """Turn off fsync: durability does not matter in tests."""
     if isinstance(connection, sqlite3.Connection):
         connection.execute("PRAGMA synchronous = OFF")
 
 
 @pytest.fixture
 def as_served():
-    """Connections to SQLite wait for the disk in this test, as a server's do."""
+    """Let connections to SQLite sync to disk in this test, as a server's do."""
     event.remove(Engine, "connect", wait_for_no_disk)
     yield
     event.listen(Engine, "connect", wait_for_no_disk)
@@ -97,13 +97,13 @@ def as_served():
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory) -> FileSystemBytecodeCache:
-    """Jinja's compiled templates, for all applications of this process: to compile those of one page takes 0.1 s."""
+    """Jinja's compiled templates, shared by all applications of this process: compiling one page's takes 0.1 s."""
     return FileSystemBytecodeCache(str(tmp_path_factory.mktemp("compiled")))
 
 
 @pytest.fixture
 def sessions(database_url):
-    """Sessions on a fresh database, as the application makes them."""
+    """Sessions on a fresh database, created as by the application."""
     engine = create_engine(database_url)
     yield sessionmaker(engine)
     engine.dispose()

@@ -7,7 +7,7 @@
     gate.reached.wait(5); ...; gate.open()            # ... until the test lets it go on
 
 Steps are named "question N", "answer N", "validation N", "sufficiency N" (N counts the calls of that module in the
-run, from 1) and "conclusion 1". In a script an exception stands for a call that raises it.
+run, from 1) and "conclusion 1". An exception in a script is raised by its call.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def passage(text: str, title: str = "Hamlet") -> Passage:
 
 
 def answer(text: str | None, evidence: str = "", title: str = "Hamlet") -> Answer:
-    """An answer that stands in `evidence`, with one more passage that was only looked at."""
+    """Return an answer found in `evidence`, with one more passage that was only retrieved."""
     found = passage(evidence or f"Some say {text or 'nothing'}.", title)
     other = passage("Nothing of use stands here.", "Denmark")
     at = -1 if text is None else found.text.find(text)
@@ -69,7 +69,7 @@ NOT_ENOUGH = Judgement(False, "More is needed.")
 
 @dataclass(frozen=True)
 class ScriptedHop:
-    """One hop: what is asked, what comes back, whether it is kept; the verifier is asked only after a kept one."""
+    """One hop: question, answer, and whether it is kept; the verifier is called only after a kept one."""
 
     question: str | Exception | None
     answer: Answer | Exception = field(default_factory=lambda: answer(None))
@@ -79,7 +79,7 @@ class ScriptedHop:
 
 @dataclass(frozen=True)
 class Script:
-    """A whole run. After its hops the generator has nothing left to ask."""
+    """A whole run. After its hops the generator has no question left."""
 
     hops: tuple[ScriptedHop, ...]
     verdict: Verdict | Exception
@@ -123,7 +123,7 @@ class Gate:
         self._open = threading.Event()
 
     def open(self) -> None:
-        """Let the waiting run, and all later ones, go on."""
+        """Let the waiting run, and all later ones, continue."""
         self._open.set()
 
     def __call__(self, step: str) -> None:
@@ -134,7 +134,7 @@ class Gate:
 
 
 class _Part:
-    """Plays outcomes in turn and keeps what it was asked in `calls`; the last outcome is played again and again."""
+    """Returns outcomes in turn, the last one repeatedly, and records its arguments in `calls`."""
 
     name = ""
 
@@ -155,7 +155,7 @@ class _Part:
 
 
 class ScriptedGenerator(_Part):
-    """Q, playing texts (None: nothing left to ask)."""
+    """The question generator; returns texts (None: no question left)."""
 
     name = "question"
 
@@ -165,7 +165,7 @@ class ScriptedGenerator(_Part):
 
 
 class ScriptedAnswerer(_Part):
-    """A, playing Answers."""
+    """The answerer; returns Answers."""
 
     name = "answer"
 
@@ -174,7 +174,7 @@ class ScriptedAnswerer(_Part):
 
 
 class ScriptedValidator(_Part):
-    """V, playing Judgements."""
+    """The QA validator; returns Judgements."""
 
     name = "validation"
 
@@ -183,7 +183,7 @@ class ScriptedValidator(_Part):
 
 
 class ScriptedVerifier(_Part):
-    """D, playing Judgements."""
+    """The claim verifier; returns Judgements."""
 
     name = "sufficiency"
 
@@ -192,7 +192,7 @@ class ScriptedVerifier(_Part):
 
 
 class ScriptedReasoner(_Part):
-    """R, playing Verdicts."""
+    """The reasoner; returns Verdicts."""
 
     name = "conclusion"
 
@@ -201,7 +201,7 @@ class ScriptedReasoner(_Part):
 
 
 class ScriptedAsker(_Part):
-    """Who is asked about the claim alone, playing Verdicts."""
+    """The baseline asked about the claim alone; returns Verdicts."""
 
     name = "verdict"
 
@@ -210,7 +210,7 @@ class ScriptedAsker(_Part):
 
 
 def scripted_strategy(script: Script = TWO_HOPS, before_step: BeforeStep = lambda step: None) -> QuestionGuided:
-    """The real loop over five scripted modules; made anew for each run, for they count their calls."""
+    """Return the real loop over five scripted modules; made for each run, because they count their calls."""
     asked = [hop for hop in script.hops if isinstance(hop.question, str)]
     answered = [hop for hop in asked if isinstance(hop.answer, Answer)]
     kept = [hop for hop in answered if isinstance(hop.useful, Judgement) and hop.useful.holds]
@@ -265,7 +265,7 @@ class FakeContainer:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def strategy_for(self, options: RunOptions) -> Strategy:
-        """The n-th call gets the n-th script, the last script serves every later call. A baseline takes its verdict."""
+        """Return the strategy of the n-th script for the n-th call, and the last script's for every later call."""
         with self._lock:
             self.asked_for.append(options)
             turn = min(len(self.asked_for), len(self.scripts)) - 1

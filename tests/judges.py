@@ -1,4 +1,4 @@
-"""A judge with fixed probabilities and a reranker by shared words, for the tests of modules that ask one."""
+"""A judge with fixed probabilities and a reranker by shared words, for tests of the modules that use them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.text.sentences import content_words
 
 
 class ScriptedJudge:
-    """Implements EntailmentModel: the same probabilities for every pair; keeps what it was asked."""
+    """Implements EntailmentModel: the same probabilities for every pair; records its input."""
 
     def __init__(self, *probabilities: float) -> None:
         self.probabilities = probabilities
@@ -23,7 +23,7 @@ class ScriptedJudge:
 
 
 class SharedWords:
-    """Implements Reranker: the number of words that a passage shares with the claim, of which one is too few."""
+    """Implements Reranker: the number of words that a passage shares with the claim, minus one."""
 
     def rerank(self, query, passages):
         said = content_words(query)

@@ -1,4 +1,4 @@
-"""A disk that is full for a while, without a disk of its own: no file may grow past a few bytes."""
+"""Simulate a full disk: no file may grow past a few bytes."""
 
 from __future__ import annotations
 

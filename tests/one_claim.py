@@ -1,4 +1,4 @@
-"""The one claim that is checked through every kind of model, each put together by the application's own container.
+"""One claim that is checked with every kind of model, each built by the application's own container.
 
 Embedded (test_embedded.py), a tiny FLAN-T5 and a scripted server over HTTP (test_wiring.py), SmolLM2 behind llama.cpp's
 server (backends/test_openai_real_server.py).
@@ -17,12 +17,12 @@ CLAIM = Claim("The author of Hamlet was born in England.")
 
 
 def checked(container: Container, options: RunOptions) -> Report:
-    """The report of a run of what the container makes of these options."""
+    """Return the report of a run with these options."""
     return followed(container.strategy_for(options), options)[0]
 
 
 def followed(strategy: Strategy, options: RunOptions) -> tuple[Report, list[Event]]:
-    """A run's report, and all that was said on the way."""
+    """Return a run's report and all its events."""
     events: list[Event] = [RunStarted(CLAIM, options)]
     with listening(events.append):
         for event in strategy.run(CLAIM, options):

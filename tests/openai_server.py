@@ -1,10 +1,10 @@
-"""A scripted server that speaks OpenAI's chat protocol over real HTTP on this machine.
+"""A scripted server with OpenAI's chat protocol over real HTTP on this machine.
 
     with OpenAIServer(lambda asked: Reply("Yes")) as server:
         OpenAIChat(ModelSettings("test", "tiny", server.url, "key"), 5).complete("Hello", max_tokens=5)
         assert server.asked[0].prompt == "Hello"
 
-The script is a function of the request, or a list of replies given in turn (the last one again and again).
+The script is a function of the request, or a list of replies sent in turn (the last one repeatedly).
 `play(story)` is a script for whole runs: it plays every prompted module and the reciter.
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as it came in; header names are in small letters."""
+    """One received request; header names are in lower case."""
 
     path: str
     headers: Mapping[str, str]
@@ -31,7 +31,7 @@ class Asked:
 
     @property
     def prompt(self) -> str:
-        """The last message."""
+        """Return the last message."""
         return self.body["messages"][-1]["content"]
 
 
@@ -39,8 +39,8 @@ class Asked:
 class Reply:
     """What the server sends. `text` is cut at the request's stop strings, as a real server does.
 
-    `top`: the first token's likeliest alternatives with their probabilities, told to whoever asks for logprobs.
-    `usage`: prompt and completion tokens, None to tell none. `message` adds to or replaces fields of the message.
+    `top`: the first token's likeliest alternatives with their probabilities, sent when logprobs are requested.
+    `usage`: prompt and completion tokens, None to send none. `message` adds to or replaces fields of the message.
     `body`: sent in place of all that, as JSON, or as it is when it is bytes. `delay`: seconds before anything is sent;
     `drip`: seconds between any two bytes of the body; `cut`: hang up in the middle of the body; `length`: what is said
     of the body's length, None for the truth.
@@ -69,7 +69,7 @@ def error(status: int, message: str = "", *, headers: Mapping[str, str] | None =
 
 
 class OpenAIServer:
-    """The server, up inside the `with` block. `asked` holds every request in order, `url` is its base URL."""
+    """The server, running inside the `with` block. `asked` holds every request in order, `url` is its base URL."""
 
     def __init__(self, script: Script | Sequence[Reply]) -> None:
         self.asked: list[Asked] = []
@@ -81,7 +81,7 @@ class OpenAIServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on, from the moment it is made."""
+        """The port it listens on; known as soon as the object exists."""
         return self._server.server_address[1]
 
     @property
@@ -99,7 +99,7 @@ class OpenAIServer:
         self._server.server_close()
 
     def reply_to(self, asked: Asked) -> Reply:
-        """What the script says; waits as long as the reply is delayed, or until the server goes down."""
+        """Return the script's reply; waits as long as the reply is delayed, or until the server goes down."""
         self.asked.append(asked)
         reply = self._script(asked)
         self._gone.wait(reply.delay)
@@ -125,7 +125,7 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers["Content-Length"])
             headers = {name.lower(): value for name, value in self.headers.items()}
             asked = Asked(self.path, headers, json.loads(self.rfile.read(length)))
-            with suppress(ConnectionError):  # a client that has had enough hangs up
+            with suppress(ConnectionError):  # the client closed the connection
                 self._send(server.reply_to(asked), asked)
 
         def _send(self, reply: Reply, asked: Asked) -> None:
@@ -182,7 +182,7 @@ def _token(top: Mapping[str, float]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Told:
-    """One hop of a story: what is asked, what the model recites about it, and what it answers."""
+    """One hop of a story: the question, the recited passage, and the answer."""
 
     question: str
     passage: str
@@ -224,7 +224,7 @@ ROLES = {
 
 
 def role_of(prompt: str) -> str:
-    """Which module a prompt is of: the words that stand nearest to its end say so."""
+    """Return the module that a prompt belongs to, found by the phrase nearest to its end."""
     words = max(ROLES, key=prompt.rfind)
     if words not in prompt:
         raise ValueError(f"no module's prompt: ...{prompt[-200:]!r}")
@@ -234,7 +234,7 @@ def role_of(prompt: str) -> str:
 def play(story: Story = HAMLET) -> Script:
     """A script that plays every prompted module by what the prompt's own case (after its demonstrations) says.
 
-    Questions are asked in the story's order, the first that the case does not hold yet; the claim verifier is
+    Questions are asked in the story's order, the first one missing from the case; the claim verifier is
     satisfied when all are in it; every pair is useful; the reader and the reciter know the story's questions only.
     """
 

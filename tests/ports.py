@@ -1,4 +1,4 @@
-"""Ports for servers that bind them only later: each is given once, so that no other test's server is there first."""
+"""Free ports for servers that bind them later; each is handed out once, so that no other test can take it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import socket
 from itertools import count
 
 FIRST, EACH = 10_000, 2_000
-"""Where they begin, and how many a process has. Linux hands out 32768 and up to whoever wants any port."""
+"""First port, and number of ports per process. Linux assigns ephemeral ports from 32768."""
 
 _numbers = count(os.getpid())
 
 
 def free_port() -> int:
-    """A port of the loopback where nobody listens, and that this process and its neighbours give nobody else."""
+    """Return a free loopback port that neither this process nor its neighbours hand out again."""
     mine = FIRST + EACH * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     while not _is_free(port := mine + next(_numbers) % EACH):
         pass

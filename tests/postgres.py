@@ -1,4 +1,4 @@
-"""A PostgreSQL of the tests' own: Debian's server in a folder of its own, on a socket that nobody else finds."""
+"""A private PostgreSQL for tests: Debian's server in a temporary folder, on a private socket."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PostgreSQL:
         return URL.create("postgresql+psycopg", USER, database=database, query=query).render_as_string(False)
 
     def make(self) -> None:
-        """Make the server's files, start it, and keep one database with the tables in it to copy."""
+        """Create the server's files, start it, and prepare a template database with the tables."""
         self._call("initdb", "-D", str(self._data), "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         self.start()
         self._administer(f"CREATE DATABASE {TEMPLATE}")
@@ -58,17 +58,17 @@ class PostgreSQL:
         self._call("pg_ctl", "-D", str(self._data), "-l", str(self._folder / "log"), "-w", "-o", options, "start")
 
     def stop(self) -> None:
-        """Stop it at once, whoever is connected."""
+        """Stop it at once, with open connections."""
         self._call("pg_ctl", "-D", str(self._data), "-w", "-m", "immediate", "stop")
 
     def fresh(self, with_tables: bool = True) -> str:
-        """The address of a new database, with the tables or empty."""
+        """Return the URL of a new database, with the tables or empty."""
         name = f"hopcheck_{next(self._numbers)}"
         self._administer(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE if with_tables else 'template0'}")
         return self.url(name)
 
     def drop(self, address: str) -> None:
-        """Remove the database at that address, whoever is connected."""
+        """Remove the database at that URL, with open connections."""
         self._administer(f"DROP DATABASE {make_url(address).database} WITH (FORCE)")
 
     @property
@@ -99,14 +99,14 @@ class PostgreSQL:
 
 
 def programs() -> Path | None:
-    """The folder of Debian's newest PostgreSQL, or of the one on the PATH; None where there is none."""
+    """Return the folder of Debian's newest PostgreSQL, or of the one on the PATH, or None."""
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda each: int(each.parent.name))
     found = shutil.which("pg_ctl")
     return installed[-1] if installed else Path(found).resolve().parent if found else None
 
 
 def memory() -> Path | None:
-    """The folder whose files lie in memory, where there is one with room."""
+    """Return a folder in memory with enough space, if there is one."""
     return MEMORY if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM else None
 
 

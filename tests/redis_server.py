@@ -1,4 +1,4 @@
-"""A Redis of the tests' own: Debian's server on a free port of the loopback, which keeps nothing on disk."""
+"""A private Redis for tests: Debian's server on a free loopback port, without persistence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.waiting import LONG, until
 
 
 class RedisServer:
-    """A server that tests stop, hold still, empty and start again, always at the same address."""
+    """A server that tests can stop, suspend, empty and start again at the same address."""
 
     def __init__(self, program: str, port: int) -> None:
         self._program = program
@@ -29,7 +29,7 @@ class RedisServer:
 
     @property
     def client(self) -> Redis:
-        """A connection of the test's own."""
+        """Return a connection for the test."""
         return Redis.from_url(self.url)
 
     def start(self) -> None:
@@ -39,17 +39,17 @@ class RedisServer:
         until(self._answers, "a Redis that answers")
 
     def stop(self) -> None:
-        """End it; what it held is gone."""
+        """Stop it; its data is lost."""
         if self._process:
             self._process.kill()
             self._process.wait(LONG)
 
     def hold(self) -> None:
-        """Let it hang: connections stand, and nothing is answered."""
+        """Suspend it: connections stay open, and nothing is answered."""
         self._signal(signal.SIGSTOP)
 
     def release(self) -> None:
-        """Let it go on."""
+        """Resume it."""
         self._signal(signal.SIGCONT)
 
     def _signal(self, which: signal.Signals) -> None:

@@ -1,4 +1,4 @@
-"""In CI nothing may be skipped: with REQUIRE_ALL=1 a skipped test, or a skipped file of tests, is a failure.
+"""With REQUIRE_ALL=1, as in CI, a skipped test or a skipped test file is a failure.
 
 `make test` on a machine without Chromium skips the browser tests and says so; `.ci/run` sets REQUIRE_ALL.
 """

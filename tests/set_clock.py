@@ -1,4 +1,4 @@
-"""PostgreSQL's clock set by a test: for one database, and for everybody who connects to it from then on."""
+"""Set PostgreSQL's clock from a test, for one database and all its later connections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ $$ SELECT pg_catalog.clock_timestamp() + ahead FROM set_clock.by $$
 
 
 class SetClock:
-    """Makes a schema that is searched before PostgreSQL's own, with a `clock_timestamp` of its own in it."""
+    """Makes a schema that precedes PostgreSQL's own in the search path, with its own `clock_timestamp`."""
 
     def __init__(self, url: str) -> None:
         self._engine = create_engine(url, isolation_level="AUTOCOMMIT")
@@ -25,7 +25,7 @@ class SetClock:
         )
 
     def set(self, seconds: float) -> None:
-        """Let it be so much ahead of the machine's clock, or behind when below 0."""
+        """Set the clock ahead of the machine's by `seconds`, or behind when below 0."""
         self._do(f"UPDATE set_clock.by SET ahead = make_interval(secs => {seconds})")
 
     def _do(self, *statements: str) -> None:

@@ -9,7 +9,7 @@ from app.domain.instrumentation import Call
 
 
 class JsonStore:
-    """Stores replies as a database does: as JSON. `calls` are those whose replies were put."""
+    """Stores replies as JSON, like a database does. `calls` are the calls with stored replies."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []

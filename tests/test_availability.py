@@ -1,4 +1,4 @@
-"""What can be chosen follows from the settings and from what lies on the machine, and every "no" says what mends it."""
+"""Available choices follow from the settings and the files on the machine, and every refusal names its fix."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def named(choices) -> dict:
     return {choice.name: choice for choice in choices}
 
 
-def test_with_nothing_set_up_only_what_is_local_can_be_had(availability):
+def test_without_settings_only_local_choices_are_available(availability):
     capabilities = availability().capabilities()
     assert [choice.name for choice in capabilities.strategies if choice.available] == [GUIDED, PURSUIT]
     assert [choice.name for choice in capabilities.presets if choice.available] == ["local"]
@@ -45,14 +45,14 @@ def test_with_nothing_set_up_only_what_is_local_can_be_had(availability):
     assert not [choice for choice in capabilities.models if choice.available]
 
 
-def test_every_choice_that_cannot_be_had_says_why_and_what_makes_it_so(availability):
+def test_every_unavailable_choice_has_a_reason_and_a_fix(availability):
     refused = [c for group in availability().catalogue() for c in group.choices if not c.available]
     assert {"prompted", "flan-t5", "reciter-reader", "direct", "vital"} <= {choice.name for choice in refused}
     assert [choice.reason for choice in refused if not choice.reason.endswith(".")] == []
     assert all(choice.mend for choice in refused)
 
 
-def test_a_configured_language_model_opens_what_needs_one_and_says_who_gets_the_claims(availability):
+def test_a_configured_language_model_enables_its_choices_and_names_its_destination(availability):
     capabilities = availability(BIG, HOME).capabilities()
     assert named(capabilities.presets)["prompted"].available
     assert named(capabilities.answerers)["reciter-reader"].available
@@ -61,8 +61,8 @@ def test_a_configured_language_model_opens_what_needs_one_and_says_who_gets_the_
     assert named(capabilities.models)["home"].destination is None
 
 
-def test_of_a_search_engine_every_host_is_named_that_may_get_a_query_when_it_fails(tmp_path):
-    """An operator's own SearXNG tells nobody who asks, but the engine that steps in for it is told the claim."""
+def test_a_search_engine_names_every_host_that_may_get_a_query(tmp_path):
+    """An operator's own SearXNG has no destination, but the engine used when it fails does."""
     own = {"INSTANCE": str(tmp_path), "SEARXNG_URL": "http://127.0.0.1:8080"}
 
     def hosts(**settings: str) -> dict[str, str | None]:
@@ -79,7 +79,7 @@ def test_of_a_search_engine_every_host_is_named_that_may_get_a_query_when_it_fai
     }
 
 
-def test_a_model_whose_key_is_missing_is_shown_and_cannot_be_chosen(availability):
+def test_a_model_without_its_key_is_listed_as_unavailable(availability):
     keyless = ModelSettings("keyless", "x", "https://api.example.org/v1", None, key_variable="SOME_API_KEY")
     choice = named(availability(keyless).capabilities().models)["keyless"]
     assert not choice.available and "SOME_API_KEY" in choice.reason
@@ -96,23 +96,23 @@ def test_a_flan_t5_on_this_machine_is_a_reasoner_an_answerer_and_a_language_mode
 @pytest.mark.parametrize(
     ("broken", "group", "name"), [(JUDGE, "presets", "local"), (READER, "answerers", "retriever-reader")]
 )
-def test_what_needs_a_part_that_failed_to_load_cannot_be_had(availability, broken, group, name):
+def test_choices_that_need_a_failed_component_are_unavailable(availability, broken, group, name):
     choice = named(getattr(availability(broken=broken).capabilities(), group))[name]
     assert not choice.available
     assert "It is cut off" in choice.reason and choice.mend == "make setup"
 
 
-def test_without_an_indexed_corpus_there_is_nothing_to_retrieve_from(availability):
+def test_without_an_indexed_corpus_retrieval_is_unavailable(availability):
     choice = named(availability().capabilities().answerers)["retriever-reader"]
     assert not choice.available and "corpus" in choice.reason and choice.mend == "make corpus"
 
 
-def test_another_reader_takes_the_place_of_one_that_is_broken(availability, tmp_path):
+def test_a_configured_reader_replaces_a_broken_one(availability, tmp_path):
     choice = named(availability(broken=READER, READER=str(tmp_path)).capabilities().answerers)["retriever-reader"]
     assert READER not in choice.reason
 
 
-def test_setting_one_module_makes_a_mix_of_the_sites_own_which_is_the_default(availability):
+def test_setting_one_module_makes_a_custom_default_preset(availability):
     own = availability(BIG, REASONER="prompted")
     assert own.mixes()[OWN].reasoner == "prompted"
     assert own.mixes()[OWN].claim_verifier == "local"
@@ -120,7 +120,7 @@ def test_setting_one_module_makes_a_mix_of_the_sites_own_which_is_the_default(av
     assert OWN not in availability(BIG).mixes()
 
 
-def test_the_default_model_is_the_first_that_can_be_had(availability):
+def test_the_default_model_is_the_first_available_one(availability):
     keyless = ModelSettings("keyless", "x", "https://api.example.org/v1", None, key_variable="SOME_API_KEY")
     assert availability(keyless, BIG).capabilities().defaults().model == "big"
     assert availability().capabilities().defaults().model is None
@@ -131,7 +131,7 @@ def test_the_papers_own_answerer_can_be_the_default(availability):
     assert availability(BIG, ANSWERER="reciter-reader").capabilities().defaults().answerer == "reciter-reader"
 
 
-def test_a_report_names_what_was_at_work(availability):
+def test_a_report_names_the_modules_used(availability):
     modules = availability(BIG).modules(RunOptions(preset="prompted", answerer="reciter-reader", model="big"))
     assert dict(modules) == {
         "claim verifier": "big, prompted",

@@ -1,4 +1,4 @@
-"""How the figures of `make bench` are computed from times."""
+"""How `make bench` computes its figures from measured times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks import bench, overhead, two_at_once
 from benchmarks.bench import Line
 
 
-def test_what_cannot_be_measured_here_says_why_and_the_others_are_measured():
+def test_a_failed_measurement_gives_its_reason_and_the_others_are_measured():
     def no_model():
         raise HopcheckError("The model is not there.")
         yield
@@ -17,21 +17,21 @@ def test_what_cannot_be_measured_here_says_why_and_the_others_are_measured():
     def well():
         yield Line("a page", "5 ms")
 
-    told = list(bench.lines((no_model, well)))
-    assert told == [Line("no model", "not measured: The model is not there."), Line("a page", "5 ms")]
+    measured = list(bench.lines((no_model, well)))
+    assert measured == [Line("no model", "not measured: The model is not there."), Line("a page", "5 ms")]
 
 
 @pytest.mark.parametrize(("percent", "value"), [(50, 2.0), (95, 4.0), (75, 3.0), (76, 4.0)])
-def test_a_percentile_is_the_smallest_value_that_so_many_do_not_exceed(percent, value):
+def test_a_percentile_is_the_smallest_value_not_exceeded_by_that_share(percent, value):
     assert overhead.percentile([4.0, 1.0, 3.0, 2.0], percent) == value
 
 
-def test_ratios_are_of_sums():
+def test_ratios_are_ratios_of_sums():
     assert overhead.Crowd(single=1.5, late=3.0).ratio == 2.0
     one, other = two_at_once.Both((1.0, 3.0), (2.0, 4.0)), two_at_once.Both((4.0, 4.0), (4.0, 8.0))
     assert (one.ratio, two_at_once.overall([one, other])) == (1.5, 1.5)
 
 
-def test_runs_at_once_are_carried_out_stored_and_followed_to_their_verdicts():
+def test_concurrent_runs_are_executed_stored_and_followed_to_their_verdicts():
     with overhead.application(hops=2, seconds=0.0, workers=3) as app:
         assert len(overhead.side_by_side(app, 3)) == 3

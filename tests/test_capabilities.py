@@ -1,4 +1,4 @@
-"""What can be chosen is checked by name, by what is there, and by what goes together."""
+"""Checking choices by name, availability and compatibility."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ PURSUING = RunOptions(strategy="evidence-pursuit", answerer="web-search", search
         replace(PURSUING, answerer="retriever-reader", search=None),
     ],
 )
-def test_what_is_there_and_goes_together_passes(options):
+def test_available_and_compatible_options_are_accepted(options):
     CAPABILITIES.check(options)
 
 
@@ -75,13 +75,13 @@ def test_what_is_there_and_goes_together_passes(options):
         (RunOptions(corpora=("vital", "broken")), "corpora", "Its index is gone."),
     ],
 )
-def test_what_cannot_run_is_refused_with_the_field_and_the_reason(options, field, words):
+def test_invalid_options_are_refused_with_field_and_reason(options, field, words):
     with pytest.raises(InvalidInput, match=words) as refused:
         CAPABILITIES.check(options)
     assert refused.value.field == field
 
 
-def test_a_model_that_nothing_needs_is_not_asked_for():
+def test_a_model_that_nothing_needs_is_not_required():
     CAPABILITIES.check(RunOptions(model="unknown"))
     assert not CAPABILITIES.needs_model(RunOptions())
     assert CAPABILITIES.needs_model(RunOptions(preset="prompted"))
@@ -100,16 +100,16 @@ def test_a_model_that_nothing_needs_is_not_asked_for():
         (replace(PURSUING, search="corpus", undated=False), {}),
     ],
 )
-def test_what_would_not_be_at_work_is_taken_out_of_the_options(chosen, taken_out):
+def test_options_without_effect_are_removed(chosen, taken_out):
     assert CAPABILITIES.effective(chosen) == replace(chosen, **taken_out)
 
 
-def test_the_destination_is_that_of_the_model_that_is_at_work_and_of_no_other():
+def test_the_destination_is_that_of_the_model_in_use():
     assert CAPABILITIES.destination(RunOptions(preset="prompted", model="big")) == "api.example.org"
     assert CAPABILITIES.destination(RunOptions(model="big")) is None
 
 
-def test_the_engine_that_is_searched_is_named_only_when_something_searches():
+def test_the_search_destination_is_named_only_when_something_searches():
     assert CAPABILITIES.searched_at(PURSUING) == "search.example.org"
     assert CAPABILITIES.searched_at(replace(PURSUING, search="corpus")) is None
     assert CAPABILITIES.searched_at(RunOptions(search="brave")) is None
@@ -120,6 +120,6 @@ def test_every_preset_of_the_settings_is_a_mix_with_a_title():
     assert set(TITLES) == {*MIXES, OWN}
 
 
-def test_a_mix_needs_a_language_model_as_soon_as_one_module_is_prompted():
+def test_a_preset_needs_a_language_model_when_any_module_is_prompted():
     assert not MIXES["local"].needs_model
     assert replace(MIXES["local"], qa_validator="prompted").needs_model

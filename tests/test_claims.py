@@ -1,4 +1,4 @@
-"""What may be a claim."""
+"""Validation of claims, speakers and dates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TODAY = date(2026, 11, 22)
         ("<script>alert(1)</script>", "<script>alert(1)</script>"),
     ],
 )
-def test_any_script_is_kept_as_typed_but_for_the_white_space_around_it(raw, kept):
+def test_a_claim_in_any_script_is_kept_verbatim_except_for_outer_white_space(raw, kept):
     assert clean_claim(raw).text == kept
 
 
@@ -53,7 +53,7 @@ def test_any_script_is_kept_as_typed_but_for_the_white_space_around_it(raw, kept
         ("bytes \udcff that were no text", "not valid UTF-8"),
     ],
 )
-def test_a_bad_claim_is_refused_with_one_sentence_that_says_why(raw, sentence):
+def test_an_invalid_claim_is_refused_with_its_reason_in_one_sentence(raw, sentence):
     with pytest.raises(InvalidInput, match=sentence) as refusal:
         clean_claim(raw)
     assert refusal.value.field == "claim"
@@ -61,7 +61,7 @@ def test_a_bad_claim_is_refused_with_one_sentence_that_says_why(raw, sentence):
 
 
 @given(st.text(max_size=MAX_CLAIM_LENGTH + 20))
-def test_whatever_is_typed_is_either_refused_or_a_clean_claim_that_stays_itself(raw):
+def test_any_text_is_refused_or_becomes_a_clean_claim_that_parses_to_itself(raw):
     try:
         text = clean_claim(raw).text
     except InvalidInput:
@@ -85,7 +85,7 @@ def test_whatever_is_typed_is_either_refused_or_a_clean_claim_that_stays_itself(
         ("x" * MAX_SPEAKER_LENGTH, "x" * MAX_SPEAKER_LENGTH),
     ],
 )
-def test_a_speaker_is_kept_as_typed_and_none_when_nobody_is_named(raw, kept):
+def test_a_speaker_is_kept_verbatim_and_a_blank_one_is_none(raw, kept):
     assert clean_speaker(raw) == kept
 
 
@@ -97,7 +97,7 @@ def test_a_speaker_is_kept_as_typed_and_none_when_nobody_is_named(raw, kept):
         ("bytes \udcff", "The speaker is not valid UTF-8"),
     ],
 )
-def test_a_bad_speaker_is_refused_with_one_sentence_that_says_why(raw, sentence):
+def test_an_invalid_speaker_is_refused_with_its_reason_in_one_sentence(raw, sentence):
     with pytest.raises(InvalidInput, match=sentence) as refusal:
         clean_speaker(raw)
     assert refusal.value.field == "speaker"
@@ -150,7 +150,7 @@ def test_a_date_is_read_day_first_and_written_as_iso(raw, day):
         ("2020-10-31\udcff", "The date is not valid UTF-8"),
     ],
 )
-def test_a_bad_date_is_refused_with_one_sentence_that_says_why(raw, sentence):
+def test_an_invalid_date_is_refused_with_its_reason_in_one_sentence(raw, sentence):
     with pytest.raises(InvalidInput) as refusal:
         clean_date(raw, TODAY)
     assert sentence in str(refusal.value)
@@ -172,7 +172,7 @@ def test_every_day_until_today_is_read_in_all_four_forms(day):
 
 
 @given(st.text(max_size=60))
-def test_whatever_is_typed_as_a_date_is_refused_or_an_iso_date(raw):
+def test_any_text_as_a_date_is_refused_or_becomes_an_iso_date(raw):
     try:
         day = clean_date(raw, TODAY)
     except InvalidInput:

@@ -1,4 +1,4 @@
-"""`flask --app app check`: hops as they come, one JSON object on request, and an exit code that says how it went."""
+"""`flask --app app check`: hops printed as they come, one JSON object on request, and the exit code."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CLAIM = "The author of Hamlet was born in England."
 
 @dataclass
 class Terminal:
-    """An application with nothing but runs and the command line."""
+    """An application with only runs and the command line."""
 
     runs: Runs
     container: FakeContainer
@@ -103,16 +103,20 @@ def test_a_checked_claim_is_stored_like_any_other_run(terminal):
     assert modules["answerer"] == "retriever-reader"
 
 
-def test_json_is_the_exported_run_as_one_object_and_hops_go_to_standard_error(terminal):
+def test_json_output_is_the_exported_run_and_hops_go_to_stderr(terminal):
     desk = terminal()
     result = desk.check(CLAIM, "--json")
-    told = json.loads(result.stdout)
-    assert (told["claim"], told["label"], told["options"]["answerer"]) == (CLAIM, "SUPPORTED", "retriever-reader")
-    assert told == run_as_dict(desk.runs.report(told["id"]))
+    printed = json.loads(result.stdout)
+    assert (printed["claim"], printed["label"], printed["options"]["answerer"]) == (
+        CLAIM,
+        "SUPPORTED",
+        "retriever-reader",
+    )
+    assert printed == run_as_dict(desk.runs.report(printed["id"]))
     assert "Who wrote Hamlet?" in result.stderr
 
 
-def test_options_reach_the_run_and_settings_fill_up_the_rest(terminal, tmp_path):
+def test_options_reach_the_run_and_settings_supply_the_rest(terminal, tmp_path):
     desk = terminal(
         choices=(Choice("retriever-reader", "Retriever"), Choice("reciter-reader", "Reciter", needs_model=True)),
         language_models=(AWAY,),
@@ -136,57 +140,57 @@ def test_options_reach_the_run_and_settings_fill_up_the_rest(terminal, tmp_path)
     )
 
 
-def test_speaker_date_and_what_is_left_out_of_a_search_reach_the_run_and_its_host_is_told(terminal):
+def test_speaker_date_and_search_filters_reach_the_run_and_its_destination_is_printed(terminal):
     desk = terminal(choices=(Choice("web-search", "Web"),), usual=RunOptions(answerer="web-search", search="brave"))
     who = ("--speaker", "A teacher", "--date", "31 October 2020")
     result = desk.check(CLAIM, *who, "--dated", "--no-fact-checks", "--json")
-    told = json.loads(result.stdout)
-    assert (told["speaker"], told["date"]) == ("A teacher", "2020-10-31")
-    assert (told["options"]["undated"], told["options"]["fact_checks"]) == (False, False)
+    printed = json.loads(result.stdout)
+    assert (printed["speaker"], printed["date"]) == ("A teacher", "2020-10-31")
+    assert (printed["options"]["undated"], printed["options"]["fact_checks"]) == (False, False)
     assert "searched for at search.example.org" in result.stderr
     desk.check(CLAIM)
     assert (desk.container.asked_for[1].undated, desk.container.asked_for[1].fact_checks) == (True, True)
 
 
-def test_who_gets_the_claim_is_told_before_it_is_sent_and_only_then(terminal):
+def test_the_destination_of_the_claim_is_printed_before_it_is_sent(terminal):
     desk = terminal(language_models=(AWAY,))
     assert "sent to api.example.org" in desk.check(CLAIM, "--preset", "prompted", "--model", "big").stderr
     assert "sent to" not in desk.check(CLAIM, "--model", "big").stderr
 
 
-def test_a_model_that_is_not_asked_is_not_named_in_the_run(terminal):
+def test_an_unused_model_is_not_named_in_the_run(terminal):
     desk = terminal()
     desk.check(CLAIM, "--model", "big")
     (asked_for,) = desk.container.asked_for
     assert asked_for.model is None
 
 
-def test_what_a_model_recited_is_not_called_a_source(terminal):
+def test_recited_text_is_not_called_a_source(terminal):
     passage = recited("Hamlet is a play by William Shakespeare.", "big")
     said = answer_in(passage, "William Shakespeare", "reciter-reader")
     script = Script((ScriptedHop("Who wrote Hamlet?", said),), SUPPORTED)
-    told = terminal(script).check(CLAIM).stdout
-    answered, _, verdict = told.partition("SUPPORTED")
+    printed = terminal(script).check(CLAIM).stdout
+    answered, _, verdict = printed.partition("SUPPORTED")
     assert "from the model's memory, not a source" in answered
     assert "[1, from the model's memory, not a source]" in verdict
-    assert "from:" not in told
+    assert "from:" not in printed
 
 
 @pytest.mark.parametrize(
-    "url, published, told",
+    "url, published, printed",
     [
         ("https://tower.example/", "2020-10-30", "from: The tower, tower.example, 2020-10-30 https://tower.example/"),
         ("https://tower.example/", None, "from: The tower, tower.example, date unknown https://tower.example/"),
         ("https://snopes.com/a/", None, "tower.example, date unknown, a fact-checker's own article https://snopes.com"),
     ],
 )
-def test_of_a_page_of_the_web_site_and_date_are_told_and_a_fact_check_is_marked(terminal, url, published, told):
+def test_site_and_date_of_a_web_page_are_printed_and_a_fact_check_is_marked(terminal, url, published, printed):
     page = Passage("It is so.", "The tower", "tower.example", url, published, Origin.WEB)
     script = Script((ScriptedHop("Is it so?", Answer("so", Span(page, 6, 8), (page,))),), SUPPORTED)
-    assert told in terminal(script).check(CLAIM).stdout
+    assert printed in terminal(script).check(CLAIM).stdout
 
 
-def test_what_did_not_work_on_the_way_is_told(terminal):
+def test_problems_during_the_run_are_printed(terminal):
     desk = terminal(gate=lambda step: troubled("Brave failed."))
     assert "Brave failed." in desk.check(CLAIM).stdout
 
@@ -212,7 +216,7 @@ def test_what_did_not_work_on_the_way_is_told(terminal):
         ([], "Give one claim, a file of claims"),
     ],
 )
-def test_bad_input_exits_2_with_one_clear_sentence_and_starts_no_run(terminal, arguments, sentence):
+def test_invalid_input_exits_2_with_one_sentence_and_starts_no_run(terminal, arguments, sentence):
     desk = terminal()
     result = desk.check(*arguments)
     assert result.exit_code == 2
@@ -221,21 +225,21 @@ def test_bad_input_exits_2_with_one_clear_sentence_and_starts_no_run(terminal, a
     assert desk.runs.recent(check.OWNER) == ()
 
 
-def test_a_crash_exits_1_and_says_nothing_of_its_insides(terminal):
+def test_a_crash_exits_1_without_internal_details(terminal):
     result = terminal(FAILING).check(CLAIM)
     assert result.exit_code == 1
     assert "Something went wrong inside Hopcheck" in result.stderr
     assert "secret" not in result.output
 
 
-def test_a_missing_model_exits_1_with_what_mends_it(terminal):
+def test_a_missing_model_exits_1_with_its_fix(terminal):
     result = terminal(refusal=ModelUnavailable("The judge is missing", fix="make setup")).check(CLAIM, "--json")
     assert result.exit_code == 1
     assert "make setup" in result.stderr
     assert json.loads(result.stdout)["label"] is None
 
 
-def test_a_database_that_was_never_migrated_is_told_in_one_sentence_with_what_mends_it(tmp_path):
+def test_an_unmigrated_database_is_reported_in_one_sentence_with_its_fix(tmp_path):
     container = scripted_container()
     runs = Runs(sessionmaker(create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")), container.strategy_for)
     app = Flask("app")
@@ -246,7 +250,7 @@ def test_a_database_that_was_never_migrated_is_told_in_one_sentence_with_what_me
     assert len(result.output.splitlines()) == 1 and "flask --app app db upgrade" in result.output
 
 
-def test_failed_hops_and_steps_are_told(terminal):
+def test_failed_hops_and_steps_are_printed(terminal):
     missing = ModelUnavailable("The index is missing", fix="make index")
     unsure = replace(TWO_HOPS.hops[0], enough=missing)
     script = Script((unsure, ScriptedHop("Where was he born?", missing)), TWO_HOPS.verdict)
@@ -255,7 +259,7 @@ def test_failed_hops_and_steps_are_told(terminal):
     assert "hop 2 failed in the answerer: The index is missing" in output
 
 
-def test_what_was_missing_is_told(terminal):
+def test_missing_evidence_is_printed(terminal):
     script = Script((ScriptedHop("Who?", useful=Judgement(False, "No answer.")),), TWO_HOPS.verdict)
     result = terminal(script).check(CLAIM)
     assert result.exit_code == 0
@@ -270,7 +274,7 @@ def test_retrieved_text_cannot_steer_the_terminal(terminal):
     assert "from: Evil\ufffdOne" in output
 
 
-def test_an_interrupt_from_the_keyboard_ends_the_run_and_not_only_the_waiting(terminal):
+def test_ctrl_c_ends_the_run_itself(terminal):
     gate = Gate("answer 1")
     desk = terminal(gate=gate, delay=0.05)
     run_id = desk.runs.start(Claim(CLAIM), RunOptions(), check.OWNER)
@@ -285,7 +289,7 @@ def test_an_interrupt_from_the_keyboard_ends_the_run_and_not_only_the_waiting(te
     assert (report.problem, len(report.hops)) == ("It was stopped at the keyboard.", 1)
 
 
-def test_where_too_many_wait_already_the_reason_is_told_and_the_exit_code_is_1(terminal):
+def test_a_full_queue_is_reported_with_exit_code_1(terminal):
     gate = Gate("question 1")
     desk = terminal(gate=gate, workers=1, max_waiting=0)
     desk.runs.start(Claim(CLAIM), RunOptions(), check.OWNER)
@@ -295,7 +299,7 @@ def test_where_too_many_wait_already_the_reason_is_told_and_the_exit_code_is_1(t
     assert "Too many checks wait for their turn already." in result.stderr
 
 
-def test_a_run_that_its_own_thread_had_to_leave_is_taken_up_again(terminal, sessions):
+def test_a_run_abandoned_by_its_thread_is_resumed(terminal, sessions):
     desk = terminal()
     EventStore(sessions).create_run("left", check.OWNER, RunStarted(Claim(CLAIM), RunOptions()))
     assert check._follow(desk.runs, "left", lambda line: None, wait=0.1).verdict == TWO_HOPS.verdict

@@ -1,4 +1,4 @@
-"""`check --file`: every claim of a file gets its verdict here, and the results are a file."""
+"""`check --file`: every claim of a file gets its verdict, and the results are written to a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLAIMS = "claim,speaker\nThe author of Hamlet was born in England.,Somebody\nThe
 
 @pytest.fixture
 def terminal(sessions, tmp_path):
-    """Make an application with nothing but runs and the command line; it runs `check` in a folder with claims.csv."""
+    """Make an application with only runs and the command line; it runs `check` in a folder with claims.csv."""
     made = []
     (tmp_path / "claims.csv").write_text(CLAIMS)
 
@@ -34,8 +34,8 @@ def terminal(sessions, tmp_path):
         cli.register(app)
 
         def check(*arguments: str):
-            told = [each.replace("HERE", str(tmp_path)) for each in arguments]
-            return app.test_cli_runner().invoke(args=["check", *told])
+            args = [each.replace("HERE", str(tmp_path)) for each in arguments]
+            return app.test_cli_runner().invoke(args=["check", *args])
 
         return check, made[-1]
 
@@ -44,19 +44,19 @@ def terminal(sessions, tmp_path):
         runs.stop()
 
 
-def test_results_are_a_file_of_json_lines_with_progress_told_beside(terminal, tmp_path):
+def test_results_are_written_as_json_lines_and_progress_is_printed(terminal, tmp_path):
     check, _ = terminal()
     result = check("--file", "HERE/claims.csv", "--out", "HERE/results.jsonl")
     assert result.exit_code == 0 and result.stdout == ""
     assert "2 of 2 done: 2 SUPPORTED" in result.stderr
-    told = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
-    assert [(each["number"], each["speaker"], each["label"]) for each in told] == [
+    results = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert [(each["number"], each["speaker"], each["label"]) for each in results] == [
         (1, "Somebody", "SUPPORTED"),
         (2, None, "SUPPORTED"),
     ]
 
 
-def test_results_are_csv_where_the_file_is_called_so_and_lines_on_the_terminal_without_a_file(terminal, tmp_path):
+def test_results_are_csv_by_file_extension_and_printed_without_a_file(terminal, tmp_path):
     check, _ = terminal()
     assert check("--file", "HERE/claims.csv", "--out", "HERE/results.csv").exit_code == 0
     with (tmp_path / "results.csv").open(newline="") as file:
@@ -65,14 +65,14 @@ def test_results_are_csv_where_the_file_is_called_so_and_lines_on_the_terminal_w
     assert [json.loads(line)["state"] for line in printed] == ["verdict", "verdict"]
 
 
-def test_a_claim_without_a_verdict_is_told_and_the_exit_code_is_1(terminal):
+def test_a_claim_without_a_verdict_is_reported_with_exit_code_1(terminal):
     check, _ = terminal(FAILING, TWO_HOPS, workers=1)
     result = check("--file", "HERE/claims.csv")
     assert result.exit_code == 1 and "Not every claim came to a verdict." in result.stderr
     assert [json.loads(line)["state"] for line in result.stdout.splitlines()] == ["failed", "verdict"]
 
 
-def test_a_batch_that_was_left_goes_on_by_its_id(terminal):
+def test_an_interrupted_batch_resumes_by_its_id(terminal):
     check, runs = terminal(limits=Limits(day_calls=1), workers=1)
     spent = check("The moon is made of rock.")
     assert spent.exit_code == 0
@@ -86,7 +86,7 @@ def test_a_batch_that_was_left_goes_on_by_its_id(terminal):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "Give one claim, a file of claims, or a batch to go on with."),
         (("A claim.", "--file", "HERE/claims.csv"), "Give one claim, a file of claims"),
@@ -94,7 +94,7 @@ def test_a_batch_that_was_left_goes_on_by_its_id(terminal):
         (("--file", "HERE/none.csv"), "does not exist"),
     ],
 )
-def test_what_makes_no_sense_is_bad_input(terminal, arguments, told):
+def test_contradictory_arguments_are_invalid_input(terminal, arguments, message):
     check, _ = terminal()
     result = check(*arguments)
-    assert result.exit_code == 2 and told in result.stderr
+    assert result.exit_code == 2 and message in result.stderr

@@ -1,4 +1,4 @@
-"""`flask --app app evaluate`: what it measures, how it goes on after Ctrl-C, and one clear line for bad input."""
+"""`flask --app app evaluate`: its metrics, resuming after Ctrl-C, and one clear line for invalid input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.judges import over
 
 
 class FakeJudge:
-    """Finds every claim supported; raises what `raising` has for a claim of that number. Keeps what it was shown."""
+    """Finds every claim supported; raises the error in `raising` for a claim of that number. Records its input."""
 
     name = "fake judge 1"
 
@@ -27,7 +27,7 @@ class FakeJudge:
         self.raising = raising
         self.shown: list[tuple] = []
 
-    def told_name(self) -> str:
+    def display_name(self) -> str:
         return self.name
 
     def classify(self, pairs, asked=()):
@@ -40,12 +40,12 @@ class FakeJudge:
 
 @pytest.fixture
 def command(tmp_path):
-    """Carries out `evaluate` with this judge, on FILE as HoVer's unless told otherwise."""
+    """Runs `evaluate` with this judge, by default on FILE in HoVer's format."""
 
     def invoke(file, *more: str, judge=None, form: str = "hover", evidence: str = "gold", container=None, env=None):
         container, scripted = container or scripted_container(), judge or FakeJudge()
         container.evidence_judge, container.sufficient = lambda: over(scripted), 0.6
-        container.judge_name = scripted.told_name
+        container.judge_name = scripted.display_name
         app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")} | (env or {})), container)
         measured = ["--evidence", evidence] if evidence else []
         options = ["--format", form, *measured, "--out", str(tmp_path / "out"), *more]
@@ -68,14 +68,14 @@ def metrics(tmp_path) -> dict:
     return metrics_in(tmp_path / "out")
 
 
-def told_in_one_line(done) -> str:
-    """The one line that says what is wrong."""
+def error_line(done) -> str:
+    """Return the single line that states the error."""
     assert done.exit_code == 2
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
     return line
 
 
-def test_predictions_and_metrics_are_written_and_progress_is_told(command, hover_file, tmp_path):
+def test_predictions_and_metrics_are_written_and_progress_is_printed(command, hover_file, tmp_path):
     done = command(hover_file)
     assert done.exit_code == 0
     found = metrics(tmp_path)
@@ -88,14 +88,14 @@ def test_predictions_and_metrics_are_written_and_progress_is_told(command, hover
     assert "all     n    12  failed    0  accuracy 0.750" in done.stdout
 
 
-def test_the_judge_is_shown_the_gold_evidence(command, tmp_path):
+def test_the_judge_gets_the_gold_evidence(command, tmp_path):
     judge = FakeJudge()
     command(written(tmp_path / "f", averitec()), judge=judge, form="averitec")
     answers = [("", "Did Ada Stone leave Basel? No. She stayed in Basel"), ("", "What was she? A painter")]
     assert judge.shown[0] == ("Ada Stone left Basel.", answers)
 
 
-def test_ctrl_c_leaves_whole_lines_and_says_how_to_go_on(command, hover_file, tmp_path):
+def test_ctrl_c_leaves_whole_lines_and_prints_how_to_resume(command, hover_file, tmp_path):
     stopped = command(hover_file, judge=FakeJudge(_5=KeyboardInterrupt()))
     assert stopped.exit_code == 130
     assert "predictions.jsonl has them" in stopped.stderr and "The same command goes on from there." in stopped.stderr
@@ -107,19 +107,19 @@ def test_ctrl_c_leaves_whole_lines_and_says_how_to_go_on(command, hover_file, tm
     assert len(claims) == 12 - len(kept) and metrics(tmp_path)["n"] == 12
 
 
-def test_a_failed_call_is_counted_and_told(command, hover_file, tmp_path):
+def test_a_failed_call_is_counted_and_printed(command, hover_file, tmp_path):
     done = command(hover_file, judge=FakeJudge(_1=CallFailed("It took too long.")))
     assert done.exit_code == 0 and "12 of 12: accuracy 0.667, 1 failed" in done.stderr
     assert metrics(tmp_path)["failed"] == 1
 
 
-def test_a_judge_that_is_missing_is_one_sentence_with_what_mends_it(command, hover_file, tmp_path):
+def test_a_missing_judge_is_one_sentence_with_its_fix(command, hover_file, tmp_path):
     done = command(hover_file, judge=FakeJudge(_1=ModelUnavailable("The judge is missing", "make setup")))
     assert done.exit_code == 1 and "Error: The judge is missing. Fix it with: make setup" in done.stderr
     assert not (tmp_path / "out" / "metrics.json").exists()
 
 
-def test_limit_measures_so_many_and_a_larger_one_goes_on(command, hover_file, tmp_path):
+def test_limit_bounds_the_rows_and_a_larger_limit_continues(command, hover_file, tmp_path):
     command(hover_file, "--limit", "4")
     assert metrics(tmp_path)["n"] == 4
     judge = FakeJudge()
@@ -127,7 +127,7 @@ def test_limit_measures_so_many_and_a_larger_one_goes_on(command, hover_file, tm
     assert len({claim for claim, _ in judge.shown}) == 2 and metrics(tmp_path)["n"] == 6
 
 
-def test_held_out_keeps_only_what_training_never_saw_and_counts_the_rest(command, tmp_path):
+def test_held_out_keeps_only_rows_unseen_in_training_and_counts_the_rest(command, tmp_path):
     seen, unseen = (
         next(f"g{at}" for at in range(99) if row_is_held_out("", f"g{at}") is held) for held in (False, True)
     )
@@ -136,38 +136,38 @@ def test_held_out_keeps_only_what_training_never_saw_and_counts_the_rest(command
     assert metrics(tmp_path)["n"] == 2 and metrics(tmp_path)["left_out"] == {"not held out": 1}
 
 
-def test_what_the_label_set_cannot_say_is_left_out_and_told(command, tmp_path):
+def test_rows_outside_the_label_set_are_left_out_and_reported(command, tmp_path):
     rows = [averitec(), averitec("Conflicting Evidence/Cherrypicking") | {"id": "a2"}]
     done = command(written(tmp_path / "f", *rows), form="averitec")
     assert "1 of 2 rows, left out: 1 CONFLICTING_EVIDENCE" in done.stderr
     nothing = command(written(tmp_path / "g", rows[1]), form="averitec")
-    assert "no row that can be measured so; left out: 1 CONFLICTING_EVIDENCE" in told_in_one_line(nothing)
+    assert "no row that can be measured so; left out: 1 CONFLICTING_EVIDENCE" in error_line(nothing)
 
 
 def test_a_folder_with_other_predictions_is_refused(command, hover_file):
     command(hover_file)
-    assert "another evaluation (what differs: labels)" in told_in_one_line(command(hover_file, "--labels", "two"))
+    assert "another evaluation (what differs: labels)" in error_line(command(hover_file, "--labels", "two"))
 
 
-def test_bad_rows_another_format_and_an_empty_file_are_one_line_each(command, hover_file, tmp_path):
-    assert "line 2: not JSON" in told_in_one_line(command(written(tmp_path / "f", hover(1), "{")))
-    assert "no questions; a row of the format averitec" in told_in_one_line(command(hover_file, form="averitec"))
-    assert "g is empty" in told_in_one_line(command(written(tmp_path / "g")))
-    assert "does not exist" in told_in_one_line(command(tmp_path / "nowhere"))
+def test_bad_rows_another_format_and_an_empty_file_are_each_reported_in_one_line(command, hover_file, tmp_path):
+    assert "line 2: not JSON" in error_line(command(written(tmp_path / "f", hover(1), "{")))
+    assert "no questions; a row of the format averitec" in error_line(command(hover_file, form="averitec"))
+    assert "g is empty" in error_line(command(written(tmp_path / "g")))
+    assert "does not exist" in error_line(command(tmp_path / "nowhere"))
 
 
-def test_what_is_not_offered_is_refused_by_name(command, hover_file):
-    assert "'five' is not one of 'two', 'three', 'four'" in told_in_one_line(command(hover_file, "--labels", "five"))
-    assert "'dreams' is not one of 'gold', 'run'" in told_in_one_line(command(hover_file, evidence="dreams"))
+def test_an_unknown_choice_is_refused_by_name(command, hover_file):
+    assert "'five' is not one of 'two', 'three', 'four'" in error_line(command(hover_file, "--labels", "five"))
+    assert "'dreams' is not one of 'gold', 'run'" in error_line(command(hover_file, evidence="dreams"))
 
 
-def test_a_folder_that_cannot_be_made_is_one_line(command, hover_file, tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported_in_one_line(command, hover_file, tmp_path):
     (tmp_path / "file").write_text("")
     done = command(hover_file, "--out", str(tmp_path / "file" / "out"))
     assert done.exit_code == 1 and done.stderr.splitlines()[-1].startswith("Error: Not a directory: ")
 
 
-def test_a_full_disk_is_one_line_and_the_same_command_goes_on_when_there_is_room(command, hover_file, tmp_path):
+def test_a_full_disk_is_reported_in_one_line_and_the_same_command_resumes(command, hover_file, tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1500, hard))
     try:
@@ -183,7 +183,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on_when_there_is_room
 
 @pytest.mark.models
 @pytest.mark.timeout(300)
-def test_the_judge_that_ships_tells_a_true_claim_from_a_false_one(tmp_path):
+def test_the_bundled_judge_distinguishes_a_true_claim_from_a_false_one(tmp_path):
     def row(number: int, label: str, claim: str) -> dict:
         text = "Ada Stone (1820-1871) was a Swiss painter from Basel. She taught in Zurich."
         evidence = [{"title": "Ada Stone", "text": text}]
@@ -216,10 +216,10 @@ def test_whole_runs_are_measured_by_their_verdicts_without_the_rows_own_evidence
 def test_a_strategy_that_searches_nothing_cannot_be_given_sentences(command, tmp_path):
     file = written(tmp_path / "a.jsonl", averitec() | {"web": [{"sentence": "It was so.", "url": ""}]})
     result = command(file, "--given-sentences", form="averitec", evidence="run")
-    assert "web-search" in told_in_one_line(result)
+    assert "web-search" in error_line(result)
 
 
-def test_a_second_start_of_the_same_runs_is_free(command, hover_file, tmp_path):
+def test_repeating_the_same_runs_costs_nothing(command, hover_file, tmp_path):
     command(hover_file, "--workers", "3", evidence="run")
     container = scripted_container(Script((), RuntimeError("nothing may be asked again")))
     again = command(hover_file, "--workers", "2", evidence="run", container=container)
@@ -227,12 +227,12 @@ def test_a_second_start_of_the_same_runs_is_free(command, hover_file, tmp_path):
     assert len((tmp_path / "out" / "predictions.jsonl").read_text().splitlines()) == 12
 
 
-def test_a_running_score_is_told_with_the_time_of_a_row(command, hover_file):
+def test_a_running_score_is_printed_with_the_time_per_row(command, hover_file):
     done = command(hover_file, evidence="run")
     assert re.search(r"10 of 12: accuracy 0\.\d+, 0 failed, \d+\.\d s a row, about 0 min left", done.stderr)
 
 
-def test_what_a_run_rests_on_and_took_is_kept_with_its_prediction(command, hover_file, tmp_path):
+def test_evidence_and_cost_of_a_run_are_kept_with_its_prediction(command, hover_file, tmp_path):
     command(hover_file, "--limit", "1", evidence="run")
     (line,) = (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()
     kept = json.loads(line)
@@ -241,7 +241,7 @@ def test_what_a_run_rests_on_and_took_is_kept_with_its_prediction(command, hover
     assert "Hamlet" in kept["pages"] and kept["spent"]["calls"] > 0
 
 
-def test_runs_that_end_without_a_verdict_are_failed_and_named_and_counted(command, hover_file, tmp_path):
+def test_runs_without_a_verdict_are_failed_named_and_counted(command, hover_file, tmp_path):
     container = scripted_container(Script((), CallFailed("The model is away.")), language_models=(AWAY,))
     done = command(hover_file, "--strategy", "direct", "--model", "big", evidence="run", container=container)
     assert done.exit_code == 0 and "failed 12 times: " in done.stdout and "The model is away." in done.stdout
@@ -250,7 +250,7 @@ def test_runs_that_end_without_a_verdict_are_failed_and_named_and_counted(comman
 
 
 @pytest.mark.parametrize("baseline", ["majority", "claim-only", "evidence-only", "single-retrieval"])
-def test_each_baseline_is_measured_like_anything_else(command, hover_file, tmp_path, baseline):
+def test_each_baseline_is_measured(command, hover_file, tmp_path, baseline):
     judge = FakeJudge()
     done = command(hover_file, "--baseline", baseline, judge=judge, evidence="")
     assert done.exit_code == 0, done.output
@@ -270,10 +270,10 @@ def test_rows_without_evidence_of_their_own_are_left_out_of_evidence_only(comman
 @pytest.mark.parametrize("more", [(), ("--evidence", "run", "--baseline", "majority")])
 def test_exactly_one_thing_is_measured_at_a_time(command, hover_file, more):
     done = command(hover_file, *more, evidence="")
-    assert "Say one of --evidence, --baseline and --table." in told_in_one_line(done)
+    assert "Say one of --evidence, --baseline and --table." in error_line(done)
 
 
-def test_the_manifest_has_the_settings_that_were_set_and_no_secret(command, hover_file, tmp_path):
+def test_the_manifest_has_the_given_settings_and_no_secret(command, hover_file, tmp_path):
     env = {"OPENAI_API_KEY": "sk-very-secret", "OPENAI_MODEL": "some-model", "DATABASE_URL": "sqlite:///s3cr3t.sqlite3"}
     command(hover_file, "--limit", "2", "--workers", "2", env=env | {"TORCH_THREADS": "1"})
     written = (tmp_path / "out" / "manifest.json").read_text()
@@ -283,7 +283,7 @@ def test_the_manifest_has_the_settings_that_were_set_and_no_secret(command, hove
     assert "secret" not in written and "s3cr3t" not in written
 
 
-def test_a_whole_table_runs_what_can_be_run_and_says_why_the_rest_was_not(command, hover_file, tmp_path):
+def test_a_table_runs_the_available_rows_and_explains_the_others(command, hover_file, tmp_path):
     done = command(hover_file, "--table", "qacheck-1", "--limit", "4", evidence="")
     assert done.exit_code == 0, done.output
     lines = {line.split(" | ")[0].strip("| "): line for line in done.stdout.splitlines() if line.startswith("| ")}
@@ -297,10 +297,10 @@ def test_a_whole_table_runs_what_can_be_run_and_says_why_the_rest_was_not(comman
 
 def test_a_table_of_another_format_is_refused(command, hover_file):
     done = command(hover_file, "--table", "papelo-2", evidence="")
-    assert "This table is for the formats averitec." in told_in_one_line(done)
+    assert "This table is for the formats averitec." in error_line(done)
 
 
-def test_evaluations_are_told_side_by_side_by_their_folders(command, hover_file, tmp_path):
+def test_evaluations_are_compared_by_their_folders(command, hover_file, tmp_path):
     command(hover_file, "--out", str(tmp_path / "runs"), evidence="run")
     command(hover_file, "--baseline", "majority", "--out", str(tmp_path / "majority"), evidence="")
     runner = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "i")}), scripted_container()).test_cli_runner()
@@ -308,4 +308,4 @@ def test_evaluations_are_told_side_by_side_by_their_folders(command, hover_file,
     head, _, runs, majority = done.stdout.splitlines()
     assert "2-hop: macro-F1 | 2-hop: gold pages found | 3-hop: n" in head
     assert runs.startswith("| runs | 12 | 0 | ") and majority.startswith("| majority | 12 | 0 | 0.750 (")
-    assert "holds no whole figures" in told_in_one_line(runner.invoke(args=["results", str(tmp_path)]))
+    assert "holds no whole figures" in error_line(runner.invoke(args=["results", str(tmp_path)]))

@@ -1,4 +1,4 @@
-"""`flask --app app train ...`: what is made, and one clear sentence for everything that cannot be."""
+"""`flask --app app train ...`: the trained models, and one clear sentence for every failure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ASKED = [
 
 @pytest.fixture
 def command(tmp_path: Path):
-    """Carries out `train ...`."""
+    """Runs `train ...`."""
     app = create_app(Settings.from_env({"INSTANCE": str(tmp_path / "instance")}))
     return lambda *arguments: app.test_cli_runner().invoke(args=["train", *map(str, arguments)])
 
@@ -41,7 +41,7 @@ def asked(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sets(tmp_path: Path) -> Path:
-    """A folder with a row in each data set of the judge's, and enough of VITAL for all three splits."""
+    """A folder with a row in each of the judge's datasets, and enough VITAL rows for all three splits."""
     for source in SOURCES:
         (tmp_path / f"{source}.jsonl").write_text(json.dumps(ROW) + "\n")
     (tmp_path / SQUAD).write_text(json.dumps(ROW) + "\n")
@@ -60,8 +60,8 @@ def vital_row(at: int) -> dict:
     }
 
 
-def test_a_judge_comes_out_of_another_base(command, sets: Path) -> None:
-    """Calibrated, with its figures for each source."""
+def test_a_judge_can_be_trained_from_another_base_model(command, sets: Path) -> None:
+    """It is calibrated, with its metrics for each source."""
     base, out = tiny_llama(sets / "base"), sets / "out"
     done = command("entailment", "--data", sets, "--base", base, "--out", out, "--rank", 2)
     assert done.exit_code == 0, done.output
@@ -72,8 +72,8 @@ def test_a_judge_comes_out_of_another_base(command, sets: Path) -> None:
     assert sum(row) == pytest.approx(1, abs=1e-5)
 
 
-def test_two_questioners_come_out_of_one_command(command, asked: Path, tmp_path: Path) -> None:
-    """Each in its folder with a card; nothing but what is loaded and told stays there."""
+def test_one_command_trains_both_question_generators(command, asked: Path, tmp_path: Path) -> None:
+    """Each in its folder with a card and without temporary files."""
     out = tmp_path / "questions"
     base = tiny_t5(tmp_path / "t5")
     done = command("question-generator", "--data", asked, "--base", base, "--out", out, "--epochs", 1)
@@ -85,7 +85,7 @@ def test_two_questioners_come_out_of_one_command(command, asked: Path, tmp_path:
         assert not {file.name for file in (out / name).iterdir()} & {"checkpoint.pt", "checkpoint.partial"}
 
 
-def test_one_questioner_can_be_trained_alone_with_other_numbers(command, asked: Path, tmp_path: Path) -> None:
+def test_one_question_generator_can_be_trained_alone_with_other_settings(command, asked: Path, tmp_path: Path) -> None:
     out, base = tmp_path / "questions", tiny_t5(tmp_path / "t5")
     numbers = ("--epochs", 2, "--batch-size", 3, "--learning-rate", 0.01, "--rank", 2, "--seed", 5)
     done = command("question-generator", "--data", asked, "--base", base, "--out", out, "--only", "next", *numbers)
@@ -96,8 +96,8 @@ def test_one_questioner_can_be_trained_alone_with_other_numbers(command, asked: 
     assert numbers_told == {"epochs": 2, "batch_size": 3, "learning_rate": 0.01, "rank": 2, "seed": 5}
 
 
-def test_a_reader_comes_out_of_another_base(command, tmp_path: Path) -> None:
-    """A folder for READER, with a card."""
+def test_a_reader_can_be_trained_from_another_base_model(command, tmp_path: Path) -> None:
+    """The result is a folder for READER, with a card."""
     text = "the cat is red and the dog is old"
     rows = [{"question": f"what is the {word}?", "answers": [{"text": "red"}]} for word in ("cat", "colour", "dog")]
     article = {"title": "A farm", "paragraphs": [{"context": text, "qas": rows}]}
@@ -109,22 +109,22 @@ def test_a_reader_comes_out_of_another_base(command, tmp_path: Path) -> None:
     HubReader(str(tmp_path / "out")).load()
 
 
-def test_a_reader_starts_from_one_place(command, tmp_path: Path) -> None:
+def test_a_reader_cannot_start_from_two_models(command, tmp_path: Path) -> None:
     done = command("reader", "--data", tmp_path, "--base", "x", "--continue-from", tmp_path, "--out", tmp_path / "out")
-    assert "give one of them" in told(done, 2)
+    assert "give one of them" in error_of(done, 2)
 
 
-def told(done, status: int) -> str:
-    """What a refused command says: one line and no trace."""
+def error_of(done, status: int) -> str:
+    """Return the one line of error that a refused command prints."""
     assert done.exit_code == status, done.output
     assert "Traceback" not in done.output
     return done.stderr.strip().splitlines()[-1]
 
 
 @pytest.mark.parametrize("kind", ["entailment", "question-generator", "reader"])
-def test_data_that_are_not_there_are_named(command, tmp_path: Path, kind: str) -> None:
+def test_missing_data_are_named(command, tmp_path: Path, kind: str) -> None:
     done = command(kind, "--data", tmp_path / "gone", "--out", tmp_path / "out")
-    assert "gone" in told(done, 2)
+    assert "gone" in error_of(done, 2)
     assert not (tmp_path / "out").exists()
 
 
@@ -140,11 +140,11 @@ def test_data_that_are_not_there_are_named(command, tmp_path: Path, kind: str) -
         (None, "cannot be read: No such file"),
     ],
 )
-def test_a_set_that_the_judge_cannot_learn_from_is_named_with_its_line(command, sets: Path, text, sentence) -> None:
-    """Before anything is computed."""
+def test_an_invalid_dataset_for_the_judge_is_reported_with_its_line(command, sets: Path, text, sentence) -> None:
+    """Before any training."""
     path = sets / f"{SOURCES[1]}.jsonl"
     path.unlink() if text is None else path.write_text(text)
-    said = told(command("entailment", "--data", sets, "--out", sets / "out"), 2)
+    said = error_of(command("entailment", "--data", sets, "--out", sets / "out"), 2)
     assert path.name in said and sentence in said
 
 
@@ -166,12 +166,12 @@ ELSEWHERE = {"title": "T", "paragraphs": [{"context": "C.", "qas": [{"question":
         (None, "cannot be read: No such file"),
     ],
 )
-def test_a_file_that_the_reader_cannot_learn_from_is_named(command, tmp_path: Path, text, sentence: str) -> None:
-    """Before anything is computed."""
+def test_an_invalid_file_for_the_reader_is_reported(command, tmp_path: Path, text, sentence: str) -> None:
+    """Before any training."""
     (tmp_path / "squad_dev_v1.1.json").write_text(json.dumps({"data": [ARTICLE]}))
     if text is not None:
         (tmp_path / "squad_dev_v2.0.json").write_text(text)
-    said = told(command("reader", "--data", tmp_path, "--out", tmp_path / "out"), 2)
+    said = error_of(command("reader", "--data", tmp_path, "--out", tmp_path / "out"), 2)
     assert "squad_dev_v2.0.json" in said and sentence in said
 
 
@@ -197,11 +197,11 @@ def cut_off(folder: Path) -> Path:
         ({"questions": [{"question": "Q?", "title": None}]}, "a question without an answer and a title"),
     ],
 )
-def test_a_claim_about_the_corpus_that_cannot_be_read_is_named_with_its_line(
+def test_an_unreadable_claim_about_the_corpus_is_reported_with_its_line(
     command, sets: Path, change, sentence: str
 ) -> None:
     (sets / VITAL).write_text(json.dumps(vital_row(0)) + "\n" + json.dumps(vital_row(1) | change))
-    said = told(command("entailment", "--data", sets, "--out", sets / "out"), 2)
+    said = error_of(command("entailment", "--data", sets, "--out", sets / "out"), 2)
     assert f"{VITAL}, line 2: {sentence}" in said
 
 
@@ -215,43 +215,45 @@ def test_a_claim_about_the_corpus_that_cannot_be_read_is_named_with_its_line(
         (None, "There is no folder"),
     ],
 )
-def test_a_base_that_the_judge_cannot_stand_on_is_refused(command, sets: Path, make, sentence: str) -> None:
+def test_a_base_model_unsuitable_for_the_judge_is_refused(command, sets: Path, make, sentence: str) -> None:
     base = make(sets / "base") if make else sets / "base"
-    assert sentence in told(command("entailment", "--data", sets, "--base", base, "--out", sets / "out"), 1)
+    assert sentence in error_of(command("entailment", "--data", sets, "--base", base, "--out", sets / "out"), 1)
 
 
-def test_a_base_that_the_hub_cannot_give_is_one_sentence(command, asked: Path, tmp_path: Path, monkeypatch) -> None:
-    """A name that is not on this machine is fetched; here from an address where nothing listens."""
+def test_a_base_model_that_cannot_be_fetched_is_reported_in_one_sentence(
+    command, asked: Path, tmp_path: Path, monkeypatch
+) -> None:
+    """A name that is not on this machine is fetched, here from an address where nothing listens."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     done = command("question-generator", "--data", asked, "--base", "somebody/t5", "--out", tmp_path / "out")
-    assert "somebody/t5 could not be fetched" in told(done, 1)
+    assert "somebody/t5 could not be fetched" in error_of(done, 1)
     assert "Fetching somebody/t5" in done.stderr
 
 
 @pytest.mark.parametrize("make", [tiny_llama, tiny_qa])
-def test_a_base_that_cannot_write_questions_is_refused(command, asked: Path, tmp_path: Path, make) -> None:
+def test_a_base_model_that_cannot_generate_questions_is_refused(command, asked: Path, tmp_path: Path, make) -> None:
     done = command("question-generator", "--data", asked, "--base", make(tmp_path / "base"), "--out", tmp_path / "out")
-    assert "not a sequence-to-sequence model" in told(done, 1)
+    assert "not a sequence-to-sequence model" in error_of(done, 1)
 
 
-def test_a_full_disk_is_one_sentence(command, asked: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_one_sentence(command, asked: Path, tmp_path: Path) -> None:
     arguments = "question-generator", "--data", asked, "--base", tiny_t5(tmp_path / "t5"), "--out", tmp_path / "out"
     with no_room_for(5_000):
         done = command(*arguments)
-    assert "is the disk full?" in told(done, 1) and "checkpoint.pt" in told(done, 1)
+    assert "is the disk full?" in error_of(done, 1) and "checkpoint.pt" in error_of(done, 1)
 
 
 class Interrupt(logging.Handler):
-    """Presses Ctrl-C when the training says that it has saved a checkpoint."""
+    """Raises KeyboardInterrupt when training logs a saved checkpoint."""
 
     def emit(self, record: logging.LogRecord) -> None:
         raise KeyboardInterrupt
 
 
-def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on_from_there(command, asked: Path, tmp_path: Path) -> None:
+def test_ctrl_c_reports_what_is_kept_and_the_same_command_resumes(command, asked: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = "question-generator", "--data", asked, "--base", tiny_t5(tmp_path / "t5"), "--out", out
     log = logging.getLogger("research.training.fine_tuning")
@@ -261,7 +263,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on_from_there(comman
         done = command(*arguments)
     finally:
         log.removeHandler(interrupt)
-    assert told(done, 130) == (
+    assert error_of(done, 130) == (
         f"Stopped. {out / 'first-question' / 'checkpoint.pt'} is kept, and the same command goes on from it."
     )
     assert not (out / "first-question" / "model.safetensors").exists()

@@ -1,4 +1,4 @@
-"""Heavy parts load once, side by side, and one that cannot load harms no other."""
+"""Heavy components load once, in parallel, and a failing one does not affect the others."""
 
 import threading
 
@@ -16,7 +16,7 @@ def fails(error):
     return load
 
 
-def test_parts_wait_until_they_are_warmed_and_are_then_ready():
+def test_components_are_ready_after_warming():
     parts = Components([("reader", lambda: None)])
     assert parts.all() == (Component("reader", "waiting"),)
     assert not parts.ready
@@ -25,7 +25,7 @@ def test_parts_wait_until_they_are_warmed_and_are_then_ready():
     assert parts.ready
 
 
-def test_a_part_is_loaded_once_however_often_it_is_warmed():
+def test_a_component_is_loaded_once_however_often_it_is_warmed():
     loads = []
     parts = Components([("reader", lambda: loads.append("reader"))])
     parts.warm()
@@ -33,10 +33,10 @@ def test_a_part_is_loaded_once_however_often_it_is_warmed():
     assert loads == ["reader"]
 
 
-def test_parts_load_side_by_side():
+def test_components_load_in_parallel():
     together = threading.Barrier(3, timeout=LONG)
     parts = Components([(name, together.wait) for name in ("generator", "corpus", "reader")])
-    parts.warm()  # the barrier breaks, and the parts fail, when one does not come meanwhile
+    parts.warm()  # the barrier breaks, and the components fail, unless both load at once
     assert parts.ready
 
 
@@ -47,7 +47,7 @@ def test_parts_load_side_by_side():
         (RuntimeError("a secret"), "It could not be loaded (RuntimeError).", "make setup"),
     ],
 )
-def test_a_part_that_cannot_load_says_why_and_what_mends_it_and_the_others_load(error, message, fix):
+def test_a_failed_component_has_a_reason_and_a_fix_and_the_others_load(error, message, fix):
     parts = Components([("corpus", fails(error)), ("reader", lambda: None)])
     parts.warm()
     broken, sound = parts.all()
@@ -57,7 +57,7 @@ def test_a_part_that_cannot_load_says_why_and_what_mends_it_and_the_others_load(
     assert parts.first_failed("reader") is None
 
 
-def test_a_part_that_failed_is_tried_again_when_it_is_warmed_again():
+def test_a_failed_component_is_retried_when_warmed_again():
     outcomes = [ModelUnavailable("not yet", fix="wait"), None]
 
     def load():
@@ -70,7 +70,7 @@ def test_a_part_that_failed_is_tried_again_when_it_is_warmed_again():
     assert parts.ready
 
 
-def test_a_part_is_kept_trying_until_it_was_mended():
+def test_keep_warm_retries_a_component_until_it_loads():
     tries = []
 
     def load():
@@ -82,7 +82,7 @@ def test_a_part_is_kept_trying_until_it_was_mended():
     assert parts.ready and len(tries) == 3
 
 
-def test_the_same_failure_is_logged_once_however_often_it_is_met(caplog):
+def test_a_repeated_failure_is_logged_once(caplog):
     parts = Components([("corpus", fails(ModelUnavailable("It is cut off", fix="make corpus")))])
     for _ in range(3):
         parts.warm()

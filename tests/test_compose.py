@@ -1,4 +1,4 @@
-"""compose.yaml: what it starts is there, every part says how it is, and no secret has a default."""
+"""compose.yaml: everything it starts exists, every service has a health check, and no secret has a default."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "SECRET_KEY")
 
 
 @pytest.mark.parametrize(("written", "valid"), [(TEXT, True), (TEXT.replace("healthcheck:", "health_check:"), False)])
-def test_it_is_what_the_compose_specification_allows(tmp_path, written, valid):
+def test_it_conforms_to_the_compose_specification(tmp_path, written, valid):
     file = tmp_path / "compose.yaml"
     file.write_text(written)
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(file)]
@@ -29,7 +29,7 @@ def test_it_is_what_the_compose_specification_allows(tmp_path, written, valid):
     assert (done.returncode == 0) == valid, done.stdout
 
 
-def test_whatever_it_names_is_there():
+def test_every_file_and_volume_that_it_names_exists():
     volumes = {volume.partition(":")[0] for each in SERVICES.values() for volume in each.get("volumes", ())}
     assert volumes == set(yaml.safe_load(TEXT)["volumes"])
     for each in SERVICES.values():
@@ -39,37 +39,37 @@ def test_whatever_it_names_is_there():
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_no_secret_has_a_default_and_the_example_leaves_each_one_open(secret):
+def test_no_secret_has_a_default_and_the_example_leaves_each_empty(secret):
     uses = re.findall(r"\$\{" + secret + r"([^}]*)\}", TEXT)
     assert uses and all(each.startswith(":?") for each in uses)
     assert re.search(rf"^{secret}=$", (ROOT / ".env.compose.example").read_text(), re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", sorted(set(SERVICES) - {"web"}))
-def test_every_server_says_whether_it_is_well(name):
-    """The web process has the image's own check."""
+def test_every_service_has_a_health_check(name):
+    """The web process uses the image's own check."""
     assert SERVICES[name]["healthcheck"]["test"]
 
 
-def test_what_must_outlast_a_container_is_in_a_volume():
+def test_persistent_data_is_in_a_volume():
     kept = {volume.partition(":")[2] for each in SERVICES.values() for volume in each.get("volumes", ())}
     assert {"/srv/hopcheck/instance", "/var/lib/postgresql/data"} <= kept
 
 
-def test_every_variable_of_ours_is_a_setting():
+def test_every_application_variable_is_a_setting():
     known = {each.metadata["env"] for each in settings_fields()}
     assert set(SERVICES["web"]["environment"]) <= known
     assert SERVICES["worker"]["environment"] == SERVICES["web"]["environment"]
 
 
-def test_every_setting_can_be_made_in_one_file_but_where_a_container_listens():
+def test_every_setting_except_the_listening_address_can_be_set_in_one_file():
     for name in ("web", "worker"):
         assert SERVICES[name]["env_file"] == ".env"
     inside = SERVICES["web"]["environment"]["PORT"]
     assert SERVICES["web"]["ports"] == [f"${{PORT:-{inside}}}:{inside}"], "PORT there is the port of the host"
 
 
-def test_the_worker_starts_by_a_command_that_is_there():
+def test_the_workers_command_exists():
     *program, command = SERVICES["worker"]["command"]
     assert program == [".venv/bin/flask", "--app", "app"]
     assert command in create_app().cli.list_commands(None)

@@ -1,4 +1,4 @@
-"""The container's recipe: it calls only targets of the Makefile, so the tests that cover `make` cover its steps."""
+"""The Dockerfile calls only Makefile targets, so the tests that cover `make` cover its steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def instructions() -> list[tuple[str, str]]:
-    """The Dockerfile's (instruction, rest) pairs, comments left out and continued lines joined."""
+    """Return the Dockerfile's (instruction, rest) pairs, without comments and with continued lines joined."""
     lines = (line for line in (ROOT / "Dockerfile").read_text().splitlines() if not line.startswith("#"))
     whole = "\n".join(lines).replace("\\\n", " ")
     return [
@@ -26,7 +26,7 @@ def those(name: str) -> list[str]:
 
 
 def ignored(path: str) -> bool:
-    """Whether .dockerignore keeps `path` (or a folder above it) out: the patterns that we use, `**/` and wildcards."""
+    """Return whether .dockerignore excludes `path` (or a folder above it); supports `**/` and wildcards."""
     patterns = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
     parts = path.split("/")
     folders = ["/".join(parts[: at + 1]) for at in range(len(parts))]
@@ -37,7 +37,7 @@ def ignored(path: str) -> bool:
     )
 
 
-def test_it_runs_nothing_of_ours_but_targets_of_the_makefile():
+def test_it_runs_project_code_only_through_makefile_targets():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     commands = [command for rest in those("RUN") for command in re.split(r"&&|;", rest)]
     calls = [command.split() for command in commands]
@@ -47,8 +47,8 @@ def test_it_runs_nothing_of_ours_but_targets_of_the_makefile():
     assert set(made) <= targets
 
 
-def test_it_starts_as_make_run_does_with_the_server_itself_as_process_1():
-    """GNU make as process 1 spins for ever once it was told to stop."""
+def test_it_starts_the_server_of_make_run_as_process_1():
+    """GNU make as process 1 loops forever after a stop signal."""
     _, prerequisites, recipe = re.search(
         r"^(run): (.*) ##.*\n\t@exec (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE
     ).groups()
@@ -56,7 +56,7 @@ def test_it_starts_as_make_run_does_with_the_server_itself_as_process_1():
     assert json.loads(those("CMD")[-1]) == ["sh", "-c", f"make {prerequisites} && exec {served}"]
 
 
-def test_what_make_install_needs_is_there_before_it_runs():
+def test_the_files_that_make_install_needs_are_copied_before_it_runs():
     order = [f"{name} {rest}" for name, rest in instructions()]
     copied = next(at for at, line in enumerate(order) if line.startswith("COPY") and "requirements.txt" in line)
     assert copied < next(at for at, line in enumerate(order) if line.startswith("RUN make install"))
@@ -65,19 +65,19 @@ def test_what_make_install_needs_is_there_before_it_runs():
         assert not ignored(needed)
 
 
-def test_nobody_is_root_when_anything_of_ours_runs():
+def test_project_code_never_runs_as_root():
     order = instructions()
     became = next(at for at, (name, rest) in enumerate(order) if name == "USER" and rest not in ("root", "0"))
     assert all(name != "USER" for name, _ in order[became + 1 :])
     assert all(at > became for at, (_, rest) in enumerate(order) if rest.startswith("make "))
 
 
-def test_the_key_that_setting_up_makes_does_not_stay_in_the_image():
+def test_the_key_created_by_setup_is_not_kept_in_the_image():
     (setting_up,) = (rest for rest in those("RUN") if rest.startswith("make setup"))
     assert "rm -f instance/secret_key" in setting_up
 
 
-def test_data_is_kept_in_a_volume_and_the_server_can_be_reached_and_watched():
+def test_data_has_a_volume_and_the_server_has_a_port_and_a_health_check():
     folder = those("WORKDIR")[-1]
     assert those("VOLUME") == [f"{folder}/instance"]
     assert "HOST=0.0.0.0" in those("ENV")[-1]
@@ -86,12 +86,12 @@ def test_data_is_kept_in_a_volume_and_the_server_can_be_reached_and_watched():
     assert "/healthz" in watched
 
 
-def test_the_container_and_make_run_keep_memory_the_same_way():
+def test_the_container_and_make_run_use_the_same_memory_settings():
     (kept,) = re.findall(r"^run: export (GLIBC_TUNABLES) \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert "=".join(kept) in those("ENV")
 
 
-def test_the_health_check_is_python_that_python_understands():
+def test_the_health_check_is_valid_python():
     command = json.loads(re.split(r"\bCMD\b", those("HEALTHCHECK")[0])[1])
     assert command[:2] == [".venv/bin/python", "-c"]
     compile(command[2], "HEALTHCHECK", "exec")
@@ -114,13 +114,13 @@ def test_the_health_check_is_python_that_python_understands():
         "tests/fakes.py",
     ],
 )
-def test_secrets_history_and_what_was_made_here_stay_out(path):
+def test_secrets_history_and_build_outputs_are_excluded(path):
     assert ignored(path)
 
 
 @pytest.mark.parametrize(
     "path", ["app/cli/check.py", "app/models/judge/calibration.json", "templates/base.html", "static/app.js"]
 )
-def test_what_the_application_needs_comes_in(path):
+def test_files_that_the_application_needs_are_included(path):
     assert (ROOT / path).exists()
     assert not ignored(path)

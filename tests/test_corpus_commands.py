@@ -1,4 +1,4 @@
-"""`flask --app app corpus ...`: what people type, and what they read when it cannot be."""
+"""`flask --app app corpus ...`: the commands and their error messages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_corpus_is_built_listed_and_removed(command, facts):
     assert "facts" not in command("list").output
 
 
-def test_refusing_names_the_line_and_exits_with_two(command, facts):
+def test_a_refused_line_is_named_with_exit_code_2(command, facts):
     refused = command("build", "facts", "--from", str(facts), "--on-error", "refuse")
     assert refused.exit_code == 2
     assert refused.output == "Error: facts.jsonl, line 2 holds no text; nothing was built.\n"
@@ -77,14 +77,14 @@ def test_refusing_names_the_line_and_exits_with_two(command, facts):
         (("remove", "vital"), "vital is searched by default; take it out of CORPORA first."),
     ],
 )
-def test_bad_input_is_one_sentence_and_exits_with_two(command, arguments, sentence):
+def test_invalid_input_is_one_sentence_with_exit_code_2(command, arguments, sentence):
     done = command(*arguments)
     assert done.exit_code == 2
     assert done.output.startswith(f"Error: {sentence}")
     assert len(done.output.splitlines()) == 1
 
 
-def test_removing_asks_first(command, settings):
+def test_removing_asks_for_confirmation(command, settings):
     unfinished(settings)
     assert command("remove", "facts", input="n\n").exit_code == 1
     assert folder_of(settings.instance, "facts").exists()
@@ -92,7 +92,7 @@ def test_removing_asks_first(command, settings):
     assert not folder_of(settings.instance, "facts").exists()
 
 
-def test_an_unfinished_build_is_listed_with_how_to_end_it(command, settings):
+def test_an_unfinished_build_is_listed_with_how_to_complete_it(command, settings):
     unfinished(settings)
     listed = command("list").output
     assert "facts\tfacts\tThe corpus facts was not built to its end. Fix it with: the same command again" in listed

@@ -1,4 +1,4 @@
-"""The project's Markdown files: links between them lead to files and headings that exist."""
+"""Links between the project's Markdown files lead to existing files and headings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PAGES = sorted(
 
 
 def headings(page: Path) -> set[str]:
-    """The anchors of the page's headings, as GitHub makes them."""
+    """Return the anchors of the page's headings, as GitHub makes them."""
     lines = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_pages_lead_somewhere(page):
+def test_links_between_pages_have_existing_targets(page):
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", text)
     definitions = re.findall(r"^\[[^\]]+\]: (?!https?:)([^#\s]*)(?:#(\S*))?$", text, re.MULTILINE)

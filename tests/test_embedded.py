@@ -1,4 +1,4 @@
-"""The embedded default, whole and real: Lucene, both language models, the reader and the judge, on the samples."""
+"""The embedded default, complete and real: Lucene, both language models, the reader and the judge, on the samples."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ pytestmark = [pytest.mark.models, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 @pytest.fixture(scope="module")
 def container() -> Container:
-    made = Container(replace(load_settings(), call_seconds=600))  # a call may take long where much else goes on
+    made = Container(replace(load_settings(), call_seconds=600))  # a call may be slow on a busy machine
     made.warm()
     return made
 
 
 @pytest.fixture(scope="module")
 def reports(container) -> dict[str, Report]:
-    """Every sample's report."""
+    """The report of every sample."""
     return {sample.claim: check(container, sample.claim) for sample in EXAMPLES}
 
 
@@ -43,7 +43,7 @@ def label_of(report: Report) -> Label | None:
     return report.verdict.label if report.verdict else None
 
 
-def test_every_part_is_ready_once_warm(container):
+def test_every_component_is_ready_once_warm(container):
     assert container.ready, container.components()
 
 
@@ -53,18 +53,18 @@ def test_no_sample_fails_and_no_hop_of_one_fails(reports):
         assert all(hop.status is not HopStatus.FAILED for hop in report.hops)
 
 
-def test_at_least_eight_of_ten_samples_come_out_right(reports):
+def test_at_least_eight_of_ten_samples_get_the_right_label(reports):
     right = [sample for sample in EXAMPLES if label_of(reports[sample.claim]) == sample.label]
     assert len(right) >= 0.8 * len(EXAMPLES), [s.claim for s in EXAMPLES if s not in right]
 
 
-def test_both_twins_of_at_least_two_pairs_come_out_right(reports):
+def test_both_twins_of_at_least_two_pairs_get_the_right_label(reports):
     pairs = {sample.pair for sample in EXAMPLES if sample.pair}
     whole = [p for p in pairs if all(label_of(reports[s.claim]) == s.label for s in EXAMPLES if s.pair == p)]
     assert len(whole) >= 2
 
 
-def test_a_verdict_cites_kept_hops_only_and_every_citation_was_retrieved(reports):
+def test_verdicts_cite_only_kept_hops_and_every_citation_was_retrieved(reports):
     for report in reports.values():
         kept = {hop.number for hop in report.context}
         assert all(set(sentence.hops) <= kept for sentence in report.verdict.rationale)
@@ -73,7 +73,7 @@ def test_a_verdict_cites_kept_hops_only_and_every_citation_was_retrieved(reports
             assert hop.answer.cited.text == hop.answer.text
 
 
-def test_the_one_claim_of_every_kind_of_model_is_checked_over_two_hops(container):
+def test_the_common_test_claim_is_checked_over_two_hops(container):
     report = checked(container, RunOptions())
     assert report.ended == "verdict" and report.usage.calls
     assert "Shakespeare" in report.context[0].answer.text
@@ -82,7 +82,7 @@ def test_the_one_claim_of_every_kind_of_model_is_checked_over_two_hops(container
 
 
 def test_another_claims_evidence_is_not_enough(container, reports):
-    """Every decided sample, judged over what was found for a sample that shares no word with it."""
+    """Every decided sample, judged over the evidence of a sample that shares no word with it."""
     decided = [s for s in EXAMPLES if s.label is not Label.NOT_ENOUGH_EVIDENCE and reports[s.claim].context]
     judge, bound = container.evidence_judge(), container.sufficient
     swapped = 0
@@ -97,14 +97,14 @@ def test_another_claims_evidence_is_not_enough(container, reports):
     assert swapped >= 8
 
 
-def test_the_second_question_of_a_two_hop_sample_names_what_only_the_first_answer_brought(container, reports):
+def test_the_second_question_of_a_two_hop_sample_names_what_only_the_first_answer_provided(container, reports):
     report = reports["The director of Seven Samurai made 30 feature films."]
     first, second, *_ = report.hops
     assert "Kurosawa" in first.answer.text and "Kurosawa" not in report.claim.text
     assert "Kurosawa" in second.question.text
 
 
-def test_without_the_first_answer_the_second_question_is_another(container, reports):
+def test_without_the_first_answer_the_second_question_is_different(container, reports):
     report = reports["The director of Seven Samurai made 30 feature films."]
     first, second, *_ = report.hops
     lost = replace(first, answer=replace(first.answer, text=None), status=HopStatus.SET_ASIDE)

@@ -1,4 +1,4 @@
-"""The reasoner over gold evidence says what it would say in a run, and the model behind it computes once a row."""
+"""The reasoner over gold evidence gives the same result as in a run, and its model computes once per row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.judges import over
 
 
 class CountingJudge:
-    """Computes the same probabilities for everything, through `cached_call` as the judge that ships does."""
+    """Computes the same probabilities for all pairs, through `cached_call` like the bundled judge."""
 
     def __init__(self, *probabilities: float) -> None:
         self.probabilities, self.computed = list(probabilities), 0
@@ -29,7 +29,7 @@ class CountingJudge:
         return cached_call(Call("counting judge", {"claim": claim, "passages": passages}), compute)
 
 
-def test_the_model_computes_once_a_row_and_nothing_is_kept_between_rows():
+def test_the_model_computes_once_per_row_and_caches_nothing_between_rows():
     judge = CountingJudge(0.8, 0.15, 0.05)
     judged = gold_judge(over(judge), 0.6, LabelSet.THREE)
     judged(row(1, Gold.SUPPORTED))
@@ -41,7 +41,7 @@ def test_the_model_computes_once_a_row_and_nothing_is_kept_between_rows():
     ("labels", "label", "confidence"),
     [(LabelSet.TWO, Label.SUPPORTED, 0.55), (LabelSet.THREE, Label.NOT_ENOUGH_EVIDENCE, None)],
 )
-def test_the_fitted_bound_holds_where_not_enough_may_be_said_and_the_score_knows_no_bound(labels, label, confidence):
+def test_the_fitted_bound_applies_only_when_not_enough_is_a_label_and_never_to_the_score(labels, label, confidence):
     said = gold_judge(over(CountingJudge(0.5, 0.3, 0.2)), 0.7, labels)(row(1, Gold.SUPPORTED))
     assert (said.label, said.supported) == (label, pytest.approx(0.5))
     assert said.confidence == (confidence and pytest.approx(confidence))

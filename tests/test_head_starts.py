@@ -1,4 +1,4 @@
-"""Calls begin ahead of their turn where others compute them, as far as OVERLAP goes, and never among local models."""
+"""Speculative calls are made where another machine computes them, as far as OVERLAP allows, never for local models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PURSUIT = RunOptions(strategy="evidence-pursuit")
 
 @dataclass
 class Model:
-    """As much of a language model as says where it is."""
+    """A stand-in language model with only its destination."""
 
     destination: str | None
     name: str = "big"
@@ -40,12 +40,12 @@ REMOTE, HERE = Model("api.example.org"), Model(None)
         ("all", None, False),
     ],
 )
-def test_prompted_modules_go_ahead_where_their_model_is(overlap, model, begins):
+def test_prompted_modules_are_speculative_when_their_model_is_remote(overlap, model, begins):
     assert SpeculationPolicy(overlap).for_modules(MIXES["prompted"], model) is begins
 
 
 @pytest.mark.parametrize("overlap", ["remote", "all"])
-def test_local_models_never_do(overlap):
+def test_local_models_are_never_speculative(overlap):
     in_process = Seq2Seq("some/flan-t5", Inference(), 1)
     speculative = SpeculationPolicy(overlap)
     assert not speculative.for_modules(MIXES["prompted"], in_process)
@@ -67,9 +67,7 @@ def test_local_models_never_do(overlap):
         ("off", "web-search", "brave", REMOTE, False),
     ],
 )
-def test_questions_of_a_pursuit_are_answered_side_by_side_where_the_answers_come_from(
-    overlap, answerer, search, model, begins
-):
+def test_pursuit_questions_are_answered_in_parallel_when_answers_are_remote(overlap, answerer, search, model, begins):
     options = RunOptions(strategy="evidence-pursuit", answerer=answerer, search=search)
     assert SpeculationPolicy(overlap).for_answers(options, model) is begins
 
@@ -77,7 +75,7 @@ def test_questions_of_a_pursuit_are_answered_side_by_side_where_the_answers_come
 @pytest.mark.parametrize(
     "overlap, search, pages", [("remote", "brave", MAX_PREFETCHED_PAGES), ("remote", "corpus", 0), ("off", "brave", 0)]
 )
-def test_pages_of_the_web_are_opened_ahead_and_those_of_a_corpus_are_at_hand(overlap, search, pages):
+def test_web_pages_are_opened_ahead_and_corpus_pages_are_not(overlap, search, pages):
     assert SpeculationPolicy(overlap).pages(RunOptions(answerer="web-search", search=search)) == pages
 
 
@@ -91,7 +89,7 @@ def test_pages_of_the_web_are_opened_ahead_and_those_of_a_corpus_are_at_hand(ove
         ({"openai_base_url": "http://127.0.0.1:9/v1", "overlap": "all"}, "prompted", True),
     ],
 )
-def test_the_wiring_tells_the_strategy(tmp_path, settings, preset, begins):
+def test_the_container_configures_the_strategys_speculation(tmp_path, settings, preset, begins):
     model = {"openai_api_key": "k", "openai_model": "big", "openai_base_url": "https://api.example.org/v1"}
     container = Container(Settings(instance=tmp_path, **model | settings))
     options = RunOptions(preset=preset, answerer="reciter-reader", model="big")
@@ -101,7 +99,7 @@ def test_the_wiring_tells_the_strategy(tmp_path, settings, preset, begins):
     assert container.strategy_for(pursuit).speculative is for_answers
 
 
-def test_pages_are_opened_ahead_of_the_choice_where_the_wiring_searches_the_web(tmp_path):
+def test_the_container_configures_opening_pages_ahead_for_web_search(tmp_path):
     for overlap, pages in (("remote", MAX_PREFETCHED_PAGES), ("off", 0)):
         container = Container(Settings(instance=tmp_path, brave_api_key="k", overlap=overlap))
         options = RunOptions(strategy="evidence-pursuit", preset="local", answerer="web-search", search="brave")

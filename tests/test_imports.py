@@ -1,4 +1,4 @@
-"""Who may import whom: the contracts of pyproject.toml hold, and the heart needs nothing but Python."""
+"""Import contracts of pyproject.toml, and that the domain needs only the standard library."""
 
 from __future__ import annotations
 
@@ -59,30 +59,30 @@ def run_python(script: str) -> str:
     return done.stdout.strip()
 
 
-def test_the_contracts_on_imports_hold():
+def test_the_import_contracts_hold():
     lint = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_heart_loads_with_the_standard_library_alone():
+def test_the_domain_loads_with_the_standard_library_alone():
     assert run_python(FOREIGN) == ""
 
 
 def loaded(script: str, among: set[str], instance: Path) -> str:
-    """Those of the modules `among` that are loaded once the script has run."""
+    """Return the modules in `among` that are loaded after the script has run."""
     return run_python(
         f"INSTANCE = {str(instance)!r}\n{script}\nimport sys; print(*sorted({among!r} & set(sys.modules)))"
     )
 
 
-def test_no_command_loads_a_model_to_be_there(tmp_path):
+def test_registering_commands_loads_no_model_library(tmp_path):
     assert loaded(COMMANDS, MODELS, tmp_path) == ""
 
 
-def test_the_first_page_waits_for_no_model_no_migration_no_http_client_and_no_command_line(tmp_path):
+def test_the_first_page_needs_no_model_migration_http_client_or_command_line(tmp_path):
     assert loaded(FIRST_PAGE, MODELS | SLOW, tmp_path) == ""
 
 
-def test_looking_whether_all_is_set_up_waits_for_no_model_no_web_and_no_database_library(tmp_path):
+def test_checking_the_setup_needs_no_model_web_or_database_library(tmp_path):
     assert loaded(LOOK, MODELS | SLOW | {"flask", "sqlalchemy"}, tmp_path) == ""

@@ -1,4 +1,4 @@
-"""Whole runs over a language model's server, through the application: what is said, kept, counted and never shown."""
+"""Whole runs over a language model's server, through the application: pages, storage, costs and secrets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def site(tmp_path):
 
 
 def checked(app, **fields: str) -> str:
-    """Check the claim over the page, wait for the end, and return the run's page."""
+    """Check the claim through the page, wait for the end, and return the run's page."""
     sent = {"claim": CLAIM, "preset": "prompted", "answerer": "reciter-reader", "model": "scripted"}
     answer = app.test_client().post("/runs", data=sent | fields)
     assert answer.status_code == 303, answer.text
@@ -59,14 +59,14 @@ def checked(app, **fields: str) -> str:
     return app.test_client().get(answer.location).text
 
 
-def test_a_run_over_a_language_model_is_a_page_with_recited_evidence_called_so(site):
+def test_a_run_over_a_language_model_marks_its_evidence_as_recited(site):
     with OpenAIServer(play()) as server:
         page = checked(site(server))
     assert "Who wrote Hamlet?" in page and "Supported" in page
     assert "From the model’s memory, not a source" in page
 
 
-def test_the_same_again_costs_nothing_and_is_shown_as_cached_unless_it_is_asked_anew(site):
+def test_a_repeated_run_is_cached_and_free_unless_fresh_replies_are_requested(site):
     with OpenAIServer(play()) as server:
         app = site(server)
         checked(app)
@@ -134,26 +134,24 @@ FAILURES = {
 
 
 @pytest.mark.parametrize(("reply", "sentence"), FAILURES.values(), ids=FAILURES.keys())
-def test_every_failure_of_the_server_is_its_own_sentence_on_the_page_in_the_log_and_in_the_report(
-    site, caplog, reply, sentence
-):
+def test_each_server_failure_has_its_own_sentence_on_page_log_and_report(site, caplog, reply, sentence):
     with OpenAIServer([reply]) as server, caplog.at_level(logging.INFO):
         app = site(server, CALL_SECONDS="2" if reply.delay else "60")
         page = checked(app)
     (run_id,) = re.findall(r'href="/runs/([^"]+)" id="permalink"', page)
-    told = sentence.format(host=server.url.split("/")[2])
-    assert f"The question generator failed: {told}" in html.unescape(page)
-    assert f"hop 1 failed in the question generator: {told}" in caplog.text
+    message = sentence.format(host=server.url.split("/")[2])
+    assert f"The question generator failed: {message}" in html.unescape(page)
+    assert f"hop 1 failed in the question generator: {message}" in caplog.text
     report = app.extensions["hopcheck"].runs.report(run_id).report
     assert {(hop.status, hop.reason) for hop in report.hops} == {
-        (HopStatus.FAILED, f"The question generator failed: {told}")
+        (HopStatus.FAILED, f"The question generator failed: {message}")
     }
     assert report.ended == "failed"
     assert KEY not in page + caplog.text + repr(report)
     assert len(server.asked) <= 2 * MAX_ATTEMPTS
 
 
-def test_what_was_done_stays_when_the_server_fails_in_the_middle(site):
+def test_finished_hops_are_kept_when_the_server_fails_during_a_run(site):
     script = play()
     with OpenAIServer(lambda asked: script(asked) if len(server.asked) < 6 else error(500, "gone")) as server:
         page = checked(site(server))
@@ -187,8 +185,8 @@ def test_the_key_is_in_no_page_log_event_export_cache_or_error(site, tmp_path, c
         ("DAY_COST", "4.5", "This site's limit of 4.5 in cost a day was reached."),
     ],
 )
-def test_a_reached_cap_concludes_with_what_is_there_and_says_so(site, tmp_path, setting, most, sentence):
-    """Each call of the scripted model has 12 tokens and costs 1.2; four of them make the first hop."""
+def test_a_reached_budget_concludes_with_the_present_evidence_and_says_so(site, tmp_path, setting, most, sentence):
+    """Each call of the scripted model has 12 tokens and costs 1.2; the first hop takes four."""
     with OpenAIServer(play()) as server:
         models = tmp_path / "models.toml"
         models.write_text(PRICED.format(url=server.url))
@@ -205,7 +203,7 @@ def test_without_prices_no_cost_is_shown(site):
     assert " tokens</dd>" in page
 
 
-def test_the_export_says_what_was_recited(site):
+def test_the_export_marks_recited_evidence(site):
     with OpenAIServer(play()) as server:
         app = site(server)
         told = app.test_cli_runner().invoke(

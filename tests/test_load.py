@@ -1,4 +1,4 @@
-"""What a load makes of the times it noted: delays, events lost or brought twice, whether memory is flat."""
+"""How the load test computes delays, lost and duplicate events, and memory growth."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ def arrived(*messages: tuple[int, float], after: int = 1, asked: float = 10.5) -
     return Arrivals("r", after, asked, list(messages), 200, True)
 
 
-def test_a_message_tells_all_events_up_to_its_number_and_each_has_its_own_delay():
+def test_a_message_covers_all_events_up_to_its_number_each_with_its_own_delay():
     assert list(delays(arrived((3, 11.2), (4, 12.5)), STORED_AT)) == pytest.approx([200, 100, 500])
 
 
-def test_what_was_stored_before_its_reader_asked_is_late_from_the_asking_on():
+def test_the_delay_of_an_earlier_event_counts_from_the_readers_request():
     assert list(delays(arrived((1, 10.75), after=0), STORED_AT)) == pytest.approx([250])
 
 
-def test_a_message_that_comes_again_is_counted_and_has_no_delay():
+def test_a_duplicate_message_is_counted_and_has_no_delay():
     again = arrived((3, 11.2), (3, 11.3), (2, 11.3), (4, 12.0))
     assert brought_twice(again) == 2 and len(list(delays(again, STORED_AT))) == 3
 
 
-def test_a_reader_of_pages_has_lost_what_is_behind_its_last_message():
+def test_a_page_reader_has_lost_the_events_after_its_last_message():
     assert [lost(arrived(*messages), 4, one_by_one=False) for messages in [((4, 12.0),), ((2, 11.0),), ()]] == [0, 2, 3]
 
 
-def test_a_program_has_lost_each_event_that_no_message_told():
+def test_an_api_client_has_lost_each_event_without_a_message():
     assert lost(arrived((2, 11.0), (4, 12.0), after=0), 4, one_by_one=True) == 2
 
 
-def test_memory_is_flat_when_the_end_is_as_the_beginning_was_and_short_loads_say_nothing():
+def test_memory_growth_compares_start_and_end_and_is_unknown_for_short_loads():
     samples = [Sample(second, 100.0 if second < 300 else 110.0) for second in range(10, 601, 10)]
     assert growth(samples) == pytest.approx(1.1)
     assert growth(samples[:20]) is None and growth([]) is None
 
 
-def test_a_stream_is_read_message_by_message_wherever_the_network_cuts_it():
-    """Against a server of the test's own, which sends the bytes of three messages in pieces."""
+def test_a_stream_is_parsed_into_messages_wherever_the_network_splits_it():
+    """Against a test server that sends the bytes of three messages in pieces."""
     sent = (
         b"HTTP/1.0 200 OK\r\n\r\nretry: 2000\n\nid: 3\nevent: update\ndata: id: 9\n\nid: 12\nevent: update\ndata: x\n\n"
     )

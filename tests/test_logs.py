@@ -1,4 +1,4 @@
-"""The log holds one line for each thing that happened, whatever the words in it."""
+"""The log has one line per event, whatever text the event contains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.logging import FORMAT, OneLineFormatter
 
 @pytest.fixture
 def written():
-    """A logger, and what it has written so far."""
+    """A logger, and its output so far."""
     logger, stream = logging.getLogger("tests.logs"), io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(OneLineFormatter(FORMAT))
@@ -30,13 +30,13 @@ def test_control_characters_cannot_forge_a_line_or_steer_a_terminal(written, bre
     assert ascii(break_)[1:-1] in line and "all is well" in line
 
 
-def test_other_scripts_are_written_as_they_are(written):
+def test_other_scripts_are_logged_unchanged(written):
     logger, stream = written
     logger.warning("東京 é %s", "🌍")
     assert stream.getvalue().endswith("tests.logs: 東京 é 🌍\n")
 
 
-def test_a_trace_keeps_its_lines(written):
+def test_a_traceback_keeps_its_lines(written):
     logger, stream = written
     try:
         raise ValueError("why")

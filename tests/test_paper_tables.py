@@ -1,4 +1,4 @@
-"""The papers' tables: which rows they have, what each runs, and the papers' figures beside ours."""
+"""The papers' tables: their rows, what each runs, and the papers' figures beside ours."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cells(written: str, row: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_every_reported_figure_belongs_to_a_row_of_a_table_and_says_where_it_stands():
+def test_every_reported_figure_belongs_to_a_table_row_and_names_its_source():
     names = {row.name for paper in TABLES.values() for row in paper.rows}
     assert {each.row for each in REPORTED} <= names and all(each.place for each in REPORTED)
 
@@ -57,7 +57,7 @@ def test_the_ablations_keep_all_rows_and_only_the_row_of_four_labels_has_four():
     assert {name for name, each in orders.items() if each.labels is not LabelSet.TWO} == {"four-class"}
 
 
-def test_a_model_that_goes_missing_on_the_way_ends_its_row_and_not_the_table():
+def test_a_model_that_becomes_unavailable_ends_its_row_and_not_the_table():
     def run(order: Order) -> dict:
         raise ModelUnavailable("The reader is missing", "make setup")
 
@@ -72,7 +72,7 @@ def test_another_format_than_the_tables_is_refused():
         run_table(TABLES["qacheck-1"], order("averitec"), scripted_container(), lambda order: {})
 
 
-def test_our_figures_stand_beside_the_papers_with_their_intervals():
+def test_our_figures_are_listed_beside_the_papers_with_intervals():
     rows = {row.name: row for row in TABLES["qacheck-1"].rows}
     outcomes = [Outcome(rows["reciter-reader"], HOVER), Outcome(rows["codex"], reason="the paper's alone")]
     written = as_markdown(TABLES["qacheck-1"], outcomes, "hover")
@@ -81,13 +81,13 @@ def test_our_figures_stand_beside_the_papers_with_their_intervals():
     assert cells(written, "Codex")[3:] == ["the paper's alone", "not looked up"]
 
 
-def test_where_nothing_ran_the_papers_columns_are_told_all_the_same():
+def test_the_papers_columns_are_listed_for_rows_that_did_not_run():
     (row,) = [row for row in TABLES["qacheck-1"].rows if row.name == "reciter-reader"]
     written = as_markdown(TABLES["qacheck-1"], [Outcome(row, reason="not run: no model")], "hover")
     assert [cell[:6] for cell in cells(written, row.title)[4::2]] == ["0.5567", "0.5467", "0.5235"]
 
 
-def test_what_a_paper_reports_as_a_difference_is_told_as_one():
+def test_a_figure_reported_as_a_difference_is_labelled_as_one():
     rows = {row.name: row for row in TABLES["papelo-2"].rows}
     outcomes = [Outcome(rows["paper"], AVERITEC), Outcome(rows["all-at-once"], AVERITEC)]
     written = as_markdown(TABLES["papelo-2"], outcomes, "averitec")

@@ -1,4 +1,4 @@
-"""The named presets of evidence pursuit differ from each other, and the local one needs no other model."""
+"""The named presets of evidence pursuit are distinct, and the local one needs no other model."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from app.domain.model import LabelSet
 from app.presets import PURSUIT_PRESETS
 
 
-def test_no_two_presets_do_the_same() -> None:
+def test_no_two_presets_are_identical() -> None:
     done = [replace(row, name="", title="", changes="") for row in PURSUIT_PRESETS.values()]
     assert len(set(done)) == len(done)
 
 
-def test_only_the_published_system_is_of_two_classes() -> None:
-    """People get labels that may say that the evidence is not enough."""
+def test_only_the_published_system_has_two_labels() -> None:
+    """Other presets include "not enough evidence"."""
     assert [name for name, row in PURSUIT_PRESETS.items() if row.labels is LabelSet.TWO] == ["paper"]
 
 

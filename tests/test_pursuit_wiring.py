@@ -1,4 +1,4 @@
-"""Evidence pursuit as the container puts it together, every preset over real HTTP, with a real search."""
+"""Evidence pursuit as the container builds it, every preset over real HTTP, with a real search."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OPTIONS = RunOptions(
 
 
 def player(asked: Asked) -> Reply:
-    """Plays every part of a pursuit: asks who wrote Hamlet, then where he was born, then holds the claim to be true."""
+    """Play every role of a pursuit: ask who wrote Hamlet, then where he was born, then find the claim true."""
     prompt = asked.prompt
     if "as a JSON list of strings. Keep" in prompt:
         return Reply('["Who wrote Hamlet?"]')
@@ -63,7 +63,7 @@ def home(tmp_path_factory):
 
 @pytest.fixture
 def net(home):
-    """A language model, a SearXNG, and the container that has both."""
+    """A scripted language model, a SearXNG, and the container that uses both."""
     with OpenAIServer(player) as model, SearchServer([Found(searxng_reply(WROTE, BORN))]) as search:
         env = {
             "INSTANCE": str(home),
@@ -76,7 +76,7 @@ def net(home):
         yield Container(Settings.from_env(env)), model, search
 
 
-def test_a_pursuit_asks_searches_decides_and_pads_to_five_pairs_each_with_its_own_page(net):
+def test_a_pursuit_asks_searches_decides_and_fills_up_to_five_pairs_with_distinct_pages(net):
     container, _, search = net
     report = checked(container, OPTIONS)
     assert report.verdict.label is Label.SUPPORTED
@@ -93,20 +93,20 @@ def test_a_pursuit_asks_searches_decides_and_pads_to_five_pairs_each_with_its_ow
     assert {asked.path for asked in search.asked} == {"/search"}
 
 
-def test_a_page_that_cannot_be_had_leaves_its_snippet(net):
+def test_an_unavailable_page_is_replaced_by_its_snippet(net):
     container, _, _ = net
     (first, *_) = checked(container, OPTIONS).context
     assert first.answer.cited.passage.text == WROTE.snippet
 
 
 @pytest.mark.parametrize("name", PURSUIT_PRESETS)
-def test_every_preset_is_put_together_and_its_run_ends(net, name):
+def test_every_preset_is_built_and_its_run_ends(net, name):
     container, _, _ = net
     preset, labels = PURSUIT_PRESETS[name], default_labels("evidence-pursuit", name)
     options = container.capabilities().effective(replace(OPTIONS, preset=name, labels=labels))
     if preset.others == "local":
         assert container.strategy_for(options).variant == preset.variant
-    elif preset.first == "seq":  # a T5 of a few thousand weights writes no question, and no question is made up for it
+    elif preset.first == "seq":  # a T5 of a few thousand weights writes no question, and none is made up
         assert {hop.status for hop in checked(container, options).hops} == {HopStatus.FAILED}
     else:
         assert checked(container, options).verdict.label in labels.labels
@@ -121,7 +121,7 @@ def test_every_preset_is_put_together_and_its_run_ends(net, name):
         ("no-metadata", {"metadata": False}),
     ],
 )
-def test_what_a_preset_does_with_documents_and_what_a_person_leaves_out_reach_the_answerer(net, name, differs):
+def test_document_options_of_preset_and_person_reach_the_answerer(net, name, differs):
     container, _, _ = net
     usual = DocumentSettings(long_document=True, multi_document=False, metadata=True, undated=True, fact_checks=True)
     options = replace(OPTIONS, preset=name)
@@ -130,27 +130,27 @@ def test_what_a_preset_does_with_documents_and_what_a_person_leaves_out_reach_th
     assert container.strategy_for(replace(options, fact_checks=False)).answerer.settings.fact_checks is False
 
 
-def test_the_paper_is_two_class_and_four_class_has_four_labels():
+def test_the_paper_preset_has_two_labels_and_the_four_class_preset_has_four():
     assert default_labels("evidence-pursuit", "paper") is LabelSet.TWO
     assert default_labels("evidence-pursuit", "four-class") is LabelSet.FOUR
     assert default_labels("question-guided", "local") is LabelSet.THREE
 
 
-def test_web_search_answers_the_questions_of_the_other_strategy_too(net):
+def test_web_search_also_answers_questions_of_the_other_strategy(net):
     container, _, _ = net
     answerer = container.strategy_for(replace(OPTIONS, strategy="question-guided", preset="prompted")).answerer
     answer = answerer.answer(Question("Who wrote Hamlet?"), CLAIM)
     assert (answer.text, answer.cited.passage.url) == ("William Shakespeare.", WROTE.url)
 
 
-def test_an_engine_that_is_not_set_up_is_refused_by_the_setting_that_is_missing(net):
+def test_an_unconfigured_engine_is_refused_with_its_missing_setting(net):
     container, _, _ = net
     with pytest.raises(InvalidInput, match="is not set up") as refused:
         container.strategy_for(replace(OPTIONS, search="brave"))
     assert refused.value.field == "search"
 
 
-def test_the_presets_of_one_strategy_are_not_those_of_the_other(net):
+def test_presets_of_one_strategy_are_refused_for_the_other(net):
     container, _, _ = net
     with pytest.raises(InvalidInput, match="There is no preset 'prompted'"):
         container.strategy_for(replace(OPTIONS, preset="prompted"))
@@ -158,7 +158,7 @@ def test_the_presets_of_one_strategy_are_not_those_of_the_other(net):
         container.strategy_for(RunOptions(preset="seq+llm"))
 
 
-def test_what_was_at_work_is_named_in_the_report(net):
+def test_the_report_names_the_modules_used(net):
     container, _, _ = net
     told = dict(container.capabilities().modules(OPTIONS))
     assert told["answerer"] == "web-search with searxng"
@@ -168,7 +168,7 @@ def test_what_was_at_work_is_named_in_the_report(net):
     assert "paraphraser" not in dict(container.capabilities().modules(replace(OPTIONS, preset="repeat")))
 
 
-def test_nobody_choosing_gets_a_pursuit_that_searches_what_is_set_up(net, home):
+def test_the_default_pursuit_searches_the_configured_engine(net, home):
     container, _, _ = net
     usual = container.capabilities().defaults("evidence-pursuit")
     assert (usual.answerer, usual.search, usual.preset) == ("web-search", "searxng", "local")
@@ -176,7 +176,7 @@ def test_nobody_choosing_gets_a_pursuit_that_searches_what_is_set_up(net, home):
     assert (alone.answerer, alone.search, alone.preset) == ("web-search", "corpus", "local")
 
 
-def test_a_search_that_fails_is_a_failed_hop_and_no_answer(home):
+def test_a_failed_search_is_a_failed_hop_and_no_answer(home):
     with OpenAIServer(player) as model, SearchServer([Found({}, status=404)]) as search:
         env = {"OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "scripted", "SEARXNG_URL": search.url[: -len("/search")]}
         report = checked(Container(Settings.from_env({"INSTANCE": str(home), **env})), OPTIONS)
@@ -184,7 +184,7 @@ def test_a_search_that_fails_is_a_failed_hop_and_no_answer(home):
     assert {hop.status for hop in report.hops} == {HopStatus.FAILED}
 
 
-def test_sentences_that_a_data_set_gives_are_what_its_searches_find(net):
+def test_searches_find_the_sentences_given_by_a_dataset(net):
     container, model, search = net
     given = {"1": GivenSentences([(WROTE.snippet, WROTE.url), (BORN.snippet, BORN.url)])}
     judge = run_judge(container.strategy_for(OPTIONS), OPTIONS, given)
@@ -197,7 +197,7 @@ def test_sentences_that_a_data_set_gives_are_what_its_searches_find(net):
         judge(replace(row, date="31-02-2020"))
 
 
-def test_a_measurement_on_given_sentences_says_what_was_searched_and_what_was_not_measured(home, tmp_path):
+def test_an_evaluation_on_given_sentences_records_what_was_searched_and_not_measured(home, tmp_path):
     row = {"id": 1, "claim": CLAIM.text, "label": "Supported", "questions": [{"question": "Is it so?", "answers": []}]}
     row["web"] = [{"sentence": WROTE.snippet, "url": WROTE.url}, {"sentence": BORN.snippet, "url": BORN.url}]
     (file := tmp_path / "rows.jsonl").write_text(json.dumps(row))
@@ -214,7 +214,7 @@ def test_a_measurement_on_given_sentences_says_what_was_searched_and_what_was_no
     assert found["not_measured"] == ["long documents", "metadata", "dates"]
 
 
-def test_a_judge_of_the_operators_own_weighs_and_is_named(tmp_path):
+def test_the_operators_own_judge_is_used_and_named(tmp_path):
     own = Container(Settings.from_env({"INSTANCE": str(tmp_path), "JUDGE": str(tiny_nli(tmp_path / "judge"))}))
     ((supports, refutes, neither),) = own.weigher().classify([("Paris is big.", [("Paris", "Paris is big.")])])
     assert supports + refutes + neither == pytest.approx(1)
@@ -222,7 +222,7 @@ def test_a_judge_of_the_operators_own_weighs_and_is_named(tmp_path):
     assert own.sufficient == 0.6
 
 
-def test_speaker_and_date_reach_every_prompt_with_the_claim_and_nothing_later_is_shown_or_cited(tmp_path):
+def test_speaker_and_date_reach_every_prompt_and_no_later_page_is_shown_or_cited(tmp_path):
     later = Said("The future", "https://future.example/", "Hamlet was written later.", "2020-10-31")
     claim = replace(CLAIM, speaker="Ada Stone", date="2020-10-31")
     with OpenAIServer(player) as model, SearchServer([Found(searxng_reply(later, WROTE, BORN))]) as search:

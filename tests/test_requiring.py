@@ -1,4 +1,4 @@
-"""REQUIRE_ALL=1 turns skips into failures, and nothing else does."""
+"""REQUIRE_ALL=1 turns skips into failures, and no other value does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXPECTED_FAILURE = "import pytest\n@pytest.mark.xfail\ndef test_known(): assert 
     ],
     ids=["a skipped test fails", "elsewhere it is skipped", "a skipped file fails", "an expected failure is no skip"],
 )
-def test_nothing_is_skipped_where_all_is_required(tmp_path, tests, required, passes):
+def test_skips_are_failures_with_require_all(tmp_path, tests, required, passes):
     (tmp_path / "test_it.py").write_text(tests)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.requiring", "--rootdir", tmp_path, tmp_path]
     environment = {

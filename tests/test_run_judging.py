@@ -1,4 +1,4 @@
-"""What of a run is kept for measuring: its pairs, the pages it looked at, what failed in it and what it took."""
+"""Data of a run kept for evaluation: its pairs, retrieved pages, failures and cost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def judged(script: Script, options: RunOptions = RunOptions(), row: Row = ROW): 
     return run_judge(scripted_strategy(script), options)(row)
 
 
-def test_kept_hops_are_the_pairs_and_all_that_was_looked_at_the_pages():
+def test_pairs_are_the_kept_hops_and_pages_all_retrieved_passages():
     said = judged(ONE_SET_ASIDE)
     assert [piece.answer for piece in said.evidence] == ["William Shakespeare", "England"]
     assert said.evidence[0].url == "https://en.wikipedia.org/wiki/Hamlet"
@@ -37,38 +37,38 @@ def test_kept_hops_are_the_pairs_and_all_that_was_looked_at_the_pages():
     assert (said.label, said.confidence, said.troubles) == (Label.SUPPORTED, 0.91, ())
 
 
-def test_what_the_calls_of_a_run_took_is_counted():
+def test_the_cost_of_a_runs_calls_is_counted():
     spent = judged(TWO_HOPS).spent
     assert spent.calls > 5 and (spent.prompt_tokens, spent.completion_tokens) == (10 * spent.calls, 2 * spent.calls)
 
 
-def test_a_call_that_fails_in_a_run_is_told_though_the_run_has_a_verdict():
+def test_a_failed_call_is_reported_even_when_the_run_has_a_verdict():
     failing = ScriptedHop("Who?", CallFailed("The reader is away."))
     said = judged(Script((failing, *TWO_HOPS.hops), SUPPORTED))
     assert said.label is Label.SUPPORTED and said.troubles == ("The answerer failed: The reader is away.",)
 
 
-def test_a_run_without_a_verdict_has_no_label_and_says_why_and_keeps_what_it_took():
+def test_a_run_without_a_verdict_has_no_label_but_a_reason_and_a_cost():
     said = judged(Script(TWO_HOPS.hops, CallFailed("It took too long.")))
     assert said.label is None and said.problem and "It took too long." in said.problem and said.spent.calls > 5
 
 
-def test_a_bare_yes_or_no_is_explained_by_the_sentence_that_it_rests_on():
+def test_a_bare_yes_or_no_is_explained_by_its_cited_sentence():
     found = answer("No", "She stayed in Basel. No, she never left. That was all.")
     piece = piece_of(Hop(1, Question("Did she leave?"), found, HopStatus.KEPT))
     assert piece.answer == "No. No, she never left."
 
 
-def test_answers_from_memory_look_at_no_pages():
+def test_answers_from_memory_retrieve_no_pages():
     assert judged(TWO_HOPS, RunOptions(answerer="reciter-reader")).pages is None
 
 
-def test_a_row_whose_date_cannot_be_read_is_a_failed_call():
+def test_a_row_with_an_unreadable_date_is_a_failed_call():
     with pytest.raises(CallFailed):
         judged(TWO_HOPS, row=Row("r1", "A claim of some day.", Gold.SUPPORTED, date="yesterday"))
 
 
-def test_a_strategy_that_asks_nobody_has_no_single_retrieval():
+def test_a_strategy_without_an_answerer_has_no_single_retrieval():
     strategy = ClaimOnly(ScriptedAsker([SUPPORTED]))
     with pytest.raises(InvalidInput, match="nothing is retrieved"):
         answerer_for(strategy)

@@ -1,4 +1,4 @@
-"""Raw input becomes a claim and options in one way, whoever sends it."""
+"""Raw input becomes a claim and options in the same way for every caller."""
 
 from dataclasses import replace
 
@@ -18,13 +18,13 @@ def here() -> Capabilities:
     return scripted_container(language_models=(AWAY,), usual=RunOptions(max_hops=7)).capabilities()
 
 
-def test_fields_that_are_left_out_are_as_the_settings_have_them(here):
+def test_omitted_fields_come_from_the_settings(here):
     sent = RunRequest.resolve({"claim": f" {CLAIM} ", "speaker": "A teacher", "date": "31/10/2020"}, here)
     assert sent.claim == Claim(CLAIM, "A teacher", "2020-10-31")
     assert sent.options == RunOptions(max_hops=7, modules=here.modules(RunOptions()))
 
 
-def test_choices_without_effect_are_not_in_the_options(here):
+def test_choices_without_effect_are_removed_from_the_options(here):
     assert resolve_options({"model": "big", "search": "brave", "undated": False}, here) == resolve_options({}, here)
 
 
@@ -36,7 +36,7 @@ def test_choices_without_effect_are_not_in_the_options(here):
         ({"strategy": "evidence-pursuit", "preset": "paper", "model": "big", "labels": "four"}, LabelSet.FOUR),
     ],
 )
-def test_labels_that_are_left_out_are_those_of_the_preset(here, raw, labels):
+def test_omitted_labels_are_those_of_the_preset(here, raw, labels):
     assert resolve_options(raw, here).labels is labels
 
 
@@ -44,13 +44,13 @@ def test_labels_that_are_left_out_are_those_of_the_preset(here, raw, labels):
     ("field", "value"),
     [("labels", "five"), ("max_hops", 0), ("max_hops", 11), ("max_hops", True), ("max_hops", None), ("preset", "none")],
 )
-def test_what_is_wrong_is_named(here, field, value):
+def test_invalid_fields_are_named(here, field, value):
     with pytest.raises(InvalidInput) as refused:
         resolve_options({field: value}, here)
     assert refused.value.field == field
 
 
-def test_options_sent_again_come_out_the_same_and_what_had_no_effect_may_come_into_use(here):
+def test_resubmitted_options_are_unchanged_and_may_take_effect_again(here):
     direct = resolve_options({"strategy": "direct", "model": "big"}, here)
     assert resolve_options(raw_options(direct), here) == direct
     changed = resolve_options({**raw_options(direct), "strategy": "question-guided", "preset": "prompted"}, here)

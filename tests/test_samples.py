@@ -1,4 +1,4 @@
-"""The sample claims are what the home page promises: pairs, one and two hops, every label, unseen by the prompts."""
+"""The home page's sample claims: pairs, one and two hops, every label, and unseen by the prompts."""
 
 from collections import Counter
 
@@ -23,11 +23,11 @@ def test_twins_are_one_supported_and_one_refuted_claim():
         assert labels == [Label.REFUTED, Label.SUPPORTED]
 
 
-def test_every_sample_is_a_claim_that_the_form_takes_as_it_stands():
+def test_every_sample_is_accepted_by_the_form_verbatim():
     assert all(clean_claim(sample.claim).text == sample.claim for sample in EXAMPLES)
 
 
-def test_no_demonstration_shows_a_sample_or_what_one_is_about():
+def test_no_demonstration_shows_a_sample_claim_or_its_subject():
     shown = " ".join(str(each) for prompt in ("first_question", "follow_up_question") for each in data(prompt))
     shown += template("transcript").template
     for sample in EXAMPLES:

@@ -1,4 +1,4 @@
-"""Settings: read once, checked by one line each, and documented in docs/settings.md."""
+"""Settings: read once, validated with one-line errors, and documented in docs/settings.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.waiting import LONG
 NAMES = {each.metadata["env"] for each in settings_fields()}
 
 
-def test_with_nothing_set_the_defaults_stand():
+def test_without_settings_the_defaults_apply():
     settings = Settings.from_env({})
     assert (settings.host, settings.port, settings.answerer, settings.max_hops) == (
         "127.0.0.1",
@@ -30,7 +30,7 @@ def test_with_nothing_set_the_defaults_stand():
     assert settings.secret_key is None
 
 
-def test_values_come_typed_out_of_the_environment():
+def test_values_from_the_environment_are_converted_to_their_types():
     settings = Settings.from_env({"PORT": " 9000 ", "INSTANCE": "/srv/hop", "LOG_LEVEL": "DEBUG", "JAVA_MEMORY": "2g"})
     assert (settings.port, str(settings.instance), settings.log_level) == (9000, "/srv/hop", "DEBUG")
 
@@ -42,16 +42,16 @@ def test_the_database_is_a_file_in_the_instance_folder_unless_a_url_is_given(tmp
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
-def test_an_address_of_postgresql_without_a_driver_means_the_one_that_is_installed(scheme):
+def test_a_postgresql_url_without_a_driver_uses_the_installed_one(scheme):
     settings = Settings.from_env({"DATABASE_URL": f"{scheme}://me@localhost/hopcheck"})
     assert settings.database_url == "postgresql+psycopg://me@localhost/hopcheck"
 
 
-def test_a_relative_path_starts_at_the_checkout():
+def test_a_relative_path_is_relative_to_the_checkout():
     assert Settings.from_env({"QUESTION_MODEL": "models/other.gguf"}).question_model == ROOT / "models/other.gguf"
 
 
-def test_keys_are_kept_for_the_models_file_and_shown_nowhere():
+def test_keys_for_the_models_file_are_kept_and_never_shown():
     settings = Settings.from_env(
         {"GATEWAY_API_KEY": "planted-1", "OPENAI_API_KEY": "planted-2", "SECRET_KEY": "planted-3"}
     )
@@ -78,7 +78,7 @@ def test_a_blank_value_counts_as_not_set():
         ("DATABASE_URL", "hopcheck.db", "a URL like sqlite:"),
     ],
 )
-def test_a_value_that_cannot_be_is_refused_in_one_line_with_its_name_and_choices(name, value, choices):
+def test_an_invalid_value_is_refused_in_one_line_with_its_name_and_choices(name, value, choices):
     with pytest.raises(SettingsError) as refusal:
         Settings.from_env({name: value})
     message = str(refusal.value)
@@ -86,7 +86,7 @@ def test_a_value_that_cannot_be_is_refused_in_one_line_with_its_name_and_choices
     assert "\n" not in message
 
 
-def test_the_environment_wins_over_the_file(tmp_path, monkeypatch):
+def test_the_environment_overrides_the_file(tmp_path, monkeypatch):
     (tmp_path / ".env").write_text("PORT=9001\nWORKERS=3\nMAX_HOPS\n")
     monkeypatch.setenv("PORT", "9002")
     monkeypatch.delenv("WORKERS", raising=False)
@@ -94,24 +94,24 @@ def test_the_environment_wins_over_the_file(tmp_path, monkeypatch):
     assert (settings.port, settings.workers, settings.max_hops) == (9002, 3, 5)
 
 
-def test_a_start_with_a_value_that_cannot_be_ends_with_one_line(tmp_path, monkeypatch):
+def test_starting_with_an_invalid_value_ends_with_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("LOG_LEVEL", "LOUD")
     with pytest.raises(SystemExit) as end:
         load_settings(tmp_path)
     assert end.value.code == "Hopcheck cannot start: LOG_LEVEL must be one of: DEBUG, INFO, WARNING, ERROR."
 
 
-def test_settings_do_not_change():
+def test_settings_are_immutable():
     with pytest.raises(FrozenInstanceError):
         Settings().port = 1
 
 
-def test_a_given_secret_is_used_and_nothing_is_written(tmp_path):
+def test_a_given_secret_is_used_and_no_file_is_written(tmp_path):
     assert Settings(instance=tmp_path, secret_key="given").signing_key() == "given"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_processes_that_start_together_agree_on_a_secret_that_only_its_owner_reads(tmp_path):
+def test_concurrent_threads_share_one_secret_readable_only_by_its_owner(tmp_path):
     instance = tmp_path / "instance"
     with ThreadPoolExecutor(8) as pool:
         made = set(pool.map(lambda _: Settings(instance=instance).signing_key(), range(40)))
@@ -123,7 +123,7 @@ def test_processes_that_start_together_agree_on_a_secret_that_only_its_owner_rea
 AGREEING = "import sys; from app.config.settings import *; print(Settings(instance=Path(sys.argv[1])).signing_key())"
 
 
-def test_two_processes_that_start_together_agree_on_the_secret(tmp_path):
+def test_two_concurrent_processes_share_one_secret(tmp_path):
     command = [sys.executable, "-c", AGREEING, str(tmp_path / "instance")]
     both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     one, other = (process.communicate(timeout=LONG)[0].strip() for process in both)
@@ -132,25 +132,25 @@ def test_two_processes_that_start_together_agree_on_the_secret(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"\xff\xfe" * 30])
-def test_a_kept_secret_that_is_damaged_signs_nothing(tmp_path, content):
+def test_a_damaged_stored_secret_is_not_used(tmp_path, content):
     (tmp_path / "secret_key").write_bytes(content)
     with pytest.raises(SettingsError, match=r"holds no signing key\. Delete it"):
         Settings(instance=tmp_path).signing_key()
 
 
-def test_a_secret_that_cannot_be_read_is_said_in_one_line(tmp_path):
+def test_an_unreadable_secret_is_reported_in_one_line(tmp_path):
     (tmp_path / "secret_key").mkdir()
     with pytest.raises(SettingsError, match="can be neither read nor made"):
         Settings(instance=tmp_path).signing_key()
 
 
-def test_an_env_file_that_is_no_text_ends_the_start_with_one_line(tmp_path):
+def test_an_env_file_that_is_not_text_ends_the_start_with_one_line(tmp_path):
     (tmp_path / ".env").write_bytes(b"PORT=\xff\xfe\n")
     with pytest.raises(SystemExit, match=r"\.env cannot be read"):
         load_settings(tmp_path)
 
 
-def test_every_setting_says_what_it_is_for_in_one_line():
+def test_every_setting_has_a_one_line_description():
     for each in settings_fields():
         assert each.metadata["about"] and "\n" not in each.metadata["about"], each.name
 

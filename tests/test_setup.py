@@ -1,4 +1,4 @@
-"""Setting up: each step once, whole or not at all, and a clear line when it cannot be done."""
+"""Setup: each step runs once, completely or not at all, and failures are one clear line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def settings(tmp_path):
 
 @pytest.fixture
 def command(settings):
-    """Runs `flask --app app ...` for the commands of setting up, on an empty instance folder."""
+    """Runs `flask --app app ...` with the setup commands, on an empty instance folder."""
     app = Flask("app")
     app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
     models.register_setup(app)
@@ -44,7 +44,7 @@ def command(settings):
 
 
 class Made:
-    """Steps that are done once they were made."""
+    """Steps that count as done once they were made."""
 
     def __init__(self) -> None:
         self.made: list[str] = []
@@ -57,7 +57,7 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True)
 
 
-def test_what_is_done_is_not_done_again():
+def test_a_completed_step_is_not_repeated():
     log, lines = Made(), []
     prepare([log.step("models")], lines.append)
     prepare([log.step("models"), log.step("corpus")], lines.append)
@@ -65,14 +65,14 @@ def test_what_is_done_is_not_done_again():
     assert "[1/2] models: done before" in lines
 
 
-def test_anew_does_it_again():
+def test_a_completed_step_is_repeated_on_request():
     log = Made()
     prepare([log.step("corpus")], print)
     prepare([log.step("corpus")], print, anew=True)
     assert log.made == ["corpus", "corpus"]
 
 
-def test_progress_of_a_step_is_told_under_its_title():
+def test_progress_of_a_step_is_printed_under_its_title():
     lines = []
     prepare([Step("corpus", lambda: False, lambda say: say("indexed 5"))], lines.append)
     assert [line.strip() for line in lines[:2]] == ["[1/1] corpus ...", "indexed 5"]
@@ -91,19 +91,19 @@ def model_folder(folder: Path) -> Path:
     return folder
 
 
-def test_a_whole_model_is_whole(tmp_path):
+def test_a_complete_model_is_accepted(tmp_path):
     assert is_whole_model(model_folder(tmp_path / "model"))
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_a_model_with_a_file_missing_is_made_again(tmp_path, name):
+def test_a_model_with_a_missing_file_is_made_again(tmp_path, name):
     folder = model_folder(tmp_path / "model")
     (folder / name).unlink()
     assert not is_whole_model(folder)
 
 
 @pytest.mark.parametrize("kept", [0, 20, -1])
-def test_a_model_with_weights_cut_off_is_made_again(tmp_path, kept):
+def test_a_model_with_truncated_weights_is_made_again(tmp_path, kept):
     weights = model_folder(tmp_path / "model") / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:kept])
     assert not is_whole_model(weights.parent)
@@ -135,7 +135,7 @@ def test_an_unknown_corpus_is_bad_input(command):
     assert command("corpus", "build", "nowhere").exit_code == 2
 
 
-def test_a_step_that_cannot_be_done_is_told_in_one_line(command, monkeypatch):
+def test_a_step_that_fails_is_reported_in_one_line(command, monkeypatch):
     def unavailable(say):
         raise ModelUnavailable("There is no Java 21 or newer here", fix="make setup")
 
@@ -147,7 +147,7 @@ def test_a_step_that_cannot_be_done_is_told_in_one_line(command, monkeypatch):
 
 @pytest.mark.jvm
 @pytest.mark.timeout(300)
-def test_the_corpus_that_ships_is_built_and_then_left_alone(command, settings):
+def test_the_built_in_corpus_is_built_once(command, settings):
     built = command("corpus", "build")
     assert built.exit_code == 0, built.output
     assert "indexed 10,033 of 10,033 passages" in built.output
@@ -166,12 +166,12 @@ def migrated(settings):
     return settings
 
 
-def test_a_database_is_newest_once_it_is_migrated_and_not_made_by_looking(settings):
+def test_a_database_is_current_once_migrated_and_checking_does_not_create_it(settings):
     assert not is_newest(settings.database_url)
     assert not settings.instance.exists()
 
 
-def test_a_database_of_an_older_version_is_not_newest(migrated):
+def test_a_database_of_an_older_version_is_not_current(migrated):
     assert is_newest(migrated.database_url)
     with sqlite3.connect(migrated.instance / "hopcheck.sqlite3") as database:
         database.execute("UPDATE alembic_version SET version_num = '0001'")
@@ -181,20 +181,20 @@ def test_a_database_of_an_older_version_is_not_newest(migrated):
     assert not is_newest(migrated.database_url)
 
 
-def test_a_database_that_is_no_sqlite_is_asked_by_way_of_sqlalchemy(migrated):
+def test_a_database_other_than_sqlite_is_checked_through_sqlalchemy(migrated):
     assert is_newest(migrated.database_url.replace("sqlite:", "sqlite+pysqlite:"))
 
 
 @pytest.mark.parametrize(
     "url", ["sqlite:///{file}", "postgresql+nodriver://host/name", "sqlite:////nowhere/at/all", "sqlite://"]
 )
-def test_a_database_that_cannot_be_used_is_not_newest(tmp_path, url):
+def test_an_unusable_database_is_not_current(tmp_path, url):
     file = tmp_path / "hopcheck.sqlite3"
     file.write_text("This is no database." * 100)
     assert not is_newest(url.format(file=file))
 
 
-def test_looking_whether_all_is_set_up_says_so_by_its_exit_status_alone(tmp_path, migrated):
+def test_checking_the_setup_reports_only_by_exit_status(tmp_path, migrated):
     def look() -> tuple[int, str]:
         command = [sys.executable, "-m", "app.bootstrap"]
         nothing_else = {"INSTANCE": str(migrated.instance), "CORPORA": "mine"}
@@ -213,14 +213,14 @@ def test_make_help_lists_the_two_commands():
     assert "make test" in listed
 
 
-def test_a_python_that_is_too_old_is_said_before_anything_is_made(tmp_path):
+def test_a_python_that_is_too_old_is_reported_before_anything_is_made(tmp_path):
     done = make("setup", "PYTHON=false", f"VENV={tmp_path / 'venv'}")
     assert done.returncode != 0
     assert "Hopcheck needs Python 3.11 or newer" in done.stdout
     assert not (tmp_path / "venv").exists()
 
 
-def test_an_install_that_fails_says_what_to_do(tmp_path):
+def test_a_failed_install_says_what_to_do(tmp_path):
     venv = tmp_path / "venv"
     (venv / "bin").mkdir(parents=True)
     (venv / ".made").touch()

@@ -1,4 +1,4 @@
-"""What ships with the code: few enough bytes, and a card each that says what was measured."""
+"""Models bundled with the code: total size, and a model card each with its metrics."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def card_of(model: Path) -> str:
 
 
 def cells(page: Path, first: str) -> list[str]:
-    """The cells of the table's row on `page` whose first cell is `first`, without emphasis."""
+    """Return the cells of the table row on `page` whose first cell is `first`, without emphasis."""
     rows = (line.strip("|\n ").split("|") for line in page.read_text(encoding="utf-8").splitlines() if "|" in line)
     return next(each for row in rows if (each := [cell.strip(" *") for cell in row])[0] == first)
 
 
-def test_all_that_ships_is_under_seventy_megabytes() -> None:
+def test_bundled_models_are_under_seventy_megabytes() -> None:
     sizes = [file.stat().st_size for file in SHIPPED.rglob("*") if file.is_file()]
     assert 0 < sum(sizes) < MOST_BYTES
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda folder: folder.name)
-def test_a_card_tells_data_licences_command_seed_time_and_what_the_model_is_bad_at(model: Path) -> None:
+def test_a_card_states_data_licences_command_seed_time_and_limitations(model: Path) -> None:
     card = card_of(model)
     assert all(part in card for part in ("| base |", "| trained by |", "| data |", "CC BY-SA", "minutes"))
     written = model / "training.json"
@@ -41,12 +41,12 @@ def test_a_card_tells_data_licences_command_seed_time_and_what_the_model_is_bad_
     assert "What it is bad at" in card
 
 
-def test_a_set_that_is_not_for_commerce_trains_nothing_that_ships() -> None:
+def test_no_bundled_model_is_trained_on_a_non_commercial_dataset() -> None:
     assert not [source for source in SOURCES if "averitec" in source.casefold()]
     assert "AVeriTeC is non-commercial and was not used" in card_of(SHIPPED / "judge")
 
 
-def test_the_judges_card_has_the_figures_that_training_measured() -> None:
+def test_the_judges_card_has_the_metrics_measured_in_training() -> None:
     metrics = json.loads((SHIPPED / "judge" / "metrics.json").read_text(encoding="utf-8"))
     for source, row in metrics["by_source"].items():
         told = cells(SHIPPED / "judge" / "README.md", source)[1:5]
@@ -54,7 +54,7 @@ def test_the_judges_card_has_the_figures_that_training_measured() -> None:
         assert told == list(shown), source
 
 
-def test_the_readers_card_has_the_figures_that_training_measured() -> None:
+def test_the_readers_card_has_the_metrics_measured_in_training() -> None:
     measured = json.loads((SHIPPED / "reader" / "metrics.json").read_text(encoding="utf-8"))["squad, own passage"]
     every, answerable, without = measured["all"], measured["answerable"], measured["unanswerable"]
     assert cells(SHIPPED / "reader" / "README.md", "SQuAD, its own passage")[1:] == [
@@ -64,7 +64,7 @@ def test_the_readers_card_has_the_figures_that_training_measured() -> None:
     ]
 
 
-def test_sixty_twins_are_about_articles_that_the_judge_never_saw() -> None:
+def test_sixty_twin_claims_are_about_articles_unseen_by_the_judge() -> None:
     lines = (ROOT / "benchmarks" / "twins.jsonl").read_text(encoding="utf-8").splitlines()
     twins = [json.loads(line) for line in lines]
     titles = {title for twin in twins for title in twin["titles"]}

@@ -1,4 +1,4 @@
-"""What is chosen is what runs: one claim through every answerer, mix and baseline, over models the tests can have."""
+"""The chosen options are what runs: one claim through every answerer, preset and baseline, over small test models."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ def test_a_prompted_run_over_http_asks_recites_and_concludes(container):
     assert {sentence.hops for sentence in report.verdict.rationale} >= {(1,), (2,)}
 
 
-def test_calls_that_begin_ahead_change_nothing_but_their_number_and_each_is_paid_for(tmp_path):
+def test_speculative_calls_change_only_the_number_of_calls_and_each_is_counted(tmp_path):
     reports = []
     for overlap in ("off", "all"):
         with OpenAIServer(play()) as server:
@@ -58,7 +58,7 @@ def test_calls_that_begin_ahead_change_nothing_but_their_number_and_each_is_paid
     assert (ahead.hops, ahead.verdict) == (in_turn.hops, in_turn.verdict)
 
 
-def test_a_reader_by_name_reads_what_is_recited_and_the_model_does_not(tmp_path):
+def test_a_configured_reader_reads_the_recited_passage_instead_of_the_model(tmp_path):
     with OpenAIServer(play()) as server:
         settings = {"INSTANCE": tmp_path, "OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "scripted"}
         settings |= {"READ_WITH": "local", "READER": tiny_qa(tmp_path / "reader", "hamlet william shakespeare")}
@@ -69,14 +69,14 @@ def test_a_reader_by_name_reads_what_is_recited_and_the_model_does_not(tmp_path)
     assert all((hop.answer.text or "") in hop.answer.retrieved[0].text for hop in report.hops if hop.answer.retrieved)
 
 
-def test_what_a_model_recites_is_called_so_and_leads_nowhere(container):
+def test_recited_evidence_is_marked_and_has_no_url(container):
     recited = [passage for hop in checked(container, PROMPTED).hops for passage in hop.answer.retrieved]
     assert recited
     assert {(passage.origin, passage.url) for passage in recited} == {(Origin.RECITED, None)}
     assert {passage.source for passage in recited} == {"from the model's memory, not a source"}
 
 
-def test_a_flan_t5_answers_from_its_memory_and_concludes_by_its_own_chances(container):
+def test_a_flan_t5_answers_from_memory_and_concludes_by_its_own_probabilities(container):
     report = checked(container, RunOptions(preset="prompted+flan-t5", answerer="flan-t5", model="scripted"))
     assert [hop.question.text for hop in report.hops] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
     assert report.context and all(hop.from_memory for hop in report.context)
@@ -95,7 +95,7 @@ def test_a_flan_t5_answers_from_its_memory_and_concludes_by_its_own_chances(cont
         RunOptions(strategy="chain-of-thought", model="scripted"),
     ],
 )
-def test_any_mix_ends_with_a_label_of_the_enum_or_says_what_failed(container, options):
+def test_any_mix_ends_with_a_valid_label_or_a_reason(container, options):
     report = checked(container, options)
     if report.ended == "verdict":
         assert report.verdict.label in options.labels.labels
@@ -111,7 +111,7 @@ def test_a_baseline_says_that_it_looked_at_no_evidence(container):
     assert "from the model's memory, not a source" in said and "no evidence was looked at" in said
 
 
-def test_a_server_that_turns_the_key_away_fails_hops_that_the_report_shows(tmp_path):
+def test_a_rejected_key_fails_hops_in_the_report(tmp_path):
     with OpenAIServer([error(401, "Incorrect API key provided: planted-key")]) as server:
         container = Container(
             Settings.from_env(
@@ -139,7 +139,7 @@ def test_a_server_that_turns_the_key_away_fails_hops_that_the_report_shows(tmp_p
         (RunOptions(corpora=("no-such-corpus",)), "answerer"),
     ],
 )
-def test_what_is_not_offered_never_becomes_a_strategy(container, options, field):
+def test_unknown_options_never_become_a_strategy(container, options, field):
     with pytest.raises(InvalidInput) as refused:
         container.strategy_for(options)
     assert refused.value.field == field

@@ -1,4 +1,4 @@
-"""Language models made of a function: they look at the prompt, and what they were asked is kept."""
+"""Language models made from a function of the prompt; they record their prompts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from app.text.options import option_in
 
 
 class PlayedModel:
-    """A TextGenerator that writes what `play` makes of a prompt; `prompts` are those it was given, in order.
+    """A TextGenerator that replies with `play(prompt)`; `prompts` records the prompts in order.
 
-    `choose` takes the option that the text begins with, read as every back end reads it, with `probability`.
+    `choose` takes the option at the start of the text, parsed as by every back end, with `probability`.
     """
 
     destination: str | None = None
@@ -35,6 +35,6 @@ class PlayedModel:
 
 
 def playing(*texts: str, **fields) -> PlayedModel:
-    """A model that writes these texts in turn, and the last one again and again."""
+    """Return a model that replies with these texts in turn, and the last one repeatedly."""
     left = list(texts)
     return PlayedModel(lambda prompt: left.pop(0) if len(left) > 1 else left[0], **fields)

@@ -1,4 +1,4 @@
-"""Waiting for what must come: on its coming, never for a fixed time, and with a bound that only a fault reaches."""
+"""Wait for a condition instead of a fixed time, with a limit that only a fault reaches."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TypeVar
 Seen = TypeVar("Seen")
 
 LONG = 120.0
-"""Seconds. What takes one on a quiet machine may take ten and more where much else goes on."""
+"""Seconds. A step that takes one on an idle machine may take ten or more on a busy one."""
 
 LONGER = 1.5 * LONG
-"""What a follower is let wait where the test says that it is told before."""
+"""Timeout in seconds that a test expects not to reach, because a notification comes first."""
 
 PAUSES = 0.01, 0.2
-"""Seconds between the first two looks, and at most: a look may cost a page."""
+"""First and longest pause between checks, in seconds; a check may load a page."""
 
 
 def until(look: Callable[[], Seen], what: str = "what was waited for", seconds: float = LONG) -> Seen:
-    """What `look` gives once it is true; after so many seconds the test fails and says `what`."""
+    """Return the first true result of `look`; after `seconds` fail the test, naming `what`."""
     deadline = time.monotonic() + seconds
     pause, longest = PAUSES
     while not (seen := look()):

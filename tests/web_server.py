@@ -1,4 +1,4 @@
-"""A small web site on this machine, for tests of whatever fetches pages.
+"""A small web site on this machine, for tests of code that fetches pages.
 
     with WebServer({"/": Sent(b"<p>Hello</p>")}) as site:
         client(site).get(site.url("/"), Budget(5))
@@ -44,7 +44,7 @@ class Sent:
 
 
 def moved(to: str, status: int = 302) -> Sent:
-    """A redirect."""
+    """Return a redirect to `to`."""
     return Sent(status=status, headers={"Location": to})
 
 
@@ -66,7 +66,7 @@ class WebServer:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
 
     def url(self, path: str = "/", host: str = "good.test") -> str:
-        """Where a page of it is."""
+        """Return the URL of a page."""
         return f"{self._scheme}://{host}:{self.port}{path}"
 
     def __enter__(self) -> WebServer:
@@ -92,7 +92,7 @@ class WebServer:
 
 
 def client(*sites: WebServer, **more: Any) -> GuardedHttp:
-    """A client like the real one, which may also reach these sites, on their ports, at HERE and nowhere else inside."""
+    """Return a client like the real one that may also reach these sites, on their ports, and no other local address."""
     given: dict[str, Any] = {
         "resolve": lambda host, port: NAMES.get(host, ()),
         "allowed": lambda address: is_public(address) or address == ip_address(HERE),
@@ -104,7 +104,7 @@ def client(*sites: WebServer, **more: Any) -> GuardedHttp:
 
 @cache
 def _system_trust() -> ssl.SSLContext:
-    """Made once: reading the system's authorities takes a fifth of a second."""
+    """Made once: loading the system's certificate authorities takes a fifth of a second."""
     return ssl.create_default_context()
 
 
@@ -112,7 +112,7 @@ def _handler(server: WebServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             sent = server.reply_to(self.path, {name.lower(): value for name, value in self.headers.items()})
-            with suppress(OSError):  # a client that has had enough hangs up
+            with suppress(OSError):  # the client closed the connection
                 self._send(sent)
 
         def _send(self, sent: Sent) -> None:
@@ -133,9 +133,9 @@ def _handler(server: WebServer) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(sent.body)
 
         def log_message(self, *_: object) -> None:
-            """Nothing: tests read `asked`."""
+            """Do nothing: tests read `asked`."""
 
         def log_error(self, *_: object) -> None:
-            """Nothing: broken requests are what some tests are about."""
+            """Do nothing: some tests send broken requests on purpose."""
 
     return Handler

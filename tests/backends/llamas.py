@@ -1,4 +1,4 @@
-"""A small Llama with a head of three classes, and its logits from padded and from packed texts."""
+"""A small Llama classifier with three classes, and its logits from padded and from packed texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ONE, TWO, LONG = [5], [7, 8], [3 + at % 90 for at in range(400)]
 
 
 def small_llama():
-    """Its key heads are shared, and its norms have weights of their own."""
+    """Key heads are shared and norm weights are not all one, as in the real model."""
     torch.manual_seed(3)
     sizes = {"hidden_size": 48, "intermediate_size": 64, "num_hidden_layers": 3, "vocab_size": 100}
     heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 8}

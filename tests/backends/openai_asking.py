@@ -1,4 +1,4 @@
-"""Asking a scripted server: an OpenAIChat that waits for nothing, what it reports, and whole runs over it."""
+"""Helpers for a scripted server: an OpenAIChat that does not sleep, its reported usage, and whole runs over it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEY = "sk-planted-Zx81"
 
 
 def chat(server: OpenAIServer | str, *, seconds: float = 10, sleeps: list[float] | None = None, **fields) -> OpenAIChat:
-    """A model called tiny; the waits it would have made are appended to `sleeps`."""
+    """Return a client for a model called tiny; the waits between retries are appended to `sleeps`."""
     url = server if isinstance(server, str) else server.url
     settings = ModelSettings("Tiny", "tiny", url, KEY, **fields)
     waits: list[float] = [] if sleeps is None else sleeps
@@ -34,15 +34,15 @@ def chat(server: OpenAIServer | str, *, seconds: float = 10, sleeps: list[float]
 
 
 def used_by(work: Callable[[], object]) -> Usage:
-    """The sum of what `work` reports."""
-    told: list[Usage] = []
-    with listening(lambda event: told.append(event.usage) if isinstance(event, TokensUsed) else None):
+    """Return the sum of the usage that `work` reports."""
+    usages: list[Usage] = []
+    with listening(lambda event: usages.append(event.usage) if isinstance(event, TokensUsed) else None):
         work()
-    return sum(told, Usage())
+    return sum(usages, Usage())
 
 
 def run_over(model: TextGenerator, **options: Any) -> tuple[Report, list[Event]]:
-    """A run in which `model` plays every role: its report, and all that was said."""
+    """Run with `model` in every role; return the report and all events."""
     strategy = QuestionGuided(
         PromptedClaimVerifier(model),
         PromptedQuestioner(model),

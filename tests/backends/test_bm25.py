@@ -1,4 +1,4 @@
-"""BM25 over a small corpus: what is found, what an index survives, and what is said when it did not."""
+"""BM25 over a small corpus: search results, index builds, damage checks and rebuilding under a running server."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def retriever(index):
 
 @pytest.fixture
 def written(tmp_path):
-    """A corpus that passes for a whole one as long as nobody opens its index: two files and their manifest."""
+    """A corpus with a valid manifest and two files that are not a real Lucene index."""
     folder = tmp_path / "vital"
     made = folder / "made"
     made.mkdir(parents=True)
@@ -79,28 +79,28 @@ def titles(passages) -> list[str]:
 
 @pytest.mark.jvm
 class TestSearching:
-    def test_the_best_passage_comes_first_with_all_that_the_page_shows(self, retriever):
+    def test_the_best_passage_comes_first_with_title_source_and_url(self, retriever):
         best = retriever.retrieve("What is the capital of Kenya?", 3)[0]
         assert (best.title, best.text) == ("Kenya", "Country in Africa. Its capital is Nairobi.")
         assert (best.source, best.url) == ("A small corpus (Nowhere, CC0)", "https://en.wikipedia.org/wiki/Kenya")
         assert best.origin is Origin.CORPUS
         assert best.score > 0
 
-    def test_the_title_is_searched_though_the_text_does_not_repeat_it(self, retriever):
+    def test_titles_are_searched_as_well_as_texts(self, retriever):
         assert titles(retriever.retrieve("Erdoğan", 3)) == ["Recep Tayyip Erdoğan"]
 
-    def test_a_match_in_the_title_goes_before_one_in_the_text(self, retriever):
+    def test_a_title_match_ranks_above_a_text_match(self, retriever):
         assert titles(retriever.retrieve("Denmark", 2)) == ["Denmark", "Hamlet"]
 
-    def test_scores_fall_and_k_bounds_how_many_come(self, retriever):
+    def test_at_most_k_results_are_returned_by_descending_score(self, retriever):
         found = retriever.retrieve("capital country", 2)
         assert len(found) == 2
         assert found[0].score >= found[1].score
 
-    def test_fewer_come_when_there_are_no_more(self, retriever):
+    def test_fewer_than_k_results_are_returned_when_no_more_match(self, retriever):
         assert titles(retriever.retrieve("Hamlet", 50)) == ["Hamlet"]
 
-    def test_another_script_is_found(self, retriever):
+    def test_a_query_in_another_script_is_found(self, retriever):
         assert titles(retriever.retrieve("東京", 1)) == ["東京"]
 
     @pytest.mark.parametrize("query", ["", "   ", "?!", "🦖", "the of and", "x" * 500, "Москва", "\x00"])
@@ -111,32 +111,32 @@ class TestSearching:
         "query",
         ['"Hamlet', "Hamlet AND (", "title: Hamlet^2", "Hamlet~ [a TO", "Hamlet 🦖", "Hamlet \ud800", "\\Hamlet*"],
     )
-    def test_nothing_in_a_query_is_syntax(self, retriever, query):
+    def test_query_syntax_is_treated_as_plain_text(self, retriever, query):
         assert "Hamlet" in titles(retriever.retrieve(query, 5))
 
-    def test_none_are_asked_for_and_none_come(self, retriever):
+    def test_k_of_zero_returns_nothing(self, retriever):
         assert retriever.retrieve("Hamlet", 0) == ()
 
-    def test_the_search_is_said_with_the_number_of_passages(self, retriever):
+    def test_the_search_phase_names_the_number_of_passages(self, retriever):
         said = []
         with listening(said.append):
             retriever.retrieve("Hamlet", 1)
         assert [event.phase for event in said] == ["searching 5 passages"]
 
-    def test_threads_that_open_and_search_at_once_find_the_same(self, index):
+    def test_concurrent_first_searches_return_the_same_results(self, index):
         fresh = Bm25Retriever(index)
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(lambda _: titles(fresh.retrieve("capital of Kenya", 1)), range(32)))
         assert found == [["Kenya"]] * 32
 
-    def test_lucene_files_that_lucene_cannot_read_are_named_damaged(self, written):
+    def test_an_index_that_lucene_cannot_read_is_reported_as_damaged(self, written):
         with pytest.raises(ModelUnavailable, match=r"vital is damaged.*make corpus"):
             Bm25Retriever(written).retrieve("Hamlet", 1)
 
 
 @pytest.mark.jvm
 class TestBuilding:
-    def test_the_manifest_says_what_is_in_it(self, index, small):
+    def test_the_manifest_describes_the_index(self, index, small):
         manifest = read_verified(index)
         assert (manifest.corpus, manifest.count, manifest.layout) == ("small", 5, LAYOUT_VERSION)
         assert manifest.source_checksum == small.checksum()
@@ -147,11 +147,11 @@ class TestBuilding:
         assert is_current(small, index)
         assert not is_current(corpus_of(changed, *ARTICLES), index)
 
-    def test_building_again_replaces_what_was_there(self, small, written):
+    def test_a_rebuild_replaces_the_old_index(self, small, written):
         build_built_in(small, written)
         assert titles(Bm25Retriever(written).retrieve("Kenya", 1)) == ["Kenya"]
 
-    def test_a_build_that_breaks_off_leaves_the_index_that_was_there(self, small, written):
+    def test_an_interrupted_build_keeps_the_old_index(self, small, written):
         def break_off(line: str) -> None:
             if line.startswith("indexed"):
                 raise KeyboardInterrupt
@@ -163,22 +163,22 @@ class TestBuilding:
 
 
 class TestDamage:
-    def test_a_whole_index_is_accepted(self, written):
+    def test_an_undamaged_index_is_accepted(self, written):
         assert read_verified(written).count == 5
 
-    def test_a_missing_index_is_named_missing(self, tmp_path):
+    def test_a_missing_index_is_reported_as_missing(self, tmp_path):
         with pytest.raises(ModelUnavailable, match=r"vital is missing.*make corpus") as raised:
             Bm25Retriever(tmp_path / "vital").retrieve("Hamlet", 1)
         assert raised.value.fix == "make corpus"
 
     @pytest.mark.parametrize("content", ["", "{", "[]", '{"corpus": "small"}', "\x00"])
-    def test_a_damaged_manifest_is_named(self, written, content):
+    def test_a_damaged_manifest_is_reported(self, written, content):
         (written / MANIFEST).write_text(content)
         with pytest.raises(ModelUnavailable, match="damaged"):
             read_verified(written)
 
     @pytest.mark.parametrize("harm", ["cut off", "changed", "gone", "added"])
-    def test_any_harm_to_a_file_is_noticed(self, written, harm):
+    def test_full_verification_detects_any_change_to_the_files(self, written, harm):
         texts = index_of(written) / "_0.fdt"
         {
             "cut off": lambda: texts.write_bytes(b"tex"),
@@ -190,13 +190,13 @@ class TestDamage:
             read_verified(written)
 
     @pytest.mark.parametrize("harm", ["cut off", "gone"])
-    def test_a_quick_look_sees_files_that_are_cut_off_or_gone(self, written, harm):
+    def test_the_quick_check_detects_truncated_or_missing_files(self, written, harm):
         texts = index_of(written) / "_0.fdt"
         {"cut off": lambda: texts.write_bytes(b"tex"), "gone": texts.unlink}[harm]()
         with pytest.raises(ModelUnavailable, match="damaged"):
             read_complete(written)
 
-    def test_the_index_of_another_version_is_built_anew(self, written, small):
+    def test_an_index_of_another_layout_version_is_not_current(self, written, small):
         manifest = json.loads((written / MANIFEST).read_text())
         (written / MANIFEST).write_text(json.dumps(manifest | {"layout": LAYOUT_VERSION - 1}))
         assert not is_current(small, written)
@@ -205,10 +205,10 @@ class TestDamage:
 
 
 @pytest.mark.jvm
-class TestServingOn:
-    """A server has the index open while it is built again or removed on the command line."""
+class TestChangesWhileServing:
+    """The index is rebuilt or removed on the command line while a server has it open."""
 
-    def test_an_index_that_was_built_again_is_found_without_a_restart(self, small, index, tmp_path):
+    def test_a_rebuilt_index_is_used_without_a_restart(self, small, index, tmp_path):
         folder = tmp_path / "small"
         build_built_in(small, folder)
         retriever = Bm25Retriever(folder)
@@ -218,7 +218,7 @@ class TestServingOn:
         assert titles(retriever.retrieve("Nairobi", 5)) == ["Nairobi"]
         assert not before.exists()
 
-    def test_searches_go_on_while_it_is_built_again_and_again(self, small, tmp_path):
+    def test_searches_succeed_during_repeated_rebuilds(self, small, tmp_path):
         folder = tmp_path / "small"
         build_built_in(small, folder)
         retriever = Bm25Retriever(folder)
@@ -228,7 +228,7 @@ class TestServingOn:
                 build_built_in(small, folder)
             assert {titles(each.result())[0] for each in searches} == {"Kenya"}
 
-    def test_one_that_was_removed_is_named_missing_and_found_when_it_is_back(self, small, tmp_path):
+    def test_a_removed_index_is_reported_as_missing_until_it_is_rebuilt(self, small, tmp_path):
         folder = tmp_path / "small"
         build_built_in(small, folder)
         retriever = Bm25Retriever(folder)

@@ -1,4 +1,4 @@
-"""A resumed run repeats none of its calls: local models return exactly the stored replies."""
+"""Local models return stored replies on a resumed run instead of computing again."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ WHO = Question("Who wrote Hamlet?")
 
 
 class OnlyLoads(Inference):
-    """A queue that loads models and turns every call away."""
+    """An inference queue that loads models and refuses every call."""
 
     def run(self, work):
         pytest.fail("A remembered call was made again.")
 
 
 def asked_twice(make, ask):
-    """What `ask` gets from one back end, and from another one, made after a restart, that may call nothing."""
+    """Return the replies of one back end and of a second one, made after a restart, that may not compute."""
     store, said = JsonStore(), []
     with use_stores(store), listening(said.append):
         first, second = ask(make(Inference())), ask(make(OnlyLoads()))
     assert len(store.replies) == 1
-    assert [(told.usage.calls > 0, told.usage.cached) for told in said] == [(True, 0), (False, 1)]
+    assert [(event.usage.calls > 0, event.usage.cached) for event in said] == [(True, 0), (False, 1)]
     return first, second
 
 
@@ -53,7 +53,7 @@ def reader_in(folder, threshold):
 
 
 @pytest.mark.parametrize(("threshold", "answered"), [(0.0, True), (1.01, False)])
-def test_the_reader_gives_the_same_answer_from_the_same_place(tmp_path, threshold, answered):
+def test_the_reader_returns_its_cached_answer_and_span(tmp_path, threshold, answered):
     folder = reader_in(tmp_path, threshold)
     first, second = asked_twice(
         lambda queue: SpanReader(folder, 1, queue), lambda reader: reader.read(WHO, [BERLIN, HAMLET])
@@ -62,7 +62,7 @@ def test_the_reader_gives_the_same_answer_from_the_same_place(tmp_path, threshol
     assert (first.cited is not None) is answered
 
 
-def test_another_reader_does_not_answer_from_this_ones_memory(tmp_path):
+def test_a_reader_does_not_use_replies_cached_by_another_reader(tmp_path):
     (one := tmp_path / "one").mkdir()
     (other := tmp_path / "other").mkdir()
     store = JsonStore()
@@ -73,7 +73,7 @@ def test_another_reader_does_not_answer_from_this_ones_memory(tmp_path):
 
 
 @pytest.mark.models
-def test_the_judge_gives_the_same_probabilities():
+def test_the_judge_returns_its_cached_probabilities():
     base, adapter = ROOT / "instance" / "models" / BASE_MODEL, ROOT / "app" / "models" / "judge"
     pairs = [("Hamlet is a play.", [(HAMLET.title, HAMLET.text)]), ("Berlin is in Spain.", [("Berlin", BERLIN.text)])]
     first, second = asked_twice(
@@ -84,7 +84,7 @@ def test_the_judge_gives_the_same_probabilities():
 
 
 @pytest.mark.models
-def test_the_reranker_gives_the_same_order_and_scores():
+def test_the_reranker_returns_its_cached_order_and_scores():
     first, second = asked_twice(
         lambda queue: CrossEncoderReranker(threads=1, inference=queue),
         lambda reranker: reranker.rerank(WHO.text, [BERLIN, HAMLET]),
@@ -94,7 +94,7 @@ def test_the_reranker_gives_the_same_order_and_scores():
 
 
 @pytest.mark.models
-def test_the_language_model_goes_on_in_the_same_words():
+def test_the_language_model_returns_its_cached_completion():
     first, second = asked_twice(
         lambda queue: LocalLM(threads=1, inference=queue),
         lambda model: model.complete("One, two, three,", max_tokens=4),
@@ -102,21 +102,21 @@ def test_the_language_model_goes_on_in_the_same_words():
     assert first == second != ""
 
 
-def test_a_call_that_was_too_slow_fails_and_is_not_remembered(tmp_path):
+def test_a_call_that_times_out_fails_and_is_not_cached(tmp_path):
     folder, store = reader_in(tmp_path, 0.0), JsonStore()
     with use_stores(store), pytest.raises(CallFailed, match="0 seconds"):
         SpanReader(folder, 1, Inference(0.0)).read(WHO, [HAMLET])
     assert store.replies == {}
 
 
-def test_a_rerankers_score_that_is_not_a_number_fails_the_call():
+def test_a_nan_score_from_the_reranker_fails_the_call():
     session = SimpleNamespace(run=lambda outputs, inputs: [numpy.full((1, 1), numpy.nan)])
     row = SimpleNamespace(ids=[1], attention_mask=[1], type_ids=[0])
     with pytest.raises(CallFailed, match="not numbers"):
         CrossEncoderReranker()._computed(session, [row])
 
 
-def test_weights_that_differ_anywhere_near_their_ends_or_in_size_have_another_fingerprint(tmp_path):
+def test_weights_that_differ_at_either_end_or_in_size_have_another_fingerprint(tmp_path):
     weights = tmp_path / "model.safetensors"
     seen = set()
     for content in (b"a" * 3_000_000, b"b" + b"a" * 2_999_999, b"a" * 2_999_999 + b"b", b"a" * 3_000_001, b""):

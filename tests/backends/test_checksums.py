@@ -1,4 +1,4 @@
-"""A file with other bytes than it was made or installed with is noticed, whatever its length."""
+"""Checksums of written folders and installed packages detect changed files of unchanged length."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.domain.errors import ModelUnavailable
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """Two files and their checksums."""
+    """A folder of two files and their checksums."""
     for name in ("weights", "words"):
         (tmp_path / name).write_bytes(name.encode() * 1000)
     write_checksums(tmp_path)
@@ -32,7 +32,7 @@ def folder(tmp_path) -> Path:
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch) -> Path:
-    """A file of an installed package called `carrier`, with what installers leave about it."""
+    """A file of an installed package called `carrier`, with the metadata that installers write."""
     file = tmp_path / "carrier" / "model.bin"
     file.parent.mkdir()
     file.write_bytes(b"the bytes of a model" * 50)
@@ -51,11 +51,11 @@ def change_a_byte(path: Path) -> None:
     path.write_bytes(content)
 
 
-def test_what_was_written_matches_its_checksums(folder):
+def test_unchanged_files_match_their_checksums(folder):
     assert matches_checksums(folder)
 
 
-def test_a_byte_that_changed_a_file_that_is_gone_and_sums_that_are_gone_do_not_match(folder):
+def test_a_changed_byte_a_missing_file_and_missing_checksums_do_not_match(folder):
     change_a_byte(folder / "weights")
     assert not matches_checksums(folder)
     write_checksums(folder)
@@ -66,20 +66,20 @@ def test_a_byte_that_changed_a_file_that_is_gone_and_sums_that_are_gone_do_not_m
 
 
 def make_older(folder: Path) -> None:
-    """As if the files had been written long before they were checked; their change time cannot be set back."""
+    """Make the files look older than their checksums by dating the checksums later; ctime cannot be set."""
     later = (folder / "words").stat().st_ctime + 60
     os.utime(folder / "SHA256SUMS", (later, later))
 
 
-def test_files_that_were_not_touched_since_they_were_checked_are_not_read_again(folder):
-    (folder / "SHA256SUMS").write_text(f"{'0' * 64}  weights\n")  # wrong, which only reading the file could tell
+def test_files_unchanged_since_the_last_check_are_not_read_again(folder):
+    (folder / "SHA256SUMS").write_text(f"{'0' * 64}  weights\n")  # wrong, but detected only by reading the file
     make_older(folder)
     assert not matches_checksums(folder)
     assert unchanged_since_checked(folder)
 
 
 @pytest.mark.parametrize("date", [None, 1_000_000_000])
-def test_a_file_that_was_changed_is_read_again_whatever_date_it_bears(folder, date):
+def test_a_changed_file_is_detected_whatever_its_mtime(folder, date):
     assert unchanged_since_checked(folder)
     change_a_byte(folder / "weights")
     if date:
@@ -87,13 +87,13 @@ def test_a_file_that_was_changed_is_read_again_whatever_date_it_bears(folder, da
     assert not unchanged_since_checked(folder)
 
 
-def test_a_folder_that_was_copied_is_read_once(folder):
+def test_a_copied_folder_is_verified_once_and_its_checksums_are_redated(folder):
     os.utime(folder / "SHA256SUMS", (0, 0))
     assert unchanged_since_checked(folder)
     assert (folder / "SHA256SUMS").stat().st_mtime >= (folder / "words").stat().st_mtime
 
 
-def test_a_file_that_is_gone_and_sums_that_are_gone_or_empty_are_noticed_without_reading(folder):
+def test_missing_files_and_missing_or_empty_checksums_fail_the_quick_check(folder):
     make_older(folder)
     (folder / "words").unlink()
     assert not unchanged_since_checked(folder)
@@ -104,12 +104,12 @@ def test_a_file_that_is_gone_and_sums_that_are_gone_or_empty_are_noticed_without
 
 
 @pytest.mark.parametrize("sums", ["", "no checksums at all\n"])
-def test_sums_that_are_damaged_do_not_match(folder, sums):
+def test_damaged_checksums_do_not_match(folder, sums):
     (folder / "SHA256SUMS").write_text(sums)
     assert not matches_checksums(folder)
 
 
-def test_other_programs_can_check_the_sums(folder):
+def test_sha256sum_can_verify_the_checksums(folder):
     try:
         done = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=folder, capture_output=True)
     except FileNotFoundError:
@@ -117,7 +117,7 @@ def test_other_programs_can_check_the_sums(folder):
     assert done.returncode == 0
 
 
-def test_a_packages_file_is_as_it_was_installed_until_a_byte_changes(installed):
+def test_a_changed_byte_in_an_installed_packages_file_is_detected(installed):
     assert require_as_installed(installed, "carrier") == installed
     change_a_byte(installed)
     assert not is_as_installed(installed, "carrier")
@@ -125,7 +125,7 @@ def test_a_packages_file_is_as_it_was_installed_until_a_byte_changes(installed):
         require_as_installed(installed, "carrier")
 
 
-def test_without_a_checksum_there_is_nothing_to_compare_with(installed):
+def test_a_file_without_a_recorded_checksum_is_accepted(installed):
     (installed.parent.parent / "carrier-1.0.dist-info" / "RECORD").write_text("carrier/model.bin,,\n")
     change_a_byte(installed)
     assert is_as_installed(installed, "carrier")

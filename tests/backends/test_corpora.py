@@ -1,4 +1,4 @@
-"""The corpus as passages: text with its description, addresses that work, damage that is named."""
+"""Corpora as passages: texts with descriptions, valid addresses, and reports of damaged files."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def row(title: str, extract: str = "A text.", description: str = "", topic: str 
     return {"title": title, "extract": extract, "description": description, "topic": topic}
 
 
-def test_the_description_goes_before_the_extract(tmp_path):
+def test_the_description_precedes_the_extract(tmp_path):
     path = extracts(tmp_path / "a.json", row("Ada", "Ada was a mathematician.", "English mathematician (1815–1852)"))
     assert read_extracts(path)[0].text == "English mathematician (1815–1852). Ada was a mathematician."
 
 
-def test_without_a_description_the_extract_stands_alone(tmp_path):
+def test_without_a_description_the_text_is_the_extract(tmp_path):
     assert read_extracts(extracts(tmp_path / "a.json", row("Ada", "Ada.")))[0].text == "Ada."
 
 
-def test_an_article_without_text_is_left_out(tmp_path):
+def test_an_article_without_text_is_skipped(tmp_path):
     path = extracts(tmp_path / "a.json", row("Empty", extract=""), row("Full"))
     assert [article.title for article in read_extracts(path)] == ["Full"]
 
@@ -47,12 +47,12 @@ def test_an_article_without_text_is_left_out(tmp_path):
         ("Recep Tayyip Erdoğan", "Recep_Tayyip_Erdo%C4%9Fan"),
     ],
 )
-def test_addresses_are_quoted_as_wikipedia_reads_them(title, address):
+def test_urls_are_quoted_as_wikipedia_expects(title, address):
     assert Article(title, "", "", "").url == f"https://en.wikipedia.org/wiki/{address}"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"Ada": {"title": "Ada"}}', '{"Ada": null}'])
-def test_a_damaged_file_is_named_with_what_mends_it(tmp_path, content):
+def test_a_damaged_file_is_reported_with_its_fix(tmp_path, content):
     path = tmp_path / "extracts.json"
     path.write_text(content)
     with pytest.raises(ModelUnavailable, match=r"extracts\.json is damaged.*make setup"):
@@ -67,7 +67,7 @@ def test_vital_has_every_article_of_the_package():
     assert "CC BY-SA 4.0" in VITAL.source
 
 
-def test_every_benchmark_question_is_answered_by_the_articles_it_names():
+def test_each_benchmark_question_is_answered_by_the_articles_it_names():
     by_title = {article.title: article for article in vital_articles()}
     for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
         asked = json.loads(line)

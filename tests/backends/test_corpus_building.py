@@ -1,4 +1,4 @@
-"""Building a corpus: killed at any moment it goes on, refused it leaves the old one, and it counts what it left out."""
+"""Building a corpus: interrupted builds resume, refused builds keep the old corpus, skipped input is reported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def river(number: int, sentences: int = 1) -> dict:
 
 
 class Place:
-    """One corpus's folder and source, and the builds that are made there."""
+    """One corpus's folder and source, with methods to build it."""
 
     def __init__(self, tmp_path: Path) -> None:
         self.source = tmp_path / "rivers.jsonl"
@@ -61,7 +61,7 @@ class Place:
         )
 
     def texts(self) -> list[str]:
-        """The text of every passage of the index, in its order."""
+        """Return the text of every passage of the index, in index order."""
         searcher = jvm.start().search.LuceneSearcher(str(self.folder / read_complete(self.folder).index))
         rows = [json.loads(searcher.doc(number).raw()) for number in range(searcher.num_docs)]
         searcher.close()
@@ -75,7 +75,7 @@ def place(tmp_path):
 
 @pytest.mark.jvm
 class TestBuilding:
-    def test_a_document_becomes_passages_that_are_found_with_title_source_and_address(self, place):
+    def test_passages_of_a_document_are_found_with_title_source_and_url(self, place):
         write(place.source, river(1, 40), river(2))
         manifest, state = place.build(title="Rivers", source="Nowhere, CC0")
         assert (state.documents, state.passages) == (2, manifest.count)
@@ -84,14 +84,14 @@ class TestBuilding:
         assert (best.title, best.text) == ("River 2", "River 2 flows past town 2x0.")
         assert (best.source, best.url) == ("Rivers (Nowhere, CC0)", "https://example.org/2")
 
-    def test_no_passage_crosses_two_documents(self, place):
+    def test_no_passage_spans_two_documents(self, place):
         write(place.source, *(river(number, 3) for number in range(20)))
         place.build()
         for text in place.texts():
             title, _, body = text.partition("\n")
             assert {f"River {word}" for word in body.split() if word.isdigit()} == {title}
 
-    def test_a_folder_is_built_and_a_bad_file_in_it_is_left_out_and_named(self, place, tmp_path):
+    def test_a_bad_file_in_a_folder_is_skipped_and_reported(self, place, tmp_path):
         place.source = tmp_path / "folder"
         place.source.mkdir()
         (place.source / "good.txt").write_text("The Thames flows through London.")
@@ -102,7 +102,7 @@ class TestBuilding:
         named = (place.folder / PROBLEMS).read_text()
         assert named == "bad.pdf is no PDF that can be read\nempty.txt holds no text\n"
 
-    def test_broken_lines_are_left_out_and_every_one_is_named(self, place):
+    def test_every_broken_line_is_skipped_and_reported(self, place):
         write(place.source, river(1), "broken", river(1), river(2) | {"contents": "  "}, river(3))
         _, state = place.build()
         assert (state.documents, state.problems) == (2, 3)
@@ -113,7 +113,7 @@ class TestBuilding:
         ]
         assert "left out: rivers.jsonl, line 2 is no JSON" in place.said
 
-    def test_a_build_without_problems_leaves_no_list_of_them(self, place):
+    def test_a_build_without_problems_writes_no_problem_list(self, place):
         write(place.source, river(1), "broken")
         place.build()
         write(place.source, river(1))
@@ -132,7 +132,7 @@ class TestRefusing:
             ((river(1), river(2) | {"contents": ""}), "rivers.jsonl, line 2 holds no text; nothing was built."),
         ],
     )
-    def test_the_first_broken_line_ends_a_build_that_refuses(self, place, rows, sentence):
+    def test_the_first_broken_line_ends_a_strict_build(self, place, rows, sentence):
         write(place.source, *rows)
         with pytest.raises(InvalidInput) as raised:
             place.build(refuse=True)
@@ -140,28 +140,28 @@ class TestRefusing:
         assert not place.folder.exists()
 
     @pytest.mark.parametrize("content", ["broken\n", '{"id": "1", "contents": ""}\n'])
-    def test_a_source_without_any_passage_is_refused(self, place, content):
+    def test_a_source_without_passages_is_refused(self, place, content):
         place.source.write_text(content)
         with pytest.raises(InvalidInput, match="holds no passage; nothing was built"):
             place.build(format="jsonl")
         assert not place.folder.exists()
 
-    def test_a_source_that_is_not_there_is_refused(self, place):
+    def test_a_missing_source_is_refused(self, place):
         with pytest.raises(InvalidInput, match="neither a file nor a folder"):
             place.build()
 
     @pytest.mark.parametrize(
         "name", ["", ".", "..", "a/b", "../a", "a..b", ".a", "a.", "-a", "A", "ä", "a b", "x" * 65]
     )
-    def test_a_name_that_is_no_safe_folder_name_is_refused(self, name):
+    def test_an_unsafe_folder_name_is_refused(self, name):
         with pytest.raises(InvalidInput, match="small letters"):
             checked_name(name)
 
     @pytest.mark.parametrize("name", ["a", "my-notes", "wiki_2026.10", "7"])
-    def test_other_names_are_fine(self, name):
+    def test_safe_names_are_accepted(self, name):
         assert checked_name(name) == name
 
-    def test_the_name_of_a_corpus_that_ships_is_refused(self):
+    def test_the_name_of_a_built_in_corpus_is_refused(self):
         assert set(BUILT_IN) == set(CORPORA)
         with pytest.raises(InvalidInput, match="built in"):
             checked_name("vital")
@@ -175,7 +175,7 @@ class TestReplacing:
         place.build()
         return place
 
-    def test_a_corpus_that_is_there_is_replaced_only_when_asked(self, built):
+    def test_an_existing_corpus_is_replaced_only_on_request(self, built):
         write(built.source, river(2))
         with pytest.raises(InvalidInput, match="--replace"):
             built.build()
@@ -183,7 +183,7 @@ class TestReplacing:
         assert built.texts() == ["River 2\nRiver 2 flows past town 2x0."]
 
     @pytest.mark.parametrize("fault", ["refused", "empty", "not utf-8", "no folder"])
-    def test_a_build_that_fails_leaves_the_old_one_untouched(self, built, fault):
+    def test_a_failed_build_leaves_the_old_corpus_untouched(self, built, fault):
         before = {path: path.read_bytes() for path in built.folder.rglob("*") if path.is_file()}
         {
             "refused": lambda: write(built.source, river(1), "broken"),
@@ -195,7 +195,7 @@ class TestReplacing:
             built.build(replaces=True, refuse=True)
         assert {path: path.read_bytes() for path in built.folder.rglob("*") if path.is_file()} == before
 
-    def test_the_old_one_is_searched_until_the_new_one_is_whole(self, built):
+    def test_the_old_corpus_is_searched_until_the_new_one_is_complete(self, built):
         retriever = Bm25Retriever(built.folder)
         write(built.source, *(river(number) for number in range(2, 30)))
         found = []
@@ -209,9 +209,9 @@ class TestReplacing:
 
 
 @pytest.mark.jvm
-class TestGoingOn:
+class TestResuming:
     @pytest.mark.parametrize("shards", [1, 4])
-    def test_a_build_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(self, place, tmp_path, shards):
+    def test_a_killed_build_resumes_and_gives_the_same_result(self, place, tmp_path, shards):
         rows = [river(number, 30) for number in range(600)]
         write(place.source, *rows[:300], "broken", rows[3], *rows[300:])
         command = [sys.executable, "-c", KILLED, str(place.source), str(place.folder)]
@@ -229,7 +229,7 @@ class TestGoingOn:
         assert place.texts() == unbroken.texts()
         assert manifest.count == len(place.texts())
 
-    def test_a_build_that_broke_off_while_indexing_reads_nothing_again(self, place):
+    def test_a_build_interrupted_while_indexing_does_not_read_the_source_again(self, place):
         def break_off(line: str) -> None:
             if line.startswith("indexed"):
                 raise KeyboardInterrupt
@@ -242,7 +242,7 @@ class TestGoingOn:
         assert place.said[0] == "going on after 2 documents, 2 passages"
         assert len(place.texts()) == 2
 
-    def test_an_unfinished_build_of_another_source_is_given_up_only_when_asked(self, place):
+    def test_an_unfinished_build_of_another_source_is_discarded_only_on_request(self, place):
         def break_off(line: str) -> None:
             raise KeyboardInterrupt
 
@@ -255,7 +255,7 @@ class TestGoingOn:
         place.build(anew=True)
         assert place.texts() == ["River 3\nRiver 3 flows past town 3x0."]
 
-    def test_two_builds_of_one_corpus_do_not_run_at_once(self, place):
+    def test_two_builds_of_one_corpus_cannot_run_at_once(self, place):
         write(place.source, river(1))
         other = BuildCheckpoint(place.folder / BUILDING)
         with pytest.raises(InvalidInput, match="Another build of the corpus rivers is running"):
@@ -263,7 +263,7 @@ class TestGoingOn:
         other.close()
         place.build()
 
-    def test_a_disk_that_fails_ends_the_build_in_one_sentence_and_it_can_go_on(self, place):
+    def test_a_disk_error_is_reported_in_one_sentence_and_the_build_can_resume(self, place):
         write(place.source, river(1))
         (place.folder / BUILDING).mkdir(parents=True)
         (place.folder / BUILDING / "00000.jsonl").mkdir()
@@ -275,13 +275,13 @@ class TestGoingOn:
 
 
 class TestInstalled:
-    def test_the_corpus_that_ships_is_known_before_it_is_indexed(self, tmp_path):
+    def test_the_built_in_corpus_is_listed_before_it_is_indexed(self, tmp_path):
         (info,) = installed(tmp_path)
         assert (info.name, info.kind, info.state, info.passages) == ("vital", "built-in", "missing", 0)
         assert info.fix == "make corpus"
 
     @pytest.mark.jvm
-    def test_what_was_built_is_found_with_what_people_want_to_know(self, place):
+    def test_a_built_corpus_is_listed_with_its_details(self, place):
         write(place.source, river(1), river(2))
         place.build(title="Rivers", source="Nowhere, CC0")
         info = installed(place.folder.parent.parent)[1]
@@ -293,7 +293,7 @@ class TestInstalled:
         assert info.built_at.endswith("+00:00")
 
     @pytest.mark.jvm
-    def test_a_damaged_one_is_listed_with_what_mends_it(self, place):
+    def test_a_damaged_corpus_is_listed_with_its_fix(self, place):
         write(place.source, river(1))
         place.build()
         next((place.folder / read_complete(place.folder).index).glob("*.fdt")).unlink()
@@ -302,8 +302,8 @@ class TestInstalled:
         assert info.fix == "flask --app app corpus build rivers --from PATH --replace"
 
 
-class TestPace:
-    def test_speed_share_and_time_left_are_said_every_other_second(self):
+class TestProgress:
+    def test_speed_share_and_time_left_are_reported_every_two_seconds(self):
         said, now = [], [0.0]
         pace = ProgressReporter(100_000_000, said.append, lambda: now[0])
         for second in range(11):
@@ -313,5 +313,5 @@ class TestPace:
         assert said[-1] == "50% read: 100 documents, 1,000 passages, 1.0 MB/s, 50 s left"
 
     @pytest.mark.parametrize(("seconds", "words"), [(5, "5 s"), (89, "89 s"), (120, "2 min"), (7200, "2.0 h")])
-    def test_durations_are_said_in_the_fitting_unit(self, seconds, words):
+    def test_durations_are_written_in_a_fitting_unit(self, seconds, words):
         assert duration(seconds) == words

@@ -1,4 +1,4 @@
-"""A folder of text, Markdown, HTML and PDF: which files are read, what comes out of them, and what stops nothing."""
+"""A folder of text, Markdown, HTML and PDF: which files are read, the extracted text, and skipped bad files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGE = """<html><head><title>The Thames</title><script>let menu = 1</script></he
 
 
 def pdf(*pages: str, title: str = "", packed: bytes | None = None) -> bytes:
-    """A PDF with a line of text on each page; `packed` goes in place of the last page's content, deflated."""
+    """A PDF with a line of text on each page; `packed` replaces the last page's content stream, deflated."""
     count = len(pages)
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -65,7 +65,7 @@ def make(path: Path) -> Path:
 
 
 def read(folder: Path, position=None) -> dict[str, tuple[str, str]]:
-    """For each file (title, text), or ("", what is wrong with it)."""
+    """Return (title, text) for each file, or ("", problem)."""
     found = {}
     for entry in entries(folder, "folder", position, folder.parent):
         document = entry.document
@@ -78,19 +78,19 @@ def text_of(document) -> str:
 
 
 class TestFiles:
-    def test_known_files_are_found_in_every_folder_in_one_order(self, folder):
+    def test_known_files_are_found_in_all_subfolders_in_a_fixed_order(self, folder):
         make(folder / "b")
         for name in ("c.txt", "b/a.MD", "b/z.html", "a.pdf", "picture.png", "noext"):
             (folder / name).write_text("x")
         assert [name for _, name in files_in(folder)] == ["a.pdf", "b/a.MD", "b/z.html", "c.txt"]
 
-    def test_hidden_files_and_folders_are_passed_over(self, folder):
+    def test_hidden_files_and_folders_are_skipped(self, folder):
         make(folder / ".git")
         for name in (".hidden.txt", ".git/notes.txt", "shown.txt"):
             (folder / name).write_text("x")
         assert [name for _, name in files_in(folder)] == ["shown.txt"]
 
-    def test_links_are_followed_but_never_in_a_circle(self, folder, tmp_path):
+    def test_symlinks_are_followed_but_not_in_cycles(self, folder, tmp_path):
         (make(tmp_path / "elsewhere") / "far.txt").write_text("x")
         (folder / "linked").symlink_to(tmp_path / "elsewhere")
         (tmp_path / "elsewhere" / "back").symlink_to(folder)
@@ -99,11 +99,11 @@ class TestFiles:
         (folder / "round.txt").symlink_to("round.txt")
         assert [name for _, name in files_in(folder)] == ["linked/far.txt"]
 
-    def test_what_is_no_plain_file_is_not_waited_for(self, folder):
+    def test_special_files_are_skipped_without_blocking(self, folder):
         os.mkfifo(folder / "pipe.txt")
         assert list(files_in(folder)) == []
 
-    def test_reading_goes_on_after_any_file(self, folder):
+    def test_reading_can_resume_after_any_file(self, folder):
         make(folder / "b")
         for name in ("a.txt", "b/c.txt", "b.txt", "d.txt"):
             (folder / name).write_text("x")
@@ -113,17 +113,17 @@ class TestFiles:
 
 
 class TestText:
-    def test_plain_text_has_its_file_s_name_for_a_title(self, folder):
+    def test_the_title_of_plain_text_is_its_file_name(self, folder):
         (folder / "river_thames-notes.txt").write_bytes("\ufeffThe Thames.\n\nIt flows.\n".encode())
         assert read(folder) == {"river_thames-notes.txt": ("river thames notes", "The Thames. It flows.")}
 
     @pytest.mark.parametrize("text", [b"fine\ncaf\xe9\n", "Grüße".encode("utf-16"), b"fine\ncut \xe2\x82"])
-    def test_text_in_another_encoding_is_named_with_its_line(self, folder, text):
+    def test_text_that_is_not_utf8_is_reported_with_its_line(self, folder, text):
         (folder / "notes.txt").write_bytes(text)
         line = 2 if text.startswith(b"fine") else 1
         assert read(folder) == {"notes.txt": ("", f"is not UTF-8 (line {line})")}
 
-    def test_memory_does_not_grow_with_the_file_even_when_it_is_all_one_line(self, folder):
+    def test_memory_does_not_grow_with_the_file_even_for_a_single_line(self, folder):
         def most(size: int) -> int:
             (folder / "large.txt").write_text("and the river flows on " * (size // 23))
             tracemalloc.start()
@@ -137,50 +137,50 @@ class TestText:
         most(1000)  # loads the sentence splitter
         assert most(800_000) < most(100_000) + 100_000
 
-    def test_no_letter_of_a_long_line_is_lost(self, folder):
+    def test_a_long_line_is_kept_completely(self, folder):
         words = " ".join(f"word{number}" for number in range(30_000))
         (folder / "large.txt").write_text(words)
         assert read(folder)["large.txt"][1] == words
 
 
 class TestMarkdown:
-    def test_marks_are_left_out_and_the_first_heading_is_the_title(self, folder):
+    def test_markup_is_removed_and_the_first_heading_is_the_title(self, folder):
         (folder / "a.md").write_text(
             "---\nlayout: post\n---\n# The *Thames*\n\nA [river](http://a/b) in\n**England** `code`.\n\n"
             "- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Course\n\n<b>bold</b> text ![alt](x.png)\n"
         )
         assert read(folder)["a.md"] == ("The Thames", "A river in England code. one two a b 1 2 Course bold text")
 
-    def test_markdown_that_is_not_utf8_is_named(self, folder):
+    def test_markdown_that_is_not_utf8_is_reported(self, folder):
         (folder / "a.md").write_bytes(b"caf\xe9")
         assert read(folder)["a.md"] == ("", "is not UTF-8 (line 1)")
 
 
 class TestHtml:
-    def test_the_text_is_taken_out_of_the_page_s_frame(self, folder):
+    def test_the_main_text_is_extracted_without_navigation(self, folder):
         (folder / "a.html").write_text(PAGE)
         title, text = read(folder)["a.html"]
         assert title == "The Thames"
         assert text.startswith("The Thames is a river")
         assert not {"menu", "Home"} & set(text.split())
 
-    def test_an_encoding_that_the_page_declares_is_believed(self, folder):
+    def test_the_encoding_declared_by_the_page_is_used(self, folder):
         page = PAGE.replace("<head>", '<head><meta charset="windows-1252">').replace("London", "Zürich")
         (folder / "a.html").write_bytes(page.encode("windows-1252"))
         assert "Zürich" in read(folder)["a.html"][1]
 
     @pytest.mark.parametrize("page", ["", "<html><body></body></html>", "<" * 5000])
-    def test_a_page_without_text_is_named(self, folder, page):
+    def test_a_page_without_text_is_reported(self, folder, page):
         (folder / "a.html").write_text(page)
         assert read(folder)["a.html"][0] == ""
 
     @pytest.mark.parametrize("name", ["a.html", "a.md"])
-    def test_a_file_that_is_too_large_to_be_parsed_is_named(self, folder, name):
+    def test_a_file_too_large_to_parse_is_reported(self, folder, name):
         with (folder / name).open("wb") as file:
             file.truncate(9 * 1024 * 1024)
         assert read(folder)[name] == ("", "is larger than 8 MB")
 
-    def test_a_page_in_no_known_encoding_is_named(self, folder):
+    def test_a_page_in_an_unknown_encoding_is_reported(self, folder):
         (folder / "a.html").write_bytes(b'<meta charset="klingon">caf\xe9')
         assert "encoding" in read(folder)["a.html"][1]
 
@@ -190,28 +190,28 @@ class TestPdf:
         (folder / "a.pdf").write_bytes(pdf("The Thames flows", "through London.", title="Rivers"))
         assert read(folder) == {"a.pdf": ("Rivers", "The Thames flows through London.")}
 
-    def test_one_that_is_locked_is_named(self, folder):
+    def test_a_password_protected_pdf_is_reported(self, folder):
         writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf("Secret"))))
         writer.encrypt("word", algorithm="RC4-128")
         writer.write(folder / "a.pdf")
         assert read(folder)["a.pdf"] == ("", "is locked by a password")
 
-    def test_one_without_text_is_named(self, folder):
+    def test_a_pdf_without_text_is_reported(self, folder):
         (folder / "a.pdf").write_bytes(pdf(""))
         assert "holds no text" in read(folder)["a.pdf"][1]
 
     @pytest.mark.parametrize("content", [b"", b"garbage", b"%PDF-1.4\n%%EOF", pdf("Cut off")[:200]])
-    def test_a_broken_one_is_named_and_the_others_read(self, folder, content):
+    def test_a_broken_pdf_is_reported_and_the_others_are_read(self, folder, content):
         (folder / "a.pdf").write_bytes(content)
         (folder / "b.txt").write_text("Fine.")
         assert read(folder) == {"a.pdf": ("", "is no PDF that can be read"), "b.txt": ("b", "Fine.")}
 
-    def test_one_that_takes_too_long_is_killed(self, folder):
+    def test_a_pdf_that_takes_too_long_is_killed(self, folder):
         (folder / "a.pdf").write_bytes(pdf("Slow"))
         with pytest.raises(PdfFailed, match=r"takes longer than 0\.01 seconds"):
             read_pdf(folder / "a.pdf", folder / "text", seconds=0.01)
 
-    def test_one_that_unpacks_to_more_than_there_is_memory_for_ends_nothing_but_itself(self, folder):
+    def test_a_pdf_that_needs_too_much_memory_fails_without_ending_this_process(self, folder):
         bomb = pdf("Bomb", packed=b"BT (text) Tj ET\n" * 2_000_000)
         (folder / "a.pdf").write_bytes(bomb)
         assert len(bomb) < 1_000_000
@@ -226,7 +226,7 @@ class TestPdf:
 @example(content=b"[" * 3000, suffix=".md")
 @example(content=b"> " * 3000, suffix=".md")
 @example(content=b"<div>" * 3000, suffix=".html")
-def test_no_bytes_in_a_file_do_more_than_leave_it_out(tmp_path_factory, content, suffix):
+def test_arbitrary_bytes_at_most_exclude_their_file(tmp_path_factory, content, suffix):
     folder = tmp_path_factory.mktemp("any")
     (folder / f"any{suffix}").write_bytes(content)
     assert list(read(folder)) == [f"any{suffix}"]

@@ -1,4 +1,4 @@
-"""JSON lines and KILT's knowledge source, read as a stream; every broken line is named."""
+"""Reading JSON lines and KILT's knowledge source as a stream; every broken line is reported."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TestJsonLines:
         assert (found[0].id, found[0].title, list(found[0].paragraphs)) == ("7", "", ["A city."])
         assert found[1].url is None
 
-    def test_empty_lines_a_byte_order_mark_and_a_missing_last_newline_do_no_harm(self, source):
+    def test_empty_lines_a_byte_order_mark_and_a_missing_last_newline_are_accepted(self, source):
         source.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n\n  \n" + json.dumps(GOOD).encode())
         assert [entry.problem for entry in read(source)] == ["", ""]
 
@@ -74,7 +74,7 @@ class TestJsonLines:
             (GOOD | {"url": 'https://a/"onclick="b'}, 'has a "url" that is no web address'),
         ],
     )
-    def test_a_broken_line_is_named_and_the_next_one_read(self, source, line, problem):
+    def test_a_broken_line_is_reported_and_the_next_one_is_read(self, source, line, problem):
         found = read(write(source, GOOD, line, GOOD))
         assert [(entry.where, entry.problem) for entry in found] == [
             ("facts.jsonl, line 1", ""),
@@ -82,7 +82,7 @@ class TestJsonLines:
             ("facts.jsonl, line 3", ""),
         ]
 
-    def test_a_line_that_is_too_long_is_passed_over_and_never_held_whole(self, source):
+    def test_an_overlong_line_is_skipped_without_loading_it_whole(self, source):
         write(source, GOOD, b"x" * (3 * MAX_LINE_BYTES), GOOD)
         tracemalloc.start()
         found = read(source)
@@ -92,7 +92,7 @@ class TestJsonLines:
         assert found[2].where == "facts.jsonl, line 3"
         assert peak < 2.5 * MAX_LINE_BYTES
 
-    def test_reading_goes_on_after_any_position(self, source):
+    def test_reading_can_resume_from_any_position(self, source):
         write(source, GOOD, "broken", "", GOOD | {"id": "2"}, GOOD | {"id": "3"})
         whole = read(source)
         for number, entry in enumerate(whole, 1):
@@ -102,7 +102,7 @@ class TestJsonLines:
     def test_the_bytes_read_end_at_the_size_of_the_file(self, source):
         assert read(write(source, GOOD, GOOD))[-1].read == total_bytes(source, "jsonl") == source.stat().st_size
 
-    def test_a_file_in_utf16_is_refused_whole(self, source):
+    def test_a_utf16_file_is_refused(self, source):
         source.write_text(json.dumps(GOOD), encoding="utf-16")
         with pytest.raises(Unreadable, match="UTF-16"):
             read(source)
@@ -124,13 +124,13 @@ class TestJsonLines:
 
 
 class TestKilt:
-    def test_marks_and_the_repeated_title_are_left_out(self, source):
+    def test_markup_and_the_repeated_title_are_removed(self, source):
         found = read(write(source, KILT), "kilt")[0].document
         assert (found.id, found.title) == ("127", "Kenya")
         assert [line.strip() for line in found.paragraphs] == ["Kenya is a country.", "Mount Kenya"]
         assert found.url == "https://en.wikipedia.org/w/index.php?title=Kenya&oldid=1"
 
-    def test_without_an_address_the_article_s_own_is_given(self, source):
+    def test_a_page_without_a_url_gets_its_wikipedia_url(self, source):
         found = read(write(source, KILT | {"history": None, "wikipedia_title": "AC/DC live?"}), "kilt")[0].document
         assert found.url == "https://en.wikipedia.org/wiki/AC/DC_live%3F"
 
@@ -143,26 +143,26 @@ class TestKilt:
             ({"wikipedia_id": ""}, 'has no "wikipedia_id"'),
         ],
     )
-    def test_a_broken_page_is_named(self, source, change, problem):
+    def test_a_broken_page_is_reported(self, source, change, problem):
         assert read(write(source, KILT | change), "kilt")[0].problem == problem
 
 
 class TestAuto:
-    def test_the_first_line_tells_kilt_from_plain_json_lines(self, tmp_path):
+    def test_kilt_and_plain_json_lines_are_distinguished_by_the_first_line(self, tmp_path):
         assert format_of(write(tmp_path / "a.json", "", KILT)) == "kilt"
         assert format_of(write(tmp_path / "b.json", GOOD)) == "jsonl"
 
-    def test_folders_and_single_texts_are_read_as_folders(self, tmp_path):
+    def test_folders_and_single_text_files_use_the_folder_format(self, tmp_path):
         assert format_of(tmp_path) == "folder"
         assert format_of(write(tmp_path / "notes.md", "# Notes")) == "folder"
 
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"id,contents\n", b"\xff\xfe{\x00"])
-    def test_anything_else_is_refused(self, tmp_path, content):
+    def test_other_file_types_are_refused(self, tmp_path, content):
         (tmp_path / "table.csv").write_bytes(content)
         with pytest.raises(Unreadable, match="no format that is known"):
             format_of(tmp_path / "table.csv")
 
-    def test_what_is_not_there_is_refused(self, tmp_path):
+    def test_a_missing_path_is_refused(self, tmp_path):
         with pytest.raises(Unreadable, match="neither a file nor a folder"):
             format_of(tmp_path / "nowhere.jsonl")
 
@@ -179,7 +179,7 @@ LINE = st.one_of(
 @given(lines=st.lists(LINE, max_size=6), format=st.sampled_from(["jsonl", "kilt"]))
 @example(lines=[b'{"id": "1", "contents": "\\ud800"}'], format="jsonl")
 @example(lines=[b"1" * 5000], format="jsonl")
-def test_no_bytes_end_the_reading_without_a_word(tmp_path_factory, lines, format):
+def test_arbitrary_bytes_never_end_reading_silently(tmp_path_factory, lines, format):
     source = tmp_path_factory.mktemp("any") / "any.jsonl"
     source.write_bytes(b"\n".join(lines))
     try:

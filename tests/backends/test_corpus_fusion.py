@@ -1,4 +1,4 @@
-"""Several corpora as one: reciprocal ranks, no text twice, one open index for each corpus."""
+"""Reciprocal rank fusion over several corpora: no duplicate texts, and each index opened once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.domain.model import Passage
 
 
 class Ranking:
-    """A retriever that has one ranking, whatever is asked."""
+    """A retriever that returns the same ranking for every query."""
 
     def __init__(self, name: str, *texts: str, score: float = 1.0) -> None:
         self.passages = tuple(Passage(text, text, name, score=score) for text in texts)
@@ -31,12 +31,12 @@ def texts(found) -> list[str]:
     return [passage.text for passage in found]
 
 
-def test_rankings_take_turns_whatever_their_scores_are():
+def test_rankings_are_interleaved_regardless_of_their_scores():
     fused = FusedRetriever([Ranking("a", "a1", "a2", score=9.0), Ranking("b", "b1", "b2", score=0.1)])
     assert texts(fused.retrieve("q", 4)) == ["a1", "b1", "a2", "b2"]
 
 
-def test_a_text_that_both_have_comes_once_first_and_from_the_first_corpus():
+def test_a_text_in_both_corpora_is_returned_once_first_and_from_the_first_corpus():
     fused = FusedRetriever([Ranking("a", "a1", "both  Have"), Ranking("b", "b1", "Both have")])
     found = fused.retrieve("q", 4)
     assert texts(found) == ["both  Have", "a1", "b1"]
@@ -48,23 +48,23 @@ def test_scores_are_the_sums_of_reciprocal_ranks():
     assert {each.text: each.score for each in fused.retrieve("q", 2)} == {"y": 1 / 62 + 1 / 61, "x": 1 / 61}
 
 
-def test_a_text_that_one_corpus_has_twice_counts_once():
+def test_a_duplicate_text_within_one_corpus_counts_once():
     fused = FusedRetriever([Ranking("a", "x", "X", "y"), Ranking("b", "y")], k=60)
     assert texts(fused.retrieve("q", 3)) == ["y", "x"]
 
 
 @pytest.mark.parametrize("k", [0, 1, 3, 50])
-def test_no_more_come_than_are_asked_for(k):
+def test_at_most_k_passages_are_returned(k):
     fused = FusedRetriever([Ranking("a", "a1", "a2", "a3"), Ranking("b", "b1", "b2", "b3")])
     assert len(fused.retrieve("q", k)) == min(k, 6)
 
 
-def test_a_corpus_that_is_missing_is_not_passed_over_in_silence():
+def test_a_missing_corpus_raises_an_error():
     with pytest.raises(ModelUnavailable, match="b is missing"):
         FusedRetriever([Ranking("a", "a1"), Missing()]).retrieve("q", 1)
 
 
-def test_a_registry_opens_each_corpus_once_and_none_before_it_is_searched(tmp_path: Path):
+def test_a_registry_opens_each_corpus_once_at_its_first_search(tmp_path: Path):
     registry = CorpusRegistry(tmp_path)
     assert registry.retriever("vital") is registry.over(["vital"])
     assert isinstance(registry.over(["vital"]), Bm25Retriever)

@@ -1,4 +1,4 @@
-"""Documents cut into passages: where they end, what is never lost, and what no text may do to it."""
+"""Splitting documents into passages: where passages end, and that no word is lost."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ def test_passages_of_running_text_are_about_a_hundred_words_and_end_with_a_sente
     assert all(passage.endswith("sea.") for passage in passages)
 
 
-def test_the_sentence_end_nearest_to_a_hundred_words_is_chosen():
+def test_a_passage_ends_at_the_sentence_end_nearest_to_a_hundred_words():
     text = "Short one here. " * 30 + "This " + "very " * 40 + "long one. " + "Short one here. " * 30
     first = next(passages_of([text]))
     assert first.endswith("Short one here.")
     assert len(first.split()) == 90
 
 
-def test_a_paragraph_that_ends_without_a_full_stop_is_an_end_too():
+def test_a_passage_may_end_at_a_paragraph_without_a_full_stop():
     items = [f"item {number} of a list without any full stop" for number in range(40)]
     assert all(passage.endswith("stop") for passage in passages_of(items))
 
 
-def test_paragraphs_that_are_short_share_a_passage():
+def test_short_paragraphs_share_a_passage():
     assert list(passages_of(["One.", "Two.", "", "Three."])) == ["One. Two. Three."]
 
 
-def test_a_sentence_without_an_end_is_cut_between_words():
+def test_an_endless_sentence_is_cut_between_words():
     assert lengths(passages_of(["word " * 330])) == [100, 100, 130]
 
 
-def test_a_run_without_a_space_is_cut():
+def test_a_long_run_without_spaces_is_cut():
     (passage,) = passages_of(["長" * 1000])
     assert lengths([passage]) == [5]
     assert passage.replace(" ", "") == "長" * 1000
 
 
 @pytest.mark.parametrize("paragraphs", [[], [""], ["  \n ", "\x00"], ["\ufeff"]])
-def test_no_words_make_no_passage(paragraphs):
+def test_a_text_without_words_has_no_passages(paragraphs):
     assert list(passages_of(paragraphs)) == []
 
 
 @given(st.lists(st.text(max_size=400), max_size=6), st.integers(2, 30))
-def test_no_word_is_lost_added_or_moved_and_no_passage_is_much_too_long(paragraphs, words):
+def test_passages_keep_every_word_in_order_and_are_bounded_in_length(paragraphs, words):
     passages = list(passages_of(paragraphs, words))
     whole = " ".join(filter(None, map(clean, paragraphs)))
     assert "".join(passages).replace(" ", "") == whole.replace(" ", "")
@@ -71,5 +71,5 @@ def test_no_word_is_lost_added_or_moved_and_no_passage_is_much_too_long(paragrap
         ("", "Only a line\n", ("", "Only a line\n")),
     ],
 )
-def test_the_first_line_is_the_title_where_there_is_no_other_or_it_repeats_it(title, contents, expected):
+def test_the_first_line_is_the_title_when_no_other_is_given_or_it_repeats_the_title(title, contents, expected):
     assert title_and_text(title, contents) == expected

@@ -1,4 +1,4 @@
-"""Pyserini's prebuilt indexes, with a local index of the same layout in place of the download."""
+"""Pyserini's prebuilt indexes, with a local index of the same layout instead of a download."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DOCUMENTS = (
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory) -> Path:
-    """An index as Pyserini's prebuilt ones are: raw JSON kept, no title field."""
+    """An index with the layout of Pyserini's prebuilt ones: raw JSON stored, no title field."""
     folder = tmp_path_factory.mktemp("cache") / "lucene-index.rivers"
     return make(folder, "-storeRaw")
 
@@ -51,7 +51,7 @@ def install(corpus: Path, index: Path, **options):
     )
 
 
-def test_it_is_searched_where_it_lies(corpus, index):
+def test_a_prebuilt_index_is_searched_in_place(corpus, index):
     manifest = install(corpus, index, title="Rivers", source="Somebody, CC0")
     assert (manifest.kind, manifest.count, Path(manifest.index)) == ("prebuilt", 4, index)
     best = Bm25Retriever(corpus).retrieve("Cairo", 1)[0]
@@ -60,7 +60,7 @@ def test_it_is_searched_where_it_lies(corpus, index):
     assert about(corpus).state == "ready"
 
 
-def test_of_a_long_document_comes_the_passage_that_fits_the_question(corpus, index):
+def test_the_best_passage_of_a_long_document_is_returned(corpus, index):
     install(corpus, index)
     best = Bm25Retriever(corpus).retrieve("Where is the estuary of the Thames?", 1)[0]
     assert best.title == "Thames"
@@ -76,41 +76,41 @@ def test_of_a_long_document_comes_the_passage_that_fits_the_question(corpus, ind
         ("Danube", "4", "No title, about the Danube."),
     ],
 )
-def test_documents_with_their_text_apart_or_without_a_title_are_read_too(corpus, index, query, title, text):
+def test_documents_with_a_separate_text_field_or_without_a_title_are_read(corpus, index, query, title, text):
     install(corpus, index)
     best = Bm25Retriever(corpus).retrieve(query, 1)[0]
     assert (best.title, best.text) == (title, text)
 
 
-def test_an_index_that_keeps_no_texts_is_refused(corpus, tmp_path):
+def test_an_index_without_stored_texts_is_refused(corpus, tmp_path):
     with pytest.raises(ModelUnavailable, match="does not keep the texts"):
         install(corpus, make(tmp_path / "bare"))
     assert not corpus.exists()
 
 
-def test_a_folder_that_is_no_index_is_refused(corpus, tmp_path):
+def test_a_folder_that_is_not_an_index_is_refused(corpus, tmp_path):
     with pytest.raises(ModelUnavailable, match="cannot be opened"):
         install(corpus, tmp_path)
 
 
-def test_a_corpus_that_is_there_is_replaced_only_when_asked(corpus, index):
+def test_an_existing_corpus_is_replaced_only_on_request(corpus, index):
     install(corpus, index)
     with pytest.raises(InvalidInput, match="--replace"):
         install(corpus, index)
     assert install(corpus, index, title="Again", replaces=True).title == "Again"
 
 
-def test_the_name_of_a_corpus_that_ships_is_refused(corpus, index):
+def test_the_name_of_a_built_in_corpus_is_refused(corpus, index):
     with pytest.raises(InvalidInput, match="built in"):
         install_prebuilt(BUILT_IN[0], "rivers-doc", corpus, DEFAULT_JAVA, print, fetch=lambda name, say: index)
 
 
-def test_a_name_that_pyserini_does_not_know_is_bad_input(corpus):
+def test_an_index_name_unknown_to_pyserini_is_invalid_input(corpus):
     with pytest.raises(InvalidInput, match="no prebuilt BM25 index nowhere-doc"):
         install_prebuilt("rivers", "nowhere-doc", corpus, DEFAULT_JAVA, print)
 
 
-def test_a_server_that_cannot_be_reached_is_one_sentence(corpus, tmp_path, monkeypatch):
+def test_an_unreachable_server_is_reported_in_one_sentence(corpus, tmp_path, monkeypatch):
     def unreachable(*address, **options):
         raise socket.gaierror("no such host")
 
@@ -126,7 +126,7 @@ def test_a_server_that_cannot_be_reached_is_one_sentence(corpus, tmp_path, monke
     assert not corpus.exists()
 
 
-def test_the_best_passage_has_the_rarer_words_of_the_question():
+def test_the_best_passage_contains_the_rarer_words_of_the_question():
     passages = ("the river and the sea", "the river and the estuary", "the river")
     assert best_passage(passages, "the river and its estuary") == "the river and the estuary"
     assert best_passage((), "anything") == ""

@@ -1,4 +1,4 @@
-"""Corpora searched like a web: hits, whole articles, and an answer from them."""
+"""Corpora behind the web-search interface: hits, whole articles, and answers from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def passage(text: str, title: str = "Tower", url: str | None = "https://a.exampl
 
 
 class Table:
-    """A Retriever that gives these passages for anything, and whole articles by title."""
+    """A Retriever that returns the same passages for every query, and whole articles by title."""
 
     def __init__(self, *passages: Passage, **articles: str) -> None:
         self.passages, self.articles, self.asked = passages, articles, list[tuple[str, int]]()
@@ -35,16 +35,16 @@ class Table:
         return self.articles.get(title)
 
 
-def test_a_passage_is_a_hit_with_its_corpus_and_licence_as_its_site() -> None:
-    """Nothing leaves the machine, whatever is asked."""
+def test_a_hit_names_its_corpus_and_licence_as_its_site() -> None:
+    """The search has no destination: no query leaves the machine."""
     search = CorpusSearch(Table(passage("It opened in 1889.")))
     (hit,) = search.search("When?", 10, before="2020-01-01")
     assert hit == SearchHit("Tower", "Towers (Somebody, CC0)", "It opened in 1889.", "https://a.example/Tower", None)
     assert (search.name, search.destination) == ("corpus", None)
 
 
-def test_a_document_comes_once_by_its_best_passage() -> None:
-    """And those that have no address are told apart by title."""
+def test_each_document_is_returned_once_by_its_best_passage() -> None:
+    """Documents without an address are identified by title."""
     found = CorpusSearch(
         Table(passage("a"), passage("b"), passage("c", "Bridge", None), passage("d", "Dam", None))
     ).search("x", 2)
@@ -54,15 +54,14 @@ def test_a_document_comes_once_by_its_best_passage() -> None:
     ]
 
 
-def test_there_is_nothing_where_the_corpus_has_nothing() -> None:
-    """No hits, and an article that is gone is a failed call."""
+def test_an_empty_result_has_no_hits_and_a_missing_article_fails_the_call() -> None:
     assert CorpusSearch(Table()).search("x", 10) == ()
     with pytest.raises(CallFailed, match="The article Tower is not in the corpus"):
         CorpusPages([Table(), Table()]).read(SearchHit("Tower", "", "x", ""))
 
 
-def test_the_first_corpus_that_has_the_article_gives_it() -> None:
-    """With the hit's own address and site."""
+def test_the_article_is_read_from_the_first_corpus_that_has_it() -> None:
+    """The page keeps the address and site of the hit."""
     page = CorpusPages([Table(), Table(Tower="All of it.")]).read(
         SearchHit("Tower", "Towers", "x", "https://a.example")
     )
@@ -96,8 +95,8 @@ def built(tmp_path_factory):
 @pytest.mark.jvm
 @pytest.mark.timeout(300)
 class TestWholeArticles:
-    def test_all_passages_of_the_same_document_in_their_order(self, built) -> None:
-        """And none of another document with its title."""
+    def test_an_article_is_all_passages_of_its_document_in_order(self, built) -> None:
+        """Passages of another document with the same title are left out."""
         best = built.retrieve("part of the river def", 1)[0]
         whole = built.article(best.title, best.text)
         assert best.text in whole and len(whole.split()) > 2 * len(best.text.split())
@@ -107,20 +106,20 @@ class TestWholeArticles:
             built.article("Thames", "Part 9 of another Thames, in Ontario.") == "Part 9 of another Thames, in Ontario."
         )
 
-    def test_a_passage_that_was_cleaned_or_cut_is_found_again(self, built) -> None:
-        """What is shown of a text lacks its markup; a long one is cut."""
+    def test_a_cleaned_or_truncated_passage_still_finds_its_article(self, built) -> None:
+        """Snippets are shown without markup, and long ones are truncated."""
         assert "delta" in built.article("Nile", "The Nile flows through Cairo & .")
         assert built.article("Nile", "Nothing of the kind ever stood there.") is None
         assert built.article("Seine", "The Nile flows through Cairo") is None
 
-    def test_an_article_of_a_corpus_that_ships_is_one_passage(self, tmp_path) -> None:
+    def test_an_article_of_a_built_in_corpus_is_one_passage(self, tmp_path) -> None:
         article = Article("Hamlet #2", "A tragedy. It is long.", "", "Arts")
         source = tmp_path / "source"
         source.write_text("one")
         build_built_in(Corpus("small", "Small", "CC0", lambda: source, lambda: (article,)), tmp_path / "small")
         assert Bm25Retriever(tmp_path / "small").article("Hamlet #2", "A tragedy.") == article.text
 
-    def test_a_prebuilt_index_keeps_documents_whole(self, tmp_path) -> None:
+    def test_a_prebuilt_index_stores_whole_documents(self, tmp_path) -> None:
         index = tmp_path / "lucene-index.rivers"
         indexer = jvm.start().index.LuceneIndexer(str(index), args=["-index", str(index), "-storeRaw"], threads=1)
         indexer.add_batch_raw([json.dumps({"id": "1", "contents": f"Thames\n{LONG}"})])
@@ -131,8 +130,8 @@ class TestWholeArticles:
         whole = retriever.article(best.title, best.text)
         assert all(line in whole for line in RIVER) and RIVER[0] not in best.text
 
-    def test_the_answer_is_from_the_article_around_the_passage(self, built) -> None:
-        """The whole way, with the corpus as what is searched: its passages are the corpus's."""
+    def test_the_answer_comes_from_the_article_around_the_passage(self, built) -> None:
+        """End to end, with the corpus as the search engine: cited passages are the corpus's own."""
         answerer = WebSearchAnswerer(
             CorpusSearch(built), CorpusPages([built]), Takes(), FindsWord("Cairo"), origin=Origin.CORPUS
         )

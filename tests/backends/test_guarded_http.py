@@ -1,4 +1,4 @@
-"""Tests for the client of pages: where it goes, what it takes, how long it waits."""
+"""Tests for the client that fetches pages: allowed addresses, size limits, time limits and concurrency."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ PAGE = Sent(b"<p>Hello</p>")
 SECONDS = 5
 
 
-def told(get) -> str:
-    """The message of the CallFailed that `get` raises."""
+def message_of(get) -> str:
+    """Return the message of the CallFailed that `get` raises."""
     with pytest.raises(CallFailed) as failure:
         get()
     return str(failure.value)
 
 
-class TestAsking:
-    def test_a_page_comes_with_its_address_status_type_and_content(self):
+class TestRequests:
+    def test_a_page_is_returned_with_its_url_status_type_and_content(self):
         with WebServer({"/a?b=c": PAGE}) as site:
             fetched = client(site).get(site.url("/a?b=c"), Budget(SECONDS))
         assert (fetched.url, fetched.host, fetched.status) == (site.url("/a?b=c"), "good.test", 200)
         assert (fetched.kind, fetched.content) == ("text/html", b"<p>Hello</p>")
 
-    def test_the_server_is_asked_for_its_name_by_an_agent_with_a_name_and_without_cookies(self):
+    def test_requests_send_host_and_user_agent_and_no_cookies(self):
         with WebServer({"/": Sent(b"x", headers={"Set-Cookie": "a=b"})}) as site:
             http = client(site)
             http.get(site.url(), Budget(SECONDS))
@@ -48,47 +48,47 @@ class TestAsking:
         assert (asked["host"], asked["user-agent"]) == (f"good.test:{site.port}", "Hopcheck/test")
         assert "cookie" not in asked
 
-    def test_a_name_may_end_in_a_dot(self):
+    def test_a_host_name_may_end_in_a_dot(self):
         with WebServer({"/": PAGE}) as site:
             assert client(site).get(site.url(host="good.test."), Budget(SECONDS)).host == "good.test"
 
-    def test_a_name_in_another_script_is_asked_for_as_the_network_writes_it(self):
+    def test_an_international_host_name_is_requested_in_punycode(self):
         asked = []
         with WebServer({"/": PAGE}) as site:
             http = client(site, resolve=lambda host, port: asked.append(host) or (HERE,))
             assert http.get(site.url(host="Tübingen.test"), Budget(SECONDS)).host == "xn--tbingen-n2a.test"
         assert asked == ["xn--tbingen-n2a.test"]
 
-    def test_no_proxy_of_the_environment_is_used(self, monkeypatch):
+    def test_proxies_from_the_environment_are_ignored(self, monkeypatch):
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
         with WebServer({"/": PAGE}) as site:
             assert client(site).get(site.url(), Budget(SECONDS)).status == 200
 
-    def test_what_a_status_other_than_200_carries_is_not_read(self):
+    def test_the_body_of_a_status_other_than_200_is_not_read(self):
         with WebServer({}) as site:
             fetched = client(site).get(site.url("/none"), Budget(SECONDS))
         assert (fetched.status, fetched.content) == (404, b"")
 
-    def test_a_kind_that_is_not_wanted_is_refused_by_its_header(self):
+    def test_an_unwanted_content_type_is_refused(self):
         with WebServer({"/": Sent(b"\x89PNG", kind="image/png")}) as site:
-            message = told(lambda: client(site).get(site.url(), Budget(SECONDS), kinds=["text/html"]))
+            message = message_of(lambda: client(site).get(site.url(), Budget(SECONDS), kinds=["text/html"]))
         assert message == "good.test sent image/png, which is not a kind of page that can be read."
 
-    def test_the_next_address_is_tried_when_one_does_not_answer(self):
+    def test_the_next_address_is_tried_when_one_is_unreachable(self):
         with WebServer({"/": PAGE}) as site:
             http = client(site, resolve=lambda host, port: ("127.0.0.3", HERE), allowed=lambda address: True)
             assert http.get(site.url(), Budget(SECONDS)).status == 200
 
-    def test_a_server_that_does_not_answer_is_said_to_be_out_of_reach(self):
+    def test_an_unreachable_server_is_reported(self):
         with WebServer({}) as site:
             pass
-        assert told(lambda: client(site).get(site.url(), Budget(SECONDS))) == "good.test cannot be reached."
+        assert message_of(lambda: client(site).get(site.url(), Budget(SECONDS))) == "good.test cannot be reached."
 
-    def test_a_name_that_nobody_knows_is_said_to_be_unknown(self):
+    def test_an_unknown_host_is_reported(self):
         def unknown(host, port):
             raise OSError("no such name")
 
-        message = told(lambda: client(resolve=unknown, ports=[80]).get("http://good.test/", Budget(SECONDS)))
+        message = message_of(lambda: client(resolve=unknown, ports=[80]).get("http://good.test/", Budget(SECONDS)))
         assert message == "good.test cannot be found: no such host is known."
 
 
@@ -114,81 +114,83 @@ ODD = [
 ]  # fmt: skip
 
 
-class TestWhereItGoes:
+class TestAllowedAddresses:
     @pytest.mark.parametrize("address", INSIDE)
-    def test_an_address_that_is_not_public_is_refused_spelled_out_and_behind_a_name(self, address):
+    def test_a_private_address_is_refused_as_a_literal_and_behind_a_name(self, address):
         spelled = f"[{address}]" if ":" in address else address
         http = GuardedHttp("Hopcheck/test", resolve=lambda host, port: (address,))
         expected = "was not asked: its address is not on the public internet."
-        assert told(lambda: http.get(f"http://{spelled}/", Budget(SECONDS))).endswith(expected)
-        assert told(lambda: http.get("https://good.test/", Budget(SECONDS))).endswith(expected)
+        assert message_of(lambda: http.get(f"http://{spelled}/", Budget(SECONDS))).endswith(expected)
+        assert message_of(lambda: http.get("https://good.test/", Budget(SECONDS))).endswith(expected)
 
     @pytest.mark.parametrize("host", SPELLINGS)
-    def test_other_spellings_of_this_machine_are_refused_with_the_systems_own_resolver(self, host):
+    def test_alternative_spellings_of_localhost_are_refused_with_the_real_resolver(self, host):
         http = GuardedHttp("Hopcheck/test", resolve=system_resolve)
-        assert "was not asked" in told(lambda: http.get(f"http://{host}/", Budget(SECONDS)))
+        assert "was not asked" in message_of(lambda: http.get(f"http://{host}/", Budget(SECONDS)))
 
     @pytest.mark.parametrize("url", ODD)
-    def test_what_is_no_plain_web_address_is_refused_before_its_name_is_looked_up(self, url):
+    def test_an_invalid_or_non_web_url_is_refused_before_its_name_is_resolved(self, url):
         looked_up = []
         http = GuardedHttp("Hopcheck/test", resolve=lambda host, port: looked_up.append(host) or (HERE,))
-        assert told(lambda: http.get(url, Budget(SECONDS))) and not looked_up
+        assert message_of(lambda: http.get(url, Budget(SECONDS))) and not looked_up
 
-    def test_a_password_in_an_address_is_not_repeated(self):
-        assert "hunter2" not in told(lambda: GuardedHttp("x").get("http://me:hunter2@good.test/", Budget(SECONDS)))
+    def test_a_password_in_a_url_is_not_shown_in_the_message(self):
+        assert "hunter2" not in message_of(
+            lambda: GuardedHttp("x").get("http://me:hunter2@good.test/", Budget(SECONDS))
+        )
 
     @pytest.mark.parametrize("address", ["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450:4001::1"])
-    def test_a_public_address_is_let_through_without_anybody_being_asked_here(self, address):
+    def test_a_public_address_is_allowed(self, address):
         assert is_public(ip_address(address))
 
-    def test_a_name_with_one_address_inside_among_good_ones_is_refused_whole(self):
+    def test_a_name_with_one_private_address_among_public_ones_is_refused(self):
         with WebServer({"/": PAGE}) as site:
             http = client(site, resolve=lambda host, port: (HERE, ELSEWHERE))
-            assert "not on the public internet" in told(lambda: http.get(site.url(), Budget(SECONDS)))
+            assert "not on the public internet" in message_of(lambda: http.get(site.url(), Budget(SECONDS)))
         assert site.asked == []
 
     @pytest.mark.parametrize("to", [f"http://{ELSEWHERE}", "http://inside.test", "//inside.test", "http://[::1]"])
-    def test_a_redirect_to_an_address_inside_is_refused(self, to):
+    def test_a_redirect_to_a_private_address_is_refused(self, to):
         with WebServer({"/secret": PAGE}, at=ELSEWHERE) as inside:
             with WebServer({"/": moved(f"{to}:{inside.port}/secret")}) as site:
                 http = client(site, inside)
-                assert "not on the public internet" in told(lambda: http.get(site.url(), Budget(SECONDS)))
+                assert "not on the public internet" in message_of(lambda: http.get(site.url(), Budget(SECONDS)))
             assert inside.asked == []
 
     @pytest.mark.parametrize("to", ["file:///etc/passwd", "gopher://good.test/", "http://good.test:22/", "http://["])
-    def test_a_redirect_to_what_is_no_plain_web_address_is_refused(self, to):
+    def test_a_redirect_to_an_invalid_or_non_web_url_is_refused(self, to):
         with WebServer({"/": moved(to)}) as site:
-            assert told(lambda: client(site).get(site.url(), Budget(SECONDS)))
+            assert message_of(lambda: client(site).get(site.url(), Budget(SECONDS)))
         assert site.asked == ["/"]
 
-    def test_a_name_is_looked_up_once_and_that_address_is_connected_to(self):
+    def test_a_name_is_resolved_once_and_the_checked_address_is_used(self):
         answers = itertools.chain([(HERE,)], itertools.repeat((ELSEWHERE,)))
         with WebServer({"/": PAGE}) as site:
             http = client(site, resolve=lambda host, port: next(answers))
             assert http.get(site.url(), Budget(SECONDS)).content == PAGE.body
-            assert "not on the public internet" in told(lambda: http.get(site.url(), Budget(SECONDS)))
+            assert "not on the public internet" in message_of(lambda: http.get(site.url(), Budget(SECONDS)))
 
-    def test_a_name_that_changes_its_address_between_two_redirects_is_refused(self):
+    def test_a_name_that_resolves_to_a_private_address_on_a_redirect_is_refused(self):
         answers = iter([(HERE,), (ELSEWHERE,)])
         with WebServer({"/": moved("/secret"), "/secret": PAGE}) as site:
             http = client(site, resolve=lambda host, port: next(answers))
-            assert "not on the public internet" in told(lambda: http.get(site.url(), Budget(SECONDS)))
+            assert "not on the public internet" in message_of(lambda: http.get(site.url(), Budget(SECONDS)))
         assert site.asked == ["/"]
 
 
 class TestRedirects:
-    def test_three_are_followed_and_the_last_address_is_told(self):
+    def test_three_redirects_are_followed_and_the_final_url_is_returned(self):
         hops = {"/": moved("/1", 301), "/1": moved("/2", 307), "/2": moved("3?x"), "/3?x": PAGE}
         with WebServer(hops) as site:
             fetched = client(site).get(site.url(), Budget(SECONDS))
         assert (fetched.url, fetched.content) == (site.url("/3?x"), PAGE.body)
 
-    def test_a_loop_ends_after_three(self):
+    def test_a_redirect_loop_ends_after_three(self):
         with WebServer({"/": moved("/")}) as site:
-            message = told(lambda: client(site).get(site.url(), Budget(SECONDS)))
+            message = message_of(lambda: client(site).get(site.url(), Budget(SECONDS)))
         assert (message, len(site.asked)) == ("good.test redirects more than 3 times.", 4)
 
-    def test_whoever_permits_requests_is_asked_before_each(self):
+    def test_check_allowed_is_called_before_each_request(self):
         def check_allowed(url):
             if "other" in url:
                 raise CallFailed("not there")
@@ -196,17 +198,18 @@ class TestRedirects:
         with WebServer({}) as site:
             site.pages["/"] = moved(site.url("/", "other.test"))
             assert (
-                told(lambda: client(site).get(site.url(), Budget(SECONDS), check_allowed=check_allowed)) == "not there"
+                message_of(lambda: client(site).get(site.url(), Budget(SECONDS), check_allowed=check_allowed))
+                == "not there"
             )
         assert site.asked == ["/"]
 
 
 def chunked(*pieces: bytes):
-    """A reply without a length."""
+    """Return the pieces of a reply without a Content-Length."""
     return itertools.chain([b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"], pieces)
 
 
-class TestHowMuch:
+class TestSizeLimits:
     LIMIT = 100_000
 
     def get(self, sent: Sent):
@@ -222,45 +225,45 @@ class TestHowMuch:
             ("identity", bytes),
         ],
     )
-    def test_a_packed_page_is_unpacked(self, encoding, pack):
+    def test_a_compressed_page_is_decompressed(self, encoding, pack):
         page = b"<p>Hello</p>" * 1000
         assert self.get(Sent(pack(page), headers={"Content-Encoding": encoding})) == page
 
-    def test_a_page_of_just_the_limit_is_read(self):
+    def test_a_page_of_exactly_the_limit_is_read(self):
         page = b"x" * self.LIMIT
         assert self.get(Sent(compress(page), headers={"Content-Encoding": "gzip"})) == page
         assert self.get(Sent(page)) == page
 
-    def test_a_bomb_is_left_alone_as_soon_as_the_limit_is_passed(self):
+    def test_a_decompression_bomb_is_aborted_at_the_limit(self):
         bomb = compress(bytes(50 * 2**20))
         assert len(bomb) < self.LIMIT
         tracemalloc.start()
-        message = told(lambda: self.get(Sent(bomb, headers={"Content-Encoding": "gzip"})))
+        message = message_of(lambda: self.get(Sent(bomb, headers={"Content-Encoding": "gzip"})))
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert "larger than" in message and most < 3_000_000
 
-    def test_a_page_without_end_is_cut_off(self):
+    def test_an_endless_page_is_refused(self):
         endless = itertools.chain(chunked(), itertools.repeat(b"x" * 10_000))
-        assert "larger than" in told(lambda: self.get(Sent(raw=endless)))
+        assert "larger than" in message_of(lambda: self.get(Sent(raw=endless)))
 
-    def test_a_length_that_is_too_large_is_believed(self):
-        assert "larger than" in told(lambda: self.get(Sent(b"x", headers={"Content-Length": "99999999999"})))
+    def test_a_content_length_above_the_limit_is_refused(self):
+        assert "larger than" in message_of(lambda: self.get(Sent(b"x", headers={"Content-Length": "99999999999"})))
 
     @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "compress"])
-    def test_a_packing_that_nobody_asked_for_is_refused(self, encoding):
-        assert "packs its pages" in told(lambda: self.get(Sent(b"x", headers={"Content-Encoding": encoding})))
+    def test_an_unsupported_content_encoding_is_refused(self, encoding):
+        assert "packs its pages" in message_of(lambda: self.get(Sent(b"x", headers={"Content-Encoding": encoding})))
 
-    def test_what_is_not_packed_as_it_says_is_refused(self):
-        message = told(lambda: self.get(Sent(b"<p>Hello</p>", headers={"Content-Encoding": "gzip"})))
+    def test_content_that_does_not_match_its_encoding_is_refused(self):
+        message = message_of(lambda: self.get(Sent(b"<p>Hello</p>", headers={"Content-Encoding": "gzip"})))
         assert message == "good.test sent a page that cannot be unpacked."
 
-    def test_a_packed_page_without_its_end_is_refused(self):
+    def test_a_truncated_compressed_page_is_refused(self):
         cut = compress(bytes(range(256)) * 100)[:-20]
-        assert "broke off" in told(lambda: self.get(Sent(cut, headers={"Content-Encoding": "gzip"})))
+        assert "broke off" in message_of(lambda: self.get(Sent(cut, headers={"Content-Encoding": "gzip"})))
 
-    def test_a_page_that_is_shorter_than_it_says_is_refused(self):
-        assert "broke off" in told(lambda: self.get(Sent(b"half", headers={"Content-Length": "8"})))
+    def test_a_page_shorter_than_its_content_length_is_refused(self):
+        assert "broke off" in message_of(lambda: self.get(Sent(b"half", headers={"Content-Length": "8"})))
 
     @pytest.mark.parametrize(
         "head",
@@ -272,21 +275,21 @@ class TestHowMuch:
         ],
         ids=["one large header", "many headers", "no HTTP", "nothing"],
     )
-    def test_a_head_that_cannot_be_read_is_refused(self, head):
-        assert "sent no reply that can be read" in told(lambda: self.get(Sent(raw=head)))
+    def test_an_unreadable_response_head_is_refused(self, head):
+        assert "sent no reply that can be read" in message_of(lambda: self.get(Sent(raw=head)))
 
 
 DRIPS = int(LONGER / 0.05)
-"""At twenty a second they go on for longer than a test may take."""
+"""At twenty a second these last longer than a test may take."""
 
 
-class TestHowLong:
+class TestTimeouts:
     def get(self, sent: Sent, seconds: float = 1) -> tuple[str, float]:
         with WebServer({"/": sent}) as site:
             http = client(site)
             http.get(site.url("/warm"), Budget(SECONDS))
             started = time.perf_counter()
-            message = told(lambda: http.get(site.url(), Budget(seconds)))
+            message = message_of(lambda: http.get(site.url(), Budget(seconds)))
             return message, time.perf_counter() - started
 
     @pytest.mark.parametrize(
@@ -299,25 +302,25 @@ class TestHowLong:
         ],
         ids=["silent", "drips its content", "drips its head", "says it will, for ever"],
     )
-    def test_a_server_that_takes_its_time_is_cut_off(self, sent):
+    def test_a_slow_server_is_given_up(self, sent):
         message, took = self.get(sent)
         assert message == "good.test was not done after 1 seconds and was given up."
         assert took < LONG
 
-    def test_redirects_share_the_time_of_one_page(self):
+    def test_redirects_share_the_time_budget_of_one_page(self):
         with WebServer({"/": Sent(status=302, headers={"Location": "/2"}, delay=0.3), "/2": Sent(delay=0.3)}) as site:
-            assert "given up" in told(lambda: client(site).get(site.url(), Budget(0.5)))
+            assert "given up" in message_of(lambda: client(site).get(site.url(), Budget(0.5)))
 
-    def test_a_resolver_that_hangs_is_left_behind(self):
+    def test_a_hanging_resolver_is_given_up(self):
         free = threading.Event()
         http = client(resolve=lambda host, port: free.wait(LONGER) and (), ports=[80])
         started = time.perf_counter()
-        assert "in time" in told(lambda: http.get("http://good.test/", Budget(0.2)))
+        assert "in time" in message_of(lambda: http.get("http://good.test/", Budget(0.2)))
         free.set()
         assert time.perf_counter() - started < LONG
 
 
-class TestTurns:
+class TestConcurrency:
     def fetch_all(self, http, urls, seconds: float = SECONDS) -> list[str]:
         failed: list[str] = []
 
@@ -334,30 +337,30 @@ class TestTurns:
             thread.join()
         return failed
 
-    def test_a_site_is_asked_for_one_page_at_a_time(self):
+    def test_one_page_of_a_site_is_fetched_at_a_time(self):
         with WebServer({"/": Sent(delay=0.1)}) as site:
             assert self.fetch_all(client(site), [site.url()] * 4) == []
         assert (len(site.asked), site.most_at_once) == (4, 1)
 
-    def test_four_sites_are_asked_at_once_and_no_more(self):
+    def test_at_most_four_sites_are_fetched_from_at_once(self):
         with WebServer({"/": Sent(delay=0.6)}) as site:
             http = client(site, resolve=lambda host, port: (HERE,))
             assert self.fetch_all(http, [site.url(host=f"{n}.test") for n in range(6)]) == []
         assert (len(site.asked), site.most_at_once) == (6, 4)
 
-    def test_waiting_for_a_turn_ends(self):
+    def test_waiting_for_a_slot_times_out(self):
         with WebServer({"/": Sent(delay=0.3)}) as site:
             failed = self.fetch_all(client(site, limiter=FetchLimiter(wait_seconds=0.1)), [site.url()] * 2)
         assert failed == ["good.test was not asked: other pages were still being fetched."]
 
-    def test_a_page_that_nobody_wants_when_its_turn_has_come_is_left(self):
+    def test_a_cancelled_fetch_is_not_started_when_its_slot_is_free(self):
         limiter = FetchLimiter()
         with cancellable(lambda call: False), pytest.raises(CallCancelled), limiter.slot("good.test"):
             pytest.fail("it was fetched")
         with limiter.slot("good.test"):
             pass
 
-    def test_waiting_for_a_turn_takes_none_of_a_pages_own_time(self):
+    def test_waiting_for_a_slot_does_not_use_the_time_budget(self):
         with WebServer({"/": Sent(delay=0.5)}) as site:
             assert self.fetch_all(client(site), [site.url()] * 2, seconds=0.9) == []
 
@@ -381,24 +384,24 @@ class TestTls:
         authority.configure_trust(context)
         return context
 
-    def test_a_secure_page_is_asked_for_by_name_at_the_checked_address(self, authority):
+    def test_a_tls_page_is_requested_by_name_at_the_checked_address(self, authority):
         seen: list[str] = []
         with WebServer({"/": PAGE}, tls=secured(authority, "good.test", seen)) as site:
             fetched = client(site, tls=self.trusting(authority)).get(site.url(), Budget(SECONDS))
         assert (fetched.content, seen) == (PAGE.body, ["good.test"])
 
-    def test_a_certificate_for_another_name_is_not_trusted(self, authority):
+    def test_a_certificate_for_another_host_is_refused(self, authority):
         with WebServer({"/": PAGE}, tls=secured(authority, "other.test")) as site:
             http = client(site, tls=self.trusting(authority))
-            message = told(lambda: http.get(site.url(), Budget(SECONDS)))
+            message = message_of(lambda: http.get(site.url(), Budget(SECONDS)))
         assert (message, site.asked) == ("good.test offers no secure connection that can be trusted.", [])
 
-    def test_an_authority_that_nobody_knows_is_not_trusted(self, authority):
+    def test_an_unknown_certificate_authority_is_refused(self, authority):
         with WebServer({"/": PAGE}, tls=secured(authority, "good.test")) as site:
-            assert "can be trusted" in told(lambda: client(site, tls=None).get(site.url(), Budget(SECONDS)))
+            assert "can be trusted" in message_of(lambda: client(site, tls=None).get(site.url(), Budget(SECONDS)))
         assert site.asked == []
 
-    def test_a_handshake_that_never_ends_is_cut_off(self):
+    def test_a_hanging_tls_handshake_is_given_up(self):
         with WebServer({"/": PAGE}) as site:  # waits for a line of text, and is sent none
             url = site.url().replace("http:", "https:")
-            assert told(lambda: client(site).get(url, Budget(0.4)))
+            assert message_of(lambda: client(site).get(url, Budget(0.4)))

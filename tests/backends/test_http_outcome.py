@@ -1,4 +1,4 @@
-"""The event loop behind every request to a server."""
+"""The event loop shared by all outgoing requests."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ FIRST_REQUESTS_AT_ONCE = """
 """
 
 
-def test_a_process_whose_first_requests_come_at_once_has_one_event_loop_for_all_of_them():
-    """A connection is tied to its loop: a client that two loops share fails or hangs."""
+def test_concurrent_first_requests_share_one_event_loop():
+    """A connection is tied to its loop: a client shared by two loops fails or hangs."""
     command = [sys.executable, "-c", textwrap.dedent(FIRST_REQUESTS_AT_ONCE)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr

@@ -1,4 +1,4 @@
-"""A model by name or folder is on this machine or it is said why not; nothing is downloaded unasked."""
+"""A model given by name or folder is found on this machine or the reason is reported; nothing downloads unasked."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from app.domain.errors import ModelUnavailable
 
 @pytest.fixture(autouse=True)
 def offline(monkeypatch, tmp_path):
-    """An empty cache, and a hub at an address where nothing listens."""
+    """An empty cache, and a hub URL where nothing listens."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
@@ -32,21 +32,21 @@ def test_a_folder_with_a_configuration_and_safetensors_is_a_model(model):
 @pytest.mark.parametrize(
     ("removed", "words"), [("config.json", "no config.json"), ("model.safetensors", "safetensors")]
 )
-def test_a_folder_that_lacks_a_file_says_which(model, removed, words):
+def test_a_missing_file_of_a_model_folder_is_named(model, removed, words):
     (model / removed).unlink()
     assert words in why_missing(str(model))
 
 
-def test_pickled_weights_do_not_count(model):
+def test_pickled_weights_are_not_accepted(model):
     (model / "model.safetensors").rename(model / "pytorch_model.bin")
     assert "safetensors" in why_missing(str(model))
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
+def test_a_missing_folder_is_named(tmp_path):
     assert str(tmp_path / "gone") in why_missing(str(tmp_path / "gone"))
 
 
-def test_a_name_of_the_hub_that_was_never_fetched_is_not_here():
+def test_a_hub_model_that_was_never_fetched_is_not_available():
     assert folder_of("google/flan-t5-base") is None
     assert why_missing("google/flan-t5-base") == "google/flan-t5-base is not on this machine yet."
     with pytest.raises(ModelUnavailable, match="not on this machine yet"):
@@ -56,6 +56,6 @@ def test_a_name_of_the_hub_that_was_never_fetched_is_not_here():
 @pytest.mark.parametrize(
     ("name", "words"), [("google/flan-t5-base", "could not be fetched"), ("no/such/name", "not a name")]
 )
-def test_fetching_what_cannot_be_had_is_one_clear_sentence(name, words):
+def test_a_failed_fetch_is_reported_in_one_sentence(name, words):
     with pytest.raises(ModelUnavailable, match=words):
         fetch(name)

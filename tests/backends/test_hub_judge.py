@@ -1,4 +1,4 @@
-"""Judges by folder: what their outputs mean is read from them, evidence is fitted to them, and others are refused."""
+"""Entailment judges by folder: class order read from the configuration, evidence fitted to the window, refusals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def sure_of(judge: HubJudge, output: int) -> HubJudge:
-    """The same judge, whose output number `output` is far above the others whatever it reads."""
+    """Return the judge with output `output` far above the others for any input."""
     import torch
 
     model = judge.load().weights.model
@@ -52,8 +52,8 @@ def sure_of(judge: HubJudge, output: int) -> HubJudge:
         (("NEI", "support", "refute"), (1, 2, 0)),
     ],
 )
-def test_the_outputs_mean_what_the_models_own_configuration_says(tmp_path: Path, labels, places) -> None:
-    """Any order and spelling: the class that the model is sure of comes out in its place."""
+def test_outputs_are_mapped_by_the_models_own_label_names(tmp_path: Path, labels, places) -> None:
+    """Any order and spelling of the labels is understood."""
     folder = tiny_nli(tmp_path, labels, WORDS)
     for place, output in enumerate(places):
         (row,) = sure_of(HubJudge(str(folder)), output).classify([(CLAIM, PARIS)])
@@ -71,8 +71,8 @@ def test_the_outputs_mean_what_the_models_own_configuration_says(tmp_path: Path,
         (("entailment", "neutral", "contradiction", "other"), "has 4 classes"),
     ],
 )
-def test_a_model_whose_classes_are_others_or_unnamed_is_refused(tmp_path: Path, labels, sentence: str) -> None:
-    """A guess at the order could turn every verdict around."""
+def test_a_model_with_other_or_unnamed_classes_is_refused(tmp_path: Path, labels, sentence: str) -> None:
+    """A guessed order could reverse every verdict."""
     with pytest.raises(ModelUnavailable, match=sentence) as raised:
         HubJudge(str(tiny_nli(tmp_path, labels))).load()
     assert "JUDGE" in raised.value.fix
@@ -82,26 +82,26 @@ def test_a_model_whose_classes_are_others_or_unnamed_is_refused(tmp_path: Path, 
     ("make", "sentence"),
     [(tiny_qa, "its weights lack bert.pooler"), (tiny_llama, "its weights lack score"), (tiny_t5, "its weights lack")],
 )
-def test_a_model_without_a_classifiers_head_is_refused(tmp_path: Path, make, sentence: str) -> None:
-    """Its type could carry one, but its file has none, and transformers would make one up."""
+def test_a_model_without_a_classification_head_is_refused(tmp_path: Path, make, sentence: str) -> None:
+    """Without one in the file, transformers would initialize a random head."""
     with pytest.raises(ModelUnavailable, match=sentence):
         HubJudge(str(make(tmp_path))).classify([(CLAIM, PARIS)])
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="no folder"):
         HubJudge(str(tmp_path / "gone")).classify([(CLAIM, PARIS)])
 
 
-def test_weights_that_are_cut_off_are_named_and_not_loaded(tmp_path: Path) -> None:
+def test_truncated_weights_are_reported_and_not_loaded(tmp_path: Path) -> None:
     weights = tiny_nli(tmp_path) / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:5_000])
     with pytest.raises(ModelUnavailable, match="damaged or incomplete"):
         HubJudge(str(tmp_path)).load()
 
 
-def test_a_batch_gives_each_pair_what_it_gets_alone(folder: Path) -> None:
-    """Padding changes nothing, and evidence without words is not enough without asking the model."""
+def test_a_pair_gets_the_same_result_in_a_batch_as_alone(folder: Path) -> None:
+    """Evidence without words is not enough, without a call of the model."""
     judge = HubJudge(str(folder))
     pairs = [(CLAIM, PARIS), (CLAIM, ()), ("London.", (("", "Paris. " * 30), *PARIS)), (CLAIM, (("Paris", "  "),))] * 4
     together = judge.classify(pairs)
@@ -110,21 +110,21 @@ def test_a_batch_gives_each_pair_what_it_gets_alone(folder: Path) -> None:
     assert together[1] == together[3] == NO_EVIDENCE
 
 
-def test_no_evidence_needs_no_model(tmp_path: Path) -> None:
+def test_without_evidence_the_model_is_not_called(tmp_path: Path) -> None:
     judge = HubJudge(str(tmp_path / "gone"))
     assert judge.classify([]) == []
     assert judge.classify([(CLAIM, ()), (CLAIM, (("Paris", ""),))]) == [NO_EVIDENCE, NO_EVIDENCE]
 
 
 @pytest.mark.parametrize("text", ODD)
-def test_odd_passages_and_odd_claims_are_judged_like_any_other(folder: Path, text: str) -> None:
-    """Nothing is too long, and a special token's name is text."""
+def test_unusual_passages_and_claims_are_judged(folder: Path, text: str) -> None:
+    """No text is too long, and the name of a special token is plain text."""
     for row in HubJudge(str(folder)).classify([(CLAIM, (("T", text), *PARIS)), (text, PARIS)]):
         assert sum(row) == pytest.approx(1, abs=1e-5)
 
 
-def test_evidence_past_the_window_is_chosen_by_sentence_and_the_claim_stays_whole(folder: Path) -> None:
-    """The sentence that tells stands last, behind more than the model can read; with it the judgement is another."""
+def test_evidence_beyond_the_window_is_selected_by_sentence_and_the_claim_is_kept_whole(folder: Path) -> None:
+    """The decisive sentence comes last, after more text than the model can read, and changes the result."""
     judge, read = HubJudge(str(folder)), []
     model, tokenizer = judge.load().weights.model, judge.load().weights.tokenizer
     inner = model.forward
@@ -137,8 +137,8 @@ def test_evidence_past_the_window_is_chosen_by_sentence_and_the_claim_stays_whol
     assert seen.count("paris is the capital of france") == 2  # once in the evidence, once in the claim
 
 
-def test_a_model_with_a_smaller_window_gets_less_to_read(tmp_path: Path) -> None:
-    """RoBERTa counts two positions that no token can have; a tokenizer may state a bound of its own."""
+def test_a_model_with_a_smaller_window_gets_less_evidence(tmp_path: Path) -> None:
+    """RoBERTa reserves two positions; a tokenizer may state a limit of its own."""
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
     config = AutoConfig.from_pretrained(tiny_nli(tmp_path, family="roberta"))
@@ -150,8 +150,8 @@ def test_a_model_with_a_smaller_window_gets_less_to_read(tmp_path: Path) -> None
     assert sum(row) == pytest.approx(1, abs=1e-5)
 
 
-def test_the_temperature_is_one_unless_a_calibration_stands_beside_the_weights(tmp_path: Path) -> None:
-    """Twice the temperature, half the distance between the logits; the bound for "enough" is read there, too."""
+def test_the_temperature_is_one_unless_a_calibration_file_exists(tmp_path: Path) -> None:
+    """Twice the temperature halves the distance between logits; the bound for "enough" is read from the same file."""
     import math
 
     asked = [(CLAIM, PARIS)]
@@ -165,15 +165,15 @@ def test_the_temperature_is_one_unless_a_calibration_stands_beside_the_weights(t
     assert math.log(milder[0] / milder[1]) == pytest.approx(math.log(plain[0] / plain[1]) / 2, abs=1e-4)
 
 
-def test_a_damaged_calibration_is_named(tmp_path: Path) -> None:
+def test_a_damaged_calibration_is_reported(tmp_path: Path) -> None:
     (tiny_nli(tmp_path) / "calibration.json").write_text("{")
     with pytest.raises(ModelUnavailable, match="calibration") as raised:
         HubJudge(str(tmp_path)).load()
     assert str(tmp_path) in raised.value.fix
 
 
-def test_output_that_is_no_number_is_a_failed_call(folder: Path) -> None:
-    """Damage that loads is not turned into a verdict."""
+def test_nan_output_fails_the_call(folder: Path) -> None:
+    """Damaged weights that load must not produce a verdict."""
     with pytest.raises(CallFailed, match="not a number"):
         not_a_number(HubJudge(str(folder))).classify([(CLAIM, PARIS)])
 
@@ -187,20 +187,20 @@ def not_a_number(judge: HubJudge) -> HubJudge:
     return judge
 
 
-def test_it_loads_once_and_a_remembered_judgement_is_not_made_again(folder: Path) -> None:
-    """The phase is shown while the weights are read; a run that is taken over judges nothing twice."""
+def test_the_model_loads_once_and_cached_results_are_not_computed_again(folder: Path) -> None:
+    """The loading phase is reported while the weights are read."""
 
-    judge, told = HubJudge(str(folder)), []
-    with listening(told.append), use_stores(JsonStore()):
+    judge, events = HubJudge(str(folder)), []
+    with listening(events.append), use_stores(JsonStore()):
         first = judge.classify([(CLAIM, PARIS)])
         assert judge.classify([(CLAIM, PARIS)]) == first
-    assert [event.phase for event in told if isinstance(event, PhaseEntered)] == [f"loading {folder.name}"]
-    calls = [event.usage for event in told if isinstance(event, TokensUsed)]
+    assert [event.phase for event in events if isinstance(event, PhaseEntered)] == [f"loading {folder.name}"]
+    calls = [event.usage for event in events if isinstance(event, TokensUsed)]
     assert (calls[0].calls, calls[1]) == (1, Usage(cached=1))
 
 
-def test_several_threads_get_their_own_judgements(folder: Path) -> None:
-    """Visitors at once: the tokenizer's state is never shared by two of them."""
+def test_concurrent_threads_get_their_own_results(folder: Path) -> None:
+    """Two threads never share the state of the tokenizer."""
     judge = HubJudge(str(folder), Inference())
     pairs = [(f"Paris is {'the capital ' * times}of France.", PARIS * times) for times in range(1, 9)]
     alone = [judge.classify([pair])[0] for pair in pairs]

@@ -1,4 +1,4 @@
-"""Readers by folder, of more than one family: spans on word bounds, no answer when the model says so, refusals."""
+"""Readers by folder, from several model families: spans on word boundaries, no answer, and refused models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def pointing(reader: HubReader, *, at_nothing: float) -> HubReader:
-    """The same reader with weights that favour the first token by `at_nothing` and the word "austen" by 5."""
+    """Return the reader with weights that favour the first token by `at_nothing` and the word "austen" by 5."""
     import torch
 
     model, tokenizer = reader.load().model, reader.load().tokenizer
@@ -44,8 +44,8 @@ def pointing(reader: HubReader, *, at_nothing: float) -> HubReader:
     return reader
 
 
-def test_the_answer_stands_in_the_passage_it_cites(folder: Path) -> None:
-    """Whatever the logits, it is a stretch of a text, on word bounds, and never of the title."""
+def test_an_answer_is_a_span_of_the_passage_it_cites(folder: Path) -> None:
+    """For any logits it lies on word boundaries and outside the title."""
     import torch
 
     reader = HubReader(str(folder))
@@ -67,42 +67,42 @@ def test_the_answer_stands_in_the_passage_it_cites(folder: Path) -> None:
         assert 0.5 < answer.score <= 1
 
 
-def test_the_best_span_beats_having_no_answer(folder: Path) -> None:
-    """Its place in the passage's own text is cited, although the model read the title before it."""
+def test_the_best_span_is_chosen_over_no_answer(folder: Path) -> None:
+    """The span is given in the passage's own text, although the model read the title before it."""
     answer = pointing(HubReader(str(folder)), at_nothing=0.0).read(QUESTION, PASSAGES)
     assert (answer.text, answer.cited.passage) == ("Austen", PASSAGES[0])
     assert answer.score > 0.99
 
 
-def test_no_answer_is_given_where_the_model_points_at_its_first_token(folder: Path) -> None:
-    """SQuAD 2.0's way of saying that nothing here answers; what was read is told all the same."""
+def test_pointing_at_the_first_token_means_no_answer(folder: Path) -> None:
+    """As in SQuAD 2.0; the passages that were read are reported nevertheless."""
     answer = pointing(HubReader(str(folder)), at_nothing=6.0).read(QUESTION, PASSAGES)
     assert (answer.text, answer.cited, answer.retrieved) == (None, None, PASSAGES)
     assert answer.score < 0.5
 
 
 def test_a_long_passage_is_read_to_its_end(folder: Path) -> None:
-    """In windows that overlap; each fits the model, and an answer in the last one is found where it stands."""
+    """The windows overlap and fit the model; an answer in the last one gets the right position."""
     text = "Zanzibar lies there. " * 200 + "It is by Jane Austen."
     answer = pointing(HubReader(str(folder)), at_nothing=0.0).read(QUESTION, [Passage(text, "Emma", "A corpus")])
     assert answer.cited is not None and answer.cited.start == text.rindex("Austen")
 
 
 @pytest.mark.parametrize("pieces", ["bytes", "sentence"])
-def test_an_answer_has_neither_the_space_before_it_nor_the_full_stop_after_it(tmp_path: Path, pieces: str) -> None:
-    """Whatever the model's tokenizer takes for a word; the first and the last word of a passage can be answers, too."""
+def test_an_answer_excludes_the_space_before_it_and_the_full_stop_after_it(tmp_path: Path, pieces: str) -> None:
+    """For any tokenizer; the first and the last word of a passage can be answers."""
     reader = HubReader(str(tiny_roberta_qa(tmp_path, pieces)))
     tokenizer = reader.load().tokenizer
     text = "Emma is by Jane (Austen) </s>, of Zürich."
     (window,) = windows_of(tokenizer, "Who wrote Emma?", Passage(text, "Emma", "A corpus"), 0)
-    told = {text[start:end] for start, end in filter(None, window.words)}
-    assert {"Emma", "Jane", "Austen", "Zürich"} <= told
-    assert not any(word.strip() != word or (word[0].isalnum() != word[-1].isalnum()) for word in told)
+    words = {text[start:end] for start, end in filter(None, window.words)}
+    assert {"Emma", "Jane", "Austen", "Zürich"} <= words
+    assert not any(word.strip() != word or (word[0].isalnum() != word[-1].isalnum()) for word in words)
     assert window.token_ids.count(tokenizer.sep_token_id) == 3  # the one in the text is text
 
 
-def test_no_passages_no_empty_text_and_no_endless_question_break_it(folder: Path) -> None:
-    """Nothing to read is no answer; a question of a thousand words is cut, and so is a title."""
+def test_empty_passages_and_an_endless_question_are_handled(folder: Path) -> None:
+    """Without text there is no answer; long questions and titles are truncated."""
     reader = pointing(HubReader(str(folder)), at_nothing=0.0)
     assert reader.read(QUESTION, ()).text is None
     assert reader.read(QUESTION, [Passage("", "", "A corpus")]).text is None
@@ -110,19 +110,19 @@ def test_no_passages_no_empty_text_and_no_endless_question_break_it(folder: Path
     assert reader.read(Question("who " * 1_000 + "?"), [long]).text == "Austen"
 
 
-def test_it_loads_once_and_a_remembered_question_is_not_read_again(folder: Path) -> None:
-    """The phase is shown while the weights are read; a run that is taken over reads nothing twice."""
+def test_the_model_loads_once_and_cached_answers_are_not_computed_again(folder: Path) -> None:
+    """The loading phase is reported while the weights are read."""
 
-    reader, told = HubReader(str(folder)), []
-    with listening(told.append), use_stores(JsonStore()):
+    reader, events = HubReader(str(folder)), []
+    with listening(events.append), use_stores(JsonStore()):
         first = reader.read(QUESTION, PASSAGES)
         assert reader.read(QUESTION, PASSAGES) == first
-    assert [event.phase for event in told if isinstance(event, PhaseEntered)] == [f"loading {folder.name}"]
-    assert told[-1].usage.cached == 1
+    assert [event.phase for event in events if isinstance(event, PhaseEntered)] == [f"loading {folder.name}"]
+    assert events[-1].usage.cached == 1
 
 
-def test_several_threads_get_their_own_answers(folder: Path) -> None:
-    """Visitors at once: the tokenizer's state is never shared by two of them."""
+def test_concurrent_threads_get_their_own_answers(folder: Path) -> None:
+    """Two threads never share the state of the tokenizer."""
     reader = pointing(HubReader(str(folder)), at_nothing=0.0)
     texts = ["By Jane Austen. " + "It is a novel. " * times for times in range(40)]
 
@@ -133,8 +133,8 @@ def test_several_threads_get_their_own_answers(folder: Path) -> None:
         assert set(pool.map(read, texts * 3)) == {"Austen"}
 
 
-def test_output_that_is_no_number_is_a_failed_call(folder: Path) -> None:
-    """Damage that loads is not turned into an answer."""
+def test_nan_output_fails_the_call(folder: Path) -> None:
+    """Damaged weights that load must not produce an answer."""
     reader = HubReader(str(folder))
     reader.load().model.qa_outputs.bias.data.fill_(float("nan"))
     with pytest.raises(CallFailed, match="not a number"):
@@ -142,15 +142,14 @@ def test_output_that_is_no_number_is_a_failed_call(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [tiny_llama, tiny_t5])
-def test_a_model_that_is_no_reader_is_refused(tmp_path: Path, make) -> None:
-    """Its type could carry a reader's head, but its file has none, and transformers would make one up."""
+def test_a_model_without_a_reader_head_is_refused(tmp_path: Path, make) -> None:
+    """Without one in the file, transformers would initialize a random head."""
     with pytest.raises(ModelUnavailable, match="extractive question answering") as raised:
         HubReader(str(make(tmp_path / "other"))).read(QUESTION, PASSAGES)
     assert "READER" in raised.value.fix
 
 
-def test_a_base_model_without_a_readers_head_is_refused(folder: Path, tmp_path: Path) -> None:
-    """RoBERTa as it comes answers nothing; only one that was trained to point does."""
+def test_a_base_model_that_was_not_trained_as_a_reader_is_refused(folder: Path, tmp_path: Path) -> None:
     from transformers import AutoModel, AutoTokenizer
 
     AutoModel.from_pretrained(folder).save_pretrained(tmp_path)
@@ -160,7 +159,7 @@ def test_a_base_model_without_a_readers_head_is_refused(folder: Path, tmp_path: 
 
 
 def test_a_model_whose_input_does_not_begin_with_its_class_token_is_refused(folder: Path, tmp_path: Path) -> None:
-    """It has nothing to point at where there is no answer."""
+    """Such a model has no token that can stand for "no answer"."""
     import shutil
 
     from transformers import AutoTokenizer

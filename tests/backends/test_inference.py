@@ -218,7 +218,7 @@ def test_a_queue_can_be_given_its_own_name_for_a_call():
         queue.run(lambda: None)
 
 
-@pytest.mark.parametrize(("set_before", "stands"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
+@pytest.mark.parametrize(("set_before", "expected"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
 def test_omp_threads_wait_passively_unless_the_operator_sets_the_policy(set_before, expected):
     program = (
         "import os; from app.backends.local.inference_queue import Inference; "

@@ -1,4 +1,4 @@
-"""Which Java is taken, and that starting it leaves no trace in the environment."""
+"""The choice of the Java installation, and that starting it leaves the environment unchanged."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ print(json.dumps({
 
 
 def java_home(folder: Path, version: str, library: bool = True) -> Path:
-    """A folder that looks like a Java of that version."""
+    """Make a folder that looks like a Java of that version."""
     (folder / "lib" / "server").mkdir(parents=True)
     (folder / "release").write_text(f'IMPLEMENTOR="Someone"\nJAVA_VERSION="{version}"\n')
     if library:
@@ -64,20 +64,20 @@ def test_a_folder_without_a_release_file_has_no_version(tmp_path):
     assert java_version(tmp_path) == 0
 
 
-def test_a_java_home_that_is_new_enough_goes_first(tmp_path):
+def test_a_recent_enough_java_home_is_preferred(tmp_path):
     home = java_home(tmp_path / "java", "21.0.2")
     assert choose_java(home) == home
 
 
 @pytest.mark.parametrize(("version", "library"), [("17.0.15", True), ("21.0.2", False)], ids=["old", "without a JVM"])
-def test_any_other_java_home_is_passed_over_for_the_packaged_one(tmp_path, version, library):
+def test_any_other_java_home_is_ignored_in_favour_of_the_packaged_one(tmp_path, version, library):
     chosen = choose_java(java_home(tmp_path / "java", version, library))
     assert chosen == choose_java(None)
     assert java_version(chosen) >= 21
 
 
 def printed(program: str, *arguments: str) -> list[str]:
-    """What a process of its own prints that runs `program`, without a key for OpenAI: Java starts once a process."""
+    """Return the lines that `program` prints in a process of its own without API keys: Java starts once per process."""
     environment = {name: value for name, value in os.environ.items() if name not in ("OPENAI_API_KEY", "JAVA_HOME")}
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
@@ -87,17 +87,17 @@ def printed(program: str, *arguments: str) -> list[str]:
 
 
 @pytest.mark.jvm
-def test_starting_from_several_threads_starts_once_and_leaves_the_environment_as_it_was():
+def test_concurrent_starts_start_once_and_leave_the_environment_unchanged():
     first, heap = printed(START_FROM_FOUR_THREADS)
     assert first == "1 True"
     assert int(heap) <= 64
 
 
 @pytest.mark.jvm
-def test_pyserini_indexes_and_searches_without_importing_what_only_dense_retrieval_needs(tmp_path):
+def test_pyserini_indexes_and_searches_without_importing_dense_retrieval_libraries(tmp_path):
     texts = {"dk": "Copenhagen is a capital.", "ke": "Nairobi is the capital of Kenya.", "fr": "The Seine is a river."}
-    told = json.loads(printed(INDEX_AND_SEARCH, str(tmp_path / "index"), json.dumps(texts))[-1])
-    assert told["found"] == ["ke", "dk"]
-    assert told["classes"] == ["pyserini.index.lucene._indexer", "pyserini.search.lucene._searcher"]
-    assert told["heavy"] == []
-    assert Path(told["encoders"]).parts[-3:] == ("pyserini", "encode", "__init__.py")  # there for whoever wants them
+    report = json.loads(printed(INDEX_AND_SEARCH, str(tmp_path / "index"), json.dumps(texts))[-1])
+    assert report["found"] == ["ke", "dk"]
+    assert report["classes"] == ["pyserini.index.lucene._indexer", "pyserini.search.lucene._searcher"]
+    assert report["heavy"] == []
+    assert Path(report["encoders"]).parts[-3:] == ("pyserini", "encode", "__init__.py")  # still importable

@@ -1,4 +1,4 @@
-"""Language models are set up by three settings or a file, and what is wrong with either is said in one line."""
+"""Language models are configured by three settings or a file; errors in either are reported in one line."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def file(tmp_path):
     return make
 
 
-def test_nothing_set_is_no_model():
+def test_without_settings_there_is_no_model():
     assert configured_models(None, None, None, None) == ()
 
 
-def test_three_settings_make_one_model_under_its_own_name():
+def test_three_settings_configure_one_model_by_its_name():
     (model,) = configured_models(KEY, "http://127.0.0.1:8080/v1", "qwen3", None)
     assert model == ModelSettings("qwen3", "qwen3", "http://127.0.0.1:8080/v1", KEY)
     assert unavailable_reason(model) == ""
 
 
-def test_without_a_server_the_model_is_openais():
+def test_without_a_base_url_the_model_is_at_openai():
     (model,) = configured_models(KEY, None, "gpt-4o-mini", None)
     assert (model.base_url, model.destination) == (OPENAI_URL, "api.openai.com")
 
 
-def test_a_file_makes_as_many_as_it_lists_each_with_its_own_key(file):
+def test_a_file_configures_several_models_each_with_its_own_key(file):
     secrets = {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house"}
     small, house = configured_models(KEY, None, None, file(TWO), secrets)
     assert small == ModelSettings("Small", "gpt-4o-mini", OPENAI_URL, KEY, 0.15, 0.6)
@@ -63,12 +63,12 @@ def test_a_file_makes_as_many_as_it_lists_each_with_its_own_key(file):
     assert [unavailable_reason(small), unavailable_reason(house)] == ["", ""]
 
 
-def test_the_model_of_the_settings_is_the_default_before_those_of_the_file(file):
+def test_the_model_from_the_settings_is_the_default_ahead_of_the_file(file):
     models = configured_models(KEY, None, "gpt-4o", file(TWO))
     assert [model.name for model in models] == ["gpt-4o", "Small", "House"]
 
 
-def test_openais_key_goes_to_no_other_server_that_does_not_ask_for_it_by_name(file):
+def test_openais_key_is_sent_to_another_server_only_when_named_for_it(file):
     entry = '[[model]]\nname = "Own"\nmodel = "own"\nbase_url = "http://gpu.example/v1"\n'
     (own,) = configured_models(KEY, None, None, file(entry), {"OPENAI_API_KEY": KEY})
     assert (own.api_key, own.key_variable, unavailable_reason(own)) == (None, None, "")
@@ -89,11 +89,11 @@ def test_openais_key_goes_to_no_other_server_that_does_not_ask_for_it_by_name(fi
         (ModelSettings("Big", "b", api_key="sk-é"), "characters that no key has"),
     ],
 )
-def test_what_keeps_a_model_from_being_asked_is_said_with_the_setting(model, reason):
+def test_an_unusable_model_is_reported_with_the_responsible_setting(model, reason):
     assert reason in unavailable_reason(model)
 
 
-def test_a_server_elsewhere_may_ask_for_no_key():
+def test_a_server_may_need_no_key():
     assert unavailable_reason(ModelSettings("Own", "own", "http://gpu.example/v1", None)) == ""
 
 
@@ -113,7 +113,7 @@ def test_a_server_elsewhere_may_ask_for_no_key():
         ("http://user:word@gpu.example/v1", "gpu.example", "gpu.example"),
     ],
 )
-def test_the_destination_is_the_host_and_only_this_very_machine_is_none(url, destination, host):
+def test_the_destination_is_the_host_except_on_this_machine(url, destination, host):
     model = ModelSettings("Any", "any", url)
     assert (model.destination, model.host) == (destination, host)
 
@@ -146,7 +146,7 @@ ENTRY = '[[model]]\nname = "Small"\nmodel = "gpt"\n'
         ('[[model]]\nname = " "\nmodel = "gpt"\n', "model 1: name: "),
     ],
 )
-def test_a_broken_file_is_named_with_its_entry_and_shows_nothing_that_may_be_secret(file, text, complaint):
+def test_a_broken_file_is_reported_with_its_entry_and_without_secrets(file, text, complaint):
     path = file(text)
     with pytest.raises(SettingsError) as caught:
         configured_models(None, None, None, path, {"OPENAI_API_KEY": KEY})
@@ -155,16 +155,16 @@ def test_a_broken_file_is_named_with_its_entry_and_shows_nothing_that_may_be_sec
     assert KEY not in said and "\n" not in said
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(SettingsError, match=r"missing.toml cannot be read \(No such file or directory\)"):
         configured_models(None, None, None, tmp_path / "missing.toml")
 
 
-def test_a_settings_repr_hides_the_key():
+def test_the_repr_of_settings_hides_the_key():
     assert KEY not in repr(configured_models(KEY, None, "gpt-4o", None))
 
 
-def test_the_documents_example_is_a_file_that_works(file):
+def test_the_example_file_in_the_docs_is_valid(file):
     page = (Path(__file__).parents[2] / "docs" / "language-models.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     small, house = configured_models(None, None, None, file(example), {"OPENAI_API_KEY": KEY, "HOUSE_KEY": "house"})

@@ -1,4 +1,4 @@
-"""Local models under concurrent first use: however many visitors come first, each model is loaded once."""
+"""Each local model is loaded once under concurrent first use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VISITORS = 8
 
 
 def seen_by_all(load: Callable[[], Any]) -> list[Any]:
-    """What each of several threads gets that ask for the model in the same moment."""
+    """Return what each of several threads gets when all load the model at the same moment."""
     together = threading.Barrier(VISITORS)
 
     def visit(_: int) -> Any:
@@ -37,7 +37,7 @@ def seen_by_all(load: Callable[[], Any]) -> list[Any]:
 
 
 def loaded_once(load: Callable[[], Any]) -> bool:
-    """A second load would have made a second object."""
+    """Return whether all threads got the same object."""
     first, *others = seen_by_all(load)
     return first is not None and all(each is first for each in others)
 
@@ -75,5 +75,5 @@ SHIPPED = {
 
 @pytest.mark.models
 @pytest.mark.parametrize("name", SHIPPED)
-def test_what_ships_is_loaded_once_under_concurrent_first_use(name: str) -> None:
+def test_bundled_models_are_loaded_once_under_concurrent_first_use(name: str) -> None:
     assert loaded_once(SHIPPED[name]())

@@ -15,22 +15,22 @@ from app.domain.model import Answer, Claim, Hop, HopStatus, Question
 from app.modules.question_generator import LocalQuestionGenerator
 
 
-def test_a_missing_file_is_named_with_what_mends_it(tmp_path: Path) -> None:
-    """A path of the user's own that leads nowhere points to the setting that holds it."""
+def test_a_missing_file_is_named_with_its_fix(tmp_path: Path) -> None:
+    """For a path set by the operator, the fix is the setting."""
     with pytest.raises(ModelUnavailable, match="QUESTION_MODEL") as raised:
         LocalLM(tmp_path / "gone.gguf").complete("a", max_tokens=1)
     assert "gone.gguf" in str(raised.value)
 
 
-def test_making_one_loads_nothing(tmp_path: Path) -> None:
-    """The app starts with a model that is not there; only asking it fails."""
+def test_construction_loads_nothing(tmp_path: Path) -> None:
+    """The app starts without the model; only calling it fails."""
     LocalLM(tmp_path / "gone.gguf")
 
 
 @pytest.mark.models
 @pytest.mark.parametrize("size", [0, 3_000, 1_000_000])
-def test_a_cut_file_is_named_and_does_not_take_the_process_down(tmp_path: Path, size: int) -> None:
-    """llama.cpp refuses what a broken download left, in words that we turn into ours."""
+def test_a_truncated_file_is_reported_and_does_not_crash_the_process(tmp_path: Path, size: int) -> None:
+    """llama.cpp refuses an incomplete download; its error becomes our message."""
     cut = tmp_path / "cut.gguf"
     cut.write_bytes(packaged_gguf().read_bytes()[:size])
     with pytest.raises(ModelUnavailable, match=r"cut\.gguf is damaged"):
@@ -51,7 +51,7 @@ def test_completion_is_greedy_and_ends_before_the_stop(model: LocalLM) -> None:
 
 @pytest.mark.models
 def test_the_adapter_is_applied_to_adapted_completions_only(model: LocalLM) -> None:
-    """In any order, as the questions and the paraphrases of a run share the model."""
+    """In any order, because questions and paraphrases of a run share the model."""
     prompt = "Claim: Macbeth was written by Goethe.\nQuestion: Who wrote Macbeth?\nAnswer: Shakespeare\n"
     adapted, plain = (each.complete(prompt, max_tokens=12, stop=("\n",)) for each in (model.adapted, model))
     assert adapted.startswith("Verdict:") and not plain.startswith("Verdict:")
@@ -60,18 +60,17 @@ def test_the_adapter_is_applied_to_adapted_completions_only(model: LocalLM) -> N
 
 @pytest.mark.models
 def test_usage_is_reported(model: LocalLM) -> None:
-    """Every call says what it cost."""
-    told = []
-    with listening(told.append):
+    events = []
+    with listening(events.append):
         model.complete("One, two, three,", max_tokens=4)
-    usage = told[0].usage
+    usage = events[0].usage
     assert (usage.calls, usage.completion_tokens) == (1, 4)
     assert usage.prompt_tokens >= 4
 
 
 @pytest.mark.models
-def test_the_demonstrations_of_two_kinds_of_prompts_are_computed_once_and_kept_side_by_side(model: LocalLM) -> None:
-    """As a run has them: first questions and follow-ups take turns, and only the new end of each costs time."""
+def test_the_demonstrations_of_two_prompt_kinds_are_evaluated_once_and_both_cached(model: LocalLM) -> None:
+    """First questions and follow-ups alternate in a run; only the new end of a prompt is evaluated."""
     families = ["Claim: the Nile is long. Question: how long? " * 6, "Reply, after an answer, with what is left. " * 6]
     for shown in families:
         model.complete(f"{shown}Claim: Paris is a city.", max_tokens=1)
@@ -83,8 +82,8 @@ def test_the_demonstrations_of_two_kinds_of_prompts_are_computed_once_and_kept_s
 
 
 @pytest.mark.models
-def test_a_prompt_that_does_not_fit_is_a_failed_call(model: LocalLM) -> None:
-    """Too long a prompt is refused in words, and the model goes on working."""
+def test_a_prompt_that_is_too_long_fails_the_call(model: LocalLM) -> None:
+    """The model keeps working afterwards."""
     with pytest.raises(CallFailed, match="context"):
         model.complete("word " * 5_000, max_tokens=4)
     assert model.complete("One, two, three,", max_tokens=2)
@@ -92,7 +91,7 @@ def test_a_prompt_that_does_not_fit_is_a_failed_call(model: LocalLM) -> None:
 
 @pytest.mark.models
 def test_two_threads_get_their_own_texts(model: LocalLM) -> None:
-    """Two visitors at once take turns and never see each other's words."""
+    """Concurrent calls are serialized and never mix their texts."""
     prompts = ("One, two, three,", "Monday, Tuesday, Wednesday,")
     alone = {prompt: model.complete(prompt, max_tokens=2) for prompt in prompts}
     got: dict[str, str] = {}
@@ -111,14 +110,14 @@ def test_two_threads_get_their_own_texts(model: LocalLM) -> None:
 
 @pytest.mark.models
 def test_nothing_is_written_to_stderr(model: LocalLM, capfd: pytest.CaptureFixture[str]) -> None:
-    """The engine's own log stays out of ours."""
+    """The engine's own log is suppressed."""
     LocalLM().complete("One,", max_tokens=1)
     assert capfd.readouterr().err == ""
 
 
 @pytest.mark.models
 def test_questions_of_the_real_model_follow_from_the_answers(model: LocalLM) -> None:
-    """For a two-hop claim the second question names what only the first answer brought, and changes with it."""
+    """The second question names what only the first answer provided, and changes with it."""
     generator = LocalQuestionGenerator(model.adapted)
     claim = Claim("The author of Frankenstein was born in the same city as Virginia Woolf.")
     first = generator.next_question(claim, (), ())
@@ -133,7 +132,7 @@ def test_questions_of_the_real_model_follow_from_the_answers(model: LocalLM) -> 
 
 @pytest.mark.models
 def test_the_real_model_never_repeats_itself_or_the_claim(model: LocalLM) -> None:
-    """Every question set aside, the next is another, and none is the claim with a question mark."""
+    """After each rejected question the next one is new, and none is the claim with a question mark."""
     generator = LocalQuestionGenerator(model.adapted)
     claim, asked = Claim("Vincent van Gogh was born in Norway."), []
     while (question := generator.next_question(claim, (), asked)) and len(asked) < 4:

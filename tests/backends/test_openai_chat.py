@@ -1,4 +1,4 @@
-"""A language model behind a server is asked greedily, counted honestly, and asked nothing twice that is remembered."""
+"""A language model behind a server: greedy requests, usage accounting and cached replies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.stores import JsonStore
 from tests.waiting import LONG
 
 
-def test_one_prompt_is_one_user_message_asked_greedily():
+def test_a_prompt_is_sent_as_one_user_message_with_greedy_decoding():
     with OpenAIServer([Reply("Who wrote Hamlet?")]) as server:
         assert chat(server).complete("Ask.", max_tokens=20, stop=["\n"]) == "Who wrote Hamlet?"
     (asked,) = server.asked
@@ -32,7 +32,7 @@ def test_one_prompt_is_one_user_message_asked_greedily():
     }
 
 
-def test_a_server_without_a_key_is_asked_without_one():
+def test_no_key_is_sent_when_none_is_set():
     with OpenAIServer([Reply("Yes")]) as server:
         model = OpenAIChat(ModelSettings("Tiny", "tiny", server.url, key_variable=None), 5)
         assert model.complete("Ask.", max_tokens=5) == "Yes"
@@ -48,13 +48,13 @@ def test_a_server_without_a_key_is_asked_without_one():
         ("Erdoğan", "Erdoğan"),
     ],
 )
-def test_the_text_ends_at_the_stop_string_even_where_the_server_looks_for_none(body_text, text):
+def test_the_text_is_cut_at_the_stop_string_when_the_server_ignores_it(body_text, text):
     completion = {"choices": [{"message": {"content": body_text}, "finish_reason": "stop"}]}
     with OpenAIServer([Reply(body=completion)]) as server:
         assert chat(server).complete("Ask.", max_tokens=5, stop=["\n"]) == text
 
 
-def test_tokens_are_the_servers_and_cost_only_what_a_price_is_set_for():
+def test_tokens_are_counted_by_the_server_and_cost_needs_a_price():
     with OpenAIServer([Reply("Yes", usage=(1000, 50))]) as server:
         free = used_by(lambda: chat(server).complete("Ask.", max_tokens=5))
         paid = used_by(lambda: chat(server, prompt_price=2.0, completion_price=10.0).complete("Ask.", max_tokens=5))
@@ -63,13 +63,13 @@ def test_tokens_are_the_servers_and_cost_only_what_a_price_is_set_for():
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": -3}, "many"])
-def test_a_server_that_counts_no_tokens_makes_a_call_of_no_tokens(usage):
+def test_missing_usage_counts_as_a_call_of_no_tokens(usage):
     completion = {"choices": [{"message": {"content": "Yes"}, "finish_reason": "stop"}], "usage": usage}
     with OpenAIServer([Reply(body=completion)]) as server:
         assert used_by(lambda: chat(server).complete("Ask.", max_tokens=5)) == Usage(1)
 
 
-def test_the_same_again_is_not_asked_again_and_counts_as_cached():
+def test_a_repeated_call_is_served_from_the_cache_and_counted_as_cached():
     store = JsonStore()
     with OpenAIServer([Reply("Yes")]) as server, use_stores(store):
         model = chat(server, prompt_price=1.0, completion_price=1.0)
@@ -85,7 +85,7 @@ def test_the_same_again_is_not_asked_again_and_counts_as_cached():
     assert len({call.key for call in store.calls}) == 4
 
 
-def test_another_model_or_server_does_not_get_the_replies_of_this_one():
+def test_cached_replies_are_not_shared_between_models_or_servers():
     store = JsonStore()
     with OpenAIServer([Reply("Yes")]) as one, OpenAIServer([Reply("No")]) as other, use_stores(store):
         chat(one).complete("Ask.", max_tokens=5)
@@ -94,11 +94,11 @@ def test_another_model_or_server_does_not_get_the_replies_of_this_one():
     assert len(one.asked) == 2
 
 
-def test_several_threads_ask_at_once():
+def test_several_threads_call_concurrently():
     everyone = threading.Barrier(4, timeout=LONG)
 
     def script(asked):
-        everyone.wait()  # nobody is answered before all have asked
+        everyone.wait()  # no reply is sent before all requests have arrived
         return Reply(asked.prompt)
 
     replies = {}
@@ -115,7 +115,7 @@ def test_several_threads_ask_at_once():
     assert replies == {n: str(n) for n in range(4)}
 
 
-def test_its_name_is_the_operators_and_its_destination_the_host_that_is_asked():
+def test_the_name_is_the_operators_and_the_destination_is_the_host():
     model = OpenAIChat(ModelSettings("Big one", "big", "https://gateway.example:8443/v1", KEY), 5)
     assert (model.name, model.destination) == ("Big one", "gateway.example")
     assert OpenAIChat(ModelSettings("Own", "own", "http://127.0.0.1:8080/v1"), 5).destination is None

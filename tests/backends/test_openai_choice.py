@@ -1,4 +1,4 @@
-"""A decision among options: by probabilities where there are some, else by words, re-asked once, never guessed."""
+"""Choosing among options: by token probabilities where available, else by text, with one retry and no guess."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def logs(**probabilities: float) -> dict[str, float]:
         (logs(A=0.7, B=0.3), ("A", "B"), Choice("A", pytest.approx(0.7))),
     ],
 )
-def test_the_first_tokens_probabilities_decide_and_are_shared_among_the_options(first, options, choice):
+def test_the_first_tokens_probabilities_decide_and_are_normalized_over_the_options(first, options, choice):
     assert choose_option("whatever it wrote", first, options) == choice
 
 
@@ -48,16 +48,16 @@ def test_the_first_tokens_probabilities_decide_and_are_shared_among_the_options(
         ("", {}, None),
     ],
 )
-def test_the_words_decide_where_probabilities_do_not_and_nothing_is_guessed(text, first, choice):
+def test_the_text_decides_where_probabilities_do_not_and_nothing_is_guessed(text, first, choice):
     assert choose_option(text, first, YES_NO) == choice
 
 
-def test_a_token_that_begins_two_options_counts_for_neither():
+def test_a_token_that_starts_two_options_counts_for_neither():
     options = ("not true", "not enough")
     assert choose_option("what", logs(**{"not": 0.9}), options) is None
 
 
-def test_a_model_is_asked_for_its_alternatives_and_chooses_by_them():
+def test_top_logprobs_are_requested_and_decide_the_choice():
     with OpenAIServer([Reply("No", top={"Yes": 0.3, "No": 0.7})]) as server:
         assert chat(server).choose("Is it so?", YES_NO) == Choice("No", pytest.approx(0.7))
     (asked,) = server.asked
@@ -65,19 +65,19 @@ def test_a_model_is_asked_for_its_alternatives_and_chooses_by_them():
     assert (asked.body["logprobs"], asked.body["top_logprobs"], asked.body["temperature"]) == (True, 20, 0)
 
 
-def test_probabilities_of_thoughts_are_not_taken_for_the_answers():
+def test_probabilities_of_thinking_tokens_do_not_decide():
     with OpenAIServer([Reply("<think>No?</think>Yes", top={"No": 0.9, "Yes": 0.1})]) as server:
         assert chat(server).choose("Is it so?", YES_NO) == Choice("Yes")
 
 
 @pytest.mark.parametrize("logprobs", ["odd", {"content": None}, {"content": []}, {"content": [{"token": 3}]}])
-def test_odd_log_probabilities_are_as_good_as_none(logprobs):
+def test_malformed_log_probabilities_are_ignored(logprobs):
     choice = {"message": {"content": "Yes"}, "finish_reason": "stop", "logprobs": logprobs}
     with OpenAIServer([Reply(body={"choices": [choice]})]) as server:
         assert chat(server).choose("Is it so?", YES_NO) == Choice("Yes")
 
 
-def test_a_model_that_answers_beside_the_point_is_asked_once_more_with_the_options_spelled_out():
+def test_an_off_topic_reply_is_retried_once_with_the_options_spelled_out():
     with OpenAIServer([Reply("It depends on what you mean."), Reply("No")]) as server:
         assert chat(server).choose("Is it so?", YES_NO) == Choice("No")
     assert server.asked[1].prompt.startswith("Is it so?\n\n")
@@ -85,19 +85,19 @@ def test_a_model_that_answers_beside_the_point_is_asked_once_more_with_the_optio
 
 
 @pytest.mark.parametrize("text", ["Unknown", "", "It depends. " * 1000, "Yes or no", "I'm sorry, I can't."])
-def test_a_model_that_names_no_option_twice_gives_an_error_and_no_choice(text):
+def test_two_replies_without_an_option_raise_an_error(text):
     with OpenAIServer([Reply(text)]) as server, pytest.raises(UnparseableOutput, match="tiny chose none of: Yes, No"):
         chat(server).choose("Is it so?", YES_NO)
     assert len(server.asked) == 2
 
 
-def test_a_refusal_is_a_failure_and_no_choice():
+def test_a_refusal_fails_the_call():
     with OpenAIServer([Reply(None, message={"refusal": "No, I won't."})]) as server, pytest.raises(CallFailed):
         chat(server).choose("Is it so?", YES_NO)
     assert len(server.asked) == 1
 
 
-def test_a_long_option_gets_the_tokens_that_it_needs():
+def test_the_token_limit_fits_the_longest_option():
     with OpenAIServer([Reply("Yes")]) as server:
         chat(server).choose("Is it so?", ("Yes", "x" * 90))
     assert server.asked[0].body["max_tokens"] == 90

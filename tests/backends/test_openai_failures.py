@@ -1,4 +1,4 @@
-"""Whatever a server does wrong is one clear sentence, in time, and never an answer."""
+"""Every failure of a server becomes one clear sentence, in time, and never an answer."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def completion(**choice) -> Reply:
         (completion(message={"content": ""}, finish_reason="length"), "used up its tokens before it wrote an answer"),
     ],
 )
-def test_a_bad_reply_is_a_clear_sentence_and_is_not_asked_again_and_again(reply, sentence):
+def test_a_bad_reply_is_one_clear_sentence_and_is_not_retried(reply, sentence):
     with OpenAIServer([reply]) as server:
         said = failure(server)
     assert sentence in said
@@ -80,18 +80,18 @@ def test_a_bad_reply_is_a_clear_sentence_and_is_not_asked_again_and_again(reply,
         Reply(status=413, body=b"too large"),
     ],
 )
-def test_a_context_overflow_is_named_and_no_parameter_is_blamed_for_it(reply):
+def test_a_context_overflow_is_named_and_not_taken_for_a_refused_parameter(reply):
     with OpenAIServer([reply]) as server:
         assert "The prompt is too long for the language model tiny" in failure(server)
     assert len(server.asked) == 1
 
 
-def test_a_server_that_counts_tokens_of_a_useless_reply_has_them_counted():
+def test_tokens_of_an_unusable_reply_are_counted():
     with OpenAIServer([Reply("Yes", finish="content_filter", usage=(30, 4))]) as server:
         assert used_by(lambda: failure(server)) == Usage(1, 30, 4)
 
 
-def test_a_server_that_keeps_failing_is_tried_four_times_and_then_named():
+def test_a_failing_server_is_tried_four_times_and_then_reported():
     sleeps: list[float] = []
     with OpenAIServer([error(503, "overloaded")]) as server:
         assert "failed (503)." in failure(server, sleeps=sleeps)
@@ -99,20 +99,20 @@ def test_a_server_that_keeps_failing_is_tried_four_times_and_then_named():
     assert sleeps == [0.5, 1.0, 2.0]
 
 
-def test_a_failure_that_passes_is_not_noticed():
+def test_a_transient_failure_is_retried_silently():
     with OpenAIServer([error(500), Reply("Yes", cut=True), error(429, "slow down"), Reply("Yes")]) as server:
         assert chat(server).complete("Ask.", max_tokens=5) == "Yes"
     assert len(server.asked) == 4
 
 
-def test_too_many_requests_wait_as_long_as_the_server_asks():
+def test_a_429_waits_as_long_as_the_server_asks():
     sleeps: list[float] = []
     with OpenAIServer([error(429, headers={"Retry-After": "7"}), Reply("Yes")]) as server:
         assert chat(server, sleeps=sleeps).complete("Ask.", max_tokens=5) == "Yes"
     assert sleeps == [7.0]
 
 
-def test_a_wait_that_would_outlast_the_call_is_not_begun():
+def test_a_retry_that_would_exceed_the_deadline_is_not_attempted():
     sleeps: list[float] = []
     with OpenAIServer([error(429, headers={"Retry-After": "3600"})]) as server:
         assert "has had too many requests for the language model tiny (429)" in failure(server, sleeps=sleeps)
@@ -120,7 +120,7 @@ def test_a_wait_that_would_outlast_the_call_is_not_begun():
 
 
 @pytest.mark.parametrize("reply", [Reply("Yes", delay=LONGER), Reply("Yes", drip=1)], ids=["hung", "dripping"])
-def test_a_server_that_hangs_or_drips_is_left_when_the_calls_time_is_up(reply):
+def test_a_hanging_or_dripping_server_is_given_up_at_the_deadline(reply):
     started = time.monotonic()
     with OpenAIServer([reply]) as server:
         said = failure(server, seconds=1)
@@ -129,29 +129,29 @@ def test_a_server_that_hangs_or_drips_is_left_when_the_calls_time_is_up(reply):
     assert len(server.asked) == 1
 
 
-def test_a_stream_cut_in_the_middle_is_named():
+def test_a_truncated_reply_is_reported():
     with OpenAIServer([Reply("Yes", cut=True)]) as server:
         assert "broke off in the middle of its reply." in failure(server)
 
 
-def test_a_refused_connection_is_named():
+def test_a_refused_connection_is_reported():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         assert f"server 127.0.0.1:{port} cannot be reached" in failure(f"http://127.0.0.1:{port}/v1")
 
 
-def test_an_unknown_host_is_named():
+def test_an_unknown_host_is_reported():
     assert "server nowhere.invalid cannot be found" in failure("http://nowhere.invalid/v1")
 
 
-def test_a_server_that_speaks_no_tls_is_named():
+def test_a_server_without_tls_is_reported():
     with OpenAIServer([Reply("Yes")]) as server:
         said = failure(server.url.replace("http://", "https://"))
     assert "offers no secure connection that can be trusted." in said
 
 
-def test_a_server_that_does_not_speak_http_is_named():
+def test_a_server_that_does_not_speak_http_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=_greet_like_a_mail_server, args=(listening,), daemon=True).start()
         said = failure(f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
@@ -167,7 +167,7 @@ def _greet_like_a_mail_server(listening: socket.socket) -> None:
                 connection.sendall(b"220 mail.example ESMTP\r\n\r\n")
 
 
-def test_a_model_that_cannot_be_asked_says_which_setting_is_to_blame():
+def test_an_unusable_model_names_the_responsible_setting():
     model = OpenAIChat(ModelSettings("Tiny", "tiny", "http://127.0.0.1:1/v1", f"{KEY}\n"), 5)
     with pytest.raises(CallFailed) as caught:
         model.complete("Ask.", max_tokens=5)

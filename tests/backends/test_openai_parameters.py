@@ -1,4 +1,4 @@
-"""What a model refuses is learned from its server's own words, once, and done without from then on."""
+"""Parameters that a model refuses are recognized in the server's error message and left out from then on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNSUPPORTED = "Unsupported parameter: '{}' is not supported with this model."
 
 
 def refusing(*names: str, text: str = "Yes", **reply):
-    """A server that turns down, one at a time, whatever of `names` it is sent."""
+    """Return a script that refuses the parameters `names`, one at a time."""
 
     def script(asked: Asked) -> Reply:
         for name in names:
@@ -26,7 +26,7 @@ def refusing(*names: str, text: str = "Yes", **reply):
 
 
 @pytest.mark.parametrize("name", ["temperature", "seed", "stop"])
-def test_a_refused_parameter_is_left_out_at_once_and_from_then_on(name):
+def test_a_refused_parameter_is_left_out_in_the_retry_and_in_later_calls(name):
     with OpenAIServer(refusing(name)) as server:
         model = chat(server)
         for _ in range(3):
@@ -35,19 +35,19 @@ def test_a_refused_parameter_is_left_out_at_once_and_from_then_on(name):
     assert server.asked[-1].body["max_tokens"] == 5
 
 
-def test_refused_log_probabilities_leave_the_words_to_decide():
+def test_without_log_probabilities_the_text_decides():
     with OpenAIServer(refusing("top_logprobs", "logprobs", top={"No": 1.0})) as server:
         assert chat(server).choose("Is it so?", ("Yes", "No")) == Choice("Yes")
     assert "logprobs" not in server.asked[-1].body and "top_logprobs" not in server.asked[-1].body
     assert len(server.asked) == 2
 
 
-def test_where_stop_is_refused_the_text_is_cut_here():
+def test_the_text_is_cut_locally_when_stop_is_refused():
     with OpenAIServer(refusing("stop", text="Who?\nQuestion 2 = Why?")) as server:
         assert chat(server).complete("Ask.", max_tokens=5, stop=["\n"]) == "Who?"
 
 
-def test_a_model_that_wants_max_completion_tokens_gets_them_with_room_for_its_thoughts():
+def test_max_completion_tokens_replaces_max_tokens_with_room_for_thinking():
     with OpenAIServer(refusing("max_tokens", "temperature", "stop")) as server:
         assert chat(server).complete("Ask.", max_tokens=5, stop=["\n"]) == "Yes"
     last = server.asked[-1].body
@@ -66,7 +66,7 @@ def test_a_model_that_wants_max_completion_tokens_gets_them_with_room_for_its_th
         (422, {"detail": [{"loc": ["body", "temperature"], "msg": "Extra inputs are not permitted"}]}, "temperature"),
     ],
 )
-def test_a_parameter_is_known_from_whatever_words_a_server_uses(status, body, name):
+def test_a_refused_parameter_is_recognized_in_different_error_formats(status, body, name):
     def script(asked: Asked) -> Reply:
         return Reply(status=status, body=body) if name in asked.body else Reply("Yes")
 
@@ -82,7 +82,7 @@ def test_a_parameter_is_known_from_whatever_words_a_server_uses(status, body, na
         (400, "Logprobs is not enabled for models/tiny"),
     ],
 )
-def test_log_probabilities_may_be_forbidden_in_other_words(status, message):
+def test_refused_log_probabilities_are_recognized_in_different_wordings(status, message):
     def script(asked: Asked) -> Reply:
         return error(status, message) if "logprobs" in asked.body else Reply("Yes")
 
@@ -91,13 +91,13 @@ def test_log_probabilities_may_be_forbidden_in_other_words(status, message):
     assert len(server.asked) == 2
 
 
-def test_a_server_that_goes_on_refusing_what_it_is_not_sent_is_named_and_left():
+def test_a_server_that_refuses_a_parameter_it_was_not_sent_fails_the_call():
     with OpenAIServer([error(400, UNSUPPORTED.format("seed"), param="seed")]) as server, pytest.raises(CallFailed):
         chat(server).complete("Ask.", max_tokens=5)
     assert len(server.asked) == 2
 
 
-def test_a_server_that_refuses_everything_in_turn_is_left_in_the_end():
+def test_a_server_that_refuses_every_parameter_fails_the_call():
     with (
         OpenAIServer(
             [error(400, "temperature seed stop max_tokens max_completion_tokens are not supported")]
@@ -108,7 +108,7 @@ def test_a_server_that_refuses_everything_in_turn_is_left_in_the_end():
     assert len(server.asked) == 5
 
 
-def test_a_model_found_thinking_gets_room_for_thoughts_once_and_for_all():
+def test_a_thinking_model_gets_a_larger_token_limit_from_then_on():
     def script(asked: Asked) -> Reply:
         if asked.body["max_tokens"] < 100:
             return Reply("", finish="length", usage=(10, 5), message={"reasoning_content": "Let me see"})
@@ -123,14 +123,14 @@ def test_a_model_found_thinking_gets_room_for_thoughts_once_and_for_all():
     assert ["stop" in asked.body for asked in server.asked] == [True, False, False]
 
 
-def test_the_operator_may_say_how_much_room_thoughts_get():
+def test_the_operator_can_set_the_thinking_token_limit():
     with OpenAIServer([Reply("Paris")]) as server:
         chat(server, thinking_tokens=300).complete("Ask.", max_tokens=5)
         chat(server, thinking_tokens=0).complete("Ask.", max_tokens=5)
     assert [asked.body["max_tokens"] for asked in server.asked] == [305, 5]
 
 
-def test_a_model_that_uses_up_its_room_is_left_with_a_clear_sentence():
+def test_a_model_that_uses_up_its_tokens_fails_with_a_clear_message():
     spent = Reply("<think>Let me see, the capital", finish="length")
     with OpenAIServer([spent]) as server, pytest.raises(CallFailed, match="used up its tokens"):
         chat(server, thinking_tokens=300).complete("Ask.", max_tokens=5)

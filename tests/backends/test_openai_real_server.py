@@ -1,4 +1,4 @@
-"""SmolLM2 behind a real server that speaks OpenAI's protocol: llama.cpp's own, on this machine."""
+"""SmolLM2 behind llama.cpp's own OpenAI-compatible server on this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONTEXT_TOKENS = 4096
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """The address of llama.cpp's server, which is up for as long as the object lives."""
+    """The base URL of a running llama.cpp server."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -58,28 +58,28 @@ def test_the_same_prompt_gets_the_same_reply(model):
     assert len({model.complete("Name a river.", max_tokens=8) for _ in range(2)}) == 1
 
 
-def test_it_chooses_by_the_probabilities_that_the_server_tells(model):
+def test_it_chooses_by_the_probabilities_from_the_server(model):
     choice = model.choose("Is Paris the capital of France? Answer with one word, Yes or No.", ("Yes", "No"))
     assert choice.option in ("Yes", "No")
     assert choice.probability is not None and 0.5 <= choice.probability <= 1
 
 
-def test_a_prompt_that_is_too_long_for_it_is_named_as_such(model):
+def test_a_prompt_that_is_too_long_is_reported(model):
     with pytest.raises(CallFailed, match=r"The prompt is too long for the language model smollm2 at 127\.0\.0\.1"):
         model.complete("word " * 2 * CONTEXT_TOKENS, max_tokens=5)
 
 
-def test_this_machine_is_no_third_party(model):
+def test_a_server_on_this_machine_has_no_destination(model):
     assert model.destination is None
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("answerer", ["reciter-reader", "flan-t5"])
-def test_a_whole_run_over_it_ends_and_says_what_came_of_every_step(url, tmp_path, answerer):
-    """SmolLM2 is no judge of anything: what counts is that each call is made, counted, and read or turned down.
+def test_a_whole_run_ends_and_reports_the_outcome_of_every_step(url, tmp_path, answerer):
+    """SmolLM2 decides nothing reliably; the test is that each call is made, counted, and parsed or rejected.
 
-    It writes no whole question through a chat, so the local generator asks; it seldom recites an answer, so a tiny
-    FLAN-T5 that answers anything sees to it that the pair is validated, weighed and concluded from.
+    It writes no complete question through a chat, so the local generator asks; it rarely recites an answer, so a tiny
+    FLAN-T5 that answers anything ensures that the pair is validated, checked for sufficiency and concluded from.
     """
     settings = {
         "INSTANCE": str(tmp_path),

@@ -1,4 +1,4 @@
-"""Whatever bytes a server sends, they are read as a reply or as none, and said in one line: nothing crashes."""
+"""Any bytes that a server sends are parsed as a reply or rejected with a one-line error, without a crash."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPLETIONS = JSON | st.fixed_dictionaries({"choices": JSON | st.lists(CHOICE | 
 
 
 @given(COMPLETIONS)
-def test_any_json_is_a_reply_or_none(body):
+def test_any_json_is_parsed_or_rejected(body):
     reply = parse_reply(HttpResult(200, content=json.dumps(body).encode()))
     if reply is not None:
         assert "\0" not in (reply.text or "").encode().decode()
@@ -36,7 +36,7 @@ def test_any_json_is_a_reply_or_none(body):
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_no_reply_and_no_crash(content):
+def test_arbitrary_bytes_are_rejected_without_a_crash(content):
     assert parse_reply(HttpResult(200, content=content)) is None
 
 
@@ -49,12 +49,12 @@ def test_any_error_becomes_one_line(status, content):
 
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"choices": ' * 50_000])
-def test_json_nested_beyond_all_measure_is_no_reply(content):
+def test_deeply_nested_json_is_rejected(content):
     assert parse_reply(HttpResult(200, content=content)) is None
 
 
 @pytest.mark.parametrize("logprob", ["NaN", "-Infinity", "1e999", '"low"'])
-def test_a_log_probability_that_is_no_number_is_as_good_as_none(logprob):
+def test_a_log_probability_that_is_not_a_number_is_ignored(logprob):
     token = f'{{"token": "Yes", "logprob": -0.1, "top_logprobs": [{{"token": "Yes", "logprob": {logprob}}}]}}'
     body = f'{{"choices": [{{"message": {{"content": "Yes"}}, "logprobs": {{"content": [{token}]}}}}]}}'
     reply = parse_reply(HttpResult(200, content=body.encode()))
@@ -73,6 +73,6 @@ def test_a_log_probability_that_is_no_number_is_as_good_as_none(logprob):
         ("\ud83d Paris", "? Paris"),
     ],
 )
-def test_thoughts_and_what_cannot_be_stored_are_left_out(written, text):
+def test_thinking_and_unstorable_characters_are_removed(written, text):
     body = {"choices": [{"message": {"content": written}}]}
     assert parse_reply(HttpResult(200, content=json.dumps(body).encode())).text == text

@@ -1,4 +1,4 @@
-"""A server that fails in the middle of a run: what was done stays, the failed hop says why, and the run ends."""
+"""A server that fails during a run: earlier hops are kept, the failed hop has its reason, and the run ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAULTS = {
 
 
 def failing_from_the_second_recital(fault: Reply) -> Script:
-    """Plays its part well until the reciter is asked a second time."""
+    """Return a script that works until the second passage is recited, and then returns `fault`."""
     story, recited = play(), []
 
     def script(asked: Asked) -> Reply:
@@ -38,19 +38,19 @@ def failing_from_the_second_recital(fault: Reply) -> Script:
 
 
 @pytest.mark.parametrize(("fault", "sentence"), FAULTS.values(), ids=FAULTS.keys())
-def test_a_fault_in_the_second_hop_leaves_the_first_and_shows_the_second_as_failed(fault, sentence):
+def test_a_failure_in_the_second_hop_keeps_the_first_and_marks_the_second_failed(fault, sentence):
     with OpenAIServer(failing_from_the_second_recital(fault)) as server:
         report, events = run_over(chat(server, seconds=2 if fault.delay else 20))
     first, second = report.hops
     assert (first.status, first.answer.text) == (HopStatus.KEPT, "William Shakespeare")
     assert second.status is HopStatus.FAILED
     assert second.reason.startswith("The answerer failed: ") and sentence in second.reason
-    assert report.verdict.label is Label.SUPPORTED  # what the scripted reasoner says of what there is
+    assert report.verdict.label is Label.SUPPORTED  # the scripted reasoner's conclusion from the first hop
     assert len(server.asked) < 20
     assert KEY not in repr([encode(event) for event in events])
 
 
-def test_every_call_that_was_answered_is_counted_and_no_other():
+def test_only_answered_calls_are_counted():
     with OpenAIServer(failing_from_the_second_recital(error(400, "what?"))) as server:
         report, events = run_over(chat(server, seconds=20))
     assert report.usage.calls == sum(isinstance(event, TokensUsed) for event in events) == len(server.asked) - 1
@@ -58,7 +58,7 @@ def test_every_call_that_was_answered_is_counted_and_no_other():
 
 
 @pytest.mark.parametrize("fault", [error(401, "no"), error(503, "no")], ids=["wrong key", "server errors"])
-def test_a_server_that_answers_nothing_ends_the_run_without_a_verdict(fault):
+def test_a_server_that_never_answers_ends_the_run_without_a_verdict(fault):
     with OpenAIServer([fault]) as server:
         report, _ = run_over(chat(server, seconds=20))
     assert (report.ended, report.verdict) == ("failed", None)

@@ -1,4 +1,4 @@
-"""A planted key is nowhere in what the back end writes, says, keeps or shows."""
+"""A planted API key appears nowhere in what the back end logs, raises, stores or shows."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ SERVERS = {
 @pytest.mark.parametrize("reply", SERVERS.values(), ids=SERVERS.keys())
 def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplog):
     caplog.set_level(logging.DEBUG)
-    store, told = JsonStore(), []
-    with OpenAIServer([reply]) as server, use_stores(store), listening(told.append):
+    store, collected = JsonStore(), []
+    with OpenAIServer([reply]) as server, use_stores(store), listening(collected.append):
         model = chat(server, seconds=0.5 if reply.delay else 10)
         for name in ("openai", "httpx2", "httpcore2"):
             model._transport.open()
@@ -45,11 +45,11 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplo
         try:
             model.complete("Ask.", max_tokens=5)
         except CallFailed as failure:
-            told += [str(failure), repr(failure), "".join(traceback.format_exception(failure))]
+            collected += [str(failure), repr(failure), "".join(traceback.format_exception(failure))]
             logging.getLogger("app").exception("it failed")
-    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"  # so it was there to be leaked
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"  # the key was sent, so it could have leaked
     kept = json.dumps([[call.model, dict(call.request)] for call in store.calls]) + json.dumps(store.replies)
-    everything = caplog.text + kept + repr(told) + repr(model) + repr(model._model) + repr(model._transport)
+    everything = caplog.text + kept + repr(collected) + repr(model) + repr(model._model) + repr(model._transport)
     assert "it failed" in everything or store.replies
     assert KEY not in everything
 
@@ -63,5 +63,5 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(reply, caplo
         (f"{'x' * 190} {KEY}", f"{'x' * 190} [key]"),
     ],
 )
-def test_what_a_server_says_is_quoted_short_on_one_line_without_the_key(text, said):
+def test_a_servers_message_is_quoted_on_one_short_line_without_the_key(text, said):
     assert quoted(text, KEY) == said

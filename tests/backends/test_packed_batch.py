@@ -1,4 +1,4 @@
-"""Texts packed into one row give what a padded batch gives."""
+"""Texts packed into one row give the same result as a padded batch."""
 
 import copy
 
@@ -16,20 +16,20 @@ def llama():
 
 
 @pytest.mark.parametrize("texts", [[ONE], [LONG], [TWO, LONG, ONE], [LONG, LONG[:399], TWO, TWO]])
-def test_packed_texts_are_judged_as_padded_ones_are(llama, texts):
+def test_packed_texts_give_the_same_logits_as_padded_ones(llama, texts):
     plain = copy.deepcopy(llama)
     use_packed_attention(llama)
     torch.testing.assert_close(packed_logits(llama, texts), padded_logits(plain, texts), atol=1e-4, rtol=0)
 
 
-def test_a_text_sees_nothing_of_the_texts_beside_it(llama):
+def test_a_packed_text_does_not_attend_to_the_others(llama):
     use_packed_attention(llama)
     one, other = packed_logits(llama, [LONG, TWO]), packed_logits(llama, [ONE, TWO])
     torch.testing.assert_close(one[1], other[1], atol=1e-5, rtol=0)
     assert not torch.allclose(one[0], other[0], atol=1e-2)
 
 
-def test_a_model_that_reads_both_ways_is_packed_as_well():
+def test_packing_works_for_a_bidirectional_model():
     torch.manual_seed(3)
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
     model = BertForQuestionAnswering(BertConfig(**sizes, vocab_size=100)).eval()
@@ -40,7 +40,7 @@ def test_a_model_that_reads_both_ways_is_packed_as_well():
     torch.testing.assert_close(together, torch.cat(alone), atol=1e-4, rtol=0)
 
 
-def test_weights_that_are_not_numbers_stay_visible(llama):
+def test_nan_weights_give_nan_logits(llama):
     use_packed_attention(llama)
     with torch.no_grad():
         llama.model.layers[0].mlp.up_proj.weight[0, 0] = float("nan")

@@ -1,4 +1,4 @@
-"""Tests for the character sets of pages: declared, marked, wrong, and not declared at all."""
+"""Tests for the character set of a page: declared, given by a byte order mark, wrong, or undeclared."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ class TestDeclared:
             ("iso-8859-9", "Recep Tayyip Erdoğan İstanbul doğumlu"),
         ],
     )
-    def test_a_page_is_read_as_its_header_declares_or_else_its_markup(self, charset, page):
+    def test_the_header_or_else_the_markup_declares_the_charset(self, charset, page):
         assert decode_page(page.encode(charset), f'text/html; charset="{charset.upper()}"') == page
         if not charset.startswith("utf-16"):
             whole = meta(charset) + page
             assert decode_page(whole.encode(charset), "text/html") == whole
 
-    def test_an_old_way_of_declaring_is_understood(self):
+    def test_a_legacy_declaration_is_understood(self):
         page = '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">Москва'
         assert decode_page(page.encode("cp1251")) == page
         page = '<?xml version="1.0" encoding="windows-1251"?>Москва'
         assert decode_page(page.encode("cp1251")) == page
 
-    def test_latin_1_is_taken_for_the_larger_set_that_is_meant(self):
+    def test_latin_1_is_decoded_as_windows_1252(self):
         assert decode_page("12 € ’".encode("cp1252"), "text/html; charset=iso-8859-1") == "12 € ’"
 
-    def test_the_header_goes_before_the_markup(self):
+    def test_the_header_takes_precedence_over_the_markup(self):
         assert decode_page((meta("koi8-r") + "Москва").encode("cp1251"), "text/html; charset=windows-1251").endswith(
             "Москва"
         )
@@ -57,31 +57,31 @@ class TestDeclared:
 
 class TestWrong:
     @pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16"])
-    def test_a_byte_order_mark_goes_before_every_declaration(self, mark):
+    def test_a_byte_order_mark_takes_precedence_over_declarations(self, mark):
         assert decode_page(FRENCH.encode(mark), "text/html; charset=koi8-r") == FRENCH
 
     @pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1251", "utf-16", "no-such-set", ""])
-    def test_utf_8_is_known_by_itself(self, declared):
+    def test_valid_utf_8_is_recognized_despite_its_declaration(self, declared):
         assert decode_page(FRENCH.encode(), f"text/html; charset={declared}") == FRENCH
 
-    def test_a_page_that_is_not_what_its_header_says_is_read_as_its_markup_says(self):
+    def test_the_markup_is_used_when_the_header_does_not_fit_the_bytes(self):
         assert decode_page((meta("windows-1251") + RUSSIAN).encode("cp1251"), "text/html; charset=utf-8").endswith(
             RUSSIAN
         )
 
-    def test_bytes_that_fit_nothing_become_replacement_characters(self):
+    def test_undecodable_bytes_become_replacement_characters(self):
         assert decode_page(b"ca\xff\xfe\x80f", "text/html; charset=utf-8") == "ca\ufffd\ufffd\ufffdf"
 
     @pytest.mark.parametrize("name", ["punycode", "idna", "unicode_escape", "utf-7", "rot13", "zlib", "base64", "hex"])
-    def test_codecs_that_are_no_character_sets_are_not_used(self, name):
+    def test_codecs_that_are_not_charsets_are_not_used(self, name):
         started = time.thread_time()
         assert decode_page(b"plain " * 50_000 + b"\xe9", f"text/html; charset={name}").startswith("plain plain")
         assert time.thread_time() - started < 2
 
 
 class TestUndeclared:
-    def test_a_page_that_declares_nothing_is_guessed(self):
+    def test_the_charset_of_an_undeclared_page_is_guessed(self):
         assert decode_page(RUSSIAN.encode("cp1251")) == RUSSIAN
 
-    def test_nothing_is_nothing(self):
+    def test_an_empty_page_is_an_empty_text(self):
         assert decode_page(b"") == ""

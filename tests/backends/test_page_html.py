@@ -1,4 +1,4 @@
-"""Tests for the text of HTML pages: what is seen comes out, what is hidden does not, and a parser can be killed."""
+"""Tests for extracting text from HTML: visible text is kept, hidden text removed, and the parser can be killed."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ HANGING = "<div><p>word</p><ul><li>word</li></ul></div>" * 50_000
 
 
 def page(middle: str = "", head: str = "", title: str = "<title>The tower</title>") -> str:
-    """A page with a good deal of text around `middle`."""
+    """Return a page with a long text around `middle`."""
     text = f"<p>{SEEN * 4}</p>"
     return f"<!doctype html><html><head>{title}{head}</head><body><article>{text}{middle}{text}</article></body></html>"
 
 
 def left(body: str) -> str:
-    """What `remove_hidden` leaves of a page's body, without scripts and style sheets, as text."""
+    """Return the text that `remove_hidden` leaves of a page's body, without scripts and style sheets."""
     tree = document_fromstring(f"<html><body class='a'>{body}</body></html>")
     remove_hidden(tree)
     return " ".join(tree.xpath("//body//text()[not(ancestor::script or ancestor::style)]"))
@@ -90,15 +90,15 @@ def left(body: str) -> str:
 
 class TestHidden:
     @pytest.mark.parametrize("middle", HIDDEN)
-    def test_what_a_page_hides_is_cut_out(self, middle):
+    def test_hidden_elements_are_removed(self, middle):
         tail = left(f"{middle}<p>after</p>")
         assert "canary" not in tail and "after" in tail
 
     @pytest.mark.parametrize("middle", SHOWN)
-    def test_what_a_page_shows_is_left_in(self, middle):
+    def test_visible_elements_are_kept(self, middle):
         assert "SHOWN" in left(middle)
 
-    def test_none_of_it_comes_out_of_a_page_with_much_text_or_with_little(self):
+    def test_hidden_text_is_not_extracted_from_long_or_short_pages(self):
         everything = "".join(HIDDEN)
         head = f'<meta name="description" content="{CANARY}"><meta property="og:description" content="{CANARY}">'
         much = extract_text(page(everything, head), URL)
@@ -108,21 +108,21 @@ class TestHidden:
 
 
 class TestText:
-    def test_the_text_comes_with_title_and_date_and_without_the_frame(self):
+    def test_the_text_is_extracted_with_title_and_date_and_without_navigation(self):
         head = '<meta property="article:published_time" content="2020-03-04T10:00:00Z">'
         frame = "<nav><a href=/>Home</a></nav><footer>All rights reserved 2024</footer>"
         found = extract_text(page("<p>Erdoğan &amp; Москва.</p>", head).replace("<article>", f"{frame}<article>"), URL)
         assert (found.title, found.published) == ("The tower", "2020-03-04")
         assert "Erdoğan & Москва." in found.text and "Home" not in found.text and "rights" not in found.text
 
-    def test_the_day_of_publication_is_kept_and_not_that_of_a_change(self):
+    def test_the_publication_date_is_kept_and_not_the_modification_date(self):
         head = (
             '<meta property="article:published_time" content="2019-01-02">'
             '<meta property="article:modified_time" content="2023-05-06">'
         )
         assert extract_text(page(head=head), URL).published == "2019-01-02"
 
-    def test_a_date_in_the_middle_of_a_text_is_no_date_of_publication(self):
+    def test_a_date_inside_the_text_is_not_the_publication_date(self):
         assert (
             extract_text(page("<p>It was opened on March 31, 2001, and mended on 2015-06-07.</p>"), URL).published
             is None
@@ -137,30 +137,30 @@ class TestText:
             '<script type="application/ld+json">{"@type": "NewsArticle", "datePublished": "2020-03-04"}</script>',
         ],
     )
-    def test_a_date_is_found_where_pages_write_theirs(self, byline):
+    def test_the_publication_date_is_found_in_the_usual_places(self, byline):
         assert extract_text(page(byline), URL).published == "2020-03-04"
 
     @pytest.mark.parametrize(
         "html", ["", " \n", "<html></html>", "<html><body><script>x()</script></body></html>", "\0"]
     )
-    def test_a_page_without_text_has_none(self, html):
+    def test_a_page_without_text_has_no_text(self, html):
         assert extract_text(html, URL).text == ""
 
-    def test_a_page_nested_beyond_measure_is_read_as_far_as_it_goes(self):
+    def test_a_deeply_nested_page_is_read_partially(self):
         nested = "<html><body>" + "<div>" * 5_000 + SEEN * 5 + "</div>" * 5_000
         assert extract_text(nested, URL).text in ("", (SEEN * 5).strip())
 
 
-class TestKilled:
-    def test_a_page_is_read_by_another_process(self):
+class TestSubprocess:
+    def test_a_page_is_parsed_in_another_process(self):
         html = page("<p>Erdoğan, Москва, 🗼</p>")
         assert read_html(html, URL, 30) == extract_text(html, URL)
 
-    def test_a_page_without_text_is_said_to_have_none(self):
+    def test_a_page_without_text_is_reported(self):
         with pytest.raises(HtmlFailed, match="holds no text that can be told from its frame"):
             read_html("", URL, 30)
 
-    def test_a_page_that_takes_too_long_is_given_up(self):
+    def test_a_page_that_takes_too_long_to_parse_is_given_up(self):
         started = time.perf_counter()
         read_html(page(), URL, 30)
         seconds = 2 * (time.perf_counter() - started)
@@ -168,7 +168,7 @@ class TestKilled:
             read_html(page(HANGING), URL, seconds)
         assert time.perf_counter() - started < 2 * seconds + 30
 
-    def test_a_page_that_takes_too_much_memory_ends_nothing_but_itself(self):
+    def test_a_page_that_needs_too_much_memory_ends_only_its_own_process(self):
         memory = 160 * 1024**2
         assert read_html(page("<b>x</b>"), URL, 30, memory).text
         with pytest.raises(HtmlFailed):

@@ -1,4 +1,4 @@
-"""Tests for robots.txt: what it says, what its absence says, and how long it is remembered."""
+"""Tests for robots.txt: its rules, missing or unavailable files, and caching."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def text(body: bytes = b"", status: int = 200) -> Sent:
 
 
 def checked(robots: RobotsCache, url: str) -> str:
-    """ "" when the page may be read, otherwise the message."""
+    """Return "" when the page may be read, otherwise the message."""
     try:
         robots.check(url, Budget(5))
     except CallFailed as error:
@@ -36,18 +36,18 @@ class TestRules:
     @pytest.mark.parametrize(
         ("path", "may"), [("/", True), ("/private", False), ("/private/a?b", False), ("/private/open/a", True)]
     )
-    def test_the_rules_for_our_name_decide_over_those_for_all(self, path, may):
+    def test_rules_for_our_agent_take_precedence_over_general_ones(self, path, may):
         with WebServer({"/robots.txt": text(RULES)}) as site:
             message = checked(RobotsCache(client(site), "Hopcheck"), site.url(path))
         assert message == ("" if may else "good.test asks that programs do not read this page (its robots.txt).")
 
     @pytest.mark.parametrize(("status", "may"), [(404, True), (410, True), (401, False), (403, False)])
-    def test_a_site_without_rules_minds_nothing_and_one_that_shuts_us_out_means_it(self, status, may):
+    def test_a_missing_robots_file_allows_all_and_a_forbidden_one_allows_nothing(self, status, may):
         with WebServer({"/robots.txt": text(status=status)}) as site:
             assert (checked(RobotsCache(client(site), "Hopcheck"), site.url()) == "") is may
 
     @pytest.mark.parametrize("sent", [text(status=503), text(status=429), text(b"#" * 2_000_000)])
-    def test_rules_that_cannot_be_had_permit_nothing_and_are_asked_for_anew(self, sent):
+    def test_unavailable_rules_allow_nothing_and_are_fetched_again(self, sent):
         with WebServer({"/robots.txt": sent}) as site:
             robots = RobotsCache(client(site), "Hopcheck")
             assert checked(robots, site.url()).startswith(
@@ -59,13 +59,13 @@ class TestRules:
     @pytest.mark.parametrize(
         "rules", [b"", b"\0\xff\xfe", b"<html>soft 404</html>", b"Disallow: /\nUser-agent", b"::\n:"]
     )
-    def test_rules_that_make_no_sense_forbid_nothing(self, rules):
+    def test_malformed_rules_forbid_nothing(self, rules):
         with WebServer({"/robots.txt": text(rules)}) as site:
             assert checked(RobotsCache(client(site), "Hopcheck"), site.url()) == ""
 
 
-class TestMemory:
-    def test_a_site_is_asked_once_an_hour(self):
+class TestCaching:
+    def test_rules_are_fetched_once_an_hour(self):
         now = [0.0]
         with WebServer({"/robots.txt": text(RULES)}) as site:
             robots = RobotsCache(client(site), "Hopcheck", lambda: now[0])
@@ -76,7 +76,7 @@ class TestMemory:
             checked(robots, site.url())
         assert site.asked == ["/robots.txt"] * 2
 
-    def test_each_host_and_port_has_rules_of_its_own(self):
+    def test_rules_are_kept_per_host_and_port(self):
         with WebServer({"/robots.txt": text(RULES)}) as site, WebServer({}) as other:
             robots = RobotsCache(client(site, other), "Hopcheck")
             assert checked(robots, site.url("/private")) and not checked(robots, other.url("/private"))

@@ -1,4 +1,4 @@
-"""The extractive reader on a tiny model: spans are exact, odd input is read, missing and damaged weights are named."""
+"""The extractive reader on a tiny model: exact spans, unusual input, and missing or damaged weights."""
 
 import json
 import threading
@@ -51,7 +51,7 @@ def cited_exactly(answer):
     return answer.cited is not None and answer.text == answer.cited.text and answer.text.strip() == answer.text != ""
 
 
-def test_an_answer_stands_word_for_word_in_one_of_the_passages(weights):
+def test_an_answer_is_quoted_exactly_from_one_of_the_passages(weights):
     answer = SpanReader(weights, 1).read(WHO, [BERLIN, HAMLET])
     assert cited_exactly(answer)
     assert answer.cited.passage in (BERLIN, HAMLET)
@@ -59,7 +59,7 @@ def test_an_answer_stands_word_for_word_in_one_of_the_passages(weights):
     assert 0 < answer.score < 1
 
 
-def test_below_the_threshold_there_is_no_answer_and_the_passages_are_still_named(copied):
+def test_below_the_threshold_there_is_no_answer_but_the_passages_are_returned(copied):
     decide(copied, replace(ALWAYS, threshold=1.01))
     answer = SpanReader(copied, 1).read(WHO, [HAMLET])
     assert (answer.text, answer.cited, answer.retrieved) == (None, None, (HAMLET,))
@@ -67,7 +67,7 @@ def test_below_the_threshold_there_is_no_answer_and_the_passages_are_still_named
 
 
 @pytest.mark.parametrize("passages", [[], [replace(HAMLET, text="")], [replace(HAMLET, text="  \n ")]])
-def test_with_nothing_to_read_there_is_no_answer(weights, passages):
+def test_without_text_there_is_no_answer(weights, passages):
     assert SpanReader(weights, 1).read(WHO, passages).text is None
 
 
@@ -86,7 +86,7 @@ def test_any_script_and_emoji_are_read_and_cited_exactly(weights, text):
     assert cited_exactly(SpanReader(weights, 1).read(Question("🎭 kim?"), [Passage(text, "哈姆雷特 🎭", "test")]))
 
 
-def test_a_book_length_passage_is_read_where_it_shares_words_with_the_question(weights):
+def test_a_book_length_passage_is_read_around_words_of_the_question(weights):
     text = "nothing to see here. " * 4000 + "Hamlet was written by William Shakespeare. " + "and so on. " * 4000
     found = SpanReader(weights, 1).find(WHO, [replace(HAMLET, text=text)])
     assert len(found) == reading.MAX_WINDOWS
@@ -98,7 +98,7 @@ def _first(window):
     return next(word for word in window.words if word is not None)
 
 
-def test_a_passage_is_covered_by_its_windows_and_each_fits_the_model(tokenizer):
+def test_windows_cover_the_passage_and_each_fits_the_model(tokenizer):
     text = " ".join(f"word{at}" for at in range(600))
     made = list(windows(tokenizer, WHO.text, "Title", text))
     assert max(len(window.token_ids) for window in made) <= MAX_TOKENS
@@ -106,7 +106,7 @@ def test_a_passage_is_covered_by_its_windows_and_each_fits_the_model(tokenizer):
     assert cited == set(text.split())
 
 
-def test_an_endless_question_leaves_the_passage_room(weights):
+def test_an_endless_question_leaves_room_for_the_passage(weights):
     assert cited_exactly(SpanReader(weights, 1).read(Question("why " * 5000), [HAMLET]))
 
 
@@ -115,13 +115,13 @@ def test_neither_the_title_nor_the_question_can_be_cited(tokenizer):
     assert {word for word in window.words if word} == {(0, 1), (2, 6), (6, 7)}
 
 
-def test_a_separator_written_in_a_passage_is_text(tokenizer):
+def test_a_separator_token_written_in_a_passage_is_text(tokenizer):
     (window,) = windows(tokenizer, WHO.text, "", "a [SEP] b")
     separator = tokenizer.token_to_id("[SEP]")
     assert window.token_ids.count(separator) == 2
 
 
-def test_a_span_runs_forward_inside_the_passage_and_is_not_too_long():
+def test_a_span_is_forward_inside_the_passage_and_bounded_in_length():
     scores = span_scores(torch.zeros(1, 60), torch.zeros(1, 60), torch.tensor([[False] * 10 + [True] * 50]))
     first, last = (scores[0] > float("-inf")).nonzero(as_tuple=True)
     assert first.min() == 10
@@ -129,7 +129,7 @@ def test_a_span_runs_forward_inside_the_passage_and_is_not_too_long():
     assert (last - first).max() == reading.MAX_ANSWER_TOKENS - 1
 
 
-def test_padding_changes_no_span(weights):
+def test_padding_does_not_change_spans(weights):
     reader = SpanReader(weights, 1)
     (_, alone), *_ = reader.find(WHO, [BERLIN])
     (_, beside), *_ = reader.find(WHO, [BERLIN, replace(HAMLET, text=HAMLET.text * 5)])
@@ -138,7 +138,7 @@ def test_padding_changes_no_span(weights):
 
 
 def passes(model):
-    """A list that grows by the number of windows with every forward pass of `model` from now on."""
+    """Return a list that gets the number of windows of every later forward pass of `model`."""
     made = []
     model.register_forward_hook(lambda _, given, named, output: made.append(len(output.start_logits)), with_kwargs=True)
     return made
@@ -153,7 +153,7 @@ def test_ten_passages_are_read_in_one_forward_pass(weights):
     assert made[0] >= 10
 
 
-def test_the_retrievers_order_counts_as_much_as_the_decision_says():
+def test_the_retrieval_rank_is_weighted_by_the_decision():
     found = BestSpan(0, 1, answerable=1.0, span=-1.0)
     ranked = replace(ALWAYS, rank=-0.5)
     assert ranked.probability(found, 0) > ranked.probability(found, 1)
@@ -172,12 +172,12 @@ def test_the_retrievers_order_counts_as_much_as_the_decision_says():
         ("When did the one who wrote it die?", "1616", True),
     ],
 )
-def test_who_and_where_are_not_answered_with_a_number_alone(question, answer, can_be):
+def test_who_and_where_questions_are_not_answered_with_a_bare_number(question, answer, can_be):
     assert is_plausible(question, answer) is can_be
 
 
 @pytest.mark.parametrize("name", reading.FILES)
-def test_a_missing_file_is_named_with_what_mends_it(copied, name):
+def test_a_missing_file_is_named_with_its_fix(copied, name):
     (copied / name).unlink()
     with pytest.raises(ModelUnavailable, match=name) as caught:
         SpanReader(copied, 1).read(WHO, [HAMLET])
@@ -185,13 +185,13 @@ def test_a_missing_file_is_named_with_what_mends_it(copied, name):
 
 
 @pytest.mark.parametrize("name", reading.FILES)
-def test_a_damaged_file_makes_the_reader_unavailable_and_breaks_nothing_else(copied, name):
+def test_a_damaged_file_makes_the_reader_unavailable(copied, name):
     (copied / name).write_bytes((copied / name).read_bytes()[:20])
     with pytest.raises(ModelUnavailable, match="damaged"):
         SpanReader(copied, 1).load()
 
 
-def test_weights_that_are_not_numbers_fail_the_call(copied):
+def test_nan_weights_fail_the_call(copied):
     packed = load_file(copied / "model.safetensors")
     packed["qa_outputs.bias"][:] = float("nan")
     save_file(packed, copied / "model.safetensors")
@@ -199,7 +199,7 @@ def test_weights_that_are_not_numbers_fail_the_call(copied):
         SpanReader(copied, 1).read(WHO, [HAMLET])
 
 
-def test_visitors_who_read_at_once_get_their_own_answers_from_one_model(weights):
+def test_concurrent_readers_get_their_own_answers_from_one_model(weights):
     reader = SpanReader(weights, 1)
     passages = {"b": BERLIN, "h": HAMLET}
     together = {}
@@ -215,7 +215,7 @@ def test_visitors_who_read_at_once_get_their_own_answers_from_one_model(weights)
     assert together == {name: SpanReader(weights, 1).read(WHO, [passage]) for name, passage in passages.items()}
 
 
-def test_packing_keeps_every_weight_to_half_a_step_of_its_row():
+def test_quantization_keeps_each_weight_within_half_a_step():
     weights = {"matrix": torch.randn(5, 40), "vector": torch.randn(7)}
     packed = pack(weights)
     again = unpack(packed)
@@ -257,6 +257,6 @@ DARWIN = Passage(
         ("What is the boiling point of gold?", None),
     ],
 )
-def test_the_shipped_reader_answers_plain_questions_and_leaves_the_others(question, answer):
+def test_the_bundled_reader_answers_plain_questions_and_no_others(question, answer):
     read = SpanReader(SHIPPED, 2).read(Question(question), [PLAY, DARWIN, BERLIN])
     assert read.text == answer

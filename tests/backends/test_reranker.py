@@ -1,4 +1,4 @@
-"""The cross-encoder: it knows which passage answers, and says so when it is not there."""
+"""The cross-encoder ranks passages, and reports when its model is missing."""
 
 from __future__ import annotations
 
@@ -26,47 +26,47 @@ def reranker():
 
 @pytest.mark.models
 class TestRanking:
-    def test_the_passage_that_answers_comes_first_and_the_one_about_nothing_last(self, reranker):
+    def test_the_answering_passage_ranks_first_and_the_unrelated_one_last(self, reranker):
         ranked = reranker.rerank(QUESTION, [GRAVITY, VILLAGE, OTHELLO, HAMLET])
         assert ranked[0].title == "Hamlet"
         assert ranked[-1].title == "Gravity"
 
-    def test_the_scores_are_the_models_own_and_fall(self, reranker):
+    def test_scores_come_from_the_model_in_descending_order(self, reranker):
         scores = [passage.score for passage in reranker.rerank(QUESTION, [GRAVITY, OTHELLO, HAMLET])]
         assert scores == sorted(scores, reverse=True)
         assert scores[0] > 0 > scores[-1]
 
-    def test_a_passage_scores_the_same_whatever_stands_beside_it(self, reranker):
+    def test_a_passages_score_does_not_depend_on_the_others(self, reranker):
         alone = reranker.rerank(QUESTION, [OTHELLO])[0].score
         beside = {p.title: p.score for p in reranker.rerank(QUESTION, [HAMLET, OTHELLO, GRAVITY, VILLAGE])}
         assert beside["Othello"] == pytest.approx(alone)
 
-    def test_nothing_is_ranked_as_nothing(self, reranker):
+    def test_no_passages_give_an_empty_ranking(self, reranker):
         assert reranker.rerank(QUESTION, []) == ()
 
-    def test_a_text_longer_than_the_window_counts_by_its_beginning(self, reranker):
+    def test_a_text_longer_than_the_window_is_scored_by_its_beginning(self, reranker):
         long = Passage(HAMLET.text + " More was said." * 2000, "Hamlet", "test")
         assert reranker.rerank(QUESTION, [GRAVITY, long])[0].title == "Hamlet"
 
     @pytest.mark.parametrize("text", ["", "word " * 10_000, "😀😀😀", "Лев Толстой 孔子"])
-    def test_odd_passages_are_ranked_like_any_other(self, reranker, text):
+    def test_unusual_passages_are_ranked(self, reranker, text):
         assert [each.title for each in reranker.rerank(QUESTION, [Passage(text, "", "test"), HAMLET])] == ["Hamlet", ""]
 
-    def test_an_emoji_and_another_script_are_words_like_others(self, reranker):
+    def test_emoji_and_other_scripts_are_words(self, reranker):
         assert len(reranker.rerank("🦖 Кто написал 'Гамлета'?", [HAMLET, GRAVITY])) == 2
 
 
 @pytest.mark.models
-def test_weights_of_ours_replace_the_packaged_ones(tmp_path, reranker):
+def test_our_weights_replace_the_packaged_ones(tmp_path, reranker):
     weights = tmp_path / "weights.safetensors"
     save_file({"classifier.bias": np.full(1, 100.0, np.float32)}, weights)
     ours = CrossEncoderReranker(threads=1, weights=weights)
     assert ours.scores(QUESTION, [HAMLET.text])[0] > 50 > reranker.scores(QUESTION, [HAMLET.text])[0]
 
 
-class TestAbsence:
+class TestUnavailable:
     @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
-    def test_a_damaged_file_is_named_with_what_mends_it(self, tmp_path, name):
+    def test_a_damaged_file_is_named_with_its_fix(self, tmp_path, name):
         folder = tmp_path / "reranker"
         folder.mkdir()
         for each in ("model.onnx", "tokenizer.json"):

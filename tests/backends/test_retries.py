@@ -1,4 +1,4 @@
-"""Only what may pass is tried again, after waits that double, jitter, and are never shorter than the server asks."""
+"""Only transient failures are retried, after waits that double, jitter, and honour Retry-After."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOON = 1_700_000_000.0
 
 
 class Watch:
-    """A clock that only sleeping and asking move."""
+    """A fake clock that advances only by sleeping and by requests."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -40,7 +40,7 @@ def tried(
 FAILED, FINE = HttpResult(500), HttpResult(200)
 
 
-def test_waits_double_and_end_after_four_tries():
+def test_waits_double_and_stop_after_four_attempts():
     watch = Watch()
     assert tried(watch, FAILED) == FAILED
     assert watch.sleeps == [0.5, 1.0, 2.0]
@@ -53,19 +53,19 @@ def test_jitter_takes_up_to_half_of_a_wait():
     assert watch.sleeps == [0.25, 0.5, 1.0]
 
 
-def test_the_first_success_ends_the_tries():
+def test_the_first_success_ends_the_attempts():
     watch = Watch()
     assert tried(watch, FAILED, FINE, FAILED) == FINE
     assert len(watch.sleeps) == 1
 
 
-def test_nothing_is_tried_again_when_its_wait_would_outlast_the_deadline():
+def test_no_retry_is_made_when_its_wait_would_exceed_the_deadline():
     watch = Watch()
     assert tried(watch, FAILED, deadline=1.2) == FAILED
     assert watch.sleeps == [0.5]
 
 
-def test_a_slow_server_has_the_time_that_is_left_and_no_more():
+def test_each_attempt_gets_only_the_remaining_time():
     watch = Watch()
     assert tried(watch, FAILED, deadline=10, each=4) == FAILED
     assert watch.sleeps == [0.5, 1.0]
@@ -90,7 +90,7 @@ def test_retry_after_is_read_in_seconds_and_as_a_date(header, seconds):
     assert retry_after(HttpResult(429, {"retry-after": header}), NOON) == seconds
 
 
-def test_a_wait_is_as_long_as_the_server_asks_and_a_long_one_is_told():
+def test_waits_honour_the_server_and_long_ones_are_reported():
     watch, phases = Watch(), []
     with listening(lambda event: phases.append(event.phase)):
         tried(watch, HttpResult(503, {"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}), HttpResult(429), FINE)
@@ -113,5 +113,5 @@ def test_a_wait_is_as_long_as_the_server_asks_and_a_long_one_is_told():
         (HttpResult(429, content=b'{"error": {"code": "insufficient_quota"}}'), False),
     ],
 )
-def test_only_what_may_pass_by_itself_is_tried_again(outcome, passes):
+def test_only_transient_failures_are_retried(outcome, passes):
     assert is_retryable(outcome) is passes

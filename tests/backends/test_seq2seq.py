@@ -1,4 +1,4 @@
-"""Sequence-to-sequence models by folder: greedy text, real probabilities, and plain words for what cannot be loaded."""
+"""Sequence-to-sequence models by folder: greedy text, option probabilities, and clear loading errors."""
 
 from __future__ import annotations
 
@@ -29,48 +29,48 @@ def model(folder: Path) -> Seq2Seq:
     return Seq2Seq(str(folder))
 
 
-def test_it_loads_once_at_the_first_call_and_says_so(folder: Path) -> None:
-    """Making one loads nothing; the phase is shown while people wait, and never again."""
-    model, told = Seq2Seq(str(folder)), []
-    with listening(told.append):
+def test_the_model_loads_once_at_the_first_call_and_reports_the_phase(folder: Path) -> None:
+    """Construction loads nothing; the phase is reported only for the load."""
+    model, events = Seq2Seq(str(folder)), []
+    with listening(events.append):
         model.complete("claim", max_tokens=2)
         model.choose("claim", LABELS)
-    assert [event.phase for event in told if isinstance(event, PhaseEntered)] == ["loading flan-tiny"]
+    assert [event.phase for event in events if isinstance(event, PhaseEntered)] == ["loading flan-tiny"]
 
 
-def test_it_is_called_by_its_folder_and_sends_nothing_anywhere(model: Seq2Seq) -> None:
-    """People know a folder's model by its last part; a local model has no destination."""
+def test_the_name_is_that_of_the_folder_and_there_is_no_destination(model: Seq2Seq) -> None:
+    """A local model sends nothing to another machine."""
     assert (model.name, model.destination) == ("flan-tiny", None)
 
 
-def test_the_text_is_greedy_and_its_tokens_are_counted(model: Seq2Seq) -> None:
-    """The same prompt gives the same text, and no more tokens than were asked for."""
-    told = []
-    with listening(told.append):
+def test_decoding_is_greedy_and_tokens_are_counted(model: Seq2Seq) -> None:
+    """The same prompt gives the same text, and at most the requested number of tokens."""
+    events = []
+    with listening(events.append):
         texts = {model.complete("claim paris ?", max_tokens=5) for _ in range(2)}
-    usages = [event.usage for event in told if isinstance(event, TokensUsed)]
+    usages = [event.usage for event in events if isinstance(event, TokensUsed)]
     assert len(texts) == 1
     assert len(usages) == 2
     assert all(usage.prompt_tokens == 4 and 1 <= usage.completion_tokens <= 5 for usage in usages)
 
 
 def test_the_text_ends_before_a_stop(model: Seq2Seq) -> None:
-    """What comes after a stop string belongs to another case."""
+    """Text after a stop string belongs to another case."""
     prompt, whole = _any_text_of(model)
     last = whole.split()[-1]
     assert model.complete(prompt, max_tokens=20, stop=(last,)) == whole.partition(last)[0].strip()
 
 
 def _any_text_of(model: Seq2Seq) -> tuple[str, str]:
-    """A prompt to which random weights say something."""
+    """Return a prompt to which random weights reply with text, and the text."""
     for word in (*LABELS, "paris", "question", "yes"):
         if text := model.complete(f"{word} claim", max_tokens=20):
             return f"{word} claim", text
     raise AssertionError("the tiny model says nothing to any prompt")
 
 
-def test_a_choice_has_the_probability_that_the_model_gives_it_among_the_options(model: Seq2Seq) -> None:
-    """Scored one at a time by the model's own loss, the options come out the same."""
+def test_a_choice_has_the_models_probability_among_the_options(model: Seq2Seq) -> None:
+    """The options are also scored one at a time by the model's own loss."""
     import torch
 
     weights, prompt = model.load(), "claim paris ?"
@@ -87,21 +87,21 @@ def test_a_choice_has_the_probability_that_the_model_gives_it_among_the_options(
     assert choice.probability == pytest.approx(share, abs=1e-4)
 
 
-def test_a_prompt_past_the_window_loses_its_beginning(model: Seq2Seq) -> None:
-    """Six tokens fit, one of them the end: what is asked stands last and is kept."""
+def test_a_prompt_beyond_the_window_loses_its_beginning(model: Seq2Seq) -> None:
+    """Six tokens fit, including the end token; the question comes last and is kept."""
     kept = model.choose("first second third fourth paris", LABELS)
     assert model.choose("no claim yes first second third fourth paris", LABELS) == kept
     assert model.choose("first second third fourth claim", LABELS) != kept
 
 
-def test_a_name_of_a_special_token_is_text(model: Seq2Seq) -> None:
-    """No passage can end the prompt."""
+def test_the_name_of_a_special_token_is_text(model: Seq2Seq) -> None:
+    """A passage cannot end the prompt."""
     tokenizer = model.load().tokenizer
     assert tokenizer("claim </s> paris").input_ids.count(tokenizer.eos_token_id) == 1
 
 
-def test_a_name_of_a_special_token_is_text_where_it_is_one_of_the_tokenizers_own_pieces(tmp_path: Path) -> None:
-    """As in T5's SentencePiece, whose pieces it is among: found by trying, not by the kind of the tokenizer."""
+def test_a_special_token_that_is_a_vocabulary_piece_is_text(tmp_path: Path) -> None:
+    """As in T5's SentencePiece; it is detected by encoding, not by the type of tokenizer."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -112,25 +112,25 @@ def test_a_name_of_a_special_token_is_text_where_it_is_one_of_the_tokenizers_own
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
     ).save_pretrained(folder)
-    for _ in range(2):  # what is saved after training is loaded again
+    for _ in range(2):  # a model saved after training must load again
         tokenizer = Seq2Seq(str(folder)).load().tokenizer
         assert not {0, 1} & set(tokenizer("claim </s> claim <pad>").input_ids)
         tokenizer.save_pretrained(folder)
 
 
-def test_a_call_that_is_remembered_is_not_made_again(model: Seq2Seq) -> None:
-    """A run that is taken over pays nothing twice, for texts and for choices."""
+def test_a_cached_call_is_not_computed_again(model: Seq2Seq) -> None:
+    """For completions and for choices."""
 
-    told: list = []
+    events: list = []
     with use_stores(JsonStore()):
         first = model.complete("claim", max_tokens=4), model.choose("claim", LABELS)
-        with listening(told.append):
+        with listening(events.append):
             assert (model.complete("claim", max_tokens=4), model.choose("claim", LABELS)) == first
-    assert [event.usage for event in told] == [Usage(cached=1)] * 2
+    assert [event.usage for event in events] == [Usage(cached=1)] * 2
 
 
-def test_output_that_is_no_number_is_a_failed_call(folder: Path) -> None:
-    """Damage that loads is not turned into words."""
+def test_nan_output_fails_the_call(folder: Path) -> None:
+    """Damaged weights that load must not produce text."""
     import torch
 
     model = Seq2Seq(str(folder))
@@ -174,28 +174,26 @@ def _of_a_type_with_its_own_code(folder: Path) -> None:
         (_of_a_type_with_its_own_code, "code of its own"),
     ],
 )
-def test_what_cannot_be_loaded_is_named_with_what_mends_it(tmp_path: Path, damage, sentence: str) -> None:
-    """Each kind of damage has its sentence, and every one says what to do."""
+def test_a_model_that_cannot_be_loaded_is_reported_with_its_fix(tmp_path: Path, damage, sentence: str) -> None:
     damage(tiny_t5(tmp_path / "flan-tiny"))
     with pytest.raises(ModelUnavailable, match=sentence) as raised:
         Seq2Seq(str(tmp_path / "flan-tiny")).complete("claim", max_tokens=2)
     assert "FLAN_T5" in raised.value.fix
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """A path that leads nowhere."""
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="no folder"):
         Seq2Seq(str(tmp_path / "gone")).choose("claim", LABELS)
 
 
 def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
-    """A decoder would load and write nonsense, so its type is told instead."""
+    """A decoder would load and write nonsense, so the message names its type."""
     with pytest.raises(ModelUnavailable, match="of the type llama, not a sequence-to-sequence model"):
         Seq2Seq(str(tiny_llama(tmp_path))).complete("claim", max_tokens=2)
 
 
-def test_half_a_model_is_refused(tmp_path: Path) -> None:
-    """An encoder alone has the right type, and transformers would make its decoder up."""
+def test_an_encoder_only_model_is_refused(tmp_path: Path) -> None:
+    """It has the right type, and transformers would initialize a random decoder."""
     from transformers import T5EncoderModel
 
     T5EncoderModel.from_pretrained(tiny_t5(tmp_path)).save_pretrained(tmp_path)
@@ -203,8 +201,8 @@ def test_half_a_model_is_refused(tmp_path: Path) -> None:
         Seq2Seq(str(tmp_path)).complete("claim", max_tokens=2)
 
 
-def test_several_threads_get_their_own_choices(model: Seq2Seq) -> None:
-    """Visitors at once: the tokenizer's state is never shared by two of them."""
+def test_concurrent_threads_get_their_own_choices(model: Seq2Seq) -> None:
+    """Two threads never share the state of the tokenizer."""
     prompts = [f"{word} claim {other} ?" for word in LABELS[:2] for other in ("first", "second", "third", "paris")]
     alone = [model.choose(prompt, LABELS) for prompt in prompts]
     with ThreadPoolExecutor(8) as pool:

@@ -1,4 +1,4 @@
-"""What ships computes side by side in the lanes of one queue, and says there what it says alone."""
+"""Bundled models give the same results in parallel as alone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def ranking(queue: Inference) -> Callable[[str], Any]:
 
 @pytest.mark.models
 @pytest.mark.parametrize("made", [judging, reading, ranking])
-def test_side_by_side_a_model_says_what_it_says_alone(made: Callable[[Inference], Callable[[str], Any]]):
+def test_a_model_gives_the_same_result_in_parallel_as_alone(made: Callable[[Inference], Callable[[str], Any]]):
     asked = made(Inference(cores=2))
     alone = [asked(text) for text in TEXTS]
     with ThreadPoolExecutor(len(TEXTS)) as visitors:

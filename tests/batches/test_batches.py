@@ -20,7 +20,7 @@ from tests.waiting import LONG, until
 
 @pytest.fixture
 def gate() -> Iterator[Gate]:
-    """Holds every run before its first question until the test opens it or ends."""
+    """A gate that holds every run before its first question until the test opens it or ends."""
     gate = Gate("question 1")
     yield gate
     gate.open()
@@ -31,12 +31,12 @@ def lines(number: int) -> list[BatchLine]:
 
 
 def begun(runs: Runs, number: int, **more) -> str:
-    """A batch of so many claims, which has begun."""
+    """Start a batch of `number` claims and return its id."""
     return runs.start_batch(lines(number), RunOptions(), "me", "Mine", **more)
 
 
 def fed_until(runs: Runs, batch_id: str, state: BatchState = BatchState.DONE) -> None:
-    """Feed again and again, as the scheduler does, until the batch is in that state."""
+    """Feed repeatedly, as the scheduler does, until the batch is in that state."""
 
     def reached() -> bool:
         runs.feeder.feed()
@@ -50,21 +50,21 @@ def runs_of(sessions, batch_id: str) -> list[str]:
         return list(session.scalars(select(RunRow.id).where(RunRow.batch == batch_id)))
 
 
-def test_every_claim_comes_to_its_verdict_and_the_batch_is_done(runs_with, sessions):
+def test_every_claim_gets_its_verdict_and_the_batch_is_done(runs_with, sessions):
     runs = runs_with(scripted_container())
-    said = Claim("A claim that somebody made.", "Somebody", "2020-10-31")
-    batch_id = runs.start_batch([BatchLine(said), *lines(11)], RunOptions(), "me", "Mine")
+    original = Claim("A claim that somebody made.", "Somebody", "2020-10-31")
+    batch_id = runs.start_batch([BatchLine(original), *lines(11)], RunOptions(), "me", "Mine")
     fed_until(runs, batch_id)
     claims = runs.batches.claims(batch_id)
-    assert [each.number for each in claims] == list(range(1, 13)) and claims[0].claim == said
+    assert [each.number for each in claims] == list(range(1, 13)) and claims[0].claim == original
     assert {(each.state, each.label, each.confidence) for each in claims} == {("verdict", Label.SUPPORTED, 0.91)}
     assert sorted(each.run_id for each in claims) == sorted(runs_of(sessions, batch_id))
     progress = runs.batches.progress(batch_id)
     assert progress.counts == {"SUPPORTED": 12} and (progress.done, progress.total, progress.failed) == (12, 12, 0)
-    assert runs.report(claims[0].run_id).report.claim == said and runs.report(claims[0].run_id).owner == "me"
+    assert runs.report(claims[0].run_id).report.claim == original and runs.report(claims[0].run_id).owner == "me"
 
 
-def test_a_few_runs_wait_at_a_time_and_two_who_feed_begin_no_claim_twice(runs_with, sessions, gate):
+def test_simultaneous_feeders_queue_a_few_runs_and_start_no_claim_twice(runs_with, sessions, gate):
     one, other = (runs_with(scripted_container(gate=gate), workers=1) for _ in range(2))
     batch_id = begun(one, 20)
     feeders = [threading.Thread(target=runs.feeder.feed) for runs in (one, other) * 4]
@@ -79,7 +79,7 @@ def test_a_few_runs_wait_at_a_time_and_two_who_feed_begin_no_claim_twice(runs_wi
     assert one.batches.progress(batch_id).counts == {"SUPPORTED": 20}
 
 
-def test_small_batches_have_their_turn_beside_a_long_one(runs_with, gate):
+def test_a_short_batch_is_not_held_up_by_a_long_one(runs_with, gate):
     runs = runs_with(scripted_container(gate=gate), workers=1)
     long = runs.batches.create(lines(100), RunOptions(), "me", "Long")
     short = runs.batches.create(lines(3), RunOptions(), "you", "Short")
@@ -88,7 +88,7 @@ def test_small_batches_have_their_turn_beside_a_long_one(runs_with, gate):
     assert runs.batches.progress(long).counts == {"running": MIN_QUEUED - 3, WAITING: 100 - MIN_QUEUED + 3}
 
 
-def test_a_persons_run_is_next_though_a_batch_has_waited_longer_and_turns_nobody_away(runs_with, gate):
+def test_a_batch_neither_delays_nor_blocks_a_persons_run(runs_with, gate):
     runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=1)
     batch_id = begun(runs, 5)
     assert gate.reached.wait(LONG)
@@ -109,7 +109,7 @@ def test_threads_take_peoples_runs_before_those_of_batches():
     assert [each for each in done if each != "first"] == ["person", "another", "batch"]
 
 
-def test_those_who_look_for_free_runs_find_each_queues_own(runs_with, leases_with):
+def test_free_runs_are_found_by_queue(runs_with, leases_with):
     runs = runs_with(scripted_container(), jobs=lambda carry_out, workers: Idle())
     mine = runs.start(Claim("A claim of mine."), RunOptions(), "me")
     batch_id = begun(runs, 1)
@@ -119,7 +119,7 @@ def test_those_who_look_for_free_runs_find_each_queues_own(runs_with, leases_wit
 
 
 class Idle:
-    """Carries nothing out."""
+    """A job runner that carries nothing out."""
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None: ...
 
@@ -131,7 +131,7 @@ class Idle:
     def stop(self, wait: float = 0.0) -> None: ...
 
 
-def test_a_paused_batch_begins_nothing_until_it_goes_on(runs_with):
+def test_a_paused_batch_starts_no_run_until_it_is_resumed(runs_with):
     runs = runs_with(scripted_container())
     batch_id = runs.batches.create(lines(3), RunOptions(), "me", "Mine")
     assert runs.batch_commands.pause(batch_id) and not runs.batch_commands.pause(batch_id)
@@ -141,7 +141,7 @@ def test_a_paused_batch_begins_nothing_until_it_goes_on(runs_with):
     fed_until(runs, batch_id)
 
 
-def test_cancelling_ends_what_goes_on_and_begins_nothing_more(runs_with, gate):
+def test_cancelling_interrupts_running_runs_and_starts_no_more(runs_with, gate):
     runs = runs_with(scripted_container(gate=gate), workers=1)
     batch_id = begun(runs, 20)
     assert gate.reached.wait(LONG)
@@ -152,7 +152,7 @@ def test_cancelling_ends_what_goes_on_and_begins_nothing_more(runs_with, gate):
     assert runs.batch_commands.retry(batch_id) == 0 and not runs.batch_commands.resume(batch_id)
 
 
-def test_what_failed_is_tried_again_with_a_new_run_and_the_rest_stands(runs_with):
+def test_retrying_gives_failed_claims_a_new_run_and_changes_no_others(runs_with):
     runs = runs_with(scripted_container(FAILING, TWO_HOPS), workers=1)
     batch_id = begun(runs, 3)
     fed_until(runs, batch_id)
@@ -166,7 +166,7 @@ def test_what_failed_is_tried_again_with_a_new_run_and_the_rest_stands(runs_with
     assert after[0].run_id != before[0].run_id and after[1:] == before[1:]
 
 
-def test_a_line_that_was_no_claim_is_told_and_never_run(runs_with, sessions):
+def test_an_invalid_line_is_listed_with_its_problem_and_never_run(runs_with, sessions):
     runs = runs_with(scripted_container())
     bad = BatchLine(Claim("?"), "Line 2: The claim is too short.")
     batch_id = runs.start_batch([*lines(1), bad], RunOptions(), "me", "Mine")
@@ -176,7 +176,7 @@ def test_a_line_that_was_no_claim_is_told_and_never_run(runs_with, sessions):
     assert (claim.state, claim.problem, claim.run_id) == (BAD_INPUT, "Line 2: The claim is too short.", None)
 
 
-def test_a_run_that_its_owner_deleted_is_told_as_deleted_and_not_tried_again(runs_with):
+def test_a_deleted_run_is_counted_as_deleted_and_not_retried(runs_with):
     runs = runs_with(scripted_container(FAILING))
     batch_id = begun(runs, 1)
     fed_until(runs, batch_id)
@@ -186,7 +186,7 @@ def test_a_run_that_its_owner_deleted_is_told_as_deleted_and_not_tried_again(run
     assert runs.batch_commands.retry(batch_id) == 0
 
 
-def test_on_a_day_that_is_spent_nothing_begins_and_the_reason_is_told(runs_with):
+def test_after_the_daily_limit_no_run_starts_and_the_reason_is_given(runs_with):
     runs = runs_with(scripted_container(), limits=Limits(day_calls=1), workers=1)
     batch_id = begun(runs, 60)
     until(lambda: runs.feeder.held_up() is not None)
@@ -211,26 +211,26 @@ def test_the_history_lists_no_runs_of_batches(runs_with):
     assert runs.recent("me") == ()
 
 
-def test_the_scheduler_feeds(runs_with):
+def test_the_scheduler_feeds_batches(runs_with):
     runs = runs_with(scripted_container())
     batch_id = runs.batches.create(lines(2), RunOptions(), "me", "Mine")
     runs.serve()
     until(lambda: runs.batches.progress(batch_id).counts == {"SUPPORTED": 2})
 
 
-def test_there_is_no_batch_by_a_name_that_none_has(runs_with):
+def test_an_unknown_batch_is_not_found(runs_with):
     runs = runs_with(scripted_container())
     assert runs.batches.get("nothing") is None and runs.batches.get("\0") is None
     assert not runs.batch_commands.cancel("nothing") and runs.batch_commands.retry("nothing") == 0
 
 
-def test_of_a_long_batch_all_claims_come_in_order(runs_with):
+def test_all_claims_of_a_long_batch_are_returned_in_order(runs_with):
     runs = runs_with(scripted_container())
     batch_id = runs.batches.create(lines(1203), RunOptions(), "me", "Mine")
     assert [each.number for each in runs.batches.all_claims(batch_id)] == list(range(1, 1204))
 
 
-def test_an_old_batch_goes_when_the_last_of_its_runs_has_gone(runs_with):
+def test_an_old_batch_is_removed_once_its_last_run_was_purged(runs_with):
     runs = runs_with(scripted_container())
     kept, going = begun(runs, 1), runs.batches.create(lines(1), RunOptions(), "me", "Going")
     fed_until(runs, kept), runs.batch_commands.pause(going)

@@ -36,7 +36,7 @@ def done(runs) -> str:
 
 @pytest.fixture
 def wait_long(sessions) -> Callable[[], None]:
-    """Let so much time pass that nothing that was deleted can be had back."""
+    """A function that ages all deletions until they can no longer be undone."""
 
     def pass_by() -> None:
         earlier = datetime.now(UTC) - timedelta(seconds=UNDO_SECONDS + 1)
@@ -52,7 +52,7 @@ def count(sessions, row) -> int:
         return session.scalar(select(func.count()).select_from(row))
 
 
-def test_it_is_gone_with_its_runs_and_what_branched_off_one_stays(runs, done):
+def test_a_deleted_batch_is_hidden_with_its_runs_but_not_their_branches(runs, done):
     first, second = (each.run_id for each in runs.batches.claims(done))
     child = runs.branch(first, 2, Question("Where was he born?"), RunOptions(), "me")
     ended(runs, child)
@@ -62,7 +62,7 @@ def test_it_is_gone_with_its_runs_and_what_branched_off_one_stays(runs, done):
     assert runs.batch_commands.retry(done) == 0 and not runs.batch_commands.pause(done)
 
 
-def test_what_goes_on_is_cancelled_first_and_nothing_more_begins(runs_with, sessions):
+def test_deleting_a_running_batch_cancels_it_and_starts_no_more_runs(runs_with, sessions):
     gate = Gate("question 1")
     runs = runs_with(scripted_container(gate=gate), workers=1)
     batch_id = begun(runs, 30)
@@ -78,7 +78,7 @@ def test_what_goes_on_is_cancelled_first_and_nothing_more_begins(runs_with, sess
     assert runs.batches.claims(batch_id)[0].problem == "Its batch was deleted."
 
 
-def test_its_owner_has_it_back_with_the_runs_that_went_with_it(runs, done):
+def test_its_owner_can_restore_a_batch_with_the_runs_deleted_with_it(runs, done):
     first, second = (each.run_id for each in runs.batches.claims(done))
     runs.deletion.delete(first)
     runs.batch_deletion.delete(done)
@@ -90,7 +90,7 @@ def test_its_owner_has_it_back_with_the_runs_that_went_with_it(runs, done):
     assert runs.report(first) is None, "it was deleted by itself"
 
 
-def test_a_run_that_went_with_its_batch_comes_back_with_that_alone(runs, done):
+def test_a_run_deleted_with_its_batch_is_only_restored_with_it(runs, done):
     first, second = (each.run_id for each in runs.batches.claims(done))
     runs.deletion.delete(first)
     assert [each.id for each in runs.deletion.restorable("me")] == [first]
@@ -99,7 +99,7 @@ def test_a_run_that_went_with_its_batch_comes_back_with_that_alone(runs, done):
     assert not runs.deletion.restore(first, "me") and not runs.deletion.restore(second, "me")
 
 
-def test_after_a_while_it_is_gone_for_good_with_its_claims_and_runs(runs, done, sessions, wait_long):
+def test_after_the_undo_period_a_batch_is_purged_with_its_claims_and_runs(runs, done, sessions, wait_long):
     kept = runs.batches.create(lines(3), RunOptions(), "me", "Kept")
     runs.batch_deletion.delete(done)
     runs.batch_deletion.purge(), runs.deletion.purge()
@@ -111,7 +111,7 @@ def test_after_a_while_it_is_gone_for_good_with_its_claims_and_runs(runs, done, 
     assert runs.batches.get(kept) is not None
 
 
-def test_runs_that_were_tried_again_go_with_it(runs_with, sessions):
+def test_deleting_a_batch_deletes_the_runs_of_earlier_attempts(runs_with, sessions):
     runs = runs_with(scripted_container(FAILING), workers=1)
     batch_id = begun(runs, 1)
     fed_until(runs, batch_id)
@@ -122,7 +122,7 @@ def test_runs_that_were_tried_again_go_with_it(runs_with, sessions):
     assert len(failed) == 2 and [runs.report(each) for each in failed] == [None, None]
 
 
-def test_a_sweep_takes_away_some_of_the_runs_of_a_long_batch_and_leaves_the_rest_to_the_next(runs, sessions, wait_long):
+def test_one_sweep_purges_at_most_the_limit_of_a_long_batch(runs, sessions, wait_long):
     rows = [
         {"id": f"run {n}", "owner": "me", "claim": "x", "options": {}, "state": "verdict", "batch": "b"}
         for n in range(PURGE_LIMIT + 1)
@@ -141,12 +141,12 @@ def test_a_form_that_is_sent_again_after_its_batch_was_deleted_makes_another(run
     assert second != first and runs.batches.get(second) is not None
 
 
-def test_there_is_nothing_to_delete_by_a_name_that_no_batch_has(runs):
+def test_an_unknown_batch_is_neither_deleted_nor_restored(runs):
     assert not runs.batch_deletion.delete("nothing") and not runs.batch_deletion.restore("nothing", "me")
     assert not runs.batch_deletion.restore("\0", "me")
 
 
-def test_what_the_operator_purges_takes_the_batches_along_of_which_no_run_is_left(runs, done):
+def test_purging_runs_removes_finished_batches_without_runs(runs, done):
     app = Flask("test")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
     cli.runs.register(app)

@@ -40,16 +40,16 @@ BARE = Claim("The moon is made of rock.")
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_claims_come_with_speaker_and_date_whatever_the_form(name, sent, mark):
+def test_claims_are_read_with_speaker_and_date_from_every_format(name, sent, mark):
     assert read_claims((mark + sent).encode(), name) == (BatchLine(WHOLE), BatchLine(BARE))
 
 
-def test_pasted_text_has_one_claim_a_line_and_the_same_claim_may_come_twice():
+def test_pasted_text_has_one_claim_per_line_and_may_repeat_claims():
     sent = b"The moon is made of rock.\r\n\r\n  The moon is made of rock.  \n"
     assert read_claims(sent) == (BatchLine(BARE), BatchLine(BARE))
 
 
-def test_a_bad_line_is_told_by_its_number_and_the_others_stand():
+def test_a_bad_line_is_reported_by_number_and_the_others_are_kept():
     sent = b"claim,speaker,date\nThe moon is made of rock.\n?,,\n\nThe sea is wet.,Me,tomorrow\n"
     good, short, undated = read_claims(sent)
     assert good == BatchLine(BARE)
@@ -57,7 +57,7 @@ def test_a_bad_line_is_told_by_its_number_and_the_others_stand():
     assert undated.problem.startswith("Line 5: Please write the date of the claim like 2020-10-31")
 
 
-def test_lines_of_json_that_are_no_claims_are_told():
+def test_json_lines_that_are_not_claims_are_reported():
     sent = b'{"claim": "The moon is made of rock."}\n[1]\n{"claim": 5}\n{\n{"claim": "a\\ud800\\u0000b"}\n{}'
     problems = [line.problem for line in read_claims(sent, "a.jsonl")]
     assert problems == [
@@ -70,7 +70,7 @@ def test_lines_of_json_that_are_no_claims_are_told():
     ]
 
 
-def test_what_stands_in_a_bad_line_can_be_stored():
+def test_the_text_of_a_bad_line_can_be_stored():
     *_, bad = read_claims(b'{"claim": "The moon is made of rock."}\n{"claim": "' + b"\\u0000\\ud800x" * 400 + b'"}')
     assert len(bad.claim.text) == MAX_CLAIM_LENGTH and "\0" not in bad.claim.text and bad.claim.text.encode()
 
@@ -93,13 +93,13 @@ def test_what_stands_in_a_bad_line_can_be_stored():
         (b"x" * (MAX_BYTES + 1), "", TOO_LARGE),
     ],
 )
-def test_a_file_that_cannot_be_taken_says_why_in_one_sentence(sent, name, message):
+def test_an_unusable_file_is_refused_with_the_reason_in_one_sentence(sent, name, message):
     with pytest.raises(InvalidInput) as caught:
         read_claims(sent, name)
     assert str(caught.value) == message and caught.value.field == "claims"
 
 
-def test_as_many_claims_as_may_be_are_read():
+def test_the_maximum_number_of_claims_is_read():
     assert len(read_claims(b"Yes!\n" * MAX_CLAIMS)) == MAX_CLAIMS
 
 
@@ -126,7 +126,7 @@ def test_results_in_csv_have_every_column_and_no_formula():
 
 
 @pytest.mark.parametrize("first", "=+-@\t\r")
-def test_whatever_begins_a_formula_is_made_text(first):
+def test_cells_that_begin_like_a_formula_are_escaped(first):
     *_, record = as_csv([BatchClaim(1, Claim(f"{first}1"), "waiting")], address)
     assert next(csv.reader(io.StringIO(record, newline="")))[1] == f"'{first}1"
 

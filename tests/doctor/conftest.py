@@ -1,4 +1,4 @@
-"""An instance folder to look at."""
+"""Settings for the doctor to check."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from app.config.settings import Settings
 
 @pytest.fixture
 def settings(tmp_path) -> Settings:
-    """An instance folder of its own, with nothing in it."""
+    """Settings with an empty instance folder."""
     (tmp_path / "instance").mkdir()
     return Settings(instance=tmp_path / "instance")

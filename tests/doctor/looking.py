@@ -1,4 +1,4 @@
-"""What a check finds, in a form that is short to compare."""
+"""Run a check and return its findings in a form that is short to compare."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ SOUND, WARNED, BROKEN = State.OK, State.WARNING, State.PROBLEM
 
 
 def found(check: Callable, *arguments) -> list[tuple[State, str]]:
-    """State and words (the mend included) of all that a check finds."""
+    """Return the state and the text (message and fix) of each finding of a check."""
     return [(each.state, f"{each.message} {each.fix}") for each in check(*arguments)]
 
 
 def the_one(check: Callable, *arguments) -> tuple[State, str]:
-    """The same of a check that finds one thing."""
+    """Return the state and the text of the only finding of a check."""
     (only,) = found(check, *arguments)
     return only
 

@@ -1,4 +1,4 @@
-"""`doctor` as it is called: every check caught on its own, and an exit code that says whether there is a problem."""
+"""The `doctor` command: a check that fails hides no other, and the exit code says whether there is a problem."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.doctor.looking import BROKEN, SOUND
 from tests.waiting import LONG
 
 
-def test_a_check_that_breaks_hides_no_other():
+def test_a_check_that_raises_does_not_hide_the_others():
     def broken(settings):
         raise RuntimeError("out of order\nwith a second line")
 
@@ -26,7 +26,7 @@ def test_a_check_that_breaks_hides_no_other():
     assert "RuntimeError, out of order" in findings[0].message and "second" not in findings[0].message
 
 
-def test_findings_are_lines_with_the_mend_below_and_the_sum_at_the_end():
+def test_each_finding_is_a_line_with_its_fix_below_and_totals_at_the_end():
     message = list(lines([ok("one", "fine"), warning("two", "so so", "do this"), problem("three", "bad", "do that")]))
     assert [line.split()[0] for line in message] == ["ok", "warning", "Fix:", "problem", "Fix:", "Problems:"]
     assert message[-1] == "Problems: 1. Warnings: 1."
@@ -34,7 +34,7 @@ def test_findings_are_lines_with_the_mend_below_and_the_sum_at_the_end():
 
 @pytest.fixture
 def doctor(settings):
-    """Runs a doctor in a process of its own, in the broken or sound surroundings that a test makes."""
+    """A function that runs the doctor in a separate process with the given environment."""
 
     def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
         given = {**os.environ, "INSTANCE": str(settings.instance), "LOG_LEVEL": "INFO", **environment}
@@ -44,7 +44,7 @@ def doctor(settings):
     return run
 
 
-def test_where_nearly_everything_is_broken_doctor_still_names_it_all(doctor, settings):
+def test_the_doctor_names_every_problem_when_nearly_everything_is_broken(doctor, settings):
     (settings.instance / "secret_key").mkdir()
     (settings.instance / "hopcheck.sqlite3").write_bytes(b"junk" * 1000)
     with socket.create_server(("127.0.0.1", 0)) as mute:
@@ -65,19 +65,19 @@ def test_json_is_a_list_of_findings(doctor):
     assert {name for name, _ in CHECKS} >= {"Python", "database"} <= {finding.name for finding in findings}
 
 
-def test_without_flask_the_same_is_found(doctor):
+def test_the_doctor_can_be_run_as_a_module_without_the_flask_command(doctor):
     done = doctor(sys.executable, "-m", "app.doctor")
     assert done.returncode == 1
     assert "hopcheck.sqlite3 is not there" in done.stdout
 
 
-def test_a_setting_that_cannot_be_ends_it_with_one_line(doctor):
+def test_an_invalid_setting_ends_the_doctor_with_one_line(doctor):
     done = doctor(PORT="eighty")
     assert done.returncode == 1
     assert done.stderr == "Hopcheck cannot start: PORT must be a whole number from 1 to 65535.\n"
 
 
-def test_a_models_file_that_cannot_be_used_ends_it_with_one_line_and_is_named_without_flask(doctor, tmp_path):
+def test_an_invalid_models_file_ends_the_command_with_one_line_and_is_named_by_the_module(doctor, tmp_path):
     (tmp_path / "models.toml").write_text("[[model]\n")
     done = doctor(MODELS_FILE=str(tmp_path / "models.toml"))
     assert done.returncode == 1
@@ -89,7 +89,7 @@ def test_a_models_file_that_cannot_be_used_ends_it_with_one_line_and_is_named_wi
 WITHOUT = "import runpy, sys; sys.modules.update(flask=None, flask_sqlalchemy=None, torch=None, safetensors=None); "
 
 
-def test_with_packages_that_cannot_be_imported_the_rest_is_still_found(doctor):
+def test_packages_that_cannot_be_imported_do_not_prevent_the_other_checks(doctor):
     done = doctor(sys.executable, "-c", WITHOUT + "runpy.run_module('app.doctor', run_name='__main__')")
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert "It could not be looked at: ModuleNotFoundError" in done.stdout

@@ -1,4 +1,4 @@
-"""What the doctor says of Redis and of workers."""
+"""Findings of the doctor about Redis and workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.redis_server import running
 from tests.waiting import until
 
 
-def test_without_a_redis_nothing_is_missing():
+def test_a_site_without_redis_has_no_problem():
     assert the_one(machine.workers, Settings())[0] is SOUND
 
 
@@ -21,7 +21,7 @@ def test_a_redis_that_does_not_answer_is_a_problem():
     assert has(found(machine.workers, settings), BROKEN, "Redis does not answer (ConnectionError)")
 
 
-def test_workers_that_answer_are_named_and_none_is_a_warning():
+def test_answering_workers_are_named_and_having_none_is_a_warning():
     with running() as server:
         settings = Settings(redis_url=server.url)
         # The doctor waits a second for Redis, and a few for workers: on a busy machine that may be too short.

@@ -1,4 +1,4 @@
-"""What the doctor says of the settings, the instance folder, the signing key and the database."""
+"""Findings of the doctor about the settings, the instance folder, the signing key and the database."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def migrated(settings) -> Path:
     return settings.instance / "hopcheck.sqlite3"
 
 
-def test_settings_are_told_and_secrets_are_not(tmp_path):
+def test_settings_are_listed_without_secret_values(tmp_path):
     state, message = the_one(storage.settings_found, Settings(port=9000, openai_api_key="sk-much-too-secret"), tmp_path)
     assert state is SOUND and "PORT=9000" in message and "OPENAI_API_KEY (not shown)" in message
     assert "secret" not in message
     assert "all as by default" in the_one(storage.settings_found, Settings(), tmp_path)[1]
 
 
-def test_a_name_in_the_env_file_that_nobody_reads_is_named_with_what_was_meant(tmp_path):
+def test_an_unknown_name_in_the_env_file_is_reported_with_a_suggestion(tmp_path):
     (tmp_path / ".env").write_text("PROT=9000\nPORT=9000\n")
     assert has(found(storage.settings_found, Settings(), tmp_path), WARNED, "PROT is no setting Write PORT")
 
 
-def test_a_secret_in_an_env_file_that_others_can_read_is_named(tmp_path):
+def test_a_secret_in_an_env_file_that_others_can_read_is_reported(tmp_path):
     (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-much-too-secret\n")
     (tmp_path / ".env").chmod(0o644)
     message = found(storage.settings_found, Settings(), tmp_path)
@@ -47,25 +47,25 @@ def test_a_secret_in_an_env_file_that_others_can_read_is_named(tmp_path):
     assert len(found(storage.settings_found, Settings(), tmp_path)) == 1
 
 
-def test_an_instance_folder_that_is_there_and_has_room_is_well(settings, monkeypatch):
+def test_an_existing_instance_folder_with_free_space_is_ok(settings, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2**40, 0, 2**40))
     assert [state for state, _ in found(storage.instance, settings)] == [SOUND, SOUND]
 
 
 @pytest.mark.parametrize("free, state", [(2**20, BROKEN), (2**29, WARNED)])
-def test_a_disk_that_is_nearly_full_is_named(settings, monkeypatch, free, state):
+def test_a_nearly_full_disk_is_reported(settings, monkeypatch, free, state):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2**40, 2**40 - free, free))
     assert has(found(storage.instance, settings), state, "free for")
 
 
-def test_an_instance_folder_that_is_not_there_or_cannot_be_written_is_a_problem(tmp_path):
+def test_a_missing_or_read_only_instance_folder_is_a_problem(tmp_path):
     assert the_one(storage.instance, Settings(instance=tmp_path / "no"))[0] is BROKEN
-    # Nobody can make a file in /proc, not even root.
+    # Not even root can make a file in /proc.
     state, message = the_one(storage.instance, Settings(instance=Path("/proc/self")))
     assert state is BROKEN and "cannot be written" in message
 
 
-def test_a_signing_key_that_its_owner_alone_reads_is_well(settings):
+def test_a_signing_key_that_only_its_owner_can_read_is_ok(settings):
     assert "the first start makes one" in the_one(storage.signing_key, settings)[1]
     settings.signing_key()
     assert the_one(storage.signing_key, settings)[0] is SOUND
@@ -73,7 +73,7 @@ def test_a_signing_key_that_its_owner_alone_reads_is_well(settings):
     assert the_one(storage.signing_key, replace(settings, secret_key="short"))[0] is WARNED
 
 
-def test_a_signing_key_that_others_read_or_that_is_damaged_is_a_problem(settings):
+def test_a_damaged_signing_key_or_one_that_others_can_read_is_a_problem(settings):
     settings.signing_key()
     path = settings.instance / "secret_key"
     path.chmod(0o644)
@@ -86,11 +86,11 @@ def test_a_signing_key_that_others_read_or_that_is_damaged_is_a_problem(settings
     assert "neither read nor made" in the_one(storage.signing_key, settings)[1]
 
 
-def test_a_migrated_database_is_well(settings, migrated):
+def test_a_migrated_database_is_ok(settings, migrated):
     assert the_one(storage.database, settings)[0] is SOUND
 
 
-def test_a_database_that_is_not_there_is_not_made_by_looking(settings):
+def test_a_missing_database_is_reported_and_not_created(settings):
     state, message = the_one(storage.database, settings)
     assert state is BROKEN and "is not there" in message and "make setup" in message
     assert list(settings.instance.iterdir()) == []
@@ -103,20 +103,20 @@ def test_a_database_of_another_version_names_the_command(settings, migrated):
     assert state is BROKEN and "at version 0001" in message and "flask --app app db upgrade" in message
 
 
-def test_a_database_that_was_never_migrated_names_the_command(settings, migrated):
+def test_a_database_that_was_never_migrated_is_reported(settings, migrated):
     with sqlite3.connect(migrated) as database:
         database.execute("drop table alembic_version")
     assert "at version none" in the_one(storage.database, settings)[1]
 
 
-def test_a_locked_database_is_named(settings, migrated):
+def test_a_locked_database_is_reported(settings, migrated):
     other = sqlite3.connect(migrated, isolation_level=None)
     other.execute("begin immediate")
     assert has(found(storage.database, settings), BROKEN, "Another program holds it locked")
     other.close()
 
 
-def test_a_damaged_database_is_named(settings, migrated):
+def test_a_damaged_database_is_reported(settings, migrated):
     with sqlite3.connect(migrated) as database:
         database.executescript("pragma wal_checkpoint(truncate)")
         (root,) = database.execute(
@@ -130,7 +130,7 @@ def test_a_damaged_database_is_named(settings, migrated):
     assert any(state is BROKEN and "damaged" in message for state, message in found(storage.database, settings))
 
 
-def test_a_file_that_is_no_database_and_a_kind_of_database_that_nobody_knows_are_named(settings):
+def test_a_file_that_is_not_a_database_and_an_unknown_database_type_are_reported(settings):
     (settings.instance / "hopcheck.sqlite3").write_bytes(b"not a database at all" * 300)
     assert "is no database" in the_one(storage.database, settings)[1]
     state, message = the_one(storage.database, replace(settings, database_url="nosuchdatabase://user:hush@host/name"))

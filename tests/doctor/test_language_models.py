@@ -1,4 +1,4 @@
-"""What the doctor says of language models: nobody is called unless it is asked for, and no key is ever shown."""
+"""Findings of the doctor about language models: no model is called unless requested, and no key is shown."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ def to(server: OpenAIServer) -> Settings:
     return Settings(openai_api_key=KEY, openai_base_url=server.url, openai_model="tiny")
 
 
-def test_without_any_nothing_is_missing_unless_a_preset_needs_one():
+def test_having_no_language_model_is_a_problem_only_if_the_preset_needs_one():
     assert the_one(components.language_models, Settings())[0] is SOUND
     state, message = the_one(components.language_models, Settings(preset="prompted"))
     assert state is BROKEN and "Set OPENAI_API_KEY and OPENAI_MODEL" in message
 
 
-def test_one_that_is_set_up_is_named_with_its_host_and_not_called():
+def test_a_configured_model_is_named_with_its_host_and_not_called():
     with OpenAIServer(lambda asked: Reply("yes")) as server:
         state, message = the_one(components.language_models, to(server))
         assert state is SOUND and "tiny at 127.0.0.1" in message and KEY not in message
         assert server.asked == []
 
 
-def test_one_without_its_key_names_the_setting():
+def test_a_model_without_its_key_is_reported_with_the_setting():
     state, message = the_one(components.language_models, Settings(openai_model="gpt-something"))
     assert state is BROKEN and "OPENAI_API_KEY" in message
 
 
-def test_online_one_that_answers_is_well_and_one_that_refuses_is_named():
+def test_the_online_check_accepts_a_model_that_answers_and_reports_one_that_refuses():
     with OpenAIServer(lambda asked: Reply("yes")) as server:
         assert the_one(components.language_models_online, to(server))[0] is SOUND
         assert len(server.asked) == 1
@@ -43,7 +43,7 @@ def test_online_one_that_answers_is_well_and_one_that_refuses_is_named():
         assert state is BROKEN and KEY not in message
 
 
-def test_a_models_file_that_is_broken_is_named_by_the_check(tmp_path: Path):
+def test_the_check_reports_a_broken_models_file(tmp_path: Path):
     from app.doctor.findings import run_checks
 
     (tmp_path / "models.toml").write_text("[[model]\n")

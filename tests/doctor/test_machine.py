@@ -1,4 +1,4 @@
-"""What the doctor says of the machine and of what is installed on it."""
+"""Findings of the doctor about the machine and the installed packages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_this_python_is_new_enough():
     assert the_one(machine.python, Settings())[0] is SOUND
 
 
-def test_a_python_that_is_too_old_is_named(monkeypatch):
+def test_a_python_that_is_too_old_is_reported(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 10, 4, "final", 0))
     assert the_one(machine.python, Settings()) == (
         BROKEN,
@@ -33,11 +33,11 @@ def test_a_python_that_is_too_old_is_named(monkeypatch):
     )
 
 
-def test_what_is_installed_is_what_is_pinned():
+def test_the_installed_packages_are_the_pinned_ones():
     assert [state for state, _ in found(machine.packages, Settings())] == [SOUND, SOUND]
 
 
-def test_a_package_that_is_missing_and_one_of_another_version_are_named(tmp_path):
+def test_missing_packages_and_other_versions_are_reported(tmp_path):
     (tmp_path / "requirements.txt").write_text("# a comment\nnot-there-at-all==1.0\npytest==0.1\n")
     (tmp_path / "requirements-models.txt").write_text("")
     message = found(machine.packages, Settings(), tmp_path)
@@ -46,7 +46,7 @@ def test_a_package_that_is_missing_and_one_of_another_version_are_named(tmp_path
 
 
 @pytest.mark.parametrize("gib, state", [(1, BROKEN), (3, WARNED), (5, SOUND)])
-def test_a_containers_limit_counts_as_its_memory(tmp_path, monkeypatch, gib, state):
+def test_a_containers_memory_limit_counts_as_its_memory(tmp_path, monkeypatch, gib, state):
     (tmp_path / "memory.max").write_text(f"{gib * machine.GIB}\n")
     monkeypatch.setattr(machine, "_MEMORY_LIMIT", tmp_path / "memory.max")
     monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**23}.__getitem__)
@@ -54,7 +54,7 @@ def test_a_containers_limit_counts_as_its_memory(tmp_path, monkeypatch, gib, sta
     assert f"{gib}.0 GiB" in the_one(machine.memory, Settings())[1]
 
 
-def test_cores_are_counted_and_too_many_threads_are_named(monkeypatch):
+def test_cores_are_counted_and_too_many_threads_are_reported(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1}, raising=False)
     assert the_one(machine.cores, Settings())[0] is SOUND
     assert "Set TORCH_THREADS=2" in the_one(machine.cores, Settings(torch_threads=4))[1]
@@ -62,7 +62,7 @@ def test_cores_are_counted_and_too_many_threads_are_named(monkeypatch):
     assert the_one(machine.cores, Settings())[0] is WARNED
 
 
-def test_a_clock_that_is_behind_these_files_is_wrong(monkeypatch):
+def test_a_clock_earlier_than_the_source_files_is_a_problem(monkeypatch):
     assert the_one(machine.clock, Settings())[0] is SOUND
     monkeypatch.setattr(machine.time, "time", lambda: 1000.0)
     assert the_one(machine.clock, Settings())[0] is BROKEN
@@ -77,7 +77,7 @@ def listening(server) -> Iterator[int]:
     server.server_close()
 
 
-def test_a_free_port_and_one_where_hopcheck_listens_are_well(settings):
+def test_a_free_port_and_one_where_hopcheck_listens_are_ok(settings):
     with listening(make_server("127.0.0.1", 0, create_app(settings, scripted_container()), threaded=True)) as port:
         assert the_one(machine.port, replace(settings, port=port)) == (
             SOUND,
@@ -87,7 +87,7 @@ def test_a_free_port_and_one_where_hopcheck_listens_are_well(settings):
 
 
 def unused_port() -> int:
-    """Below those that the system hands out by itself, so that no other test gets it meanwhile."""
+    """Return a free port below the ephemeral range, so that no other test gets it meanwhile."""
     for port in range(21_000, 21_100):
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
@@ -95,7 +95,7 @@ def unused_port() -> int:
     raise AssertionError("a hundred ports are taken")
 
 
-def test_a_port_that_another_program_has_is_a_problem_and_says_what_kind_of_thing_it_is(settings):
+def test_a_port_taken_by_another_program_is_a_problem_and_the_program_is_described(settings):
     with listening(http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)) as port:
         state, message = the_one(machine.port, replace(settings, port=port))
         assert state is BROKEN and "taken by another web server" in message and f"make run PORT={port + 1}" in message
@@ -108,7 +108,7 @@ def test_the_packaged_java_starts():
     assert the_one(machine.java, Settings())[0] is SOUND
 
 
-def test_a_java_home_that_holds_none_is_named_and_does_no_harm(tmp_path):
+def test_a_java_home_without_java_is_a_warning(tmp_path):
     state, message = the_one(machine.java, Settings(java_home=tmp_path))
     assert state is WARNED and f"JAVA_HOME={tmp_path} holds no Java" in message
 

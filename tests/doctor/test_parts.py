@@ -1,4 +1,4 @@
-"""What the doctor says of the corpora and of the model files."""
+"""Findings of the doctor about the corpora and the model files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.doctor.looking import BROKEN, SOUND, WARNED, found, has, the_one
 
 @pytest.fixture
 def indexed(settings) -> Settings:
-    """Settings whose one corpus has a whole index (of bytes that mean nothing to Lucene)."""
+    """Settings whose only corpus has a complete index (of arbitrary bytes)."""
     folder = settings.instance / "corpora" / "made-up"
     (folder / "index-1").mkdir(parents=True)
     (folder / "index-1" / "segment").write_bytes(b"0123456789" * 100)
@@ -33,11 +33,11 @@ def indexed(settings) -> Settings:
     return replace(settings, corpora=("made-up",))
 
 
-def test_a_whole_index_is_well(indexed):
+def test_a_complete_index_is_ok(indexed):
     assert the_one(components.corpora, indexed) == (SOUND, "12 passages, whole ")
 
 
-def test_an_index_that_is_missing_or_damaged_names_the_command(settings, indexed):
+def test_a_missing_or_damaged_index_is_a_problem(settings, indexed):
     assert the_one(components.corpora, settings) == (BROKEN, "The index of the corpus vital is missing make corpus")
     segment = indexed.instance / "corpora" / "made-up" / "index-1" / "segment"
     segment.write_bytes(b"1123456789" * 100)
@@ -46,12 +46,12 @@ def test_an_index_that_is_missing_or_damaged_names_the_command(settings, indexed
 
 
 @pytest.mark.models
-def test_the_models_that_install_are_whole():
+def test_the_installed_models_are_complete():
     for check in (components.question_model, components.reranker):
         assert the_one(check, Settings())[0] is SOUND
 
 
-def test_a_question_model_that_is_cut_off_is_a_problem_and_a_whole_one_is_none(tmp_path):
+def test_a_truncated_question_model_is_a_problem_and_a_complete_one_is_not(tmp_path):
     own = tmp_path / "own.gguf"
     writer = GGUFWriter(own, "llama")
     writer.add_tensor("weight", numpy.ones((64, 64), numpy.float32))
@@ -68,18 +68,18 @@ def test_a_question_model_that_is_cut_off_is_a_problem_and_a_whole_one_is_none(t
     assert "missing" in the_one(components.question_model, Settings(question_model=tmp_path / "no.gguf"))[1]
 
 
-def test_a_base_that_is_not_unpacked_is_a_problem(settings):
+def test_a_missing_base_model_is_a_problem(settings):
     assert the_one(components.base_model, settings)[0] is BROKEN
 
 
-def test_a_base_whose_bytes_a_disk_has_changed_is_a_problem_and_the_mend_takes_it_away(settings):
+def test_a_base_model_with_changed_bytes_is_a_problem_and_the_fix_deletes_it(settings):
     folder = base_model_folder(settings)
     folder.mkdir(parents=True)
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         (folder / name).write_text("{}")
     write_checksums(folder)
     assert the_one(components.base_model, settings)[0] is SOUND
-    (folder / CHECKSUMS_FILE).write_text(f"{'0' * 64}  model.safetensors\n")  # as if the bytes were others
+    (folder / CHECKSUMS_FILE).write_text(f"{'0' * 64}  model.safetensors\n")  # as if the bytes had changed
     later = (folder / CHECKSUMS_FILE).stat().st_mtime + 60
     os.utime(folder / CHECKSUMS_FILE, (later, later))
     state, message = the_one(components.base_model, settings)
@@ -88,18 +88,18 @@ def test_a_base_whose_bytes_a_disk_has_changed_is_a_problem_and_the_mend_takes_i
 
 @pytest.fixture
 def copied(tmp_path) -> Path:
-    """The models that ship, as a copy that may be broken; git knows nothing of it."""
+    """A copy of the packaged models that a test may damage, outside any git checkout."""
     return shutil.copytree(components.SHIPPED, tmp_path / "models")
 
 
-def test_the_models_that_ship_are_whole(copied):
+def test_the_packaged_models_are_complete(copied):
     assert [state for state, _ in found(components.shipped_models, Settings(), copied)] == [SOUND, SOUND, SOUND]
 
 
 @pytest.mark.parametrize(
     "name", ["judge/adapter_model.safetensors", "reader/model.safetensors", "selector/weights.safetensors"]
 )
-def test_weights_that_are_cut_off_or_gone_name_the_command(copied, name):
+def test_truncated_or_missing_weights_are_reported(copied, name):
     content = (copied / name).read_bytes()
     (copied / name).write_bytes(content[: len(content) // 2])
     message = found(components.shipped_models, Settings(), copied)
@@ -109,12 +109,12 @@ def test_weights_that_are_cut_off_or_gone_name_the_command(copied, name):
 
 
 @pytest.mark.parametrize("name", ["judge/calibration.json", "reader/tokenizer.json"])
-def test_a_damaged_file_beside_the_weights_is_named(copied, name):
+def test_a_damaged_file_beside_the_weights_is_reported(copied, name):
     (copied / name).write_text("{")
     assert has(found(components.shipped_models, Settings(), copied), BROKEN, f"{name} is damaged")
 
 
-def test_weights_that_are_not_the_committed_ones_are_named(copied):
+def test_weights_that_differ_from_the_committed_ones_are_reported(copied):
     def git(*arguments: str) -> None:
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=copied, check=True)
 

@@ -1,4 +1,4 @@
-"""A call whose reply is stored is not made again, and a call that failed stores nothing."""
+"""A call with a stored reply is not repeated, and a failed call stores nothing."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_a_stored_reply_is_computed_once_and_counted_as_cached():
     assert said == [TokensUsed(Usage(cached=1))]
 
 
-def test_a_reply_of_a_farther_store_is_put_in_the_nearer_one():
+def test_a_reply_from_a_later_store_is_copied_to_the_earlier_one():
     near, far = MemoryStore(), MemoryStore()
     far.put(CALL, "a")
     with use_stores(near, far):
@@ -31,7 +31,7 @@ def test_a_reply_of_a_farther_store_is_put_in_the_nearer_one():
     assert near.get(CALL) == "a"
 
 
-def test_a_call_that_failed_is_made_again():
+def test_a_failed_call_is_made_again():
     store = MemoryStore()
 
     def fail():
@@ -42,11 +42,11 @@ def test_a_call_that_failed_is_made_again():
     assert store.get(CALL) is None
 
 
-def test_half_a_character_in_a_request_is_no_reason_to_fail():
+def test_a_lone_surrogate_in_a_request_is_accepted():
     assert Call("a model", {"prompt": "\ud83d"}).key != Call("a model", {"prompt": "\ud83e"}).key
 
 
-def test_the_key_is_the_whole_request_and_not_its_order():
+def test_the_key_covers_the_whole_request_regardless_of_order():
     same = Call("a model", {"stop": ["\n"], "prompt": "Who wrote Hamlet?"})
     assert same.key == CALL.key
     others = [Call("another model", CALL.request), Call("a model", {**CALL.request, "seed": 1})]

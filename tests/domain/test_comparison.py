@@ -1,4 +1,4 @@
-"""Runs of one claim beside each other: which hops share a row, in what order rows stand, which pages are shared."""
+"""Comparing runs of one claim: hops that share a row, the order of rows, and shared pages."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ CLAIM = Claim("Hamlet's author was born in England.")
 
 
 def asked(*questions: str) -> Report:
-    """A run that asked these, in this order."""
+    """Return a run that asked these questions, in this order."""
     hops = tuple(Hop(number, Question(text)) for number, text in enumerate(questions, 1))
     return Report(CLAIM, RunOptions(), hops)
 
 
 def answered(*answers: Answer | None) -> Report:
-    """A run whose hops have these answers."""
+    """Return a run whose hops have these answers."""
     hops = tuple(Hop(number, Question(f"Question {number}?"), each) for number, each in enumerate(answers, 1))
     return Report(CLAIM, RunOptions(), hops)
 
 
 def table(*reports: Report) -> list[tuple[str, ...]]:
-    """The rows as texts: a question, then the number of each run's hop, "-" for none."""
+    """Return the rows as texts: a question, then the hop number in each run, "-" for none."""
     return [
         (row.question, *("-" if hop is None else str(hop.number) for hop in row.hops)) for row in rows(list(reports))
     ]
 
 
-def test_the_same_question_stands_in_one_row_whatever_its_number():
+def test_the_same_question_is_one_row_whatever_its_hop_number():
     found = table(asked("Who wrote Hamlet?", "Where was he born?"), asked("Is it a play?", "Who wrote Hamlet?"))
     assert ("Who wrote Hamlet?", "1", "2") in found and len(found) == 3
 
@@ -51,11 +51,11 @@ def test_the_same_question_stands_in_one_row_whatever_its_number():
         ("?", "!", False),
     ],
 )
-def test_questions_are_the_same_when_one_says_little_more_than_the_other(one, other, shared):
+def test_questions_that_differ_little_share_a_row(one, other, shared):
     assert (len(table(asked(one), asked(other))) == 1) is shared
 
 
-def test_the_same_words_are_looked_for_before_similar_ones():
+def test_identical_questions_are_matched_before_similar_ones():
     found = table(
         asked("Where was William Shakespeare born?", "Where was Shakespeare born?"),
         asked("Where was Shakespeare born?"),
@@ -67,22 +67,22 @@ def test_a_question_asked_twice_in_a_run_takes_two_rows():
     assert table(asked("Who?", "Who?"), asked("Who?")) == [("Who?", "1", "1"), ("Who?", "2", "-")]
 
 
-def test_a_hop_that_could_ask_nothing_has_a_row_of_its_own():
+def test_a_hop_without_a_question_has_a_row_of_its_own():
     assert table(asked(""), asked("")) == [("", "1", "-"), ("", "-", "1")]
 
 
-def test_rows_keep_to_the_order_of_every_run():
+def test_rows_keep_the_order_of_every_run():
     one, other = asked("What is A?", "What is B?", "What is C?"), asked("Why is X?", "What is A?", "What is C?")
     assert [row[1:] for row in table(one, other)] == [("-", "1"), ("1", "2"), ("2", "-"), ("3", "3")]
 
 
-def test_where_two_runs_disagree_on_the_order_every_row_is_there_once():
+def test_each_row_occurs_once_when_runs_disagree_on_the_order():
     one, other = asked("What is A?", "What is B?"), asked("What is B?", "What is A?")
     assert table(one, other) == [("What is A?", "1", "2"), ("What is B?", "2", "1")]
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefg"), max_size=6), min_size=2, max_size=4))
-def test_no_hop_is_lost_and_none_stands_twice(letters):
+def test_every_hop_occurs_exactly_once(letters):
     reports = [asked(*(f"What is {each}?" for each in run)) for run in letters]
     found = rows(reports)
     for column, report in enumerate(reports):
@@ -90,7 +90,7 @@ def test_no_hop_is_lost_and_none_stands_twice(letters):
         assert sorted(standing, key=lambda hop: hop.number) == list(report.hops)
 
 
-def test_a_page_that_both_cite_comes_first_and_says_in_which_hops():
+def test_pages_cited_by_both_come_first_with_their_hops():
     shared, alone = answer("Kyd", "Kyd wrote."), answer("1564", "In 1564.", "Stratford")
     found = pages([answered(alone, shared), answered(shared)])
     assert [(page.passage.title, [use.cited for use in page.uses]) for page in found[:2]] == [
@@ -100,23 +100,23 @@ def test_a_page_that_both_cite_comes_first_and_says_in_which_hops():
     assert (found[0].cited_in, found[0].alike) == (2, True)
 
 
-def test_two_passages_of_one_page_are_one_page_and_said_to_differ():
+def test_different_passages_of_one_page_are_one_page_marked_as_different():
     (page, *_) = pages([answered(answer("Kyd", "Kyd wrote.")), answered(answer("1600", "It is of 1600."))])
     assert (page.passage.title, page.cited_in, page.alike) == ("Hamlet", 2, False)
 
 
-def test_a_page_that_was_only_looked_at_is_read_and_not_cited():
+def test_a_page_that_was_only_retrieved_is_listed_as_read():
     found = {page.passage.title: page for page in pages([answered(answer("Kyd"), answer("1600")), answered(None)])}
     assert (found["Denmark"].uses[0].cited, found["Denmark"].uses[0].read) == ((), (1, 2))
     assert (found["Denmark"].met_in, found["Denmark"].cited_in) == (1, 0)
 
 
-def test_a_page_without_an_address_is_known_by_title_and_source():
+def test_a_page_without_a_url_is_identified_by_title_and_source():
     bare = replace(passage("One.", "Notes"), url=None)
     found = pages([answered(Answer("One", Span(bare, 0, 3))), answered(Answer(None, None, (bare,)))])
     assert [page.met_in for page in found] == [2]
 
 
-def test_what_a_model_recited_is_no_source():
+def test_recited_text_is_not_a_source():
     recited = replace(passage("Kyd wrote."), origin=Origin.RECITED)
     assert pages([answered(Answer("Kyd", Span(recited, 0, 3), (recited,)))]) == ()

@@ -1,4 +1,4 @@
-"""The small parts of the heart, and the promise that it needs nothing but the standard library."""
+"""Small parts of the domain, and that it needs only the standard library."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_domain_and_strategies_import_without_any_package_installed():
     assert "app.strategies.question_guided" in done.stdout
 
 
-def test_whoever_listens_hears_phases_and_costs_in_order():
+def test_a_listener_gets_phases_and_costs_in_order():
     heard = []
     with progress.listening(heard.append):
         progress.entered("searching")
@@ -42,7 +42,7 @@ def test_whoever_listens_hears_phases_and_costs_in_order():
     assert heard == [PhaseEntered("searching"), TokensUsed(Usage(1, 10, 2))]
 
 
-def test_with_nobody_listening_nothing_happens():
+def test_without_a_listener_reporting_does_nothing():
     heard = []
     with progress.listening(heard.append):
         pass
@@ -51,7 +51,7 @@ def test_with_nobody_listening_nothing_happens():
     assert heard == []
 
 
-def test_the_inner_listener_hears_alone_and_then_the_outer_one_again():
+def test_an_inner_listener_replaces_the_outer_one_until_it_ends():
     outer, inner = [], []
     with progress.listening(outer.append):
         with progress.listening(inner.append):
@@ -60,7 +60,7 @@ def test_the_inner_listener_hears_alone_and_then_the_outer_one_again():
     assert (inner, outer) == ([PhaseEntered("inner")], [PhaseEntered("outer")])
 
 
-def test_a_run_in_another_thread_is_not_heard():
+def test_events_of_another_thread_are_not_received():
     heard = []
     with progress.listening(heard.append), ThreadPoolExecutor(1) as pool:
         pool.submit(progress.entered, "someone else's").result()
@@ -71,12 +71,12 @@ def test_a_run_in_another_thread_is_not_heard():
     "error",
     [InvalidInput("x"), SettingsError("x"), CallFailed("x"), ModelUnavailable("x", fix="make"), RunStopped("x")],
 )
-def test_catching_the_root_catches_every_error(error):
+def test_every_error_derives_from_the_root_class(error):
     with pytest.raises(HopcheckError):
         raise error
 
 
-def test_a_missing_model_says_what_mends_it():
+def test_a_missing_model_names_its_fix():
     error = ModelUnavailable("The judge is missing", fix="make setup")
     assert (str(error), error.fix) == ("The judge is missing. Fix it with: make setup", "make setup")
     assert isinstance(error, CallFailed), "inside a run it is a failed call"
@@ -86,10 +86,10 @@ def test_bad_input_names_its_field():
     assert (InvalidInput("x").field, InvalidInput("x", "answerer").field) == ("claim", "answerer")
 
 
-def test_a_span_is_a_stretch_of_its_passage():
+def test_a_span_is_a_slice_of_its_passage():
     assert Span(Passage("Hamlet is a play.", "Hamlet", "a corpus"), 12, 16).text == "play"
 
 
-def test_two_labels_decide_and_three_may_say_not_enough():
+def test_two_labels_are_decisive_and_three_include_not_enough():
     assert LabelSet.TWO.labels == (Label.SUPPORTED, Label.REFUTED)
     assert LabelSet.THREE.labels == (Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE)

@@ -1,4 +1,4 @@
-"""The fold: what a run is after each of its events."""
+"""Folding events into a report: the state of a run after each event."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FOUND = AnswerFound(1, answer("Shakespeare"))
 
 
 def after(*events: Event) -> Report:
-    """The report after RunStarted and `events`, each a second after the last."""
+    """Return the report after RunStarted and `events`, each a second after the last."""
     return reduce_events((event, float(at)) for at, event in enumerate((STARTED, *events)))
 
 
@@ -51,7 +51,7 @@ def test_a_hop_opens_with_its_question_and_then_gets_its_answer():
     assert [(hop.answer, hop.status) for hop in answered] == [(FOUND.answer, HopStatus.OPEN)]
 
 
-def test_taken_up_again_a_run_keeps_its_closed_hops_and_asks_the_cut_off_one_anew_under_its_number():
+def test_a_resumed_run_keeps_closed_hops_and_repeats_the_unfinished_one_under_its_number():
     again = QuestionAsked(2, Question("Where was Shakespeare born?"))
     cut_off = (ASKED, HopKept(1, "tied"), QuestionAsked(2, Question("Where?")), AnswerFound(2, answer("England")))
     resumed = after(*cut_off, RunResumed("The check was cut off."))
@@ -65,7 +65,7 @@ def test_taken_up_again_a_run_keeps_its_closed_hops_and_asks_the_cut_off_one_ane
     assert (after(*cut_off).resumed, report.resumed) == (0, 1), "which is not forgotten"
 
 
-def test_a_cut_off_hop_whose_question_fails_the_second_time_is_a_failed_hop_without_a_question():
+def test_an_interrupted_hop_whose_question_then_fails_has_no_question():
     report = after(ASKED, RunResumed("The check was cut off."), HopFailed(1, "question generator", "no reply"))
     assert [(hop.question.text, hop.status) for hop in report.hops] == [("", HopStatus.FAILED)]
 
@@ -73,7 +73,7 @@ def test_a_cut_off_hop_whose_question_fails_the_second_time_is_a_failed_hop_with
 @pytest.mark.parametrize(
     "said", [SufficiencyJudged(Judgement(False, "not yet")), StepFailed("claim verifier", "no reply")]
 )
-def test_it_is_kept_after_which_hop_the_claim_verifier_was_asked_replying_or_not(said):
+def test_the_last_hop_checked_for_sufficiency_is_recorded_even_when_the_call_failed(said):
     kept = (ASKED, HopKept(1, "tied"))
     assert after(*kept).judged_after == 0
     assert after(*kept, said, QuestionAsked(2, Question("Where?"))).judged_after == 1
@@ -100,7 +100,7 @@ def test_only_the_hop_that_an_event_names_changes():
     ]
 
 
-def test_context_is_the_kept_hops_and_set_aside_those_turned_down_or_failed():
+def test_context_has_the_kept_hops_and_set_aside_the_rejected_and_failed_ones():
     report = after(
         ASKED,
         HopSetAside(1, ""),
@@ -114,20 +114,20 @@ def test_context_is_the_kept_hops_and_set_aside_those_turned_down_or_failed():
     assert [hop.number for hop in report.set_aside] == [1, 3]
 
 
-def test_a_hop_that_failed_before_it_had_a_question_is_there_all_the_same():
+def test_a_hop_that_failed_without_a_question_is_listed():
     report = after(ASKED, HopKept(1, ""), HopFailed(2, "question generator", "no reply"))
     hop = report.hops[1]
     assert (hop.number, hop.question.text, hop.status) == (2, "", HopStatus.FAILED)
     assert report.seconds_of(hop) == 0.0
 
 
-def test_a_hop_takes_from_the_thinking_of_its_question_to_its_last_event():
+def test_a_hops_duration_is_from_the_start_of_its_question_to_its_last_event():
     report = after(PhaseEntered("thinking"), ASKED, PhaseEntered("reading"), FOUND, HopKept(1, ""), PhaseEntered("x"))
     assert report.seconds_of(report.hops[0]) == 4.0
     assert report.seconds == 6.0
 
 
-def test_where_nobody_said_that_a_question_is_thought_of_a_hop_begins_with_it():
+def test_a_hop_starts_with_its_question_when_no_phase_preceded_it():
     judged = SufficiencyJudged(Judgement(False, "more"))
     report = after(
         PhaseEntered("x"), ASKED, HopKept(1, ""), PhaseEntered("deciding"), judged, QuestionAsked(2, Question("b"))
@@ -135,7 +135,7 @@ def test_where_nobody_said_that_a_question_is_thought_of_a_hop_begins_with_it():
     assert report.times == ((1.0, 3.0), (6.0, 6.0))
 
 
-def test_what_is_done_now_began_with_its_phase_or_with_what_came_back_last():
+def test_the_current_activity_started_with_its_phase_or_the_last_result():
     phases = (PhaseEntered("searching"), TokensUsed(Usage(1)), PhaseEntered("reading"), TroubleMet("x"))
     assert [(after(*phases[:n]).since, after(*phases[:n]).phase_over) for n in range(5)] == [
         (0.0, True),
@@ -152,7 +152,7 @@ def spent(calls: int) -> TokensUsed:
     return TokensUsed(Usage(calls, 10 * calls, calls))
 
 
-def test_a_cost_falls_to_the_hop_in_whose_time_it_was_and_thinking_of_the_question_is_part_of_that():
+def test_a_cost_belongs_to_the_hop_in_progress_including_its_question():
     enough = SufficiencyJudged(Judgement(False, "more"))
     first = (spent(1), ASKED, spent(2), FOUND, spent(4), HopKept(1, ""))
     report = after(*first, spent(8), enough, spent(16), QuestionAsked(2, Question("b")), spent(32), HopSetAside(2, ""))
@@ -161,17 +161,17 @@ def test_a_cost_falls_to_the_hop_in_whose_time_it_was_and_thinking_of_the_questi
 
 
 @pytest.mark.parametrize("said", [StepFailed("claim verifier", "no reply"), QuestioningEnded("satisfied")])
-def test_what_weighing_the_context_costs_belongs_to_no_hop(said):
+def test_the_cost_of_checking_sufficiency_belongs_to_no_hop(said):
     report = after(ASKED, spent(1), HopKept(1, ""), spent(2), said, HopFailed(2, "question generator", "no reply"))
     assert [report.usage_of(hop).calls for hop in report.hops] == [1, 0]
 
 
-def test_a_hop_that_failed_before_it_had_a_question_has_what_that_cost():
+def test_a_hop_that_failed_without_a_question_has_its_cost():
     report = after(spent(3), HopFailed(1, "question generator", "no reply"))
     assert report.usage_of(report.hops[0]).calls == 3
 
 
-def test_a_hop_that_was_cut_off_and_asked_anew_has_the_cost_of_both_attempts():
+def test_an_interrupted_and_repeated_hop_has_the_cost_of_both_attempts():
     cut_off = (spent(1), ASKED, spent(2), HopKept(1, ""), spent(4), QuestionAsked(2, Question("Where?")), spent(8))
     report = after(*cut_off, RunResumed("cut off"), spent(16), QuestionAsked(2, Question("Where?")), spent(32))
     assert [report.usage_of(hop).calls for hop in report.hops] == [3, 60]
@@ -180,12 +180,12 @@ def test_a_hop_that_was_cut_off_and_asked_anew_has_the_cost_of_both_attempts():
     assert ([ended.usage_of(hop).calls for hop in ended.hops], ended.usage.calls) == ([3], 15)
 
 
-def test_a_run_that_was_cut_off_between_two_hops_keeps_what_was_spent_on_the_next():
+def test_a_run_interrupted_between_hops_keeps_the_cost_of_the_next_one():
     report = after(ASKED, HopKept(1, ""), spent(4), RunResumed("cut off"), QuestionAsked(2, Question("b")))
     assert [report.usage_of(hop).calls for hop in report.hops] == [0, 4]
 
 
-def test_the_open_hop_is_the_last_while_it_is_worked_on():
+def test_the_open_hop_is_the_last_one_until_it_closes():
     assert after().open_hop is None and after(ASKED, HopKept(1, "")).open_hop is None
     assert after(ASKED, FOUND).open_hop == after(ASKED, FOUND).hops[0]
 
@@ -200,13 +200,13 @@ def test_usage_adds_up():
     assert after(TokensUsed(Usage(1, 30, 5)), TokensUsed(Usage(2, 12, 1))).usage == Usage(3, 42, 6)
 
 
-def test_the_last_judgement_of_sufficiency_and_the_reason_to_end_are_kept():
+def test_the_last_sufficiency_judgement_and_the_end_reason_are_kept():
     no, yes = Judgement(False, "more"), Judgement(True, "enough", 0.8)
     report = after(SufficiencyJudged(no), SufficiencyJudged(yes), QuestioningEnded("satisfied"))
     assert (report.sufficiency, report.stopped_because) == (yes, "satisfied")
 
 
-def test_failed_steps_are_gathered():
+def test_failed_steps_are_collected():
     report = after(StepFailed("claim verifier", "no reply"), StepFailed("claim verifier", "again"))
     assert report.failures == ("The claim verifier failed: no reply", "The claim verifier failed: again")
     assert report.ended is None
@@ -235,13 +235,13 @@ def test_folding_is_applying_one_event_after_the_other():
     assert report == after(*events)
 
 
-def test_a_second_beginning_is_not_applied():
+def test_a_second_run_start_is_ignored():
     report = after(ASKED)
     assert apply_event(report, RunStarted(Claim("Another."), RunOptions()), report.seconds) == report
 
 
 @pytest.mark.parametrize("events", [[], [(ASKED, 0.0)], [(ASKED, 0.0), (STARTED, 1.0)]])
-def test_a_log_that_does_not_begin_with_a_run_is_refused(events):
+def test_a_log_that_does_not_begin_with_a_run_start_is_rejected(events):
     with pytest.raises(ValueError, match="run"):
         reduce_events(events)
 

@@ -21,8 +21,8 @@ from tests.waiting import until
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
-PATIENCE = 90_000
-"""Milliseconds in which the browser has done anything: less than a gate of tests/fakes.py is held."""
+BROWSER_TIMEOUT_MS = 90_000
+"""Milliseconds to wait for the browser; less than a Gate of tests/fakes.py holds a run."""
 
 
 def pytest_collection_modifyitems(items):
@@ -37,7 +37,7 @@ def browser() -> Iterator:
     if not CHROMIUM:
         pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup")
-    playwright.expect.set_options(timeout=PATIENCE)
+    playwright.expect.set_options(timeout=BROWSER_TIMEOUT_MS)
     with playwright.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
@@ -46,7 +46,7 @@ def browser() -> Iterator:
 
 @contextmanager
 def serving(app: Flask, front: Callable | None = None) -> Iterator[str]:
-    """The address of the application for the block; `front` is the WSGI application that stands before it."""
+    """Serve an application, or the WSGI application `front` that wraps it, and yield its address."""
     server = make_server("127.0.0.1", 0, front or app, threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -71,27 +71,27 @@ class Live:
         self.app.jinja_env.bytecode_cache = self._compiled
         return self._stack.enter_context(serving(self.app))
 
-    def is_followed(self) -> None:
-        """Wait until somebody follows a run: a page may stand a while before its stream is there."""
+    def wait_for_follower(self) -> None:
+        """Wait until a page follows a run: its stream may connect some time after it was loaded."""
         followers = self.app.extensions["hopcheck"].followers
-        until(lambda: followers.count, "somebody who follows")
+        until(lambda: followers.count, "a follower")
 
 
 @pytest.fixture
 def live(tmp_path, database_url, compiled) -> Iterator[Live]:
-    """A site of the test's own."""
+    """Start a site for this test."""
     with ExitStack() as stack:
         yield Live(tmp_path, database_url, compiled, stack)
 
 
 @pytest.fixture
 def visitor(browser) -> Iterator[Callable]:
-    """A new page in a context of its own, which keeps what it logged and which addresses it asked for."""
+    """Open a page in a context of its own that records its errors and the addresses it requests."""
     contexts = []
 
     def visit(**options):
         context = browser.new_context(**options)
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(BROWSER_TIMEOUT_MS)
         contexts.append(context)
         page = context.new_page()
         page.complaints, page.addresses = [], []

@@ -1,7 +1,7 @@
-"""Every page in every state, in both colours and from a phone to a wide screen: axe-core finds nothing, nothing scrolls
-sideways, nothing moves for those who asked that it should not, and the headings make an outline.
+"""Accessibility of every page in every state, in light and dark colours and on small to wide screens.
 
-Each test is one state of the site; what it finds wrong is told by page, colours and rule.
+axe-core finds no violation, nothing scrolls sideways, nothing moves for visitors who prefer reduced motion, and no
+heading level is skipped. Each test covers some states of the site; faults are listed by page, colours and rule.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, Scripted
 
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="run make setup").Axe
 
-LOOKS = {360: "light", 768: "", 1920: "dark"}
-"""The widths of a window, from a small phone to a wide screen, and the colours in which axe looks at a page there."""
+COLOURS_BY_WIDTH = {360: "light", 768: "", 1920: "dark"}
+"""Window widths, from a small phone to a wide screen, with the colours in which axe checks a page at that width."""
 
 LONG_CLAIM = ("Supercalifragilisticexpialidocious" * 4 + " is longer than שלום and 地球. ") * 3
 
@@ -30,12 +30,12 @@ CONFLICTING = Script(TWO_HOPS.hops, Verdict(Label.CONFLICTING_EVIDENCE, TWO_HOPS
 
 @pytest.fixture
 def faults(visitor) -> Callable:
-    """Looks at the page that stands in a browser, in all colours and widths; returns what is wrong with it."""
+    """Check the page in a browser in all colours and widths, and return its faults."""
     axe = Axe()
 
     def look(page) -> dict[str, str]:
         found: dict[str, str] = {}
-        for width, colours in LOOKS.items():
+        for width, colours in COLOURS_BY_WIDTH.items():
             page.set_viewport_size({"width": width, "height": 900})
             if page.evaluate("document.documentElement.scrollWidth") > width:
                 found[f"{width} px"] = "scrolls sideways"
@@ -55,17 +55,17 @@ def faults(visitor) -> Callable:
 LEVELS_SKIPPED = """[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
   .filter((heading) => heading.checkVisibility())
   .map((heading) => Number(heading.tagName[1]))
-  .reduce(([told, last], level) => [level > last + 1 ? `${told} h${level} after h${last}` : told, level], ["", 0])[0]"""
+  .reduce(([text, last], level) => [level > last + 1 ? `${text} h${level} after h${last}` : text, level], ["", 0])[0]"""
 
 
 @pytest.fixture
 def page(visitor):
-    """Somebody who wants as little motion as can be."""
+    """A page of a visitor who prefers reduced motion."""
     return visitor(reduced_motion="reduce", viewport={"width": 360, "height": 900})
 
 
-def wrong_with(page, faults, *addresses: str) -> dict[str, dict[str, str]]:
-    """What is wrong with each of these pages."""
+def faults_of(page, faults, *addresses: str) -> dict[str, dict[str, str]]:
+    """Return the faults of those of these pages that have any."""
     found = {}
     for address in addresses:
         page.goto(address)
@@ -75,19 +75,19 @@ def wrong_with(page, faults, *addresses: str) -> dict[str, dict[str, str]]:
 
 
 def finished(page, address: str, claim: str = "Hamlet's author was born in England.") -> str:
-    """The address of a new run that has ended."""
+    """Start a run, wait for its end and return its address."""
     check(page, address, claim)
     page.locator("#verdict h2").wait_for()
     return page.url
 
 
-def test_the_pages_that_stand_still(live, page, faults):
+def test_static_pages_have_no_faults(live, page, faults):
     address = live()
     places = ("", "how-it-works", "choices", "api", "nowhere", "history", "import", "batches")
-    assert wrong_with(page, faults, *(f"{address}/{place}" for place in places)) == {}
+    assert faults_of(page, faults, *(f"{address}/{place}" for place in places)) == {}
 
 
-def test_a_batch_with_every_kind_of_claim_and_the_question_before_it_is_cancelled(live, page, faults):
+def test_the_pages_of_a_batch_have_no_faults(live, page, faults):
     gate = Gate("question 1")
     address = live(scripted_container(TWO_HOPS, FAILING, gate=gate), workers=1)
     page.goto(f"{address}/batches")
@@ -95,17 +95,17 @@ def test_a_batch_with_every_kind_of_claim_and_the_question_before_it_is_cancelle
     page.get_by_role("button", name="Check them").click()
     batch = page.url
     page.locator("#batch-now").wait_for()
-    assert wrong_with(page, faults, f"{batch}/cancel", f"{batch}/delete") == {}
+    assert faults_of(page, faults, f"{batch}/cancel", f"{batch}/delete") == {}
     page.goto(batch)
     page.get_by_role("button", name="Pause").click()
     gate.open()
     page.get_by_text("Failed", exact=True).first.wait_for()
-    assert page.get_by_role("heading", name="Paused").is_visible(), "what came, came by itself"
+    assert page.get_by_role("heading", name="Paused").is_visible(), "the page was not reloaded"
     assert faults(page) == {}
 
 
-def test_a_form_that_comes_back(live, page, faults):
-    """With everything unfolded and a sentence by the field."""
+def test_a_refused_form_has_no_faults(live, page, faults):
+    """With everything unfolded and the reason by the field."""
     page.goto(live())
     page.get_by_label("Your claim").fill("x" * 501)
     page.get_by_role("button", name="Check it").click()
@@ -115,7 +115,7 @@ def test_a_form_that_comes_back(live, page, faults):
     assert faults(page) == {}
 
 
-def test_a_run_while_it_works(live, page, faults):
+def test_the_page_of_a_running_run_has_no_faults(live, page, faults):
     gate = Gate("answer 2")
     check(page, live(scripted_container(gate=gate)))
     page.locator(".modules .answerer.lit").wait_for()
@@ -125,32 +125,32 @@ def test_a_run_while_it_works(live, page, faults):
     expect_verdict(page)
 
 
-def test_a_finished_run_folded_and_unfolded_and_where_it_leads(live, page, faults):
+def test_a_finished_run_and_the_pages_it_links_to_have_no_faults(live, page, faults):
     address = live(scripted_container(ONE_SET_ASIDE))
     run = finished(page, address, LONG_CLAIM)
     places = [f"{run}?cards=folded", f"{run}?cards=open", f"{run}/branch?hop=2", address, f"{address}/history"]
-    assert wrong_with(page, faults, *places) == {}
+    assert faults_of(page, faults, *places) == {}
 
 
 @pytest.mark.parametrize("script", [FAILING, UNDECIDED, CONFLICTING], ids=["failed", "undecided", "conflicting"])
-def test_runs_that_end_otherwise(live, page, faults, script):
-    assert wrong_with(page, faults, finished(page, live(scripted_container(script)))) == {}
+def test_runs_with_other_outcomes_have_no_faults(live, page, faults, script):
+    assert faults_of(page, faults, finished(page, live(scripted_container(script)))) == {}
 
 
-def test_a_file_that_is_refused_and_a_report_that_was_imported(live, page, faults):
+def test_refused_and_imported_reports_have_no_faults(live, page, faults):
     run = finished(page, address := live(scripted_container(ONE_SET_ASIDE)))
-    told = page.request.get(f"{run}/export.json").text()
+    exported = page.request.get(f"{run}/export.json").text()
     page.goto(f"{address}/import")
-    for text, awaited in (("{}", "role=alert"), (told, "text=Imported, unverified:")):
+    for text, awaited in (("{}", "role=alert"), (exported, "text=Imported, unverified:")):
         page.get_by_label("Or what stands in it").fill(text)
         page.get_by_role("button", name="Import").click()
         page.locator(awaited).wait_for()
         assert faults(page) == {}
-    assert wrong_with(page, faults, f"{address}/history") == {}
+    assert faults_of(page, faults, f"{address}/history") == {}
 
 
-def test_checks_side_by_side_and_what_leads_there(live, page, faults):
-    """Two that have ended and one that goes on; the run's page and the history offer them."""
+def test_a_comparison_and_the_pages_that_link_to_it_have_no_faults(live, page, faults):
+    """Two ended checks and a running one; the page of a run and the history link to the comparison."""
     gate = Gate("answer 3")
     address = live(scripted_container(TWO_HOPS, UNDECIDED, ONE_SET_ASIDE, gate=gate))
     runs = [finished(page, address) for _ in range(2)]
@@ -158,11 +158,11 @@ def test_checks_side_by_side_and_what_leads_there(live, page, faults):
     page.locator("#hop-3").wait_for()
     ids = [each.rsplit("/", 1)[1] for each in (*runs, page.url)]
     side = f"{address}/compare?" + "&".join(f"run={each}" for each in ids)
-    assert wrong_with(page, faults, side, f"{address}/compare?run={ids[0]}", runs[0], f"{address}/history") == {}
+    assert faults_of(page, faults, side, f"{address}/compare?run={ids[0]}", runs[0], f"{address}/history") == {}
     gate.open()
 
 
-def test_notes_as_they_are_written_and_as_they_stand(live, page, faults):
+def test_saved_and_refused_notes_have_no_faults(live, page, faults):
     address = live()
     finished(page, address)
     for hop, text in ((1, "Marlowe wrote it. " * 40), (2, "x" * 2001)):
@@ -175,18 +175,18 @@ def test_notes_as_they_are_written_and_as_they_stand(live, page, faults):
     assert faults(page) == {}
 
 
-def test_what_can_be_done_with_reports(live, page, faults):
-    """Publishing, the gallery, deleting with its way back, importing, and an imported report."""
+def test_publishing_deleting_and_importing_have_no_faults(live, page, faults):
+    """Publishing, the gallery, deleting and restoring, importing, and an imported report."""
     address = live(publishing=True)
     first, second = finished(page, address), finished(page, address)
     exported = page.request.get(f"{second}/export.json").body()
     page.get_by_role("button", name="Publish this report").click()
     page.get_by_role("button", name="Unpublish").wait_for()
-    assert wrong_with(page, faults, second, f"{address}/gallery", f"{first}/delete") == {}
+    assert faults_of(page, faults, second, f"{address}/gallery", f"{first}/delete") == {}
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Undo").wait_for()
     assert faults(page) == {}
-    assert wrong_with(page, faults, f"{address}/import") == {}
+    assert faults_of(page, faults, f"{address}/import") == {}
     page.locator("input[type=file]").set_input_files({"name": "x.json", "mimeType": "text/plain", "buffer": b"{"})
     page.get_by_role("button", name="Import").click()
     page.get_by_role("alert").wait_for()
@@ -197,8 +197,8 @@ def test_what_can_be_done_with_reports(live, page, faults):
     assert faults(page) == {}
 
 
-def test_whoever_looks_finds_what_is_wrong(page, faults):
-    """The looking itself is tried on a page that has every fault it looks for."""
+def test_the_check_finds_every_kind_of_fault(page, faults):
+    """A page with every kind of fault shows that the check of the other tests works."""
     page.set_content(
         '<title>x</title><h1>One</h1><h3>Three</h3><img src="data:,"><p style="color:#ddd;background:#fff">pale</p>'
         '<p style="width:3000px">wide</p><style>@keyframes a{to{top:1px}}p{animation:a 9s infinite}</style>'

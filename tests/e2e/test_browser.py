@@ -1,4 +1,4 @@
-"""What a person does, in a real browser: each test is one visit."""
+"""Checking claims in a real browser: each test is one visit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def expect_verdict(page, word: str = "Supported") -> None:
     expect(page.get_by_role("heading", level=2, name=word)).to_be_visible()
 
 
-def test_from_a_sample_to_its_verdict(live, visitor):
+def test_a_sample_runs_to_its_verdict_without_a_reload(live, visitor):
     """A sample's button starts its claim; hops come one after the other without a reload, then the verdict."""
     gate, page = Gate("question 2"), visitor()
     address = live(scripted_container(gate=gate))
@@ -58,7 +58,7 @@ def test_from_a_sample_to_its_verdict(live, visitor):
     assert page.complaints == []
 
 
-def test_a_typed_claim_and_its_counter(live, visitor):
+def test_a_typed_claim_is_counted_checked_and_listed(live, visitor):
     """The counter counts what the server counts; Ctrl+Enter sends."""
     page = visitor()
     address = live()
@@ -73,7 +73,7 @@ def test_a_typed_claim_and_its_counter(live, visitor):
     expect(page.get_by_role("link", name=CLAIM)).to_contain_text("Supported")
 
 
-def test_a_claim_that_is_too_long_comes_back(live, visitor):
+def test_a_too_long_claim_comes_back_with_the_reason(live, visitor):
     """The form returns with what was typed and the reason by the field."""
     page = visitor()
     page.goto(live())
@@ -83,7 +83,7 @@ def test_a_claim_that_is_too_long_comes_back(live, visitor):
     expect(page.get_by_label("Your claim")).to_have_value("x" * 501)
 
 
-def test_a_reload_in_the_middle_shows_what_is_there_and_follows(live, visitor):
+def test_a_reload_during_a_run_shows_its_state_and_keeps_following(live, visitor):
     gate, page = Gate("answer 2"), visitor()
     check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 h3")).to_have_text("Where was William Shakespeare born?")
@@ -109,7 +109,7 @@ def test_closing_the_tab_does_not_stop_the_run(live, visitor):
 
 
 def test_the_permalink_works_in_another_browser(live, visitor):
-    """The second visitor sees the run; it is not among that browser's own."""
+    """The second visitor sees the run, but not in the list of that browser's own runs."""
     page, other = visitor(), visitor()
     address = live()
     check(page, address)
@@ -142,7 +142,7 @@ def test_two_visitors_at_once_do_not_affect_each_other(live, visitor):
     expect(page.get_by_role("heading", level=1)).to_have_text(CLAIM)
 
 
-def test_a_script_in_a_claim_is_text(live, visitor):
+def test_a_script_in_a_claim_is_shown_as_text(live, visitor):
     page = visitor()
     claim = "<img src=x onerror=alert(1)><script>alert(2)</script> is safe."
     check(page, live(), claim)
@@ -181,13 +181,13 @@ def test_a_failed_hop_is_shown_as_failed(live, visitor):
     expect_verdict(page)
 
 
-def test_one_follower_too_many_still_arrives_at_the_verdict(live, visitor):
-    """With a single seat the second page has no stream and refreshes itself."""
+def test_a_page_without_a_stream_slot_still_shows_the_verdict(live, visitor):
+    """With a single slot the second page has no stream and refreshes itself."""
     gate = Gate("answer 2")
     first, second = visitor(), visitor()
     check(first, live(scripted_container(gate=gate), threads=1))
     expect(first.locator("#hop-2 h3")).to_be_visible()
-    live.is_followed()
+    live.wait_for_follower()
     second.goto(first.url)
     expect(second.locator("[sse-connect]")).to_have_count(0)
     gate.open()
@@ -195,14 +195,14 @@ def test_one_follower_too_many_still_arrives_at_the_verdict(live, visitor):
     expect_verdict(second)
 
 
-def test_a_page_that_refreshes_itself_keeps_the_readers_place(live, visitor):
-    """No seat and no script: the page is loaded again and again, and stays where its reader was."""
+def test_a_page_that_refreshes_itself_keeps_its_scroll_position(live, visitor):
+    """Without a stream slot and without script the page is loaded again and again."""
     gate = Gate("answer 3")
     three = Script((*TWO_HOPS.hops[:1] * 2, TWO_HOPS.hops[1]), SUPPORTED)
     first, second = visitor(), visitor(viewport={"width": 400, "height": 400}, java_script_enabled=False)
     check(first, live(scripted_container(three, gate=gate), threads=1))
     expect(first.locator("#hop-3")).to_be_visible()
-    live.is_followed()
+    live.wait_for_follower()
     second.goto(first.url)
     second.mouse.wheel(0, 300)
     second.wait_for_function("scrollY === 300")
@@ -213,12 +213,12 @@ def test_a_page_that_refreshes_itself_keeps_the_readers_place(live, visitor):
     expect_verdict(second)
 
 
-def test_a_seat_is_free_soon_after_its_tab_was_closed(live, visitor):
-    """There is one seat: it passes on within a few seconds, though nothing happens in the run."""
+def test_a_stream_slot_is_released_soon_after_its_tab_is_closed(live, visitor):
+    """The only slot passes to the second page within a few seconds, even while the run sends no events."""
     gate, first, second = Gate("answer 2"), visitor(), visitor()
     check(first, live(scripted_container(gate=gate), threads=1))
     expect(first.locator("#hop-2 h3")).to_be_visible()
-    live.is_followed()
+    live.wait_for_follower()
     second.goto(first.url)
     expect(second.locator("[sse-connect]")).to_have_count(0)
     first.close()
@@ -227,7 +227,7 @@ def test_a_seat_is_free_soon_after_its_tab_was_closed(live, visitor):
     expect_verdict(second)
 
 
-def test_those_who_wait_see_their_place_move_up(live, visitor):
+def test_visitors_in_the_queue_see_their_position_move_up(live, visitor):
     """One run at a time: the third waits behind the second, moves up, and gets its turn, all without a reload."""
     turns, container = Semaphore(0), scripted_container()
     container.before_step = lambda step: step != "answer 1" or turns.acquire(timeout=LONG)
@@ -244,7 +244,7 @@ def test_those_who_wait_see_their_place_move_up(live, visitor):
     assert pages[2].complaints == []
 
 
-def test_one_run_too_many_is_turned_away_and_can_be_sent_again(live, visitor):
+def test_a_run_refused_by_a_full_queue_can_be_sent_again(live, visitor):
     gate, first, second = Gate("answer 1"), visitor(), visitor()
     address = live(scripted_container(gate=gate), workers=1, max_waiting=0)
     check(first, address)
@@ -259,8 +259,8 @@ def test_one_run_too_many_is_turned_away_and_can_be_sent_again(live, visitor):
     expect_verdict(second)
 
 
-def test_choices_are_folded_away_and_say_who_gets_the_claim(live, visitor):
-    """Only a choice that asks a model elsewhere brings the line by the button; it names the host."""
+def test_choices_are_folded_and_say_who_receives_the_claim(live, visitor):
+    """Only the choice of a remote model shows the line by the button, which names the host."""
     page, near = visitor(), Choice("near", "A model here")
     page.goto(live(scripted_container(language_models=(near, AWAY))))
     line = page.get_by_text("Your claim, questions and evidence will be sent to api.example.org.")
@@ -280,7 +280,7 @@ def test_choices_are_folded_away_and_say_who_gets_the_claim(live, visitor):
     assert page.complaints == []
 
 
-def test_without_javascript_the_page_says_when_a_claim_would_leave(live, visitor):
+def test_without_javascript_the_page_says_when_a_claim_would_be_sent_elsewhere(live, visitor):
     page = visitor(java_script_enabled=False)
     page.goto(live(scripted_container(language_models=(AWAY,))))
     expect(page.get_by_text("When A big model is asked: Your claim, questions and evidence")).to_be_visible()

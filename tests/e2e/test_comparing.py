@@ -1,4 +1,4 @@
-"""Checks side by side and notes on them, in a real browser: each test is one visit."""
+"""Comparing checks and writing notes in a real browser: each test is one visit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THREE_HOPS = Script(
 
 
 def test_two_running_checks_are_followed_side_by_side_over_one_connection(live, visitor):
-    """Asked again, a check is offered the one before it; both go on in their columns, without a reload."""
+    """A repeated check offers the earlier one for comparison; both columns update without a reload."""
     gate, page = Gate("answer 2"), visitor()
     address = live(scripted_container(TWO_HOPS, THREE_HOPS, gate=gate), workers=2)
     check(page, address)
@@ -40,7 +40,7 @@ def test_two_running_checks_are_followed_side_by_side_over_one_connection(live, 
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_without_script_checks_are_ticked_in_the_history_and_stand_side_by_side(live, visitor, width):
+def test_without_script_checks_are_selected_in_the_history_and_compared(live, visitor, width):
     """On a phone the runs are stacked in each row, with their letters; nothing is wider than the window."""
     page = visitor(java_script_enabled=False, viewport={"width": width, "height": 800})
     address = live(scripted_container(TWO_HOPS, THREE_HOPS))
@@ -59,8 +59,8 @@ def test_without_script_checks_are_ticked_in_the_history_and_stand_side_by_side(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_note_is_written_in_its_card_and_what_cannot_be_kept_stays_in_the_box(live, visitor):
-    """Notes come with the end, without a reload; one too long comes back as typed, and is kept once it is shorter."""
+def test_a_note_is_written_in_its_card_and_a_refused_one_stays_in_the_box(live, visitor):
+    """Notes appear at the end without a reload; a too long one comes back as typed and is saved once it is shorter."""
     gate, page = Gate("answer 2"), visitor()
     check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2")).to_be_visible()

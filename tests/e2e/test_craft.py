@@ -1,4 +1,4 @@
-"""The site's furniture in a real browser: colours, keyboard, sharing, and the diagram that lights up."""
+"""Colours, keyboard use, sharing and the module diagram in a real browser."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ from tests.waiting import until
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; run make setup").expect
 
 DARK, LIGHT = "rgb(21, 24, 27)", "rgb(247, 245, 240)"
-"""The grounds."""
+"""Background colours."""
 
 
-def expect_ground(page, colour: str) -> None:
+def expect_background(page, colour: str) -> None:
     expect(page.locator("body")).to_have_css("background-color", colour)
 
 
-def test_the_colours_are_the_systems_until_they_are_chosen(live, visitor):
-    """System, light, dark and system again; the choice is kept, and a page comes in it before any script has run."""
+def test_the_colours_follow_the_system_until_others_are_chosen(live, visitor):
+    """System, light, dark and system again; the choice is kept on other pages and after going back."""
     page = visitor(color_scheme="dark")
     address = live()
     page.goto(address)
     switch = page.get_by_role("button", name="Colours: system")
-    expect_ground(page, DARK)
+    expect_background(page, DARK)
     assert "theme" not in {cookie["name"] for cookie in page.context.cookies()}
     switch.press("Enter")
     expect(page.get_by_role("button", name="Colours: light")).to_be_visible()
-    expect_ground(page, LIGHT)
+    expect_background(page, LIGHT)
     page.goto(f"{address}/how-it-works")
     expect(page.get_by_role("button", name="Colours: light")).to_be_visible()
-    expect_ground(page, LIGHT)
+    expect_background(page, LIGHT)
     page.get_by_role("button", name="Colours: light").press("Space")
-    expect_ground(page, DARK)
+    expect_background(page, DARK)
     page.emulate_media(color_scheme="light")
-    expect_ground(page, DARK)
+    expect_background(page, DARK)
     page.go_back()
     expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
-    expect_ground(page, DARK)
+    expect_background(page, DARK)
     page.get_by_role("button", name="Colours: dark").click()
-    expect_ground(page, LIGHT)
+    expect_background(page, LIGHT)
     assert "theme" not in {cookie["name"] for cookie in page.context.cookies()}
     assert page.complaints == []
 
 
-def test_a_page_comes_in_the_chosen_colours_without_script(live, visitor):
-    """So it never flashes: the server writes the choice into the page, and nothing but our two words."""
+def test_the_server_renders_the_chosen_colours_without_script(live, visitor):
+    """So a page never flashes in other colours. Cookie values other than our two are ignored."""
     address = live()
     for kept, wanted in (("dark", DARK), ("light", LIGHT), ("<script>", LIGHT)):
         page = visitor(java_script_enabled=False, color_scheme="light")
         page.context.add_cookies([{"name": "theme", "value": kept, "url": address}])
         page.goto(address)
-        expect_ground(page, wanted)
+        expect_background(page, wanted)
         expect(page.locator("#theme")).to_be_hidden()
 
 
-def test_the_diagram_lights_the_module_at_work_and_gives_way_to_the_verdict(live, visitor):
-    """Each module in its turn, in the drawing and in words, without a reload."""
+def test_the_diagram_highlights_the_active_module_and_is_hidden_at_the_verdict(live, visitor):
+    """Each module in turn, in the drawing and in words, without a reload."""
     gates = {step: Gate(step) for step in ("question 1", "answer 1", "validation 1", "sufficiency 1", "conclusion 1")}
     container = scripted_container()
     container.before_step = lambda step: gates[step](step) if step in gates else None
@@ -75,8 +75,8 @@ def test_the_diagram_lights_the_module_at_work_and_gives_way_to_the_verdict(live
     assert page.complaints == []
 
 
-def test_the_link_is_copied_and_the_share_sheet_offered_where_there_is_one(live, visitor):
-    """It gets the whole address and the title; closing it again is no error. Without one there is no button."""
+def test_the_link_can_be_copied_and_shared_where_there_is_a_share_sheet(live, visitor):
+    """The share sheet gets the address and the title; closing it is no error. Without one there is no button."""
     page = visitor()
     address = live()
     page.add_init_script("delete Navigator.prototype.share")
@@ -97,8 +97,8 @@ def test_the_link_is_copied_and_the_share_sheet_offered_where_there_is_one(live,
     assert page.complaints == []
 
 
-def test_the_keyboard_reaches_everything_and_shows_where_it_is(live, visitor):
-    """From the skip link through the page: whatever can be pressed has its turn, with an outline around it."""
+def test_the_keyboard_reaches_every_control_and_the_focus_is_visible(live, visitor):
+    """From the skip link through the page, every control gets the focus, with an outline."""
     page = visitor()
     check(page, live())
     expect_verdict(page)
@@ -112,9 +112,9 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(live, visitor):
     reached = set()
     for _ in range(wanted + 5):
         page.keyboard.press("Tab")
-        if told := page.evaluate(FOCUSED):
-            reached.add(told["at"])
-            assert told["outlined"], told
+        if focused := page.evaluate(FOCUSED):
+            reached.add(focused["at"])
+            assert focused["outlined"], focused
     assert len(reached) == wanted > 15
 
 

@@ -1,4 +1,4 @@
-"""In a real browser nothing that people, models or pages wrote comes alive, and no page of another site gets in."""
+"""In a real browser no text of users, models or web pages is executed, and pages of other sites get no access."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def test_a_run_full_of_scripts_opens_no_dialog_and_loads_nothing(live, visitor):
     assert all(each.startswith(site) for each in page.addresses)
 
 
-TRIES = """async (run) => {
-  const told = {};
-  const attempt = async (name, work) => { told[name] = await work().catch(() => "refused"); };
+ATTEMPTS = """async (run) => {
+  const results = {};
+  const attempt = async (name, work) => { results[name] = await work().catch(() => "refused"); };
   const read = (options) => async () => (await fetch(run, options)).text();
   await attempt("stream", () => new Promise((done, fail) => {
     const stream = new EventSource(`${run}/events`, {withCredentials: true});
@@ -49,12 +49,12 @@ TRIES = """async (run) => {
   const frame = document.createElement("iframe");
   frame.src = run;
   await new Promise((done) => { frame.onload = done; document.body.append(frame); });
-  return told;
+  return results;
 }"""
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_a_page_of_another_origin_follows_reads_frames_and_stops_nothing_of_a_visitor(live, visitor, host):
+def test_a_page_of_another_origin_cannot_follow_read_frame_or_stop_a_run(live, visitor, host):
     """Another port is another origin of the same site, which gets the cookie as well; another name is another site."""
     gate, page = Gate("answer 2"), visitor()
     page.goto(live(scripted_container(gate=gate)))
@@ -64,7 +64,7 @@ def test_a_page_of_another_origin_follows_reads_frames_and_stops_nothing_of_a_vi
     run = page.url
     with WebServer({"/": Sent(b"<!doctype html><title>Elsewhere</title><body>")}) as elsewhere:
         page.goto(elsewhere.url("/", host))
-        assert page.evaluate(TRIES, run) == dict.fromkeys(("stream", "page", "opaque", "form", "json"), "refused")
+        assert page.evaluate(ATTEMPTS, run) == dict.fromkeys(("stream", "page", "opaque", "form", "json"), "refused")
         assert len(page.frames) == 2 and page.frames[1].url in ("", "chrome-error://chromewebdata/")
     page.goto(run)
     page.get_by_role("button", name="Stop").wait_for()

@@ -1,4 +1,4 @@
-"""Taking a report away and bringing it back, as a person does."""
+"""Downloading and importing a report in a real browser."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ expect = pytest.importorskip("playwright.sync_api", reason="playwright is not in
 HOSTILE = '<img src=x onerror="alert(1)">'
 
 
-def test_a_report_is_downloaded_imported_again_and_says_that_it_was(live, visitor, tmp_path):
-    """By the keyboard alone; the page of the import shows the same hops and verdict below its banner."""
+def test_a_downloaded_report_is_imported_and_marked_as_imported(live, visitor, tmp_path):
+    """With the keyboard only; the page of the import shows the same hops and verdict below its banner."""
     page, address = visitor(), live()
     check(page, address)
     expect_verdict(page)
@@ -42,8 +42,8 @@ def test_a_report_is_downloaded_imported_again_and_says_that_it_was(live, visito
     expect(page.locator(".recent li").first).to_contain_text("Imported, unverified")
 
 
-def test_a_hostile_file_shows_what_it_holds_and_a_broken_one_what_is_wrong(live, visitor):
-    """Without a script the form works as well."""
+def test_a_hostile_file_is_shown_as_text_and_a_broken_one_is_refused_with_a_reason(live, visitor):
+    """The broken file is sent without script."""
     page = visitor()
     hostile = Script(
         (ScriptedHop(HOSTILE, answer("Bacon", f"{HOSTILE} by Bacon", HOSTILE)),), Verdict(Label.REFUTED, ())
@@ -51,17 +51,17 @@ def test_a_hostile_file_shows_what_it_holds_and_a_broken_one_what_is_wrong(live,
     address = live(scripted_container(hostile))
     check(page, address, HOSTILE)
     expect_verdict(page, "Refuted")
-    told = page.request.get(f"{page.url}/export.json").text()
+    exported = page.request.get(f"{page.url}/export.json").text()
 
     plain = visitor(java_script_enabled=False)
     plain.goto(f"{address}/import")
-    plain.get_by_label("Or what stands in it").fill(told[:-9])
+    plain.get_by_label("Or what stands in it").fill(exported[:-9])
     plain.get_by_role("button", name="Import").click()
     expect(plain.get_by_role("alert")).to_have_text("This is no JSON in UTF-8.")
     expect(plain.get_by_label("Or what stands in it")).to_have_value(re.compile("Bacon"))
 
     page.goto(f"{address}/import")
-    page.get_by_label("Or what stands in it").fill(told)
+    page.get_by_label("Or what stands in it").fill(exported)
     page.get_by_role("button", name="Import").click()
     page.wait_for_url("**/runs/*")
     expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)

@@ -1,4 +1,4 @@
-"""Finding an earlier check, deleting it and having it back, publishing a report: with a script, and without."""
+"""Finding, deleting and restoring a check and publishing a report in a real browser, with and without script."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def listed(page):
     return page.locator(".past .recent-claim")
 
 
-def test_an_earlier_check_is_found_while_typing_and_without_a_script_too(live, visitor):
-    """The list follows the words without a reload, the address with it; the same form works alone."""
+def test_an_earlier_check_is_found_while_typing_and_also_without_script(live, visitor):
+    """The list and the address change without a reload; the same form works without script."""
     page, address = visitor(), live()
     checked(page, address, HAMLET, TURKEY)
     page.get_by_role("link", name="History").first.click()
@@ -36,7 +36,7 @@ def test_an_earlier_check_is_found_while_typing_and_without_a_script_too(live, v
     expect(listed(page)).to_have_text([TURKEY])
     expect(page.get_by_role("status")).to_have_text("1 check")
     expect(page).to_have_url(re.compile(r"/history\?q=ERDOGAN"))
-    assert page.evaluate("window.stayed"), "the page was not loaded anew"
+    assert page.evaluate("window.stayed"), "the page was not reloaded"
     page.get_by_label("How it came out").select_option(label="Refuted")
     expect(page.get_by_text("No check fits.")).to_be_visible()
     page.get_by_role("link", name="Show all").click()
@@ -53,8 +53,8 @@ def test_an_earlier_check_is_found_while_typing_and_without_a_script_too(live, v
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_a_check_is_deleted_after_a_question_and_had_back(live, visitor, script):
-    """By the keyboard; its page is gone meanwhile, going back asks nothing twice, and Undo brings all of it back."""
+def test_a_check_is_deleted_after_a_confirmation_and_restored(live, visitor, script):
+    """With the keyboard; meanwhile its page is gone, going back does not ask again, and Undo restores it."""
     page, address = visitor(), live()
     checked(page, address, HAMLET)
     if not script:
@@ -75,8 +75,8 @@ def test_a_check_is_deleted_after_a_question_and_had_back(live, visitor, script)
     assert page.url == path
 
 
-def test_who_follows_a_check_that_is_deleted_is_told(live, visitor):
-    """Deleted while somebody else reads along: their page says so."""
+def test_a_reader_of_a_deleted_check_sees_that_it_was_deleted(live, visitor):
+    """The check is deleted while another visitor follows it."""
     gate, mine, other = Gate("answer 2"), visitor(), visitor()
     address = live(scripted_container(gate=gate))
     check(mine, address, HAMLET)
@@ -90,8 +90,8 @@ def test_who_follows_a_check_that_is_deleted_is_told(live, visitor):
     gate.open()
 
 
-def test_a_report_is_published_found_by_others_and_taken_back(live, visitor):
-    """The button comes with the verdict, without a reload; the gallery shows the report to anybody."""
+def test_a_report_is_published_found_by_others_and_unpublished(live, visitor):
+    """The button appears with the verdict, without a reload; the gallery shows the report to everyone."""
     page, other = visitor(), visitor()
     address = live(scripted_container(TWO_HOPS, Script((), SUPPORTED), delay=0.05), publishing=True)
     checked(page, address, HAMLET)
@@ -112,7 +112,7 @@ def test_a_report_is_published_found_by_others_and_taken_back(live, visitor):
 
 
 def test_a_double_click_starts_one_check(live, visitor):
-    """And going back shows the form as it was sent, ready for another claim."""
+    """Going back shows the form as it was sent, ready for another claim."""
     page, address = visitor(), live()
     page.goto(address)
     page.get_by_label("Your claim").fill(HAMLET)

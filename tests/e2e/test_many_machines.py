@@ -1,4 +1,4 @@
-"""A web process dies while fifty people watch a run, or a site answers 503 for a while: nobody misses anything."""
+"""Followers of a run miss nothing when a web process dies or the site answers 503 for a while."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ expect = pytest.importorskip("playwright.sync_api", reason="playwright is not in
 pytestmark = pytest.mark.timeout(600)
 
 BY_PAGE, BY_API, TABS = 45, 10, 5
-"""Who follows: the page's stream without a browser, the API's where each event has a message, and Chromium."""
+"""Numbers of followers: of the page's stream, of the API's stream (one message per event), and in Chromium."""
 
 
 @pytest.fixture
-def grown(tmp_path, postgresql) -> Iterator[Site]:
+def cluster(tmp_path, postgresql) -> Iterator[Site]:
     with redis_server.running() as redis, site(tmp_path / "instance", postgresql, redis) as made:
         yield made
 
 
-def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_a_card_or_an_event(grown, visitor, tmp_path):
-    one, other = (grown.web(THREADS="80") for _ in range(2))
+def test_followers_miss_no_card_or_event_when_a_web_process_is_killed(cluster, visitor, tmp_path):
+    one, other = (cluster.web(THREADS="80") for _ in range(2))
     held = tmp_path / "held"
     held.touch()
     with front([one.address, other.address]) as address:
@@ -45,16 +45,16 @@ def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_a_card
         run = run_id(tabs[0].url)
         by_page = following([f"{address}/runs/{run}/events"] * BY_PAGE)
         by_api = following([f"{address}/api/v1/runs/{run}/events"] * BY_API)
-        grown.worker(STEP_SECONDS="0.7", STUCK_IN="answer 2", HELD_BY=str(held))
+        cluster.worker(STEP_SECONDS="0.7", STUCK_IN="answer 2", HELD_BY=str(held))
         for tab in tabs:
             expect(tab.locator("#hop-2 h3")).to_be_visible(timeout=1000 * START_SECONDS)
         kill(one, whole=True)
-        held.unlink()  # what happens now, nobody is told before having come again
+        held.unlink()  # from here on a follower gets events only after reconnecting
         for tab in tabs:
             expect_verdict(tab)
         for each in by_page + by_api:
             each.join(LONG)
-        events = grown.events(run)
+        events = cluster.events(run)
         for each in by_page:
             assert_missed_nothing(each, events)
         assert [each.ids for each in by_api] == [list(range(1, len(events) + 1))] * BY_API
@@ -66,7 +66,7 @@ def test_a_web_process_killed_while_fifty_people_watch_costs_none_of_them_a_card
 
 
 class Away:
-    """A site whose streams break off at the first question and are answered 503 for the next `refusals` times."""
+    """A site whose streams break off at the first question and then answer 503 for `refusals` requests."""
 
     def __init__(self, app, refusals: int) -> None:
         self._app = app
@@ -95,7 +95,7 @@ class Away:
             sent.close()
 
 
-def test_a_browser_that_is_answered_503_for_a_while_comes_again_and_misses_no_card(tmp_path, database_url, visitor):
+def test_a_browser_that_gets_503_for_a_while_reconnects_and_misses_no_card(tmp_path, database_url, visitor):
     gate = Gate("question 1")
     app = create_app(Settings(instance=tmp_path, database_url=database_url), scripted_container(gate=gate, delay=0.5))
     away = Away(app, refusals=2)
@@ -110,7 +110,7 @@ def test_a_browser_that_is_answered_503_for_a_while_comes_again_and_misses_no_ca
 
 
 def opened(tabs: list, address: str) -> list:
-    """The tabs, where the first has started a run and all show its page."""
+    """Start a run in the first tab, open its page in the others, and return all tabs."""
     check(tabs[0], address)
     for tab in tabs[1:]:
         tab.goto(tabs[0].url)
@@ -118,7 +118,7 @@ def opened(tabs: list, address: str) -> list:
 
 
 def following(addresses: list[str]) -> list[Follower]:
-    """Followers who have begun."""
+    """Start one follower per address."""
     followers = [Follower(each) for each in addresses]
     for each in followers:
         each.start()
@@ -126,12 +126,12 @@ def following(addresses: list[str]) -> list[Follower]:
 
 
 def assert_missed_nothing(follower: Follower, events: list[tuple]) -> None:
-    """Each message goes on where the one before ended, and brings the card of each hop that something happened to."""
+    """Check that each message continues where the last one ended and has the card of every hop that changed."""
     at = 0
     for seq, _, html in follower.told:
         if seq is None:
             continue
-        assert seq > at, "no event was told twice"
+        assert seq > at, "no event was sent twice"
         touched = {body["hop"] for _, _, body in events[at:seq] if body.get("hop")}
         assert touched <= {int(hop) for hop in re.findall(r'<li id="hop-(\d+)"', html)}, "no event was left out"
         at = seq
@@ -140,7 +140,7 @@ def assert_missed_nothing(follower: Follower, events: list[tuple]) -> None:
 
 
 def assert_shows_all(tab) -> None:
-    """Every card once and in order and the verdict, brought by the stream alone, as the page has them anew."""
+    """Check that the stream alone brought every card once, in order, and the verdict, as on a reloaded page."""
     expect(tab.locator("li.hop h3")).to_have_text(["Who wrote Hamlet?", "Where was William Shakespeare born?"])
     expect(tab.locator("li.hop .chip")).to_have_text(["Kept", "Kept"])
     expect(tab.locator("#verdict-heading")).to_have_count(1)

@@ -1,4 +1,4 @@
-"""A report on paper: printed from a real browser and read back."""
+"""A report printed to PDF from a real browser and read back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONG = " ".join(f"Sentence {number} of a long passage says a little more about t
 
 
 def story(number: int) -> str:
-    """The evidence of a hop: longer than what is shown of a passage at once, with its answer in the middle."""
+    """Return evidence that is longer than the part of a passage shown at first, with the answer in the middle."""
     return f"Beginning {number}. {LONG} Here stands answer{number} in the middle. {LONG} End {number}."
 
 
@@ -35,13 +35,13 @@ def pages(live, visitor) -> list[str]:
     expect_verdict(page)
     page.goto(page.url + "?cards=folded")
     page.get_by_role("button", name="Colours").click()  # light
-    page.get_by_role("button", name="Colours").click()  # dark, by choice as well
+    page.get_by_role("button", name="Colours").click()  # dark, now by choice
     document = PdfReader(io.BytesIO(page.pdf(format="A4", prefer_css_page_size=True)))
     return [" ".join(each.extract_text().split()) for each in document.pages]
 
 
-def test_the_pdf_of_a_report_holds_all_of_it_and_nothing_to_press(pages):
-    """Every card and passage is open, each source with its address; whatever only a screen can use is left out."""
+def test_the_pdf_of_a_report_is_complete_and_has_no_controls(pages):
+    """Every card and passage is open, each source has its address, and controls for the screen are left out."""
     text = " ".join(pages)
     assert CLAIM in text and "Supported" in text and "/runs/" in text
     for number in range(1, HOPS):
@@ -65,8 +65,8 @@ def test_the_pdf_of_a_report_holds_all_of_it_and_nothing_to_press(pages):
         assert asked not in text, asked
 
 
-def test_no_card_that_fits_on_a_page_is_cut(pages):
-    """A short hop stands on one page with its answer, passage and address; a long one begins with its passage."""
+def test_a_card_that_fits_on_a_page_is_not_split(pages):
+    """A short hop is on one page with its answer, passage and address; the head of a long one is with its passage."""
     (short,) = [each for each in pages if "What is question 5?" in each]
     assert "A short one: answer5." in short and "https://en.wikipedia.org/wiki/Page_5" in short
     for number in range(1, HOPS):

@@ -16,7 +16,7 @@ def expect_no_verdict(page) -> None:
     expect(page.get_by_role("heading", level=2, name="No verdict: the check was interrupted")).to_be_visible()
 
 
-def test_stop_by_keyboard_keeps_finished_hops_marks_the_other_and_leads_on_to_what_came_of_it(live, visitor):
+def test_stopping_by_keyboard_keeps_finished_hops_and_moves_the_focus_on(live, visitor):
     gate, page = Gate("answer 2"), visitor()
     check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 h3")).to_be_visible()
@@ -32,7 +32,7 @@ def test_stop_by_keyboard_keeps_finished_hops_marks_the_other_and_leads_on_to_wh
     assert page.complaints == []
 
 
-def test_conclude_now_gives_a_verdict_from_what_was_kept(live, visitor):
+def test_concluding_early_gives_a_verdict_from_the_kept_answers(live, visitor):
     gate, page = Gate("answer 2"), visitor()
     check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 h3")).to_be_visible()
@@ -46,8 +46,8 @@ def test_conclude_now_gives_a_verdict_from_what_was_kept(live, visitor):
     assert page.complaints == []
 
 
-def test_a_second_tab_that_stops_a_check_is_told_that_it_was(live, visitor):
-    """It has not heard of the first: its stream is held back."""
+def test_a_second_tab_that_stops_a_check_sees_that_it_had_ended(live, visitor):
+    """Its stream is blocked, so it still shows the check as running."""
     gate, page = Gate("answer 2"), visitor()
     check(page, live(scripted_container(gate=gate)))
     other = page.context.new_page()
@@ -62,7 +62,7 @@ def test_a_second_tab_that_stops_a_check_is_told_that_it_was(live, visitor):
     gate.open()
 
 
-def test_from_a_hop_with_another_question_to_a_check_that_leads_back(live, visitor):
+def test_branching_from_a_hop_starts_a_check_that_links_to_its_parent(live, visitor):
     page = visitor()
     check(page, live(scripted_container(ONE_SET_ASIDE)))
     expect_verdict(page)
@@ -87,7 +87,7 @@ def test_from_a_hop_with_another_question_to_a_check_that_leads_back(live, visit
 
 
 @pytest.mark.parametrize("trouble", ["deleted", "offline"])
-def test_what_could_not_be_done_is_said_where_it_was_tried_and_what_was_typed_is_still_there(live, visitor, trouble):
+def test_a_note_that_could_not_be_saved_says_so_and_keeps_the_typed_text(live, visitor, trouble):
     page = visitor()
     check(page, live())
     expect_verdict(page)

@@ -1,4 +1,4 @@
-"""Following a run in a real browser: its cards, what is folded, links to hops, the wait, and streams that are cut."""
+"""Following a run in a real browser: cards, folding, links to hops, waiting times and interrupted streams."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hop_about(text: str, cited: str, others: int = 1) -> ScriptedHop:
     )
 
 
-def test_a_card_says_what_is_done_is_open_while_it_is_the_newest_and_folded_at_the_end(live, visitor):
+def test_a_card_shows_the_activity_is_open_while_newest_and_folded_at_the_end(live, visitor):
     gate, page = Gate("question 2"), visitor(viewport={"width": 1440, "height": 900})
     check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 #at-work")).to_have_text("Question 2")
@@ -55,7 +55,7 @@ def test_a_card_says_what_is_done_is_open_while_it_is_the_newest_and_folded_at_t
     assert page.complaints == []
 
 
-def test_what_a_reader_opened_or_folded_stays_so_when_its_card_comes_anew(live, visitor):
+def test_what_the_reader_unfolded_stays_open_when_its_card_is_replaced(live, visitor):
     gate, page = Gate("answer 2"), visitor()
     script = Script((TWO_HOPS.hops[0], *TWO_HOPS.hops), TWO_HOPS.verdict)
     check(page, live(scripted_container(script, gate=gate)))
@@ -76,7 +76,7 @@ def test_what_a_reader_opened_or_folded_stays_so_when_its_card_comes_anew(live, 
     assert page.complaints == []
 
 
-def test_all_cards_can_be_expanded_and_collapsed_and_those_that_come_later_are_too(live, visitor):
+def test_all_cards_including_later_ones_can_be_expanded_and_collapsed(live, visitor):
     gate, page = Gate("answer 2"), visitor()
     check(page, live(scripted_container(gate=gate)))
     expect(page.locator("#hop-2 h3")).to_be_visible()
@@ -89,7 +89,7 @@ def test_all_cards_can_be_expanded_and_collapsed_and_those_that_come_later_are_t
     assert page.url.rstrip("#").count("?") == 0
 
 
-def test_a_link_in_the_rationale_unfolds_its_hop_and_takes_the_focus_there(live, visitor):
+def test_a_link_in_the_rationale_unfolds_and_focuses_its_hop(live, visitor):
     page = visitor()
     check(page, live())
     expect_verdict(page)
@@ -116,11 +116,11 @@ def test_without_script_cards_unfold_one_by_one_and_all_together(live, visitor):
     expect(page.locator("#hop-1 mark")).to_be_hidden()
 
 
-def test_what_takes_over_three_seconds_is_named_with_its_seconds_outside_the_live_line(live, visitor):
+def test_an_activity_over_three_seconds_shows_its_time_outside_the_live_region(live, visitor):
     gate, page = Gate("answer 1"), visitor()
     check(page, live(scripted_container(gate=gate)))
     expect(page.get_by_role("status")).to_contain_text("Hop 1 of at most 5")
-    until(lambda: is_named(page), "seconds that are named")
+    until(lambda: shows_waiting_time(page), "a waiting time that is shown")
     expect(page.locator(".waited")).to_have_text(re.compile("^still answer 1, .+ s$"))
     assert "still" not in page.get_by_role("status").text_content()
     page.reload()
@@ -130,8 +130,8 @@ def test_what_takes_over_three_seconds_is_named_with_its_seconds_outside_the_liv
     expect(page.locator("#clock")).to_be_hidden()
 
 
-def is_named(page) -> bool:
-    """Whether the seconds waited stand there, which they do from the third on."""
+def shows_waiting_time(page) -> bool:
+    """Return whether the waiting time is shown, which must be the case from three seconds on."""
     hidden, waited = page.locator(".waited").evaluate("(each) => [each.hidden, each.textContent.split(', ').at(-1)]")
     seconds = 60 if "min" in waited else float(waited.split()[0])
     assert seconds <= 3 if hidden else seconds >= 3
@@ -142,7 +142,7 @@ SCRIPTS = (hop_about(ARABIC, "شكسبير"), hop_about(CHINESE, "莎士比亞")
 
 
 @pytest.mark.parametrize("hops", [(), SCRIPTS, TWO_HOPS.hops[:1] * 10], ids=["no hop", "three scripts", "ten hops"])
-def test_no_content_is_wider_than_a_narrow_window_and_each_text_runs_its_own_way(live, visitor, hops):
+def test_no_content_is_wider_than_a_narrow_window_and_each_text_has_its_own_direction(live, visitor, hops):
     verdict = Verdict(Label.REFUTED, (Sentence(ARABIC, (1,)), Sentence(LONG_WORD, (1,))), confidence=0.7)
     page = visitor(viewport={"width": 360, "height": 800})
     address = live(scripted_container(Script(hops, verdict), usual=RunOptions(max_hops=10)))
@@ -175,15 +175,15 @@ HEARING = """() => {
         : node.hidden || silent(node) ? '' : [...node.childNodes].map(words).join(' ');
     const listen = (changes) => {
         const added = changes.flatMap((each) => [...each.addedNodes].filter((node) => node.nodeType === 1));
-        const told = added.filter(live).map((each) => words(each).replace(/\\s+/g, ' ').trim());
-        window.heard.push(...told.filter(Boolean));
+        const texts = added.filter(live).map((each) => words(each).replace(/\\s+/g, ' ').trim());
+        window.heard.push(...texts.filter(Boolean));
     };
     new MutationObserver(listen).observe(document.body, { childList: true, subtree: true });
 }"""
-"""Keeps in `heard` what comes into a live region, but for what is silent there, as a screen reader goes by it."""
+"""Records in `heard` the text that comes into live regions, without silent parts, as a screen reader announces it."""
 
 
-def test_a_screen_reader_hears_what_is_done_and_each_hop_once_and_the_verdict(live, visitor):
+def test_a_screen_reader_announces_the_activity_each_hop_once_and_the_verdict(live, visitor):
     page, container = visitor(), scripted_container()
     gates = {step: Gate(step) for step in ("question 1", "answer 2", "conclusion 1")}
     container.before_step = lambda step: gates[step](step) if step in gates else None
@@ -206,33 +206,33 @@ def test_a_screen_reader_hears_what_is_done_and_each_hop_once_and_the_verdict(li
 
 
 DRAWN = """() => {
-    const told = (node) => node.nodeType === Node.TEXT_NODE ? node.data.trim() : [
+    const content = (node) => node.nodeType === Node.TEXT_NODE ? node.data.trim() : [
         node.tagName,
         [...node.attributes ?? []].map((each) => `${each.name}=${each.value}`).sort(),
-        [...node.childNodes].filter((each) => each.name !== 'csrf_token').map(told),
+        [...node.childNodes].filter((each) => each.name !== 'csrf_token').map(content),
     ];
-    return [...document.querySelectorAll('li.hop, #verdict, #status, #usage')].map(told);
+    return [...document.querySelectorAll('li.hop, #verdict, #status, #usage')].map(content);
 }"""
-"""What stands on the page of a run, but for the tokens, which are new on every page."""
+"""The content of the page of a run, except its form tokens, which differ on every page."""
 
 
 def assert_as_loaded(page) -> None:
-    """What the stream has made of the page is what it would be if it were loaded now."""
+    """Check that the page as updated by its stream equals the page as loaded now."""
     loaded = page.context.new_page()
     loaded.goto(page.url)
-    until(lambda: page.evaluate(DRAWN) == loaded.evaluate(DRAWN), "the page as it is loaded")
+    until(lambda: page.evaluate(DRAWN) == loaded.evaluate(DRAWN), "a page like the one just loaded")
     loaded.close()
 
 
 class Cut:
-    """A stream that breaks off behind every message that tells an event; `seen` is from where it was asked for."""
+    """A server whose streams break off after every event; `seen` has the position of each request."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
         self._came = Semaphore(0)
 
     def before_step(self, step: str) -> None:
-        """A run goes on by a step when its reader has come again."""
+        """Let the run take a step once its reader has reconnected."""
         self._came.acquire(timeout=5)
 
     def __call__(self, environ, start_response) -> Iterable[bytes]:
@@ -254,7 +254,7 @@ class Cut:
             sent.close()
 
 
-def test_a_stream_that_is_cut_at_every_event_still_makes_the_page_as_it_is_loaded(tmp_path, database_url, visitor):
+def test_a_stream_that_is_cut_at_every_event_still_makes_the_same_page_as_a_reload(tmp_path, database_url, visitor):
     cut = Cut()
     container = FakeContainer((ONE_SET_ASIDE,), cut.before_step)
     cut.app = create_app(Settings(instance=tmp_path, database_url=database_url), container)
@@ -265,5 +265,5 @@ def test_a_stream_that_is_cut_at_every_event_still_makes_the_page_as_it_is_loade
         expect(page.locator("li.hop")).to_have_count(3)
         assert_as_loaded(page)
         places = [int(place) for place in cut.seen if place]
-        assert len(places) >= 5 and places == sorted(set(places)), "each time from the last event that was told"
-        assert set(page.complaints) == {"[object Event]"}, "htmx's word for a stream that broke off"
+        assert len(places) >= 5 and places == sorted(set(places)), "each request continues from the last event"
+        assert set(page.complaints) == {"[object Event]"}, "htmx logs this for a stream that broke off"

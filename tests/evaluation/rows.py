@@ -1,4 +1,4 @@
-"""Tiny rows of our own in every format, written to files by the tests."""
+"""Small sample rows in every format, written to files by the tests."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ EVIDENCE = [{"title": "Ada Stone", "text": "Ada Stone was a painter from Basel."
 
 
 def written(path: Path, *rows: dict | str) -> Path:
-    """A JSONL file of these rows; a string stands in it as it is."""
+    """Write these rows to a JSONL file; a string is written verbatim."""
     lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
 
 def hover(number: int, label: str = "SUPPORTED", hops: int = 2) -> dict:
-    """A row as HoVer's."""
+    """Return a row in HoVer's format."""
     claim = f"Ada Stone made claim {number} there."
     return {"id": f"h{number}", "claim": claim, "label": label, "hops": hops, "group": "g", "evidence": EVIDENCE}
 
 
 def feverous(label: str) -> dict:
-    """A row as FEVEROUS-S has them."""
+    """Return a row in FEVEROUS-S's format."""
     return {"id": 7, "claim": "Ada Stone painted.", "label": label, "challenge": "Other", "evidence": EVIDENCE}
 
 
 def averitec(label: str = "Refuted") -> dict:
-    """A row as AVeriTeC's: an explained no, an answer of words, and a question that nobody could answer."""
+    """Return a row in AVeriTeC's format: an explained no, a textual answer, and an unanswerable question."""
     yes_or_no = {"answer": "No", "answer_type": "Boolean", "boolean_explanation": "She stayed in Basel."}
     unanswered = {"answer": "No answer could be found.", "answer_type": "Unanswerable"}
     questions = [
@@ -42,5 +42,5 @@ def averitec(label: str = "Refuted") -> dict:
 
 
 def row(number: int, label: Gold, hops: int | None = None) -> Row:
-    """A row that was read."""
+    """Return a parsed row."""
     return Row(f"r{number}", f"Claim {number}.", label, (("Title", "Text."),), hops=hops)

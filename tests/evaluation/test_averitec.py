@@ -1,4 +1,4 @@
-"""METEOR and AVeriTeC's score equal what is worked out by hand, the derivation beside each value."""
+"""METEOR and AVeriTeC's score, against values derived by hand in the comments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from research.evaluation.meteor import meteor, tokens
 from research.evaluation.predictions import Piece, Prediction
 
 
-def test_texts_are_cut_sentence_by_sentence_as_nltk_cuts_words():
+def test_texts_are_tokenized_like_nltk_sentence_by_sentence():
     assert tokens("Who won? He didn't.") == ("Who", "won", "?", "He", "did", "n't", ".")
 
 
@@ -22,36 +22,36 @@ def test_meteor_of_texts_that_differ_in_one_word():
     assert meteor("Who wrote Hamlet? Marlowe", "Who wrote Hamlet? Shakespeare") == pytest.approx(0.8 * 127 / 128)
 
 
-def test_meteor_takes_synonyms_of_wordnet_and_counts_what_stands_apart():
-    # "the" matches as it stands, "car" and "auto" are synonyms: 2 matches of 2 and of 3 tokens.
+def test_meteor_matches_wordnet_synonyms_and_penalizes_separate_chunks():
+    # "the" matches exactly, "car" and "auto" are synonyms: 2 matches of 2 and of 3 tokens.
     # P = 1, R = 2/3, F = P*R / (0.9*P + 0.1*R) = (2/3) / (0.9 + 0.2/3) = 20/29.
-    # "red" stands between them in the reference: 2 chunks, penalty 0.5 * (2/2)^3 = 1/2. Score 10/29.
+    # "red" is between them in the reference: 2 chunks, penalty 0.5 * (2/2)^3 = 1/2. Score 10/29.
     # (Synonyms are looked up by stem in NLTK, so that "automobile", whose stem is no word, would not be found.)
     assert meteor("the car", "the red auto") == pytest.approx(10 / 29)
 
 
-def test_meteor_takes_words_of_one_stem_and_gives_nothing_for_texts_without_a_shared_word():
+def test_meteor_matches_stems_and_is_zero_without_shared_words():
     # One match of one token each: P = R = F = 1, penalty 0.5 * (1/1)^3. Score 1/2.
     assert meteor("paintings", "painting") == pytest.approx(0.5)
     assert meteor("Basel", "Vienna") == 0
 
 
 def same_letters(candidate: str, reference: str) -> float:
-    """A metric for working by hand: the share of the reference's letters at the same place in the candidate."""
+    """A metric easy to compute by hand: the share of the reference's letters at the same place in the candidate."""
     return sum(a == b for a, b in zip(candidate, reference, strict=False)) / len(reference)
 
 
-def test_the_best_assignment_is_not_the_greedy_one_and_gold_that_nothing_matches_counts_as_nothing():
+def test_the_optimal_assignment_is_used_and_unmatched_gold_counts_as_zero():
     # Shares: abcd/abcd = 1, abcd/abcx = 3/4; abyz/abcd = 1/2, abyz/abcx = 1/2; neither has a letter of zzzz but z of
     # abyz, in the last place: 1/4. Both orders of the first two: 1 + 1/2, or 3/4 + 1/2; abyz to zzzz: 1 + 1/4.
     # The best is 1 + 1/2, over 3 gold texts 1/2.
     assert assigned(["abyz", "abcd"], ["abcd", "abcx", "zzzz"], same_letters) == pytest.approx(0.5)
-    # The first comes first where that is worth less: abc/abx = 2/3 and abc/abc = 1, abd/abx = 2/3 and abd/abc = 2/3.
+    # The greedy choice in order is worse here: abc/abx = 2/3 and abc/abc = 1, abd/abx = 2/3 and abd/abc = 2/3.
     # Handing gold out in its order gives abx to abc (2/3) and abc to abd (2/3); the best is abc to abc: (1 + 2/3) / 2.
     assert assigned(["abc", "abd"], ["abx", "abc"], same_letters) == pytest.approx((1 + 2 / 3) / 2)
 
 
-def test_more_found_than_gold_costs_nothing_and_nothing_found_is_nothing():
+def test_surplus_predictions_cost_nothing_and_no_predictions_score_zero():
     assert assigned(["zz", "ab", "ax"], ["ab"], same_letters) == 1
     assert assigned([], ["ab"], same_letters) == assigned(["ab"], [], same_letters) == 0
 
@@ -69,7 +69,7 @@ def predicted(label: Label | None, *pairs: tuple[str, str], number: int = 1) -> 
     return Prediction(f"averitec-dev-{number}", "", label, evidence=pieces)
 
 
-def test_questions_are_compared_alone_and_together_with_their_answers():
+def test_questions_are_scored_alone_and_with_their_answers():
     # Questions: abcd to abcd is 1, zzzz to ijkl is 0; over 2 gold questions 1/2.
     # Pairs: the gold ones are "abcd efgh", "abcd efxx" and "ijkl No answer could be found." (30 letters).
     # "abcd efgh" matches the first with 1; "zzzz zzzz" has the blank alone in common with the second: 1/9, and with the
@@ -79,14 +79,14 @@ def test_questions_are_compared_alone_and_together_with_their_answers():
     assert pair_score(row(), found, same_letters) == pytest.approx((1 + 1 / 9) / 3)
 
 
-def test_pairs_after_the_tenth_are_not_looked_at():
+def test_pairs_after_the_tenth_are_ignored():
     ten = [("zzzz", "zzzz")] * 10
     late = predicted(Label.REFUTED, *ten, ("abcd", "efgh"))
     assert question_score(row(), late, same_letters) == 0
     assert question_score(row(), predicted(Label.REFUTED, *ten[1:], ("abcd", "efgh")), same_letters) == 0.5
 
 
-def test_a_claim_scores_at_a_level_when_its_label_is_right_and_its_evidence_better_than_it():
+def test_a_claim_scores_at_a_level_when_label_and_evidence_are_good_enough():
     # Pairs of the first claim: "abcd efgh" alone, 1 over 3 gold pairs = 1/3, and its label is right.
     # The second has the same evidence and the wrong label, the third has failed: pairs (1/3 + 1/3 + 0) / 3 = 2/9,
     # questions (1/2 + 1/2 + 0) / 3 = 1/3. At 0.1 to 0.3 one claim of three scores, at 0.4 and 0.5 none.
@@ -98,7 +98,7 @@ def test_a_claim_scores_at_a_level_when_its_label_is_right_and_its_evidence_bett
     assert scores["scores"] == {str(level): pytest.approx(1 / 3 if level < 1 / 3 else 0) for level in LEVELS}
 
 
-def test_evidence_that_is_just_as_good_as_a_level_is_not_better():
+def test_evidence_equal_to_a_level_does_not_reach_it():
     whole = Row("1", "Claim.", Gold.REFUTED, asked=(("ab", ("c",)), ("zz", ("z",))))
     found = predicted(Label.REFUTED, ("ab", "c"))  # "ab c" matches with 1, "zz z" shares the blank: (1 + 0) / 2 = 1/2
     assert pair_score(whole, found, same_letters) == 0.5
@@ -107,7 +107,7 @@ def test_evidence_that_is_just_as_good_as_a_level_is_not_better():
     }  # fmt: skip
 
 
-def test_the_submission_has_the_shared_tasks_ids_labels_and_pairs():
+def test_the_submission_has_the_ids_labels_and_pairs_of_the_shared_task():
     rows = [row(number=12), Row("one", "Claim.", Gold.SUPPORTED)]
     found = [predicted(Label.CONFLICTING_EVIDENCE, *[("Who?", "Ada.")] * 11, number=12), predicted(None)]
     first, failed = submission(rows, found)

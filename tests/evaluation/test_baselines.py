@@ -1,4 +1,4 @@
-"""The baselines: the commonest label, the judge without evidence or claim, and over one search for the claim."""
+"""The baselines: the majority label, the judge without evidence or claim, and a single search for the claim."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.evaluation.rows import row
 
 
 class Shown:
-    """A judge that keeps the rows it is shown."""
+    """A judge that records its rows."""
 
     def __init__(self) -> None:
         self.rows = []
@@ -21,7 +21,7 @@ class Shown:
 
 
 class Finds:
-    """An answerer that looks at two passages of one page and one of another, whatever is asked."""
+    """An answerer that retrieves two passages of one page and one of another for any question."""
 
     def __init__(self) -> None:
         self.asked = []
@@ -36,7 +36,7 @@ class Finds:
         return Answer("an answer that is passed over", retrieved=found)
 
 
-def test_the_majority_is_of_what_is_right_for_the_rows_by_the_labels_that_can_be_said():
+def test_the_majority_label_is_the_most_frequent_gold_label_in_the_label_set():
     rows = [row(1, Gold.NOT_SUPPORTED), row(2, Gold.NOT_SUPPORTED), row(3, Gold.SUPPORTED)]
     assert majority_judge(rows, LabelSet.TWO)(rows[2]).label is Label.REFUTED
     assert majority_judge(rows[2:], LabelSet.THREE)(rows[0]).label is Label.SUPPORTED
@@ -54,7 +54,7 @@ def test_the_evidence_alone_is_judged_without_the_claim():
     assert (judge.rows[0].claim, judge.rows[0].passages) == ("", (("Title", "Text."),))
 
 
-def test_one_search_for_the_claim_takes_the_place_of_the_rows_own_evidence():
+def test_a_single_search_for_the_claim_replaces_the_rows_own_evidence():
     judge, answerer = Shown(), Finds()
     said = single_retrieval_judge(lambda row: answerer, judge)(row(1, Gold.SUPPORTED))
     assert answerer.asked == ["Claim 1."]

@@ -1,4 +1,4 @@
-"""Each format is read into rows of one type, and whatever is wrong with a file is one sentence that says where."""
+"""Each dataset format is read into rows of one type; any fault of a file is one sentence with its line."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ PASSAGE = ("Ada Stone", "Ada Stone was a painter from Basel.")
 
 
 def refused(path, format_name: str) -> str:
-    with pytest.raises(InvalidInput) as told:
+    with pytest.raises(InvalidInput) as caught:
         read_rows(path, format_name)
-    assert "\n" not in str(told.value)
-    return str(told.value)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
-def test_who_said_it_and_when_is_kept_as_it_is_written(tmp_path):
-    told, untold = averitec() | {"speaker": "Ada", "date": "31-10-2020"}, averitec() | {"id": "a2", "speaker": None}
-    first, second = read_rows(written(tmp_path / "f", told, untold), "averitec")
+def test_speaker_and_date_are_kept_verbatim(tmp_path):
+    full, bare = averitec() | {"speaker": "Ada", "date": "31-10-2020"}, averitec() | {"id": "a2", "speaker": None}
+    first, second = read_rows(written(tmp_path / "f", full, bare), "averitec")
     assert (first.speaker, first.date, second.speaker, second.date) == ("Ada", "31-10-2020", "", "")
 
 
-def test_a_row_of_hover_has_its_passages_hops_and_group(tmp_path):
+def test_a_hover_row_has_passages_hops_and_group(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", hover(1, "NOT_SUPPORTED", 3)), "hover")
     assert row == Row("h1", "Ada Stone made claim 1 there.", Gold.NOT_SUPPORTED, (PASSAGE,), (), 3, "g")
 
@@ -37,7 +37,7 @@ def test_a_row_of_hover_has_its_passages_hops_and_group(tmp_path):
     ("spelled", "label"),
     [("supports", Gold.SUPPORTED), ("refutes", Gold.REFUTED), ("NOT ENOUGH INFO", Gold.NOT_ENOUGH_EVIDENCE)],
 )
-def test_feverous_labels_are_known_as_it_spells_them_and_a_number_may_be_an_id(tmp_path, spelled, label):
+def test_feverous_labels_and_numeric_ids_are_read(tmp_path, spelled, label):
     (row,) = read_rows(written(tmp_path / "f", feverous(spelled)), "feverous")
     assert (row.id, row.label, row.passages, row.hops) == ("7", label, (PASSAGE,), None)
 
@@ -51,12 +51,12 @@ def test_feverous_labels_are_known_as_it_spells_them_and_a_number_may_be_an_id(t
         ("Conflicting Evidence/Cherrypicking", Gold.CONFLICTING_EVIDENCE),
     ],
 )
-def test_the_four_labels_of_averitec_are_known_as_it_spells_them(tmp_path, spelled, label):
+def test_the_four_labels_of_averitec_are_read(tmp_path, spelled, label):
     (row,) = read_rows(written(tmp_path / "f", averitec(spelled)), "averitec")
     assert row.label is label
 
 
-def test_question_answer_pairs_become_hops_with_what_explains_them_and_none_without_an_answer(tmp_path):
+def test_answered_pairs_become_hops_with_their_explanations(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", averitec()), "averitec")
     assert row.answers[2] == ("Why?", None)
     assert [(hop.number, hop.question.text, hop.answer.text) for hop in context_of(row)] == [
@@ -65,7 +65,7 @@ def test_question_answer_pairs_become_hops_with_what_explains_them_and_none_with
     ]
 
 
-def test_what_averitec_compares_is_kept_as_it_stands_with_the_explanation_of_a_yes_or_no(tmp_path):
+def test_averitec_gold_pairs_are_kept_verbatim_with_the_explanation_of_yes_or_no(tmp_path):
     (row,) = read_rows(written(tmp_path / "f", averitec()), "averitec")
     assert row.asked == (
         ("Did Ada Stone leave Basel?", ("No. She stayed in Basel.",)),
@@ -81,7 +81,7 @@ def test_the_judge_reads_gold_passages_without_questions(tmp_path):
     assert asked_pairs(context) == []
 
 
-def test_our_own_format_has_either_kind_of_evidence_or_none(tmp_path):
+def test_our_own_format_accepts_either_kind_of_evidence_or_none(tmp_path):
     bare = {"id": "c1", "claim": "Ada Stone painted.", "label": "PARTIALLY_SUPPORTED"}
     file = written(tmp_path / "f", bare, "", bare | {"id": "c2", "evidence": EVIDENCE}, averitec() | {"id": "c3"})
     none, passages, answers = read_rows(file, "claims")
@@ -118,16 +118,16 @@ def averitec_with_explanation(explanation) -> dict:
         (hover(2) | {"questions": [{"question": "Why?", "answers": ["So."]}]}, "line 2: answers that are no {answer}"),
     ],
 )
-def test_a_line_at_fault_is_named_by_its_number_and_its_fault(tmp_path, line, words):
+def test_a_faulty_line_is_reported_with_its_number_and_fault(tmp_path, line, words):
     assert words in refused(written(tmp_path / "f", hover(1), line), "hover")
 
 
-def test_only_the_first_fault_is_told_and_the_others_are_counted(tmp_path):
-    told = refused(written(tmp_path / "f", "{", hover(1), "{", "{"), "hover")
-    assert "line 1" in told and "(lines at fault in all: 3)" in told
+def test_only_the_first_fault_is_shown_and_the_others_are_counted(tmp_path):
+    message = refused(written(tmp_path / "f", "{", hover(1), "{", "{"), "hover")
+    assert "line 1" in message and "(lines at fault in all: 3)" in message
 
 
-def test_bytes_that_are_no_text_are_a_line_at_fault(tmp_path):
+def test_undecodable_bytes_are_a_faulty_line(tmp_path):
     file = tmp_path / "f"
     file.write_bytes(b'\n{"id": "\xff"}\n')
     assert "line 2: not UTF-8" in refused(file, "claims")
@@ -139,11 +139,11 @@ def test_an_empty_file_is_refused(tmp_path, text):
     assert refused(tmp_path / "f", "hover") == "f is empty: there is nothing to measure."
 
 
-def test_another_format_than_was_said_is_refused_with_what_is_missing(tmp_path):
+def test_a_file_in_another_format_is_refused_with_its_missing_field(tmp_path):
     file = written(tmp_path / "f", averitec())
     assert "no evidence; a row of the format hover has id, claim, label, evidence, hops" in refused(file, "hover")
     assert "no challenge; a row of the format feverous" in refused(written(tmp_path / "g", hover(1)), "feverous")
 
 
-def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+def test_an_unreadable_file_is_refused(tmp_path):
     assert "cannot be read" in refused(tmp_path, "hover")

@@ -1,4 +1,4 @@
-"""Ten given sentences as a search back end."""
+"""Ten given sentences as a search engine."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ GIVEN = GivenSentences(
 )
 
 
-def test_the_same_sentences_are_found_whatever_is_searched_for() -> None:
-    """At most so many as are asked for; they have a site and neither title nor date."""
+def test_every_query_finds_the_same_sentences() -> None:
+    """At most as many as requested; they have a site and neither title nor date."""
     assert GIVEN.search("anything", 10) == GIVEN.search("else", 10, before="1800-01-01")
     assert GIVEN.search("", 1) == (SearchHit("", "a.example", "It opened in 1889.", "https://a.example/x", None),)
     assert [hit.site for hit in GIVEN.search("x", 10)] == ["a.example", "b.example", ""]
 
 
-def test_there_is_no_page_behind_a_sentence() -> None:
-    """What stands there today is not what was given, so nothing is fetched."""
+def test_no_page_is_fetched_for_a_sentence() -> None:
+    """The current page may differ from the given text."""
     with pytest.raises(CallFailed, match="Only a sentence"):
         GIVEN.read(GIVEN.search("x", 1)[0])
 
 
 @pytest.mark.parametrize("long_document", [True, False])
-def test_the_answerer_reads_the_sentence_and_cites_its_address(long_document: bool) -> None:
-    """With or without long documents it is the same."""
+def test_the_answerer_reads_the_sentence_and_cites_its_url(long_document: bool) -> None:
+    """With and without long documents."""
     settings = DocumentSettings(long_document=long_document)
     said = WebSearchAnswerer(GIVEN, GIVEN, Takes(), FindsWord(), settings).answer(QUESTION, Claim("A tower opened."))
     assert (said.text, said.cited.passage.url) == ("1889", "https://a.example/x")
@@ -40,8 +40,8 @@ def test_the_answerer_reads_the_sentence_and_cites_its_address(long_document: bo
     assert {passage.published for passage in said.retrieved} == {None}
 
 
-def test_they_are_read_by_the_rows_id(tmp_path) -> None:
-    """Rows that have none are left out."""
+def test_sentences_are_looked_up_by_row_id(tmp_path) -> None:
+    """Rows without sentences are left out."""
     path = tmp_path / "rows.jsonl"
     rows = [{"id": 1, "web": [{"sentence": "a\u2028b", "url": "https://a.example"}, {"sentence": "b"}]}, {"id": "2"}]
     path.write_text("\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
@@ -56,14 +56,13 @@ def test_they_are_read_by_the_rows_id(tmp_path) -> None:
 @pytest.mark.parametrize(
     "line", ["{", "[]", '{"id": 1, "web": [1]}', '{"web": [{"sentence": "a"}]}', '{"id": 1, "web": [{"sentence": 1}]}']
 )
-def test_a_row_that_cannot_be_read_is_named_by_its_line(tmp_path, line: str) -> None:
-    """Nothing is left out in silence."""
+def test_an_unreadable_row_is_reported_with_its_line(tmp_path, line: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{{}}\n{line}\n")
     with pytest.raises(InvalidInput, match=r"rows\.jsonl, line 2: no(t JSON| JSON object| list of \{sentence, url\})"):
         given_sentences(path)
 
 
-def test_a_file_that_is_not_there_is_said(tmp_path) -> None:
+def test_a_missing_file_is_reported(tmp_path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         given_sentences(tmp_path / "none.jsonl")

@@ -1,4 +1,4 @@
-"""Rows are predicted once each, whatever happens in between, and the figures equal those worked out by hand."""
+"""Rows are predicted once each despite interruptions, and the figures equal values computed by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ABOUT = {"data": "d1", "labels": "three"}
 
 
 class ScriptedJudge:
-    """Says SUPPORTED of every row, fails on those in `failing`, and keeps whom it was asked about."""
+    """Returns SUPPORTED for every row, fails on those in `failing`, and records the rows it was asked about."""
 
     def __init__(self, **failing: BaseException) -> None:
         self.failing = failing
@@ -42,7 +42,7 @@ def run(folder, judge, rows=ROWS, about=ABOUT, workers=1) -> list[Prediction]:
         return list(predict(rows, judge, predictions, workers))
 
 
-def test_a_second_run_asks_only_about_what_is_not_there(tmp_path):
+def test_a_second_run_predicts_only_missing_rows(tmp_path):
     run(tmp_path, ScriptedJudge(), ROWS[:2])
     judge = ScriptedJudge()
     again = run(tmp_path, judge)
@@ -51,7 +51,7 @@ def test_a_second_run_asks_only_about_what_is_not_there(tmp_path):
     assert len((tmp_path / "predictions.jsonl").read_text().splitlines()) == 4
 
 
-def test_a_failed_call_is_a_failed_prediction_that_is_tried_again(tmp_path):
+def test_a_failed_prediction_is_retried_by_the_next_run(tmp_path):
     first = run(tmp_path, ScriptedJudge(r2=CallFailed("It took too long.")))
     assert (first[1].id, first[1].label, first[1].problem) == ("r2", None, "It took too long.")
     judge = ScriptedJudge()
@@ -60,18 +60,18 @@ def test_a_failed_call_is_a_failed_prediction_that_is_tried_again(tmp_path):
     assert run(tmp_path, ScriptedJudge())[1].label is S
 
 
-def test_a_judge_that_is_missing_ends_it_and_what_was_predicted_stays(tmp_path):
+def test_a_missing_judge_ends_the_run_and_keeps_earlier_predictions(tmp_path):
     with pytest.raises(ModelUnavailable):
         run(tmp_path, ScriptedJudge(r3=ModelUnavailable("Gone", "make setup")))
     assert len((tmp_path / "predictions.jsonl").read_text().splitlines()) == 2
 
 
-def test_rows_are_at_work_side_by_side_and_handed_on_in_their_order(tmp_path):
+def test_rows_are_predicted_in_parallel_and_returned_in_order(tmp_path):
     both = threading.Barrier(2, timeout=LONG)
 
     def judge(row):
         if row.id in ("r1", "r2"):
-            both.wait()  # passes when two are there at once
+            both.wait()  # passes when two threads have arrived
         return Judged(S)
 
     assert [each.id for each in run(tmp_path, judge, workers=2)] == ["r1", "r2", "r3", "r4"]
@@ -86,19 +86,19 @@ def test_many_threads_write_whole_lines(tmp_path):
         assert sorted(kept.made) == sorted(row.id for row in rows)
 
 
-def test_what_ends_it_in_one_thread_is_raised_whichever_row_comes_first(tmp_path):
+def test_a_fatal_error_in_any_thread_is_raised(tmp_path):
     with pytest.raises(ModelUnavailable):
         run(tmp_path, ScriptedJudge(r4=ModelUnavailable("Gone", "make setup")), workers=4)
 
 
-def test_a_row_that_breaks_unexpectedly_is_a_failed_prediction_without_what_the_error_said(tmp_path, caplog):
+def test_an_unexpected_error_is_a_failed_prediction_without_its_message(tmp_path, caplog):
     caplog.set_level("ERROR")
     found = run(tmp_path, ScriptedJudge(r2=RuntimeError("with a secret")))
     assert (found[1].label, found[1].problem) == (None, "It broke off unexpectedly (RuntimeError).")
     assert [each.label for each in found] == [S, None, S, S] and "row r2 broke" in caplog.text
 
 
-def test_a_model_that_fails_on_every_tenth_call_is_counted_and_named_and_stays_in_the_denominator(tmp_path):
+def test_failures_on_every_tenth_call_are_counted_named_and_kept_in_the_denominator(tmp_path):
     rows = [row(number, Gold.SUPPORTED) for number in range(100)]
     calls = itertools.count(1)
 
@@ -114,23 +114,23 @@ def test_a_model_that_fails_on_every_tenth_call_is_counted_and_named_and_stays_i
     assert figures["confusion"] == {"SUPPORTED": {"SUPPORTED": 90, "failed": 10}}
 
 
-def test_a_full_disk_is_told_and_leaves_whole_lines_that_it_goes_on_from(tmp_path):
+def test_a_full_disk_is_reported_and_leaves_whole_lines_to_resume_from(tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with Predictions(tmp_path, ABOUT) as predictions:
         predictions.add(Prediction("r1", "SUPPORTED", S))
         size = predictions.path.stat().st_size
         resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, hard))
         try:
-            with pytest.raises(OSError) as told:
+            with pytest.raises(OSError) as caught:
                 predictions.add(Prediction("r2", "SUPPORTED", S))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert told.value.filename == str(predictions.path) and predictions.path.stat().st_size == size
+    assert caught.value.filename == str(predictions.path) and predictions.path.stat().st_size == size
     judge = ScriptedJudge()
     assert len(run(tmp_path, judge)) == 4 and judge.asked == ["r2", "r3", "r4"]
 
 
-def test_all_of_a_prediction_comes_back(tmp_path):
+def test_a_prediction_is_read_back_completely(tmp_path):
     spent = Spent(1.5, 3, 100, 20, 0.01)
     whole = Prediction(
         "r1", "SUPPORTED", S, 0.9, None, None, (Piece("Who?", "Ada"),), ("Ada",), ("One failed.",), spent
@@ -141,7 +141,7 @@ def test_all_of_a_prediction_comes_back(tmp_path):
         assert kept.made == {"r1": whole}
 
 
-def test_a_line_that_was_cut_off_is_predicted_again(tmp_path):
+def test_a_truncated_line_is_predicted_again(tmp_path):
     run(tmp_path, ScriptedJudge())
     file = tmp_path / "predictions.jsonl"
     file.write_bytes(file.read_bytes()[:-9])
@@ -152,7 +152,7 @@ def test_a_line_that_was_cut_off_is_predicted_again(tmp_path):
         assert list(kept.made) == ["r1", "r2", "r3", "r4"]
 
 
-def test_predictions_of_something_else_are_not_mixed_in(tmp_path):
+def test_predictions_of_another_configuration_are_refused(tmp_path):
     run(tmp_path, ScriptedJudge())
     with pytest.raises(InvalidInput, match=r"another evaluation \(what differs: data\)"):
         run(tmp_path, ScriptedJudge(), about=ABOUT | {"data": "d2"})
@@ -162,7 +162,7 @@ def test_predictions_of_something_else_are_not_mixed_in(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["no json", '{"claim": 1}', '["r1"]', '{"id": "r1", "gold": "S", "label": "MAYBE"}'])
-def test_a_line_that_is_no_prediction_is_named(tmp_path, line):
+def test_a_line_that_is_not_a_prediction_is_reported(tmp_path, line):
     run(tmp_path, ScriptedJudge(), ROWS[:1])
     with (tmp_path / "predictions.jsonl").open("a") as file:
         file.write(line + "\n")
@@ -170,7 +170,7 @@ def test_a_line_that_is_no_prediction_is_named(tmp_path, line):
         run(tmp_path, ScriptedJudge())
 
 
-def test_rows_that_no_label_can_be_right_for_stay_when_all_are_wanted_and_count_as_wrong():
+def test_unpredictable_rows_are_kept_on_request_and_count_as_wrong():
     rows = [row(1, Gold.CONFLICTING_EVIDENCE), row(2, Gold.SUPPORTED)]
     kept, left_out = chosen(rows, LabelSet.TWO, 7, None, all_rows=True)
     assert (len(kept), left_out) == (2, {})
@@ -178,7 +178,7 @@ def test_rows_that_no_label_can_be_right_for_stay_when_all_are_wanted_and_count_
     assert figures["accuracy"] == 0.5 and figures["per_class"]["CONFLICTING_EVIDENCE"]["f1"] == 0
 
 
-def test_a_larger_limit_has_the_rows_of_a_smaller_one_and_another_seed_has_others():
+def test_a_larger_sample_contains_the_smaller_one_and_another_seed_differs():
     rows = [row(number, Gold.SUPPORTED) for number in range(50)]
     few, _ = chosen(rows, LabelSet.THREE, 7, 10)
     more, _ = chosen(rows, LabelSet.THREE, 7, 20)
@@ -187,7 +187,7 @@ def test_a_larger_limit_has_the_rows_of_a_smaller_one_and_another_seed_has_other
     assert len(set(more)) == 20
 
 
-def test_so_many_of_each_number_of_hops_are_the_first_of_them_after_shuffling():
+def test_the_sample_per_hop_count_is_the_first_rows_after_shuffling():
     rows = [row(number, Gold.SUPPORTED, 2 + number % 3 // 2) for number in range(60)]
     all_of_them, _ = chosen(rows, LabelSet.THREE, 7, None)
     kept, _ = chosen(rows, LabelSet.THREE, 7, None, per_hops=5)
@@ -196,7 +196,7 @@ def test_so_many_of_each_number_of_hops_are_the_first_of_them_after_shuffling():
     assert chosen(rows, LabelSet.THREE, 7, 3, per_hops=5)[0] == kept[:3]
 
 
-def test_rows_that_nothing_can_match_or_judge_are_left_out_and_counted():
+def test_rows_without_a_possible_label_or_evidence_are_left_out_and_counted():
     conflict, unsure = row(1, Gold.CONFLICTING_EVIDENCE), row(2, Gold.NOT_ENOUGH_EVIDENCE)
     bare = type(conflict)("r3", "Claim 3.", Gold.SUPPORTED)
     rows = [conflict, unsure, bare, row(4, Gold.REFUTED)]
@@ -206,18 +206,18 @@ def test_rows_that_nothing_can_match_or_judge_are_left_out_and_counted():
     assert [each.id for each in kept] == ["r4"]
 
 
-def predicted(*told: tuple[Label | None, float | None]) -> list[Prediction]:
-    return [Prediction(f"r{at}", "", label, 0.9, score) for at, (label, score) in enumerate(told, 1)]
+def predicted(*outcomes: tuple[Label | None, float | None]) -> list[Prediction]:
+    return [Prediction(f"r{at}", "", label, 0.9, score) for at, (label, score) in enumerate(outcomes, 1)]
 
 
 def without_intervals(found: dict) -> tuple:
     return tuple(found[name] for name in ("n", "failed", "accuracy", "macro_f1", "auc"))
 
 
-def test_the_figures_of_hover_by_hand():
+def test_hover_metrics_equal_values_computed_by_hand():
     figures = measured(ROWS, predicted((S, 0.9), (N, 0.2), (R, 0.3), (S, 0.6)), LabelSet.THREE)
     assert (figures["n"], figures["failed"], figures["accuracy"]) == (4, 0, 0.5)
-    assert figures["macro_f1"] == 0.5  # each class: one hit, one miss, one too many
+    assert figures["macro_f1"] == 0.5  # each class: one true positive, one false negative, one false positive
     assert figures["auc"] == 0.75  # of 0.9 and 0.3 against 0.2 and 0.6, only 0.3 < 0.6 is in the wrong order
     assert figures["per_class"]["NOT_SUPPORTED"] == {"n": 2, "precision": 0.5, "recall": 0.5, "f1": 0.5}
     assert list(figures["by_hops"]) == ["2", "3"]
@@ -225,7 +225,7 @@ def test_the_figures_of_hover_by_hand():
     assert without_intervals(figures["by_hops"]["3"]) == (1, 0, 0.0, 0.0, None)
 
 
-def test_the_figures_of_three_labels_by_hand():
+def test_metrics_of_three_labels_equal_values_computed_by_hand():
     rows = [row(1, Gold.SUPPORTED), row(2, Gold.REFUTED), row(3, Gold.REFUTED), row(4, Gold.NOT_ENOUGH_EVIDENCE)]
     figures = measured(rows, predicted((S, 0.9), (R, 0.1), (N, 0.2), (N, 0.3)), LabelSet.THREE)
     assert figures["accuracy"] == 0.75
@@ -234,12 +234,12 @@ def test_the_figures_of_three_labels_by_hand():
     assert figures["auc"] == 1.0 and figures["by_hops"] == {}
 
 
-def test_failed_predictions_stay_in_the_denominator_of_every_figure():
+def test_failed_predictions_stay_in_the_denominator_of_every_metric():
     figures = measured(ROWS, predicted((S, 0.9), (N, 0.2), (None, None), (None, None)), LabelSet.THREE)
     assert (figures["failed"], figures["accuracy"]) == (2, 0.5)
     assert figures["per_class"]["SUPPORTED"] == {"n": 2, "precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3)}
     assert figures["auc"] == 0.25  # only 0.9 against 0.2 is in the right order
 
 
-def test_without_probabilities_there_is_no_area_under_the_curve():
+def test_without_probabilities_there_is_no_auc():
     assert measured(ROWS, predicted((S, None), (R, None), (S, None), (R, None)), LabelSet.THREE)["auc"] is None

@@ -1,4 +1,4 @@
-"""The label table: HoVer's "not supported" is met by both other labels, and nothing is folded that must not be."""
+"""The label table: HoVer's "not supported" matches both other labels, and no other labels are merged."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def test_not_supported_is_matched_by_refuted_and_by_not_enough():
     assert MATCHES[Gold.NOT_SUPPORTED][LabelSet.TWO] == (Label.REFUTED,)
 
 
-def test_every_label_has_its_matches_in_every_label_set_and_only_labels_of_it():
+def test_every_gold_label_matches_only_labels_of_the_label_set():
     for gold in Gold:
         for labels in LabelSet:
             assert set(MATCHES[gold][labels]) <= set(labels.labels)
 
 
-def test_an_unknown_spelling_is_no_label():
+def test_an_unknown_spelling_is_not_a_label():
     assert gold_label("likely true") is None
     assert gold_label(" not  enough evidence ") is Gold.NOT_ENOUGH_EVIDENCE
 
@@ -40,5 +40,5 @@ HOVER, FEVER = (Gold.SUPPORTED, Gold.NOT_SUPPORTED), (Gold.SUPPORTED, Gold.REFUT
         (None, Gold.NOT_SUPPORTED, HOVER, ""),
     ],
 )
-def test_a_prediction_counts_for_the_class_that_the_set_can_say(predicted, gold, classes, counts_for):
+def test_a_prediction_counts_for_a_class_of_the_dataset(predicted, gold, classes, counts_for):
     assert as_gold(predicted, gold, classes) == counts_for

@@ -1,11 +1,11 @@
-"""The metrics equal what is worked out by hand."""
+"""The metrics equal values computed by hand."""
 
 import pytest
 
 from research.evaluation.metrics import auc, expected_calibration_error, f1_of, macro_f1, risk_against_coverage
 
 
-def test_auc_counts_pairs_in_the_right_order_and_ties_as_half():
+def test_auc_counts_correctly_ordered_pairs_and_half_of_ties():
     assert auc([0.9, 0.4, 0.4, 0.1], [True, True, False, False]) == pytest.approx(3.5 / 4)
 
 
@@ -14,7 +14,7 @@ def test_auc_needs_both_classes():
         auc([0.1, 0.2], [True, True])
 
 
-def test_f1_and_macro_f1_by_hand():
+def test_f1_and_macro_f1_equal_values_computed_by_hand():
     predicted, gold = ["S", "S", "R", "N"], ["S", "R", "R", "R"]
     assert f1_of("S", predicted, gold) == pytest.approx(2 / 3)
     assert f1_of("R", predicted, gold) == pytest.approx(0.5)
@@ -26,10 +26,10 @@ def test_calibration_error_is_the_weighted_gap_between_confidence_and_accuracy()
     assert expected_calibration_error([0.9, 0.9, 0.6, 0.6], [True, True, True, False], bins=5) == pytest.approx(0.1)
 
 
-def test_the_risk_of_the_surest_is_the_share_of_errors_among_them():
+def test_risk_at_a_coverage_is_the_error_rate_of_the_most_confident():
     sure, right = [0.9, 0.8, 0.7, 0.6], [True, True, False, True]
     assert risk_against_coverage(sure, right, steps=4) == [(0.25, 0), (0.5, 0), (0.75, pytest.approx(1 / 3)), (1, 0.25)]
 
 
-def test_risk_over_nothing_is_no_curve():
+def test_there_is_no_risk_curve_without_predictions():
     assert risk_against_coverage([], []) == []

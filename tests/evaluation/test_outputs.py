@@ -1,4 +1,4 @@
-"""What stands beside the predictions: table, plots, submission and manifest."""
+"""The outputs beside the predictions: table, plots, submission and manifest."""
 
 from __future__ import annotations
 
@@ -36,41 +36,41 @@ def hover_evaluation() -> Evaluation:
 
 
 def drawn_text(path) -> str:
-    """All that a reader sees written in an SVG; raises where it is none."""
+    """Return all text in an SVG; raise when it is invalid."""
     return " ".join("".join(each.itertext()).strip() for each in ElementTree.parse(path).getroot())
 
 
-def test_failed_rows_stand_in_the_table_and_in_the_matrix(tmp_path):
+def test_failed_rows_are_in_the_table_and_in_the_matrix(tmp_path):
     write_outputs(hover_evaluation(), tmp_path, workers=2)
-    told = (tmp_path / "table.md").read_text()
-    assert "| all | 4 | 1 | 0.500" in told and "| 3-hop | 2 | 1 | 0.500" in told
+    text = (tmp_path / "table.md").read_text()
+    assert "| all | 4 | 1 | 0.500" in text and "| 3-hop | 2 | 1 | 0.500" in text
     assert "failed" in drawn_text(tmp_path / "confusion.svg")
 
 
-def test_the_wrong_rows_are_told_in_full_with_the_gold_pages_that_were_missed(tmp_path):
+def test_wrong_rows_are_listed_in_full_with_the_missed_gold_pages(tmp_path):
     write_outputs(hover_evaluation(), tmp_path, workers=1)
-    told = (tmp_path / "mistakes.md").read_text()
-    assert told.startswith("# 2 of 2 rows that are wrong") and "## r1" not in told
-    assert "the set says NOT_SUPPORTED, said SUPPORTED (0.60)" in told and "- not looked at: Title" in told
-    assert "the set says SUPPORTED, failed: It took too long." in told
+    text = (tmp_path / "mistakes.md").read_text()
+    assert text.startswith("# 2 of 2 rows that are wrong") and "## r1" not in text
+    assert "the set says NOT_SUPPORTED, said SUPPORTED (0.60)" in text and "- not looked at: Title" in text
+    assert "the set says SUPPORTED, failed: It took too long." in text
 
 
-def test_the_risk_counts_a_failed_row_as_the_least_sure(tmp_path):
+def test_the_risk_curve_ranks_a_failed_row_as_least_confident(tmp_path):
     evaluation = hover_evaluation()
-    # Sure in this order: 0.9 right, 0.7 right, 0.6 wrong, failed: of the first half none is wrong, of all two are.
+    # By confidence: 0.9 right, 0.7 right, 0.6 wrong, failed. No error in the first half, two in all.
     assert evaluation.risk[4] == (0.5, 0) and evaluation.risk[-1] == (1, 0.5)
     write_outputs(evaluation, tmp_path, workers=1)
     assert "coverage" in drawn_text(tmp_path / "risk.svg")
     assert json.loads((tmp_path / "metrics.json").read_text())["risk_against_coverage"][-1] == [1, 0.5]
 
 
-def test_without_confidence_there_is_no_curve(tmp_path):
+def test_without_confidence_there_is_no_risk_curve(tmp_path):
     rows = [row(1, Gold.SUPPORTED)]
     write_outputs(Evaluation(rows, [Prediction("r1", "SUPPORTED", S)], LabelSet.TWO, 7), tmp_path, 1)
     assert not (tmp_path / "risk.svg").exists() and (tmp_path / "confusion.svg").exists()
 
 
-def test_the_same_figures_make_the_same_plots(tmp_path):
+def test_the_same_metrics_give_identical_plots(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         write_outputs(hover_evaluation(), tmp_path / name, 1)
@@ -78,7 +78,7 @@ def test_the_same_figures_make_the_same_plots(tmp_path):
         assert (tmp_path / "one" / plot).read_bytes() == (tmp_path / "two" / plot).read_bytes()
 
 
-def test_averitec_gets_its_score_and_a_submission_of_every_row(tmp_path):
+def test_averitec_gets_its_score_and_a_submission_with_every_row(tmp_path):
     asked = (("Who painted it?", ("Ada Stone painted it.",)),)
     rows = [
         Row("averitec-dev-3", "Ada painted it.", Gold.SUPPORTED, asked=asked),
@@ -98,14 +98,14 @@ def test_averitec_gets_its_score_and_a_submission_of_every_row(tmp_path):
     assert "AVeriTeC at 0.25" in (tmp_path / "table.md").read_text()
 
 
-def test_gold_evidence_of_averitec_is_not_scored_as_if_it_had_been_found(tmp_path):
+def test_gold_evidence_of_averitec_is_not_scored_as_retrieved(tmp_path):
     rows = [Row("a1", "Ada.", Gold.SUPPORTED, asked=(("Who?", ("Ada.",)),))]
     write_outputs(Evaluation(rows, [Prediction("a1", "SUPPORTED", S)], LabelSet.TWO, 7), tmp_path, 1)
     assert "averitec" not in json.loads((tmp_path / "metrics.json").read_text())
     assert not (tmp_path / "submission.json").exists()
 
 
-def test_the_manifest_says_what_it_took_on_which_machine_and_by_which_code():
+def test_the_manifest_records_duration_machine_and_code_version():
     written = manifest({"judge": "one"}, hover_evaluation().predictions, workers=2)
     assert written["spent"] == {
         "seconds": 6.0, "calls": 3, "prompt_tokens": 100, "completion_tokens": 10, "cost": 0.5
@@ -114,6 +114,6 @@ def test_the_manifest_says_what_it_took_on_which_machine_and_by_which_code():
     assert written["code"] and written["hardware"]["cores"] and written["packages"]["scipy"]
 
 
-def test_a_bar_or_a_line_break_does_not_break_a_table():
+def test_pipes_and_line_breaks_do_not_break_a_table():
     assert table(("a", "b"), [("x|y", "one\ntwo")]) == "| a | b |\n| ---|--- |\n| x/y | one two |\n"
     assert (share(None), share(0.5), share(0.5, (0.4, 0.6))) == ("none", "0.500", "0.500 (0.400 to 0.600)")

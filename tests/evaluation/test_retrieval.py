@@ -1,4 +1,4 @@
-"""Recall of gold pages by hand."""
+"""Recall of gold pages, against values computed by hand."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def looked_at(number: int, *titles: str) -> Prediction:
     return Prediction(f"r{number}", "SUPPORTED", Label.SUPPORTED, pages=titles)
 
 
-def test_recall_is_the_mean_share_of_a_rows_gold_pages_that_were_looked_at():
+def test_recall_is_the_mean_share_of_gold_pages_retrieved():
     # One of two, both of two, none of one: (1/2 + 1 + 0) / 3; one row of three has them all.
     rows = [row(1, "Ada", "Basel"), row(2, "Ada", "Basel"), row(3, "Ada")]
     found = [looked_at(1, "Ada", "Bern"), looked_at(2, "Basel", "Ada"), looked_at(3, "Bern")]
     assert page_recall(rows, found) == {"n": 3, "recall": pytest.approx(0.5), "whole": pytest.approx(1 / 3)}
 
 
-def test_a_title_is_the_same_with_underlines_and_in_other_case_and_counts_once():
+def test_titles_match_regardless_of_underscores_and_case_and_count_once():
     found = page_recall([row(1, "Ada Stone", "Ada Stone", "Basel")], [looked_at(1, "ada_stone")])
     assert found == {"n": 1, "recall": 0.5, "whole": 0.0}
 
 
-def test_a_failed_prediction_looked_at_nothing():
+def test_a_failed_prediction_retrieved_nothing():
     found = page_recall([row(1, "Ada"), row(2, "Ada")], [looked_at(1, "Ada"), Prediction("r2", "SUPPORTED")])
     assert found and found["recall"] == 0.5
 
@@ -42,7 +42,7 @@ def test_without_a_search_or_without_titles_there_is_no_recall():
     assert page_recall([row(1, "")], [looked_at(1, "Ada")]) is None
 
 
-def test_it_is_told_by_hops():
+def test_recall_is_reported_by_number_of_hops():
     rows = [row(1, "Ada", hops=2), row(2, "Ada", hops=3)]
     figures = measured(rows, [looked_at(1, "Ada"), looked_at(2, "Bern")], LabelSet.TWO)
     assert figures["retrieval"]["recall"] == 0.5

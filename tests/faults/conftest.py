@@ -28,9 +28,9 @@ def migrated(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory) -> Path:
-    """The index of the corpus that ships, made by the operator's command; the folder that holds it, to be copied.
+    """The folder that holds the index of the packaged corpus, to be copied.
 
-    `make setup`, and so `make test`, has made it before; it is not built again where it is whole.
+    The index is built only if `make setup` has not built it already.
     """
     made = load_settings().instance / "corpora"
     if is_current(CORPORA["vital"], made / "vital"):
@@ -52,7 +52,7 @@ def instance(tmp_path, migrated) -> Path:
 
 @pytest.fixture
 def mount() -> Iterator[Callable[..., None]]:
-    """Mounts as `mount ARGUMENTS FOLDER` does, until the test ends."""
+    """A function that runs `mount ARGUMENTS FOLDER`; the folder is unmounted at the end."""
     if not _may_mount() and not _has_namespaces():
         pytest.skip("mounting a disk for the test is allowed neither here nor in a namespace")
     mounted: list[Path] = []
@@ -68,14 +68,14 @@ def mount() -> Iterator[Callable[..., None]]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Who may not mount is root in a namespace of its own: the test runs there, and here stands for its outcome."""
+    """Run a test that mounts as root in a new namespace if mounting is not allowed here, and take over its outcome."""
     if "mount" not in pyfuncitem.fixturenames or _may_mount():
         return None
-    _pass_elsewhere(f"{pyfuncitem.path}::{pyfuncitem.name}")
+    _pass_in_namespace(f"{pyfuncitem.path}::{pyfuncitem.name}")
     return True
 
 
-def _pass_elsewhere(node: str) -> None:
+def _pass_in_namespace(node: str) -> None:
     command = ["unshare", "-rm", sys.executable, "-m", "pytest", "-p", "no:cacheprovider", node]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,4 @@
-"""Who follows a run without a browser, as an EventSource does: broken off, it comes again and says what it saw last."""
+"""Follow a run's event stream as a browser's EventSource does: reconnect after a break with Last-Event-ID."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.waiting import LONG
 
 
 class Message(NamedTuple):
-    """One message. `id` is the number of the last event that it tells of, None where it tells of none."""
+    """One message. `id` is the number of its last event, or None if it has no event."""
 
     id: int | None
     kind: str
@@ -20,7 +20,7 @@ class Message(NamedTuple):
 
 
 class Follower(threading.Thread):
-    """Follows the stream at `address` to its end; `told` is what it was told, `cuts` how often it was broken off."""
+    """Follows the stream at `address` to its end; `told` holds the received messages, `cuts` counts the breaks."""
 
     def __init__(self, address: str) -> None:
         super().__init__(daemon=True)
@@ -31,16 +31,16 @@ class Follower(threading.Thread):
 
     @property
     def ids(self) -> list[int]:
-        """The numbers of the events that it was told of last, in the order in which they came."""
+        """The ids of the received messages, in order."""
         return [each.id for each in self.told if each.id is not None]
 
     @property
     def ended(self) -> bool:
-        """Whether it was told that there is no more."""
+        """Whether the final message was received."""
         return bool(self.told) and self.told[-1].kind == "end"
 
     def run(self) -> None:
-        """Follow, and come again after every break as late as the server asked for."""
+        """Follow, and reconnect after each break with the delay that the server asked for."""
         while not self.ended:
             seen = {"Last-Event-ID": str(self.ids[-1])} if self.ids else {}
             try:
@@ -58,7 +58,7 @@ class Follower(threading.Thread):
                 self._take(block.decode())
 
     def _take(self, block: str) -> None:
-        """Keep a whole message; a comment is none, and a field that repeats is that of the data."""
+        """Store a message: skip comments, and join the lines of its data."""
         fields = [line.partition(": ")[::2] for line in block.splitlines()]
         named = dict(fields)
         if "retry" in named:

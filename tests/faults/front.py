@@ -1,4 +1,4 @@
-"""One address in front of several web servers, as a proxy's: who connects is led to the first that is there."""
+"""A TCP proxy in front of several web servers: it forwards each connection to the first that accepts it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 
 class Front(ThreadingTCPServer):
-    """Leads whoever connects to the first of `servers` where somebody listens; the two are cut off together."""
+    """Forwards each connection to the first of `servers` that accepts it; both sides are closed together."""
 
     daemon_threads = True
     block_on_close = False
@@ -26,7 +26,7 @@ class Front(ThreadingTCPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def connected(self) -> socket.socket | None:
-        """A connection to the first that is there."""
+        """Return a connection to the first server that accepts one."""
         for server in self.servers:
             with suppress(OSError):
                 return socket.create_connection(server)
@@ -37,7 +37,7 @@ class _Visit(BaseRequestHandler):
     server: Front
 
     def handle(self) -> None:
-        """Pass on what either says until one of them goes."""
+        """Forward data in both directions until one side closes."""
         if there := self.server.connected():
             with there:
                 threading.Thread(target=_pass_on, args=(self.request, there), daemon=True).start()
@@ -55,7 +55,7 @@ def _pass_on(one: socket.socket, other: socket.socket) -> None:
 
 @contextmanager
 def front(servers: Sequence[str]) -> Iterator[str]:
-    """The one address, for the block."""
+    """Run the proxy for the block and yield its address."""
     with Front(servers) as made:
         threading.Thread(target=made.serve_forever, daemon=True).start()
         yield made.address

@@ -1,7 +1,7 @@
-"""What a machine would serve whose clock is wrong, or whose code is of another version: the steady runs of steady.py.
+"""The application of steady.py as on a machine with a wrong clock or with code of another version.
 
-CLOCK_AHEAD is by how many seconds its clock is ahead, SCHEMA_VERSION which version of events it knows. Both are set
-before the application is imported, as on a machine that was so from the start.
+CLOCK_AHEAD is the number of seconds that the clock is ahead, SCHEMA_VERSION the version of events that the code reads.
+Both are set before the application is imported, as they would be on such a machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.domain import events
 
 
 def odd_app(commands: bool = False) -> Any:
-    """The same application as anywhere."""
+    """Set the clock and the version, and return the application of steady.py."""
     events.SCHEMA_VERSION = int(os.environ.get("SCHEMA_VERSION", events.SCHEMA_VERSION))
     _set_clock(float(os.environ.get("CLOCK_AHEAD", "0")))
     from tests.faults.steady import steady_app
@@ -24,7 +24,7 @@ def odd_app(commands: bool = False) -> Any:
 
 
 def _set_clock(ahead: float) -> None:
-    """Let this process believe that it is so much later; its steady clock is left alone, as a wrong one is."""
+    """Move the wall clock of this process `ahead` seconds forward; the monotonic clock is not changed."""
     right, right_ns, right_datetime = time.time, time.time_ns, datetime.datetime
 
     class Datetime(right_datetime):

@@ -1,4 +1,4 @@
-"""What a site serves whose runs lean on a language model's server alone: the real application, with nothing to warm."""
+"""The real application for runs that use only a language model's server: it loads no local models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.text.wording import stems
 
 
 class Cold(Container):
-    """The real one. Its own models are left on the disk: the runs of these tests ask none of them."""
+    """The real container without loading its local models, which these tests do not use."""
 
     ready = True  # type: ignore[assignment] # a property there
 
@@ -19,10 +19,10 @@ class Cold(Container):
 
 
 def prompted_app(commands: bool = False) -> Flask:
-    """OPENAI_BASE_URL says where the server is. A worker is started by one of the `commands`."""
+    """Return the application for the server at OPENAI_BASE_URL; a worker needs the `commands`."""
     settings = load_settings()
     if commands:
-        # A first call waits for these imports: on a busy machine longer than a whole run may take.
+        # Imported now: on a busy machine the imports at the first call take longer than a whole run may take.
         import openai  # noqa: F401
 
         stems("England")

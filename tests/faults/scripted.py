@@ -1,4 +1,4 @@
-"""What gunicorn serves where the fault is not about models: the real application over slow scripted runs."""
+"""The real application with slow scripted runs, for faults that do not concern models."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def searching_app() -> Flask:
 
 
 class Searching(FakeContainer):
-    """Scripted but for the answerer."""
+    """A scripted container whose answerer searches a real index."""
 
     def __init__(self, retriever: Retriever) -> None:
         super().__init__()
         self.answerer = FirstWord(retriever)
 
     def strategy_for(self, options: RunOptions):
-        """The scripted strategy with the searching answerer in the scripted one's place."""
+        """Return the scripted strategy with the searching answerer."""
         return replace(scripted_strategy(), answerer=self.answerer)
 
 

@@ -1,4 +1,4 @@
-"""Servers as an operator starts them, each a real gunicorn in a process of its own, and a browser to visit them."""
+"""Start servers as an operator does, each a real gunicorn process, and visit them as a browser does."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ CLAIM = "Hamlet's author was born in England."
 SCRIPTED = "tests.faults.scripted:scripted_app()"
 DATABASE = "hopcheck.sqlite3"
 START_SECONDS = 180
-"""A process starts in a few, and in many where much else goes on."""
+"""Enough on a busy machine; otherwise a process starts within a few seconds."""
 
 
 class Page(NamedTuple):
-    """What came back."""
+    """A response after redirects."""
 
     status: int
     text: str
@@ -40,7 +40,7 @@ class Page(NamedTuple):
 
 @dataclass
 class Server:
-    """A running server; `log` is the file with all that it wrote."""
+    """A running server; `log` is the file with its output."""
 
     address: str
     process: subprocess.Popen
@@ -48,7 +48,7 @@ class Server:
     browser: OpenerDirector = field(default_factory=lambda: build_opener(HTTPCookieProcessor(CookieJar())))
 
     def get(self, path: str, form: dict[str, str] | None = None, timeout: float = LONG) -> Page:
-        """The page at `path` after any redirect, an error's page too; with a `form`, it is posted there."""
+        """Return the page at `path` after redirects, also an error page; post `form` if it is given."""
         data = urlencode(form).encode() if form else None
         try:
             answer = self.browser.open(self.address + path, data, timeout)
@@ -58,7 +58,7 @@ class Server:
             return Page(answer.status, answer.read().decode(), answer.url, dict(answer.headers))
 
     def token(self) -> str:
-        """The CSRF token of this browser."""
+        """Return the CSRF token of this browser."""
         return re.search(r'name="csrf_token" value="([^"]+)"', self.get("/").text)[1]
 
     def send(self, token: str, claim: str = CLAIM) -> Page:
@@ -66,23 +66,23 @@ class Server:
         return self.get("/runs", {"csrf_token": token, "claim": claim})
 
     def start(self, claim: str = CLAIM) -> str:
-        """Start a run; the path of its page."""
+        """Start a run and return the path of its page."""
         page = self.send(self.token(), claim)
         assert page.status == 200 and "/runs/" in page.url, page
         return page.url.removeprefix(self.address)
 
     def wait_for(self, path: str, words: str, seconds: float = LONG) -> str:
-        """The page's text once it holds `words`."""
+        """Wait until the page contains `words` and return its text."""
         return until(lambda: words in (text := self.get(path).text) and text, f"{words!r} on {path}", seconds)
 
     def said(self) -> str:
-        """The log so far."""
+        """Return the log so far."""
         return self.log.read_text(errors="replace")
 
 
 @contextmanager
 def serving(instance: Path, app: str | None = SCRIPTED, root: Path = ROOT, **environment: str) -> Iterator[Server]:
-    """A server over `instance`, once it answers; stopped at the end. `app` is None for the one that ships."""
+    """Start a server on `instance`, yield it once it answers, and stop it at the end. `app` None is the product's."""
     port = free_port()
     given = surroundings(instance, PORT=str(port), **environment)
     log = instance.with_name(f"{instance.name}-{port}.log")
@@ -103,13 +103,13 @@ def serving(instance: Path, app: str | None = SCRIPTED, root: Path = ROOT, **env
 
 
 def surroundings(instance: Path, **more: str) -> dict[str, str]:
-    """The environment of an operator who set nothing but this."""
+    """Return the environment of an operator who set only these variables."""
     fixed = {"INSTANCE": str(instance), "HOST": "127.0.0.1", "OMP_NUM_THREADS": "1", "RATE_LIMIT": "9999 per minute"}
     return {**os.environ, **fixed, **more}
 
 
 def flask(instance: Path, *arguments: str, app: str = "app") -> subprocess.CompletedProcess[str]:
-    """`flask --app app ...` over `instance`, or of another `app`."""
+    """Run `flask --app APP ...` on `instance`."""
     command = [sys.executable, "-m", "flask", "--app", app, *arguments]
     given = surroundings(instance)
     return subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, timeout=2 * LONG)
@@ -119,7 +119,7 @@ def answers(server: Server) -> bool:
     assert server.process.poll() is None, server.said()
     try:
         return server.get("/healthz", timeout=LONG).status == 200
-    except OSError:  # nobody listens yet
+    except OSError:  # not listening yet
         return False
 
 
@@ -128,13 +128,13 @@ def run_id(path: str) -> str:
 
 
 def asked(instance: Path, statement: str, *values: object) -> list[tuple]:
-    """The rows of a look into the database, which changes nothing."""
+    """Return the rows of a query on a read-only connection."""
     with closing(sqlite3.connect(f"file:{instance / DATABASE}?mode=ro", uri=True, timeout=LONG)) as database:
         return database.execute(statement, values).fetchall()
 
 
 def events(instance: Path, run: str) -> list[str]:
-    """The kinds of a run's events, in order; that they are numbered without gaps is checked."""
+    """Return the kinds of a run's events in order, and check that they are numbered without gaps."""
     rows = asked(instance, "select seq, kind, body from events where run_id = ? order by seq", run)
     assert [seq for seq, _, _ in rows] == list(range(1, len(rows) + 1))
     assert all(json.loads(body) for _, _, body in rows)
@@ -150,10 +150,10 @@ ENDS = ("verdict_reached", "run_failed", "run_interrupted")
 
 
 def assert_sound(instance: Path) -> None:
-    """The database is whole, and a run that looks finished has its whole log, with one end, which comes last."""
+    """Check that the database is intact and that each finished run has one terminal event, its last."""
     assert asked(instance, "pragma integrity_check") == [("ok",)]
-    for run, told in asked(instance, "select id, state from runs"):
+    for run, recorded in asked(instance, "select id, state from runs"):
         kinds = events(instance, run)
         ends = [kind for kind in kinds if kind in ENDS]
-        assert (len(ends), kinds[-1] in ENDS) == ((0, False) if told == "running" else (1, True)), (told, kinds)
-        assert (told == "verdict") == ("verdict_reached" in kinds), (told, kinds)
+        assert (len(ends), kinds[-1] in ENDS) == ((0, False) if recorded == "running" else (1, True)), (recorded, kinds)
+        assert (recorded == "verdict") == ("verdict_reached" in kinds), (recorded, kinds)

@@ -1,4 +1,4 @@
-"""A site that outgrew one process: real web servers and workers, with a real PostgreSQL and Redis between them."""
+"""A site of several processes: real web servers and workers on a real PostgreSQL and Redis."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ STEADY = "tests.faults.steady:steady_app"
 
 
 class Worker:
-    """A worker process; `log` is the file with all that it wrote."""
+    """A worker process; `log` is the file with its output."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
         self.process = process
         self.log = log
 
     def wait_until_up(self) -> None:
-        """Until it takes runs."""
+        """Wait until it takes runs."""
         until(lambda: " ready." in self.said(), "a worker that is up", START_SECONDS)
 
     def said(self) -> str:
-        """The log so far."""
+        """Return the log so far."""
         return self.log.read_text(errors="replace")
 
     def kill(self) -> None:
-        """End it without a word of warning."""
+        """Kill it without a warning."""
         self.process.kill()
         self.process.wait(LONG)
 
 
 class Site:
-    """One database and one Redis, and what is started over them; all of it ends with the site."""
+    """One database, one Redis and the processes started on them, which end with the site."""
 
     def __init__(self, folder: Path, postgresql: PostgreSQL, redis: RedisServer, stack: ExitStack) -> None:
         self.postgresql = postgresql
@@ -55,11 +55,11 @@ class Site:
         self._workers = 0
 
     def web(self, app: str = STEADY, **environment: str) -> Server:
-        """One more web server of that factory's application, once it answers."""
+        """Start another web server of the application factory `app` and return it once it answers."""
         return self._stack.enter_context(serving(self._folder, f"{app}()", **self._environment(environment)))
 
     def worker(self, app: str = STEADY, **environment: str) -> Worker:
-        """One more worker; it takes a moment until it is up."""
+        """Start another worker; it may not be up yet when this returns."""
         self._workers += 1
         log = self._folder.with_name(f"worker-{self._workers}.log")
         command = [sys.executable, "-m", "flask", "--app", f"{app}(commands=True)", "worker"]
@@ -71,7 +71,7 @@ class Site:
         return Worker(process, log)
 
     def ask(self, statement: str, **values: Any) -> list[tuple]:
-        """The rows of a look into the database."""
+        """Return the rows of a query."""
         with self._engine.connect() as connection:
             return [tuple(row) for row in connection.execute(text(statement), values)]
 
@@ -79,12 +79,12 @@ class Site:
         return self.ask("select state from runs where id = :run", run=run)[0][0]
 
     def holder(self, run: str) -> int | None:
-        """The process that carries the run out."""
+        """Return the process id of the run's lease holder."""
         (name,) = self.ask("select holder from runs where id = :run and leased_until is not null", run=run) or [(None,)]
         return int(name[0].rpartition(":")[2]) if name[0] else None
 
     def events(self, run: str) -> list[tuple[str, float, dict]]:
-        """(kind, when in seconds, body) of each event, in order; that they are numbered without gaps is checked."""
+        """Return (kind, time in seconds, body) of each event in order, and check that there are no gaps."""
         rows = self.ask(
             "select seq, kind, extract(epoch from at), body from events where run_id = :run order by seq", run=run
         )
@@ -92,7 +92,7 @@ class Site:
         return [(kind, float(at), body if isinstance(body, dict) else json.loads(body)) for _, kind, at, body in rows]
 
     def assert_whole(self, run: str) -> None:
-        """The run has a verdict, one end, and it comes last."""
+        """Check that the run has two kept hops and one terminal event, a verdict, as its last."""
         kinds = [kind for kind, _, _ in self.events(run)]
         assert [kind for kind in kinds if kind in ENDS] == ["verdict_reached"] and kinds[-1] == "verdict_reached", kinds
         assert kinds.count("hop_kept") == 2, kinds

@@ -1,4 +1,4 @@
-"""What gunicorn serves where runs are cut off and taken up again: modules that go by what they are asked."""
+"""The real application with deterministic modules, for runs that are cut off and resumed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from app import create_app
 from tests.runs.steady import SteadyContainer
 
 CALLS = 9
-"""So many calls has a run that is left alone."""
+"""The number of calls of an undisturbed run."""
 
 
 def steady_app(commands: bool = False) -> Flask:
     """Two kept hops, then SUPPORTED; each call takes STEP_SECONDS.
 
-    The one named STUCK_IN takes ten minutes more, or as long as the file HELD_BY is there. A worker is started by one
-    of the `commands`.
+    The call named STUCK_IN takes ten minutes more, or until the file HELD_BY is gone. A worker needs the `commands`.
     """
 
     def before_step(step: str) -> None:

@@ -27,7 +27,7 @@ def newsroom(tmp_path, postgresql) -> Iterator[Site]:
 
 
 def upload(web: Server, name: str, content: str) -> str:
-    """Send a file as the form at /batches does; the path of the batch's page."""
+    """Send a file as the form at /batches does and return the path of the batch's page."""
     parts = (
         f'Content-Disposition: form-data; name="csrf_token"\r\n\r\n{web.token()}',
         f'Content-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n{content}',
@@ -39,18 +39,18 @@ def upload(web: Server, name: str, content: str) -> str:
 
 
 def begun(made: Site, batch: str) -> list[str]:
-    """The batch's runs that a worker has taken, the first one first."""
+    """Return the runs of the batch that a worker has taken, oldest first."""
     taken = "select id from runs where batch = :batch and began_at is not null order by began_at"
     return [run for (run,) in made.ask(taken, batch=batch)]
 
 
 def has_begun(made: Site, run: str) -> bool:
-    """Whether a worker has taken the run, be it over by now."""
+    """Return whether a worker has taken the run, even if it has ended since."""
     return bool(made.ask("select id from runs where id = :run and began_at is not null", run=run))
 
 
 def kill_a_busy_worker(made: Site, workers: list[Worker], batch: str) -> str:
-    """Kill the worker that is in the middle of a run of the batch; that run."""
+    """Kill a worker in the middle of a run of the batch and return that run."""
 
     def in_the_middle() -> str | None:
         going = made.ask("select id from runs where batch = :batch and state = 'running' and last_seq > 6", batch=batch)
@@ -62,7 +62,7 @@ def kill_a_busy_worker(made: Site, workers: list[Worker], batch: str) -> str:
     return run
 
 
-def test_a_batch_comes_to_its_last_label_though_people_go_first_and_a_worker_dies(newsroom, tmp_path):
+def test_a_batch_completes_although_a_person_goes_first_and_a_worker_dies(newsroom, tmp_path):
     held = tmp_path / "held"
     held.touch()
     pace = {"STEP_SECONDS": "0.1", "WORKERS": "1", "STUCK_IN": "answer 2", "HELD_BY": str(held)}
@@ -72,7 +72,7 @@ def test_a_batch_comes_to_its_last_label_though_people_go_first_and_a_worker_die
     batch = run_id(path)
     until(lambda: begun(newsroom, batch), "a run of the batch")
     persons = run_id(web.start("A person waits for this claim."))
-    held.unlink()  # only now do the workers come to an end of what they took first
+    held.unlink()  # only now can the workers finish the runs they took first
     until(lambda: has_begun(newsroom, persons), "the person's run under way")
     ahead = begun(newsroom, batch)
     held.touch()
@@ -96,6 +96,6 @@ def test_a_batch_comes_to_its_last_label_though_people_go_first_and_a_worker_die
     assert sorted(runs) == sorted(begun(newsroom, batch)) and len(set(runs)) == len(CLAIMS), "one run for each claim"
     for run in runs:
         newsroom.assert_whole(run)
-        told = newsroom.events(run)
-        assert [kind for kind, _, _ in told].count("run_resumed") == (run == cut_off)
-        assert all(before <= at for (_, before, _), (_, at, _) in pairwise(told))
+        events = newsroom.events(run)
+        assert [kind for kind, _, _ in events].count("run_resumed") == (run == cut_off)
+        assert all(before <= at for (_, before, _), (_, at, _) in pairwise(events))

@@ -35,7 +35,7 @@ class Fleet:
         self.web = made.web()
 
     def workers(self) -> list[Worker]:
-        """Two that are up; one that was killed is replaced."""
+        """Replace a killed worker and return both once they are up."""
         self._workers = [each if each.process.poll() is None else self._worker(HOUR) for each in self._workers]
         for each in self._workers:
             each.wait_until_up()
@@ -47,7 +47,7 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 def shared_fleet(tmp_path_factory, postgresql) -> Iterator[Fleet]:
-    """Starting processes takes the longest here, so all tests share them."""
+    """A fleet that all tests share, because starting its processes takes the longest."""
     folder = tmp_path_factory.mktemp("fleet") / "instance"
     with redis_server.running() as redis, site(folder, postgresql, redis) as made:
         yield Fleet(made)
@@ -55,7 +55,7 @@ def shared_fleet(tmp_path_factory, postgresql) -> Iterator[Fleet]:
 
 @pytest.fixture
 def fleet(shared_fleet) -> Iterator[Fleet]:
-    """Its database's clock is right before each test and after it."""
+    """The shared fleet; its database's clock is right before and after each test."""
     yield shared_fleet
     shared_fleet.clock.set(0)
 
@@ -65,7 +65,7 @@ def ended(made: Site, runs: list[str]) -> None:
 
 
 def under_way(made: Site, run: str) -> int:
-    """The process that carries the run out, once it is past its first answer."""
+    """Wait until the run is past its first answer and return the process id of its holder."""
     until(lambda: any(kind == "answer_found" for kind, _, _ in made.events(run)), "a run in the middle")
     holder = made.holder(run)
     assert holder, "it is over already"
@@ -73,12 +73,12 @@ def under_way(made: Site, run: str) -> int:
 
 
 def assert_undisturbed(made: Site, run: str) -> None:
-    """One holder carried the run out from its beginning to its end, no call was made twice, and time went forward."""
+    """Check that one holder carried out the whole run, made no call twice, and stored increasing times."""
     made.assert_whole(run)
-    told = made.events(run)
-    times = [at for _, at, _ in told]
+    events = made.events(run)
+    times = [at for _, at, _ in events]
     assert "run_resumed" not in kinds(made, run)
-    assert sum(body["usage"]["calls"] for kind, _, body in told if kind == "tokens_used") == CALLS
+    assert sum(body["usage"]["calls"] for kind, _, body in events if kind == "tokens_used") == CALLS
     assert times == sorted(times) and times[-1] - times[2] < HOUR / 2, "an hour that did not pass is told nowhere"
     assert made.ask("select epoch, cut_offs from runs where id = :run", run=run) == [(1, 0)]
 
@@ -93,7 +93,7 @@ def test_workers_whose_clocks_are_two_hours_apart_carry_each_run_out_exactly_onc
         assert any(f"run {run} verdict" in each.said() for run in runs), "each had a part in it"
 
 
-def test_a_database_whose_clock_jumps_an_hour_either_way_disturbs_no_run_that_is_under_way(fleet):
+def test_a_jump_of_the_database_clock_by_an_hour_does_not_disturb_a_running_run(fleet):
     fleet.workers()
     for jump in (HOUR, 0):
         runs = [run_id(fleet.web.start()) for _ in range(2)]
@@ -106,7 +106,7 @@ def test_a_database_whose_clock_jumps_an_hour_either_way_disturbs_no_run_that_is
             assert 'id="verdict-heading"' in fleet.web.get(f"/runs/{run}").text
 
 
-def test_a_worker_that_dies_as_the_clock_is_set_back_keeps_its_run_for_no_hour(fleet):
+def test_a_run_is_resumed_soon_when_its_worker_dies_as_the_clock_is_set_back(fleet):
     fleet.workers()
     run = run_id(fleet.web.start())
     holder = under_way(fleet.site, run)

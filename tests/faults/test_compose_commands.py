@@ -1,4 +1,4 @@
-"""What compose.yaml starts and asks in containers, started and asked without any: its servers and their checks."""
+"""The server commands and health checks of compose.yaml, run without containers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAMS = f"{Path(sys.executable).parent}/"
 
 
 def line_of(words: list[str], **places: str) -> list[str]:
-    """The shell's line among these words as compose hands it on, with each of `places` in place of what it names."""
+    """Return the shell command in `words` as compose passes it on, with the programs named in `places` replaced."""
     assert words[:-1] in (["sh", "-c"], ["CMD-SHELL"])
     line = words[-1].replace("$$", "$").replace(".venv/bin/", PROGRAMS)
     for program, place in places.items():
@@ -31,13 +31,13 @@ def line_of(words: list[str], **places: str) -> list[str]:
 
 
 def asked(service: str, environment: dict[str, str], **places: str) -> subprocess.Popen[bytes]:
-    """The service's own check of its health, under way."""
+    """Start the health check of the service."""
     line = line_of(SERVICES[service]["healthcheck"]["test"], **places)
     return subprocess.Popen(line, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def is_well(*arguments, **places: str) -> bool:
-    """What that check says."""
+def is_healthy(*arguments, **places: str) -> bool:
+    """Run the health check of the service and return whether it succeeds."""
     return asked(*arguments, **places).wait(LONG) == 0
 
 
@@ -65,20 +65,20 @@ def grown(tmp_path, postgresql, port) -> Iterator[Site]:
         yield made
 
 
-def test_redis_is_well_once_it_answers_to_its_password(port):
+def test_redis_is_healthy_once_it_accepts_its_password(port):
     places = {"redis_cli": f"redis-cli -p {port}"}
-    until(lambda: is_well("redis", {"REDIS_PASSWORD": PASSWORD}, **places), "a Redis that is well")
-    assert not is_well("redis", {"REDIS_PASSWORD": "another"}, **places)
-    assert not is_well("redis", {"REDIS_PASSWORD": PASSWORD}, redis_cli=f"redis-cli -p {free_port()}")
+    until(lambda: is_healthy("redis", {"REDIS_PASSWORD": PASSWORD}, **places), "a Redis that is well")
+    assert not is_healthy("redis", {"REDIS_PASSWORD": "another"}, **places)
+    assert not is_healthy("redis", {"REDIS_PASSWORD": PASSWORD}, redis_cli=f"redis-cli -p {free_port()}")
 
 
-def test_postgresql_is_well_where_it_answers(postgresql, tmp_path):
+def test_postgresql_is_healthy_where_it_answers(postgresql, tmp_path):
     folder = make_url(postgresql.fresh()).query["host"]
-    assert is_well("postgres", {"PGHOST": folder})
-    assert not is_well("postgres", {"PGHOST": str(tmp_path)})
+    assert is_healthy("postgres", {"PGHOST": folder})
+    assert not is_healthy("postgres", {"PGHOST": str(tmp_path)})
 
 
-def test_a_worker_is_well_that_answers_over_redis_by_the_name_of_its_machine(grown, port):
+def test_a_worker_is_healthy_if_it_answers_under_its_host_name(grown, port):
     grown.worker().wait_until_up()
     machines = (socket.gethostname(), "another-machine")
     checks = [asked("worker", {"REDIS_URL": grown.redis.url, "HOSTNAME": machine}) for machine in machines]

@@ -35,7 +35,7 @@ sys.stdin.read()
 
 @contextmanager
 def locked(database: Path):
-    """Another process holds the database's lock for the block's length."""
+    """Hold the lock of the database in another process for the block."""
     command = [sys.executable, "-c", HOLD, str(database)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"held\n"
@@ -43,7 +43,7 @@ def locked(database: Path):
         holder.stdin.close()
 
 
-def test_a_database_locked_for_ten_seconds_costs_a_run_nothing_and_pages_say_so(instance):
+def test_a_lock_of_ten_seconds_does_not_harm_a_run_and_is_reported_to_visitors(instance):
     with serving(instance, STEP_SECONDS="0.3") as server:
         token, path = server.token(), server.start()
         server.wait_for(path, "Who wrote Hamlet?")
@@ -67,7 +67,7 @@ def test_a_database_locked_for_ten_seconds_costs_a_run_nothing_and_pages_say_so(
 
 
 def fill(folder: Path) -> Path:
-    """A file that takes all the room there is."""
+    """Fill the disk with one file and return its path."""
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file:
         for size in (65536, 512, 1):
@@ -79,7 +79,7 @@ def fill(folder: Path) -> Path:
     return filler
 
 
-def test_a_disk_that_fills_up_during_a_run_loses_nothing_and_the_run_ends_once_there_is_room(tmp_path, migrated, mount):
+def test_a_full_disk_during_a_run_loses_nothing_and_the_run_ends_once_there_is_room(tmp_path, migrated, mount):
     instance = tmp_path / "instance"
     instance.mkdir()
     mount(instance, "-t", "tmpfs", "-o", "size=8m", "tmpfs")
@@ -102,8 +102,8 @@ def test_a_disk_that_fills_up_during_a_run_loses_nothing_and_the_run_ends_once_t
         assert_sound(instance)
 
 
-def test_on_a_read_only_disk_old_runs_are_shown_new_ones_refused_and_nothing_is_harmed(tmp_path, instance, mount):
-    """SQLite reads a database in WAL mode there as long as its two small files lie beside it, and not without them."""
+def test_on_a_read_only_disk_old_runs_are_shown_and_new_ones_are_refused(tmp_path, instance, mount):
+    """There SQLite can read a database in WAL mode only while its -wal and -shm files exist."""
     with serving(instance) as server:
         path = server.start()
         server.wait_for(path, 'id="verdict-heading"')
@@ -112,7 +112,7 @@ def test_on_a_read_only_disk_old_runs_are_shown_new_ones_refused_and_nothing_is_
     mount(read_only, "--bind", str(instance))
     subprocess.run(["mount", "-o", "remount,bind,ro", str(read_only)], check=True)
     with closing(sqlite3.connect(instance / DATABASE)) as opened:
-        opened.execute("select count(*) from runs").fetchone()  # makes the two files, and keeps them
+        opened.execute("select count(*) from runs").fetchone()  # makes the two files and keeps them open
         with serving(read_only) as server:
             assert "Supported" in server.get(path).text
             refused = server.send(server.token())
@@ -132,7 +132,7 @@ def test_on_a_read_only_disk_old_runs_are_shown_new_ones_refused_and_nothing_is_
     assert_sound(instance)
 
 
-def test_a_database_that_was_never_migrated_names_the_command_which_then_works_without_a_restart(tmp_path):
+def test_an_unmigrated_database_names_the_command_which_works_without_a_restart(tmp_path):
     instance = tmp_path / "instance"
     instance.mkdir()
     with serving(instance) as server:

@@ -14,7 +14,7 @@ WITH_INDEX = "tests.faults.scripted:searching_app()"
 
 
 def test_an_index_deleted_under_a_running_server_fails_hops_until_it_is_built_again(instance, indexed):
-    """Linux keeps deleted files readable for who has them open: it is the manifest that tells."""
+    """Linux keeps deleted files readable while they are open, so the server checks for the manifest."""
     shutil.copytree(indexed / "vital", instance / "corpora" / "vital")
     with serving(instance, WITH_INDEX) as server:
         page = server.wait_for(server.start(), 'id="verdict-heading"', 60)

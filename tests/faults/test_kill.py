@@ -1,4 +1,4 @@
-"""A server that is killed outright at random moments, and runs that come to their end all the same."""
+"""A server is killed at random moments, and its runs still end."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ GIVEN_UP = "The check was cut off 3 times and is not taken up again."
 
 
 def children(process: int) -> list[int]:
-    """The worker that carries the runs out."""
+    """Return the child processes: of a gunicorn master, the worker that carries out the runs."""
     return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
 def kill(server: Server, whole: bool) -> None:
-    """Kill the worker, and before it the master too if the `whole` server is to go."""
+    """Kill the worker; if `whole`, kill the master before it."""
     workers = children(server.process.pid)
     for process in [server.process.pid] * whole + workers:
         os.kill(process, signal.SIGKILL)
@@ -34,7 +34,7 @@ def kill(server: Server, whole: bool) -> None:
 
 
 def start_two(server: Server) -> list[str]:
-    """Two runs; the ids. A worker that is just being replaced is asked again."""
+    """Start two runs and return their ids; try again while a killed worker is being replaced."""
 
     def started() -> str | None:
         try:
@@ -46,13 +46,13 @@ def start_two(server: Server) -> list[str]:
 
 
 def calls_made(instance: Path, run: str) -> int:
-    """How many calls the run paid for."""
+    """Return the number of calls in the usage of the run."""
     rows = asked(instance, "select body from events where run_id = ? and kind = 'tokens_used'", run)
     return sum(json.loads(body)["usage"]["calls"] for (body,) in rows)
 
 
 def assert_hops_in_order(instance: Path, run: str) -> None:
-    """Each hop is asked before it is closed, closed once, and none begins while the one before is open."""
+    """Check that each hop is asked, then closed once, and that it begins after the one before was closed."""
     closed, now = 0, 0
     for kind, body in asked(instance, "select kind, body from events where run_id = ? order by seq", run):
         hop = json.loads(body).get("hop")
@@ -64,8 +64,8 @@ def assert_hops_in_order(instance: Path, run: str) -> None:
             closed = hop
 
 
-@pytest.mark.timeout(600)  # ten starts of a server, and leases that take 15 s to lapse
-def test_killed_at_ten_random_moments_every_run_ends_whole_and_nothing_is_half_written(instance):
+@pytest.mark.timeout(600)  # ten starts of a server, and leases that take 15 s to expire
+def test_runs_end_complete_although_their_server_is_killed_at_ten_random_moments(instance):
     seed = int(os.environ.get("KILL_SEED", time.time_ns() % 1_000_000))
     print(f"KILL_SEED={seed}")
     moments = random.Random(seed)

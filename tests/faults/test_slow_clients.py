@@ -1,4 +1,4 @@
-"""As many slow clients as the server has threads keep others waiting for seconds, not for ever."""
+"""As many slow clients as the server has threads keep others waiting for seconds, not forever."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNFINISHED = (HEADERS, HEADERS + b"\r\nclaim=")
 """Requests that stop in the middle of their headers, or of their form."""
 
 
-def test_clients_that_stop_in_the_middle_of_a_request_give_their_threads_back(instance):
+def test_clients_that_stop_in_the_middle_of_a_request_do_not_keep_their_threads(instance):
     with serving(instance, THREADS="4") as server:
         address = ("127.0.0.1", int(server.address.rpartition(":")[2]))
         slow = [socket.create_connection(address, timeout=LONG) for _ in range(4)]
@@ -25,6 +25,6 @@ def test_clients_that_stop_in_the_middle_of_a_request_give_their_threads_back(in
         assert server.get("/how-it-works", timeout=LONG).status == 200
         assert time.monotonic() - began > TIMEOUT_SECONDS / 2, "all threads were taken"
         for each in slow:
-            each.recv(1)  # an answer, or the end: the server has done with it
+            each.recv(1)  # a response or the end of the connection: the server has finished with it
             each.close()
         assert "a client was too slow and was cut off" in server.said() and "Traceback" not in server.said()

@@ -21,15 +21,15 @@ from tests.waiting import LONG, until
 
 pytestmark = pytest.mark.timeout(600)
 
-GOES_ON_SECONDS = 90
-"""A lease lapses in 15 and is then taken up at once, where no worker has to be started first on a busy machine."""
+RESUME_SECONDS = 90
+"""A lease expires after 15 s and its run is resumed at once, or later if a worker has to start on a busy machine."""
 
 REDIS_GONE_SECONDS = 20
 
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[tuple]:
-    """A PostgreSQL of this file's own, for it is restarted here, and a Redis."""
+    """A PostgreSQL for this module only, because it is restarted here, and a Redis."""
     with postgres.running() as database, redis_server.running() as redis:
         yield database, redis
 
@@ -42,7 +42,7 @@ def grown(tmp_path, servers) -> Iterator[Site]:
 
 @pytest.fixture
 def held(tmp_path) -> Path:
-    """A file: runs that are stuck go on once it is gone."""
+    """A file that holds stuck runs until it is deleted."""
     file = tmp_path / "held"
     file.touch()
     return file
@@ -56,7 +56,7 @@ def calls_made(grown: Site, run: str) -> int:
     return sum(body["usage"]["calls"] for kind, _, body in grown.events(run) if kind == "tokens_used")
 
 
-def test_a_worker_killed_at_ten_random_moments_leaves_runs_that_others_finish_without_repeating_a_call(grown):
+def test_other_workers_finish_the_runs_of_killed_workers_without_repeating_calls(grown):
     seed = int(os.environ.get("KILL_SEED", time.time_ns() % 1_000_000))
     print(f"KILL_SEED={seed}")
     moments = random.Random(seed)
@@ -74,24 +74,24 @@ def test_a_worker_killed_at_ten_random_moments_leaves_runs_that_others_finish_wi
             workers.remove(each)
             workers.append(grown.worker())
     finished(grown, runs)
-    taken_up = 0
+    resumptions = 0
     for run in runs:
-        told = grown.events(run)
-        if told[-1][0] == "run_interrupted":  # where starting takes long, its next holders were killed for other runs
-            assert told[-1][2]["message"] == GIVEN_UP
+        events = grown.events(run)
+        if events[-1][0] == "run_interrupted":  # if starting takes long, its next holders were killed too
+            assert events[-1][2]["message"] == GIVEN_UP
         else:
             grown.assert_whole(run)
-        for (_, before, _), (kind, at, _) in pairwise(told):
+        for (_, before, _), (kind, at, _) in pairwise(events):
             if kind == "run_resumed":
-                taken_up += 1
-                assert at - before < GOES_ON_SECONDS
-        resumed = sum(kind == "run_resumed" for kind, _, _ in told)
+                resumptions += 1
+                assert at - before < RESUME_SECONDS
+        resumed = sum(kind == "run_resumed" for kind, _, _ in events)
         assert calls_made(grown, run) <= CALLS + resumed, "a call is repeated only if it was under way"
-    assert kills == 10 and taken_up, "some were really cut off"
+    assert kills == 10 and resumptions, "some were really cut off"
     assert "verdict" in {grown.state(run) for run in runs}
 
 
-def test_redis_that_is_gone_for_a_while_or_emptied_loses_no_run_and_stops_none(grown, held):
+def test_a_redis_outage_or_flush_neither_loses_nor_stops_a_run(grown, held):
     web = grown.web()
     grown.worker(STEP_SECONDS="0.4", WORKERS="1", STUCK_IN="answer 1", HELD_BY=str(held)).wait_until_up()
     under_way = run_id(web.start())
@@ -115,7 +115,7 @@ def test_redis_that_is_gone_for_a_while_or_emptied_loses_no_run_and_stops_none(g
         grown.assert_whole(run)
 
 
-def test_a_database_that_is_restarted_gives_a_clear_page_for_a_moment_and_runs_go_on(grown, held):
+def test_a_database_restart_shows_a_clear_error_page_and_runs_continue(grown, held):
     web = grown.web()
     grown.worker(STEP_SECONDS="0.4", STUCK_IN="answer 1", HELD_BY=str(held)).wait_until_up()
     run = run_id(web.start())

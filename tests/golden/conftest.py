@@ -56,7 +56,7 @@ def app(tmp_path, database_url) -> Iterator[Flask]:
 
 @dataclass(frozen=True)
 class EndedRun:
-    """What is public of a run after its end, as served; `id` is its id."""
+    """The public data of an ended run, as served."""
 
     id: str
     events: str

@@ -1,4 +1,4 @@
-"""The public surface stays as its golden files have it; each intended change updates its file in the same commit."""
+"""The public surface equals its golden files; each intended change updates its file in the same commit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_help_of_every_command(app):
 
 
 def test_check_with_json(app, strategy):
-    """Prints the very object that the export of a run is."""
+    """It prints the same object as the JSON export of the run."""
     who = ["--speaker", CLAIM["speaker"], "--date", CLAIM["date"]]
     result = app.test_cli_runner().invoke(args=["check", CLAIM["claim"], *who, "--strategy", strategy, "--json"])
     assert result.exit_code == 0, result.output
@@ -68,7 +68,7 @@ def test_the_event_stream_of_the_api(ended_run: EndedRun, strategy):
 
 
 def test_the_event_stream_of_the_page_and_the_ids_on_it(ended_run: EndedRun, strategy):
-    """Of the HTML only the ids: what the stream replaces on the page, and what links and tests refer to."""
+    """Only the ids of the HTML are compared: what the stream replaces, and what links and tests refer to."""
     sent = messages(ended_run.pieces)
     for message in sent:
         if message.get("event") == "update":

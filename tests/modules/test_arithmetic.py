@@ -1,4 +1,4 @@
-"""Order and size between two answers are computed, and only between answers that can be compared."""
+"""Order and size of two answers are computed when the answers are comparable."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def context_of(pairs) -> tuple[Hop, ...]:
         ("Charles Darwin was born before Isaac Newton.", BORN, None),
     ],
 )
-def test_the_order_of_two_values_is_compared_with_what_the_claim_says(claim, pairs, holds) -> None:
+def test_the_order_of_two_values_is_compared_with_the_claim(claim, pairs, holds) -> None:
     found = compared(Claim(claim), context_of(pairs))
     assert (found.holds if found else None) is holds
 
@@ -47,7 +47,7 @@ def test_the_order_of_two_values_is_compared_with_what_the_claim_says(claim, pai
     ],
     ids=["another relation", "another event", "no value", "the same value"],
 )
-def test_unlike_or_missing_values_are_not_compared(other) -> None:
+def test_values_of_different_kinds_or_missing_values_are_not_compared(other) -> None:
     assert compared(Claim("Charles Darwin was born before Albert Einstein."), context_of((BORN[0], other))) is None
 
 
@@ -56,6 +56,6 @@ def test_amounts_of_different_units_are_not_compared() -> None:
     assert compared(Claim("Kilimanjaro is higher than Denali."), context_of(heights)) is None
 
 
-def test_the_comparison_is_told_with_its_hops() -> None:
+def test_the_comparison_cites_its_hops() -> None:
     found = compared(Claim("Albert Einstein was born before Charles Darwin."), context_of(BORN))
     assert (found.sentence.text, found.sentence.hops) == ("14 March 1879 is after 1809.", (1, 2))

@@ -1,4 +1,4 @@
-"""The claim-only baselines: a verdict with no hops, that says it looked at no evidence."""
+"""The claim-only baselines: a verdict without hops that states that no evidence was used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ASKERS = (DirectAsker, ChainOfThoughtAsker)
 
 
 class Wishing:
-    """A Control that wishes one thing."""
+    """A Control that always returns one command."""
 
     def __init__(self, wish: RunCommand) -> None:
         self._wish = wish
@@ -37,7 +37,7 @@ def run(asker, labels: LabelSet = LabelSet.THREE, control=None) -> list:
 
 @pytest.mark.parametrize("make", ASKERS)
 def test_a_verdict_from_the_claim_alone_says_so_first(make) -> None:
-    """No hop, no citation, and the first sentence names whose memory it is."""
+    """No hop, no citation, and the first sentence names the model whose memory was used."""
     ended, reached = run(make(playing("true")))
     assert isinstance(ended, QuestioningEnded) and isinstance(reached, VerdictReached)
     assert reached.verdict.label is Label.SUPPORTED
@@ -47,7 +47,7 @@ def test_a_verdict_from_the_claim_alone_says_so_first(make) -> None:
 
 
 def test_direct_prompting_asks_once_and_keeps_the_probability() -> None:
-    """QACheck's words, and a choice among the labels."""
+    """QACheck's prompt, and a choice among the labels."""
     model = playing("false", probability=0.9)
     *_, reached = run(DirectAsker(model), LabelSet.TWO)
     assert (reached.verdict.label, reached.verdict.confidence) == (Label.REFUTED, 0.9)
@@ -55,7 +55,7 @@ def test_direct_prompting_asks_once_and_keeps_the_probability() -> None:
 
 
 def test_a_chain_of_thought_is_shown_and_its_last_line_decides() -> None:
-    """A number that looks like a citation is none: there was no hop to cite."""
+    """A number that looks like a citation is not one: there are no hops."""
     model = playing("Emma is of 1815 [1]. It is by Jane Austen.\nTherefore, the final answer is: true")
     *_, reached = run(ChainOfThoughtAsker(model))
     assert "Let's think step-by-step" in model.prompts[0]
@@ -66,16 +66,15 @@ def test_a_chain_of_thought_is_shown_and_its_last_line_decides() -> None:
     assert reached.verdict.label is Label.SUPPORTED
 
 
-def test_a_chain_of_thought_without_a_label_is_asked_to_choose() -> None:
-    """With its thoughts before it."""
+def test_a_chain_of_thought_without_a_label_is_followed_by_a_choice() -> None:
+    """The thoughts precede the choice in the prompt."""
     model = playing("It is by Jane Austen.", "true")
     *_, reached = run(ChainOfThoughtAsker(model))
     assert reached.verdict.label is Label.SUPPORTED
     assert "It is by Jane Austen.\nLabel =" in model.prompts[1]
 
 
-def test_not_enough_evidence_is_said_to_miss_all_of_it() -> None:
-    """Nothing was looked at."""
+def test_not_enough_evidence_reports_all_evidence_as_missing() -> None:
     *_, reached = run(DirectAsker(playing("not enough evidence")))
     assert reached.verdict.missing == "No evidence was looked at."
 
@@ -83,14 +82,13 @@ def test_not_enough_evidence_is_said_to_miss_all_of_it() -> None:
 @pytest.mark.parametrize("make", ASKERS)
 @pytest.mark.parametrize("text", ["Yes", "**Yes**, we can know.", "Unknown", "", REFUSAL, ESSAY])
 def test_text_without_a_label_fails_the_run(make, text: str) -> None:
-    """With a sentence, and no label made up."""
     last = run(make(playing(text)))[-1]
     assert isinstance(last, RunFailed) and last.message.startswith("The model failed: ")
 
 
 @pytest.mark.parametrize("make", ASKERS)
-def test_a_call_that_fails_fails_the_run(make) -> None:
-    """The server's complaint is what people read."""
+def test_a_failed_call_fails_the_run(make) -> None:
+    """The server's message is shown."""
 
     def refuse(prompt: str) -> str:
         raise CallFailed("The key was turned down.")
@@ -98,15 +96,15 @@ def test_a_call_that_fails_fails_the_run(make) -> None:
     assert run(make(PlayedModel(refuse)))[-1] == RunFailed("The model failed: The key was turned down.")
 
 
-def test_a_run_that_is_stopped_asks_nothing() -> None:
+def test_a_stopped_run_calls_no_model() -> None:
     """It is interrupted with the reason."""
     model = playing("true")
     assert run(DirectAsker(model), control=Wishing(RunCommand.STOP)) == [RunInterrupted("The day's budget is spent.")]
     assert not model.prompts
 
 
-def test_a_run_that_may_spend_nothing_concludes_that_nothing_is_known() -> None:
-    """Not a failure: the budget's sentence is on the page."""
+def test_a_run_without_budget_concludes_with_not_enough_evidence() -> None:
+    """This is not a failure; the budget's message is on the page."""
     model = playing("true")
     ended, reached = run(DirectAsker(model), control=Wishing(RunCommand.FINISH_AFTER_HOP))
     assert ended.reason == "The day's budget is spent."

@@ -1,4 +1,4 @@
-"""What the judge reads: sentences of the answers, those that decide the claim, and the questions asked."""
+"""The judge's input: sentences of the answers, sentences that decide the claim, and the questions asked."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def texts(*context: Hop) -> list[str]:
     return [one.text for one in evidence_of(CLAIM, context, SharedWords()).excerpts]
 
 
-def test_the_sentence_that_decides_the_claim_comes_before_that_of_the_answer() -> None:
+def test_the_decisive_sentence_precedes_that_of_the_answer() -> None:
     found = texts(hop(WHERE, "Basel", ADA, ADA))
     assert (found[0], found[-1]) == ("In 1840 she sailed to Chur.", "She was born in Basel.")
 
 
-def test_a_passage_that_no_answer_cites_is_read_too() -> None:
+def test_a_passage_that_no_answer_cites_is_read() -> None:
     (first, second) = evidence_of(CLAIM, (hop(WHERE, "Basel", ADA, CHUR, number=4),), SharedWords()).excerpts
     assert (first.title, first.hop, second.title) == ("Chur", 4, "Ada Stone")
 
 
-def test_a_later_sentence_is_selected_beside_those_before_it() -> None:
+def test_a_later_sentence_is_selected_given_the_earlier_ones() -> None:
     class Steps:
         """Implements Reranker: prefers ADA's sentence, then CHUR's if ADA's is in the query."""
 
@@ -54,7 +54,7 @@ def test_a_later_sentence_is_selected_beside_those_before_it() -> None:
     assert [one.title for one in select(CLAIM, [bees, CHUR, painter], Steps())] == ["Ada Stone", "Chur"]
 
 
-def test_few_sentences_are_read_beside_those_of_the_answers() -> None:
+def test_only_a_few_sentences_are_added_to_those_of_the_answers() -> None:
     many = Passage(" ".join(f"Ada Stone saw bee {number}." for number in range(20)), "Bees", "test")
     assert len(texts(hop(WHERE, "Basel", ADA, many))) == MAX_SELECTED + 1
 
@@ -67,18 +67,18 @@ def test_sentences_of_one_title_are_one_text() -> None:
     ]
 
 
-def test_an_answer_that_cites_nothing_is_evidence_with_its_question() -> None:
+def test_an_answer_without_a_citation_is_evidence_with_its_question() -> None:
     assert texts(hop(WHERE, "Basel"), hop("What is Chur?", None)) == [f"{WHERE} Basel"]
 
 
-def test_a_data_sets_passage_stays_whole() -> None:
+def test_a_gold_passage_of_a_dataset_is_kept_whole() -> None:
     gold = Hop(1, Question(""), Answer("", Span(ADA, 0, 0)), HopStatus.KEPT)
     assert texts(gold) == [ADA.text]
     assert evidence_of(CLAIM, (gold,), SharedWords()).selected == ()
     assert asked_pairs((gold,)) == []
 
 
-def test_the_judge_reads_the_questions_whose_answers_are_a_part_of_a_passage() -> None:
+def test_the_judge_reads_the_questions_answered_by_a_span_of_a_passage() -> None:
     unanswered, uncited = hop("What is Chur?", None), hop("Who was Ada?", "a painter")
     whole = hop("Is Chur a town?", CHUR.text, CHUR)
     assert asked_pairs((hop(WHERE, "Basel", ADA), unanswered, uncited, whole)) == [(WHERE, "Basel")]

@@ -1,4 +1,4 @@
-"""FLAN-T5 as the reasoner: it chooses the label, and the rationale quotes what it was shown."""
+"""FLAN-T5 as the reasoner: it chooses the label, and the rationale quotes the evidence."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ THREE = LabelSet.THREE.labels
 
 @pytest.mark.parametrize("label", THREE)
 def test_the_label_is_chosen_and_its_probability_kept(label: Label) -> None:
-    """Every label of the set can come out; only "not enough" misses something."""
+    """Every label of the set is possible; only "not enough" names missing evidence."""
     words = {Label.SUPPORTED: "true", Label.REFUTED: "false", Label.NOT_ENOUGH_EVIDENCE: "not enough evidence"}
     verdict = FlanT5Reasoner(playing(words[label], probability=0.6)).conclude(CLAIM, (AUTHOR, BIRTH), THREE)
     assert (verdict.label, verdict.confidence) == (label, 0.6)
     assert bool(verdict.missing) == (label is Label.NOT_ENOUGH_EVIDENCE)
 
 
-def test_the_rationale_quotes_each_hop_and_closes() -> None:
-    """The sentence that the answer stands in, with its title and its hop's number."""
+def test_the_rationale_quotes_each_hop_and_ends_with_a_conclusion() -> None:
+    """Each quote is the sentence with the answer, its title and its hop's number."""
     verdict = FlanT5Reasoner(playing("true")).conclude(CLAIM, (AUTHOR, BIRTH), THREE)
     assert [sentence.hops for sentence in verdict.rationale] == [(1,), (3,), (1, 3)]
     assert verdict.rationale[0].text == "Emma: “Emma is a novel by Jane Austen.”"
 
 
-def test_the_question_stands_last_in_the_prompt() -> None:
+def test_the_question_comes_last_in_the_prompt() -> None:
     """A prompt that is too long loses its beginning, which is evidence."""
     model = playing("true")
     FlanT5Reasoner(model).conclude(CLAIM, (AUTHOR, BIRTH), LabelSet.TWO.labels)
@@ -38,7 +38,6 @@ def test_the_question_stands_last_in_the_prompt() -> None:
 
 
 @pytest.mark.parametrize("text", ["Yes", "**Yes**, we can know.", "Unknown", "", REFUSAL, ESSAY])
-def test_what_is_no_label_is_an_error(text: str) -> None:
-    """No verdict is made up."""
+def test_an_unknown_label_is_an_error(text: str) -> None:
     with pytest.raises(UnparseableOutput):
         FlanT5Reasoner(playing(text)).conclude(CLAIM, (AUTHOR,), THREE)

@@ -1,4 +1,4 @@
-"""The verifier and the reasoner over a scripted judge: their labels, bounds, rationale and confidence."""
+"""The verifier and the reasoner over a scripted judge: labels, bounds, rationale and confidence."""
 
 import pytest
 
@@ -23,7 +23,7 @@ SECOND = hop(3, "Where was Franz Kafka born?", "Prague", KAFKA)
 
 
 @pytest.mark.parametrize("judged", [(0.8, 0.1, 0.1), (0.1, 0.8, 0.1)], ids=["supported", "refuted"])
-def test_evidence_that_decides_either_way_is_sufficient(judged):
+def test_evidence_for_either_side_is_sufficient(judged):
     judgement = JudgeClaimVerifier(over(ScriptedJudge(*judged)), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
     assert judgement.holds and judgement.confidence == pytest.approx(0.8)
 
@@ -33,14 +33,14 @@ def test_below_the_bound_evidence_is_not_sufficient():
     assert not judgement.holds and judgement.confidence == pytest.approx(0.6)
 
 
-def test_the_judge_reads_the_selected_sentences_alone_and_all_with_the_questions_and_answers():
+def test_the_judge_reads_selected_sentences_and_all_evidence_with_the_pairs():
     judge = ScriptedJudge(0.8, 0.1, 0.1)
     JudgeClaimVerifier(over(judge), 0.6).is_sufficient(CLAIM, (FIRST, SECOND))
     assert len(judge.pairs) == 2
     assert judge.asked == [(), [(FIRST.question.text, "Franz Kafka"), (SECOND.question.text, "Prague")]]
 
 
-def test_a_claim_with_a_name_that_no_passage_names_stays_open_and_says_which():
+def test_a_claim_whose_name_no_passage_mentions_stays_open_and_names_it():
     about_other = Claim("The author of The Metamorphosis was born in Canberra.")
     sure = over(ScriptedJudge(0.9, 0.05, 0.05))
     verdict = JudgeReasoner(sure, 0.6).conclude(about_other, (FIRST, SECOND), LabelSet.THREE.labels)
@@ -48,14 +48,14 @@ def test_a_claim_with_a_name_that_no_passage_names_stays_open_and_says_which():
     assert not JudgeClaimVerifier(sure, 0.6).is_sufficient(about_other, (FIRST, SECOND)).holds
 
 
-def test_a_number_that_no_passage_has_leaves_the_verdict_to_the_judge():
+def test_a_number_that_no_passage_mentions_does_not_keep_the_claim_open():
     early = Claim("The Metamorphosis was published in 1812.")
     verdict = JudgeReasoner(over(ScriptedJudge(0.05, 0.9, 0.05)), 0.6).conclude(early, (FIRST,), LabelSet.THREE.labels)
     assert verdict.label is Label.REFUTED
 
 
 class TwoReadings:
-    """Is sure of the selected sentences and says `whole` of everything."""
+    """Confident about the selected sentences; returns `whole` for all evidence."""
 
     def __init__(self, whole):
         self.whole = whole
@@ -64,7 +64,7 @@ class TwoReadings:
         return [(0.9, 0.05, 0.05), self.whole][: len(pairs)]
 
 
-def test_one_reading_that_is_sure_does_not_decide_against_the_other():
+def test_one_confident_reading_does_not_overrule_the_other():
     agreed = over(TwoReadings((0.9, 0.05, 0.05))).score(CLAIM, (FIRST, SECOND))
     opposed = over(TwoReadings((0.05, 0.9, 0.05))).score(CLAIM, (FIRST, SECOND))
     assert agreed[Label.SUPPORTED] == pytest.approx(0.9)
@@ -81,13 +81,13 @@ def test_one_reading_that_is_sure_does_not_decide_against_the_other():
     ],
     ids=["supported", "refuted", "open", "below the bound"],
 )
-def test_a_label_is_given_with_its_probability_and_an_open_verdict_without(judged, label, confidence):
+def test_a_label_has_its_probability_and_an_open_verdict_has_none(judged, label, confidence):
     verdict = JudgeReasoner(over(ScriptedJudge(*judged)), 0.6).conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
     assert (verdict.label, verdict.confidence) == (label, confidence)
     assert (verdict.missing is None) is (confidence is not None)
 
 
-def test_what_is_missing_names_what_the_claim_is_about():
+def test_missing_evidence_names_the_subject_of_the_claim():
     verdict = JudgeReasoner(over(ScriptedJudge(0.1, 0.1, 0.8)), 0.6).conclude(
         CLAIM, (FIRST, SECOND), LabelSet.THREE.labels
     )
@@ -99,7 +99,7 @@ def test_what_is_missing_names_what_the_claim_is_about():
     [((0.45, 0.05, 0.5), Label.SUPPORTED), ((0.3, 0.1, 0.6), Label.REFUTED)],
     ids=["almost half supported", "mostly open"],
 )
-def test_between_two_labels_a_share_of_the_open_probability_counts_as_supported(judged, label):
+def test_with_two_labels_a_share_of_the_open_probability_counts_as_supported(judged, label):
     verdict = JudgeReasoner(over(ScriptedJudge(*judged)), 0.6).conclude(CLAIM, (FIRST, SECOND), LabelSet.TWO.labels)
     supported = judged[0] + OPEN_SUPPORTED * judged[2]
     assert (verdict.label, verdict.missing) == (label, None)
@@ -107,7 +107,7 @@ def test_between_two_labels_a_share_of_the_open_probability_counts_as_supported(
 
 
 class JudgeBySentence:
-    """Supports a claim as surely as the evidence has the word."""
+    """Supports a claim with high probability if the evidence contains the word."""
 
     def __init__(self, word):
         self.word = word
@@ -116,7 +116,7 @@ class JudgeBySentence:
         return [(0.9, 0.05, 0.05) if self.word in lines[0][1] else (0.5, 0.3, 0.2) for _, lines in pairs]
 
 
-def test_the_rationale_quotes_the_sentence_that_decides_and_then_those_of_the_answers():
+def test_the_rationale_quotes_the_decisive_sentence_and_then_those_of_the_answers():
     reasoner = JudgeReasoner(over(JudgeBySentence("born")), 0.5)
     verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
     assert [(sentence.text, sentence.hops) for sentence in verdict.rationale] == [
@@ -126,13 +126,13 @@ def test_the_rationale_quotes_the_sentence_that_decides_and_then_those_of_the_an
     ]
 
 
-def test_a_sentence_that_decides_and_answers_is_quoted_once():
+def test_a_decisive_sentence_that_also_answers_is_quoted_once():
     reasoner = JudgeReasoner(over(JudgeBySentence("novella")), 0.5)
     verdict = reasoner.conclude(CLAIM, (FIRST, SECOND), LabelSet.THREE.labels)
     assert sum("novella" in sentence.text for sentence in verdict.rationale) == 1
 
 
-def test_an_order_that_can_be_computed_overrules_the_judge_and_is_told():
+def test_a_computed_order_overrules_the_judge_and_is_stated():
     born = Passage("Ann was born in 1809. Bob was born in 1879.", "Lives", "test")
     context = (hop(1, "When was Ann born?", "1809", born), hop(2, "When was Bob born?", "1879", born))
     verdict = JudgeReasoner(over(ScriptedJudge(0.9, 0.05, 0.05)), 0.6).conclude(
@@ -143,7 +143,7 @@ def test_an_order_that_can_be_computed_overrules_the_judge_and_is_told():
 
 
 class JudgeOf:
-    """Gives the probabilities of a pair's only page, by the title's first word, or `otherwise` for several pages."""
+    """Returns probabilities for a single page by the first word of its title, and `otherwise` for several pages."""
 
     def __init__(self, otherwise, **by_title):
         self.otherwise, self.by_title = otherwise, by_title
@@ -173,6 +173,6 @@ def test_evidence_conflicts_when_one_hop_supports_and_another_refutes():
     ],
     ids=["one of the two is below the bound", "three labels"],
 )
-def test_otherwise_the_evidence_is_judged_together(judge, labels):
+def test_evidence_without_conflict_is_judged_together(judge, labels):
     verdict = JudgeReasoner(over(judge), 0.6).conclude(CLAIM, (FIRST, SECOND), labels.labels)
     assert verdict.label is Label.SUPPORTED

@@ -1,4 +1,4 @@
-"""Where the reader finds no answer, the sentence nearest to question and claim is the answer if it is near enough."""
+"""When the reader finds no answer, a sentence near enough to question and claim is the answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ADA = Passage("Ada Stone liked bees. She never sailed to Chur.", "Ada Stone", "t
 
 
 class Finds:
-    """Retrieves ADA whatever is asked."""
+    """Retrieves ADA for every query."""
 
     def retrieve(self, query, k):
         return (ADA,)
@@ -37,12 +37,12 @@ def answer_by(reranker) -> Answer:
     return answerer.answer(Question("Did Ada Stone sail to Chur?"), Claim("Ada Stone sailed to Chur."))
 
 
-def test_the_nearest_sentence_is_the_answer_and_is_cited() -> None:
+def test_the_nearest_sentence_is_cited_as_the_answer() -> None:
     answer = answer_by(SharedWords())
     assert answer.text == answer.cited.text == "She never sailed to Chur."
     assert answer.cited.passage == replace(ADA, score=answer.cited.passage.score)
 
 
-def test_a_sentence_that_is_not_near_enough_is_no_answer() -> None:
+def test_a_sentence_that_is_not_near_enough_is_not_an_answer() -> None:
     answer = answer_by(Doubtful())
     assert answer.text is None and answer.cited is None and answer.retrieved

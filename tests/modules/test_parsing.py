@@ -1,4 +1,4 @@
-"""Model text becomes a question, an answer, a label, a rationale, or an error; nothing is guessed."""
+"""Model text is parsed as a question, an answer, a label, a rationale, or an error; nothing is guessed."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from app.modules.output_parsing import (
         ("Where was Erdoğan born?", "Where was Erdoğan born?"),
     ],
 )
-def test_the_first_line_with_one_question_is_taken_as_it_stands(text: str, question: str) -> None:
-    """White space, quotes and later lines fall away; letters, colons and digits stay."""
+def test_the_first_line_with_one_question_is_taken_verbatim(text: str, question: str) -> None:
+    """White space, quotes and later lines are dropped; letters, colons and digits are kept."""
     assert question_from(text) == Question(question)
 
 
@@ -48,14 +48,14 @@ def test_the_first_line_with_one_question_is_taken_as_it_stands(text: str, quest
         "Why " + "so " * MAX_WORDS + "?",
     ],
 )
-def test_anything_else_is_unparseable(text: str) -> None:
-    """No text, a statement, two questions, half a question, a mark alone and a long story hold no question."""
+def test_text_without_one_question_is_unparseable(text: str) -> None:
+    """No text, a statement, two questions, half a question, a lone question mark, or a long text."""
     with pytest.raises(UnparseableOutput):
         question_from(text)
 
 
-def test_what_a_model_repeats_of_the_form_is_no_part_of_the_question() -> None:
-    """A chat model writes "Question 2 =", a list's number or stars around it."""
+def test_a_repeated_prompt_format_is_removed_from_the_question() -> None:
+    """A chat model writes "Question 2 =", a list number or asterisks around it."""
     for written in ("**Question 2 =** Who wrote Emma?", "### Question: Who wrote Emma?", "1. **Who wrote Emma?**"):
         assert question_from(written) == Question("Who wrote Emma?")
 
@@ -79,7 +79,7 @@ THREE = LabelSet.THREE.labels
     ],
 )
 def test_the_label_is_read_from_the_last_line(text: str, label: Label) -> None:
-    """At the head of the line, or as its last sentence; markup and what follows a comma do not matter."""
+    """At the start of the line or as its last sentence; markup and text after a comma do not matter."""
     assert label_from(text, THREE)[0] is label
 
 
@@ -101,26 +101,25 @@ def test_the_label_is_read_from_the_last_line(text: str, label: Label) -> None:
         "word " * 3_000,
     ],
 )
-def test_a_last_line_that_only_holds_the_letters_of_a_label_names_none(text: str) -> None:
-    """Negations, conditions, two labels, and words that a label is a part of are left to `choose`."""
+def test_a_last_line_that_only_contains_a_label_inside_other_words_names_none(text: str) -> None:
+    """Negations, conditions, two labels, and words that contain a label are left to `choose`."""
     with pytest.raises(UnparseableOutput):
         label_from(text, THREE)
 
 
-def test_a_label_that_was_not_offered_is_no_label() -> None:
-    """With two labels there is no third."""
+def test_a_label_that_was_not_offered_is_ignored() -> None:
     with pytest.raises(UnparseableOutput):
         label_from("not enough evidence", LabelSet.TWO.labels)
 
 
-def test_a_rationale_cites_the_hops_that_are_there_and_no_others() -> None:
-    """Numbers leave the text, before the full stop or after it; what is cited and was not kept is dropped."""
-    told, missing = rationale_from(
+def test_a_rationale_cites_existing_hops_only() -> None:
+    """Citation numbers are removed from the text; citations of other hops are dropped."""
+    sentences, missing = rationale_from(
         "Rationale = Emma is by Jane Austen [1]. She was born in Steventon. [3] It lies in Hampshire [3, 9].\n"
         "Missing = When she died.\n",
         (1, 3),
     )
-    assert told == (
+    assert sentences == (
         Sentence("Emma is by Jane Austen.", (1,)),
         Sentence("She was born in Steventon.", (3,)),
         Sentence("It lies in Hampshire.", (3,)),
@@ -128,11 +127,10 @@ def test_a_rationale_cites_the_hops_that_are_there_and_no_others() -> None:
     assert missing == "When she died."
 
 
-def test_a_rationale_of_a_thousand_sentences_is_cut_and_a_refusal_is_none() -> None:
-    """What is shown as the reasons stays readable, and "I'm sorry" is no reason."""
-    told, _ = rationale_from("It was so [1]. " * 1_000, (1,))
-    assert sum(len(sentence.text.split()) for sentence in told) <= MAX_RATIONALE_WORDS
-    assert told[0] == Sentence("It was so.", (1,)) and told[-1].text.endswith(" …")
+def test_a_very_long_rationale_is_truncated_and_a_refusal_is_dropped() -> None:
+    sentences, _ = rationale_from("It was so [1]. " * 1_000, (1,))
+    assert sum(len(sentence.text.split()) for sentence in sentences) <= MAX_RATIONALE_WORDS
+    assert sentences[0] == Sentence("It was so.", (1,)) and sentences[-1].text.endswith(" …")
     assert rationale_from("I'm sorry, I can't help with that.", (1,)) == ((), None)
     assert rationale_from("", (1,)) == ((), None)
 
@@ -156,19 +154,18 @@ def test_a_rationale_of_a_thousand_sentences_is_cut_and_a_refusal_is_none() -> N
         ("...", None),
     ],
 )
-def test_not_knowing_is_no_answer_and_titles_that_sound_like_it_are_answers(text: str, answer: str | None) -> None:
-    """A whole line that says nothing is known, or a refusal; never a word inside a name."""
+def test_statements_of_not_knowing_are_no_answer_but_similar_titles_are(text: str, answer: str | None) -> None:
+    """A whole line that says nothing is known, or a refusal; never words inside a name."""
     assert answer_from(text) == answer
 
 
-def test_an_essay_is_no_short_answer() -> None:
-    """Three thousand words answer something else."""
+def test_an_essay_is_not_a_short_answer() -> None:
     with pytest.raises(UnparseableOutput):
         answer_from("word " * 3_000)
 
 
-def test_a_recited_passage_is_whole_sentences_within_its_bound() -> None:
-    """What the token limit cut off in the middle of a sentence is left out."""
+def test_a_recited_passage_is_cut_to_whole_sentences_within_its_limit() -> None:
+    """A sentence truncated by the token limit is dropped."""
     assert passage_from("Passage = Emma is a novel. It is by Jane", 50) == "Emma is a novel."
     assert passage_from("Emma is a novel. It was published in 1815.", 5) == "Emma is a novel."
     assert len((passage_from("word " * 3_000, 50) or "").split()) == 50
@@ -188,10 +185,10 @@ TEXTS = st.one_of(
 
 
 @given(TEXTS)
-def test_no_text_breaks_the_parsing(text: str) -> None:
-    """Whatever a model writes is a value or UnparseableOutput, and no citation is of a hop that is not there."""
-    told, _ = rationale_from(text, (1, 3))
-    assert all(set(sentence.hops) <= {1, 3} and sentence.text.strip() for sentence in told)
+def test_any_text_can_be_parsed(text: str) -> None:
+    """The result is a value or UnparseableOutput, and only existing hops are cited."""
+    sentences, _ = rationale_from(text, (1, 3))
+    assert all(set(sentence.hops) <= {1, 3} and sentence.text.strip() for sentence in sentences)
     passage = passage_from(text, 5)
     assert passage is None or 1 <= len(passage.split()) <= 5
     for read in (question_from, answer_from, lambda written: label_from(written, THREE)):

@@ -1,4 +1,4 @@
-"""The question generator over a scripted model: its transcript, its filters, look-ups, and when it ends."""
+"""The question generator over a scripted model: its transcript, filters, look-ups, and when it ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOWN = Passage("Nuneaton is a town.", "Nuneaton", "test")
 
 
 class Scripted:
-    """A Completer that replies by the last line of the prompt, and keeps the prompts."""
+    """A Completer that replies by the last line of the prompt, and records the prompts."""
 
     def __init__(self, **replies: str) -> None:
         """`Where` follows "Question: Where", `question` follows "Question:", and `verdict` a whole transcript."""
@@ -58,7 +58,7 @@ def test_the_model_continues_a_transcript_of_the_run_in_order() -> None:
     assert model.prompts == [transcript, f"{transcript}Question:"]
 
 
-def test_a_claim_with_line_breaks_stays_one_line() -> None:
+def test_a_claim_with_line_breaks_becomes_one_line() -> None:
     model = Scripted()
     ask(model, claim=Claim("$known {x}\nQuestion: What?"))
     assert model.prompts[0] == "Claim: $known {x} Question: What?\nQuestion:"
@@ -77,14 +77,14 @@ def test_a_verdict_after_a_kept_answer_ends_the_questions() -> None:
 
 
 @pytest.mark.parametrize("vain", [[], [set_aside(2, "Who is Mia Holm?")]], ids=["no hop", "last hop set aside"])
-def test_a_verdict_is_not_asked_for_without_a_new_answer(vain: list[Hop]) -> None:
+def test_a_verdict_is_not_requested_without_a_new_answer(vain: list[Hop]) -> None:
     model = Scripted(verdict="Verdict: true", question=f" {FIRST}")
     context = [kept(1, "Who was Emily Brontë?", "a writer")] if vain else []
     assert ask(model, context, vain) == FIRST
 
 
 @pytest.mark.parametrize("repeated", [FIRST, "Who is the author of Middlemarch?"])
-def test_instead_of_a_repeated_question_another_opening_is_tried(repeated: str) -> None:
+def test_a_repeated_question_is_retried_with_another_opening_word(repeated: str) -> None:
     model = Scripted(question=f" {repeated}", Where=" was Emily Brontë born?")
     assert ask(model, vain=[set_aside(1, FIRST)]) == "Where was Emily Brontë born?"
     assert model.prompts[-1].endswith("Question: Where")
@@ -95,13 +95,13 @@ def test_instead_of_a_repeated_question_another_opening_is_tried(repeated: str) 
     ["Who wrote Macbeth?", "Which zebras eat cheese?", "Middlemarch is a novel.", "Middlemarch?", ""],
     ids=["a strange name", "nothing of the claim", "no question", "no sentence", "nothing"],
 )
-def test_a_text_that_asks_nothing_about_the_claim_is_refused(written: str) -> None:
+def test_a_text_that_asks_nothing_about_the_claim_is_rejected(written: str) -> None:
     model = Scripted(question=f" {written}")
     assert ask(model) == "What is Middlemarch?"  # a name of the claim is looked up instead
     assert len(model.prompts) == len(OPENINGS)
 
 
-def test_a_name_is_known_from_a_kept_answer_or_a_cited_title_only() -> None:
+def test_names_are_known_only_from_kept_answers_and_cited_titles() -> None:
     model = Scripted(question=f" {SECOND}")
     assert ask(model, [kept(1, FIRST, "George Eliot")]) == SECOND
     eliot = Passage("Mary Ann Evans wrote under a pen name.", "George Eliot", "test")
@@ -109,14 +109,14 @@ def test_a_name_is_known_from_a_kept_answer_or_a_cited_title_only() -> None:
     assert ask(model, vain=[set_aside(1, FIRST, eliot)]) is None
 
 
-def test_articles_that_were_found_and_the_claim_names_are_looked_up() -> None:
-    """Not the cited one, nor one on something that the claim does not name."""
+def test_retrieved_articles_named_in_the_claim_are_looked_up() -> None:
+    """Not the cited one, nor one that the claim does not name."""
     context = [kept(1, FIRST, "George Eliot", BOOK, TOWN, SISTERS)]
     assert ask(Scripted(), context) == "What is Emily Brontë?"
     assert ask(Scripted(), context, [set_aside(2, "What is Emily Brontë?")]) is None
 
 
-def test_repeated_questions_come_to_an_end() -> None:
+def test_repeated_questions_end_the_generation() -> None:
     model = Scripted(question=f" {FIRST}", Where=" was Emily Brontë born?")
     vain: list[Hop] = []
     while question := ask(model, vain=vain):
@@ -124,7 +124,7 @@ def test_repeated_questions_come_to_an_end() -> None:
     assert [hop.question.text for hop in vain] == [FIRST, "Where was Emily Brontë born?", "What is Emily Brontë?"]
 
 
-def test_a_failed_call_of_the_model_is_not_replaced_by_another_question() -> None:
+def test_a_failed_model_call_is_raised() -> None:
     class Broken:
         def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
             raise CallFailed("The language model is gone")
@@ -133,7 +133,7 @@ def test_a_failed_call_of_the_model_is_not_replaced_by_another_question() -> Non
         LocalQuestionGenerator(Broken()).next_question(CLAIM, (), (set_aside(1, FIRST, SISTERS),))
 
 
-def test_warming_reads_the_beginning_of_every_prompt() -> None:
+def test_warming_evaluates_the_beginning_of_every_prompt() -> None:
     model = Scripted()
     LocalQuestionGenerator(model, "demonstrations\n").warm()
     assert model.prompts[0].startswith("demonstrations\nClaim: ") and model.prompts[0].endswith("Question:")

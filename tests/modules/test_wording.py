@@ -1,4 +1,4 @@
-"""Questions are compared by what they ask, names are found by their capitals."""
+"""Comparing questions by meaning, and finding names by their capitals."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from app.text.wording import asked_for, names, same_question, stems
         ("What is the capital of Chad?", "What's the capital of Chad?"),
     ],
 )
-def test_other_words_for_the_same_are_the_same_question(one: str, other: str) -> None:
-    """Case, spacing, synonyms of a relation and the noun for a place do not make a question new."""
+def test_paraphrases_are_the_same_question(one: str, other: str) -> None:
+    """Case, spacing, synonyms of a relation and the noun for a place do not matter."""
     assert same_question(one, other)
 
 
@@ -30,30 +30,29 @@ def test_other_words_for_the_same_are_the_same_question(one: str, other: str) ->
         ("Where was Frida Kahlo born?", "Where did Frida Kahlo die?"),
     ],
 )
-def test_another_kind_thing_or_relation_is_another_question(one: str, other: str) -> None:
-    """Near in letters is not near in meaning."""
+def test_another_kind_subject_or_relation_is_another_question(one: str, other: str) -> None:
+    """Similar spelling is not similar meaning."""
     assert not same_question(one, other)
 
 
-def test_names_keep_their_small_words_and_lose_the_sentence_s_opening() -> None:
-    """ "The" that opens a sentence is no part of a name, "of the" inside one is."""
+def test_names_keep_inner_small_words_and_drop_a_leading_article() -> None:
+    """Thus "of the" is kept inside a name, and "The" at the start of a sentence is not."""
     text = "The author of The Lord of the Rings met W. H. Auden and Gabriel García Márquez's wife in Łódź."
     assert names(text) == ("Lord of the Rings", "W. H. Auden", "Gabriel García Márquez", "Łódź")
 
 
-def test_a_yes_no_question_asks_for_nothing() -> None:
-    """A question that a passage cannot answer with a span has no kind."""
+def test_a_yes_no_question_has_no_kind() -> None:
+    """No span of a passage can answer it."""
     assert asked_for("Was Frida Kahlo born in Mexico?") == ""
     assert asked_for("In which year did it begin?") == "time"
 
 
-def test_accents_and_endings_do_not_matter_to_stems() -> None:
-    """The same word in another form has the same stem."""
+def test_stems_ignore_accents_and_endings() -> None:
     assert stems("Wars in Perú") == stems("a war in Peru")
 
 
 def test_an_abbreviation_inside_a_name_does_not_end_it() -> None:
-    """ "Mr. Bout" is one name, as "St. Louis" is."""
+    """As in "Mr. Bout" and "St. Louis"."""
     assert names("Rui Costa as Mr. Bout met Sgt. Pepper in St. Louis.") == (
         "Rui Costa",
         "Mr. Bout",

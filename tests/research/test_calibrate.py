@@ -1,4 +1,4 @@
-"""The bound is the least one with nine of ten verdicts right; stored runs are read back as they were."""
+"""The bound is the smallest with nine of ten verdicts right; stored runs are read back unchanged."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ def rows_of(*supported: float) -> np.ndarray:
     return np.array([[p, 0.0, 1 - p] for p in supported])
 
 
-def test_the_least_bound_with_the_wanted_precision_is_chosen() -> None:
+def test_the_smallest_bound_with_the_wanted_precision_is_chosen() -> None:
     rows = rows_of(*([0.95] * 9), 0.9, 0.8, 0.7, 0.6)
     labels = [*([S] * 9), R, S, R, R]
     assert bound_for(rows, labels) == 0.8  # 10 of 11 right; with 0.7 only 10 of 12
     assert bound_for(rows, [R] * 13) == 0.99
 
 
-def test_undecided_rows_set_no_bound() -> None:
+def test_undecided_rows_do_not_set_a_bound() -> None:
     rows = rows_of(*([0.9] * 10), 0.3, 0.2)
     assert bound_for(rows, [*([S] * 10), N, N]) == 0.9
 
 
-def test_a_stored_run_gives_its_kept_hops_with_what_they_cite() -> None:
+def test_a_stored_run_gives_its_kept_hops_with_their_citations() -> None:
     passage = {"title": "Ada", "text": "Ada was a painter. She was born in Basel."}
     kept = {
         "question": "Where was Ada born?",

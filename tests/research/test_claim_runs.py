@@ -1,4 +1,4 @@
-"""Figures over whole runs, equal to what is counted by hand, and samples that keep twins together."""
+"""Metrics of whole runs, equal to values counted by hand, and samples that keep twin claims together."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ OUTCOMES = [
         (metrics.twins_right, 1, 3),
     ],
 )
-def test_each_share_equals_what_is_counted_by_hand(measure, count, total):
+def test_each_share_equals_the_value_counted_by_hand(measure, count, total):
     assert measure(OUTCOMES) == metrics.Share(count, total)
 
 
-def test_calibration_is_of_decided_runs_that_state_a_confidence():
+def test_calibration_uses_decided_runs_with_a_confidence():
     assert metrics.calibration_error(OUTCOMES) == pytest.approx((3 * abs(0.9 - 2 / 3) + 2 * 0.7) / 5)
     assert metrics.calibration_error(OUTCOMES[4:7]) is None
 
 
-def test_tables_are_printed_even_for_no_runs():
+def test_tables_are_printed_without_any_runs():
     assert "| accuracy (three labels) | 0.375 (3 of 8) | none |" in metrics.figures_table({"a": OUTCOMES, "b": []})
 
 
-def test_a_mixed_sample_keeps_twins_together_and_a_larger_one_holds_it():
+def test_a_mixed_sample_keeps_twins_together_and_a_larger_one_contains_it():
     pair = VitalClaim("", "", SUPPORTED, "", "", "plain", 1, (), (), (), "", "dev")
     claims = [
         replace(pair, id=f"{group} {style} {label}", group=str(group), style=style, hops=hops, label=label)
@@ -72,14 +72,14 @@ def test_a_mixed_sample_keeps_twins_together_and_a_larger_one_holds_it():
 
 
 def index_without_text(folder: Path) -> None:
-    """An index that is complete by its manifest, so that runs over it can be put together but not carried out."""
+    """Write an index that is complete by its manifest, so that a pipeline can be built but not run."""
     (folder / "index").mkdir(parents=True)
     (folder / "index" / "segment").write_bytes(b"0")
     files, digest = sizes(folder / "index"), checksum(folder / "index")
     write_manifest(folder, Manifest("vital", "Vital", "made up", "built", 1, "index", files, digest, "", "1.0"))
 
 
-def test_recorded_questions_replace_those_of_the_default_pipeline_in_their_order(tmp_path):
+def test_recorded_questions_replace_generated_ones_in_order(tmp_path):
     index_without_text(tmp_path / "corpora" / "vital")
     strategy, options = defaults_of(Container(Settings.from_env({"INSTANCE": str(tmp_path)})))
     asked = tuple(Asked(question, "an answer", "A title") for question in ("Who?", "Where?"))
@@ -90,7 +90,7 @@ def test_recorded_questions_replace_those_of_the_default_pipeline_in_their_order
     assert found == [Question("Who?"), Question("Where?"), None] and options.preset == "local"
 
 
-def test_a_line_that_was_cut_off_is_run_again(tmp_path):
+def test_a_truncated_line_is_run_again(tmp_path):
     file = tmp_path / "runs.jsonl"
     file.write_text('{"id": "a"}\n{"id": "b')
     assert list(read_runs(file)) == ["a"]
@@ -98,5 +98,5 @@ def test_a_line_that_was_cut_off_is_run_again(tmp_path):
     assert file.read_text() == '{"id": "a"}\n'
 
 
-def test_a_decidable_claim_without_a_decision_is_open():
+def test_a_decidable_claim_without_a_decision_counts_as_open():
     assert judged(NOT_ENOUGH, REFUTED) == "open" and judged(SUPPORTED, REFUTED) == "wrong"

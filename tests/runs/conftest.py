@@ -18,7 +18,7 @@ from tests.waiting import LONG
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request, tmp_path) -> Iterator[str]:
-    """A database of its own with the tables in it."""
+    """The URL of a fresh database with all tables."""
     if request.param == "sqlite":
         yield sqlite_file(tmp_path)
         return
@@ -29,12 +29,12 @@ def database_url(request, tmp_path) -> Iterator[str]:
 
 
 only_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-"""For what only SQLite has, or lets happen."""
+"""For behaviour that only SQLite has."""
 
 
 @pytest.fixture
 def runs_with(sessions) -> Callable[..., Runs]:
-    """Make Runs over a container, like a process of its own; stop them at the end and check that no thread is left."""
+    """A function that makes the Runs of one process on a container; all are stopped at the end."""
     made = []
 
     def make(container, **options) -> Runs:
@@ -48,7 +48,7 @@ def runs_with(sessions) -> Callable[..., Runs]:
 
 @pytest.fixture
 def leases_with(sessions) -> Callable[..., Leases]:
-    """Make the Leases of a process; all leave at the end."""
+    """A function that makes the Leases of one process; all are shut down at the end."""
     made = []
 
     def make(**times) -> Leases:
@@ -61,20 +61,20 @@ def leases_with(sessions) -> Callable[..., Leases]:
 
 
 def lapse(sessions, run_id: str) -> None:
-    """Let the run's lease end, as a watch does for a holder that died a while ago."""
+    """Expire the run's lease, as the lease monitor does after its holder died."""
     freed = {"epoch": RunRow.epoch + 1, "holder": None, "leased_until": None, "cut_offs": RunRow.cut_offs + 1}
     with sessions.begin() as session:
         session.execute(update(RunRow).where(RunRow.id == run_id).values(**freed))
 
 
 def row_of(sessions, run_id: str) -> RunRow:
-    """The run's row as it is now."""
+    """Return the run's current row."""
     with sessions() as session:
         return session.get(RunRow, run_id)
 
 
 def events_until_end(runs: Runs, run_id: str) -> list[StoredEvent]:
-    """Follow a run to its end."""
+    """Follow a run to its end and return its events."""
     seen: list[StoredEvent] = []
     deadline = time.monotonic() + LONG
     while time.monotonic() < deadline:
@@ -86,6 +86,6 @@ def events_until_end(runs: Runs, run_id: str) -> list[StoredEvent]:
 
 
 def ended(runs: Runs, run_id: str) -> Report:
-    """The report of a run once it has ended."""
+    """Follow a run to its end and return its report."""
     events_until_end(runs, run_id)
     return runs.report(run_id).report

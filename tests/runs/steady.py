@@ -1,7 +1,7 @@
-"""Scripted modules that know no turn: what they say follows from what they are asked, as with real models.
+"""Deterministic scripted modules: each reply depends only on the input, as with real models.
 
-So a run that is taken up again by another process meets the same modules there. Each call goes through `cached_call`,
-as those of the back ends do; `calls` holds the keys of those that were really made.
+A run that another process resumes therefore gets the same replies there. Each call goes through `cached_call`, as in
+the back ends; `calls` holds the steps whose calls were really made.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tests.fakes import TWO_HOPS, BeforeStep, FakeContainer, Script, ScriptedHop
 
 @dataclass
 class Steady:
-    """The five modules over one script; hop N's are found by its number, which everybody can count."""
+    """The five modules of a run on one script. A call finds its hop by the hop's number or question."""
 
     script: Script
     before_step: BeforeStep = lambda step: None
     calls: list[str] = field(default_factory=list)
-    costly: bool = False  # runs share the replies
+    costly: bool = False  # whether runs share the replies
 
     def _play(self, step: str, outcome: Any) -> Any:
         """Make the call named `step`, unless its reply is stored."""
@@ -67,7 +67,7 @@ class Steady:
 
 
 class SteadyContainer(FakeContainer):
-    """A container over one steady script."""
+    """A container whose runs all use the same Steady modules."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class SteadyContainer(FakeContainer):
         self.steady = Steady(script, before_step)
 
     def strategy_for(self, options: RunOptions) -> QuestionGuided:
-        """The same modules for every run."""
+        """Return a strategy over the same modules for every run."""
         if self.refusal:
             raise self.refusal
         return self.steady.strategy_for(options)
@@ -89,7 +89,7 @@ FAILED = CallFailed("the model did not answer in 60 s")
 
 
 def scripted(names: list[str], enough: int, verdict) -> Script:
-    """A script of such hops, where the verifier is satisfied after hop number `enough`."""
+    """Return a script with one hop for each named outcome; the verifier is satisfied after hop number `enough`."""
     made = {"answerless": answer(None), "failed": FAILED}
     return Script(
         tuple(

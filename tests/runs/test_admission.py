@@ -18,13 +18,13 @@ CLAIM = Claim("The author of Hamlet was born in England.")
 
 @pytest.fixture
 def gate() -> Gate:
-    """Holds every run before its first question."""
+    """A gate that holds every run before its first question."""
     return Gate("question 1")
 
 
 @pytest.fixture
 def start(gate):
-    """Start a run and return its id; opened gates let it pass."""
+    """A function that starts a run and returns its id; the gate is opened at the end."""
 
     def starting(runs) -> str:
         return runs.start(CLAIM, RunOptions(), "me")
@@ -33,7 +33,7 @@ def start(gate):
     gate.open()
 
 
-def test_one_more_than_may_wait_is_turned_away_and_leaves_nothing_behind(runs_with, gate, start):
+def test_a_run_beyond_the_queue_limit_is_refused_and_not_stored(runs_with, gate, start):
     runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=2)
     started = [start(runs) for _ in range(3)]
     with pytest.raises(QueueFull, match="Too many checks wait for their turn already") as caught:
@@ -45,7 +45,7 @@ def test_one_more_than_may_wait_is_turned_away_and_leaves_nothing_behind(runs_wi
     assert ended(runs, start(runs)).ended == "verdict"
 
 
-def test_where_none_may_wait_as_many_run_as_there_are_workers(runs_with, gate, start):
+def test_with_a_queue_of_zero_only_as_many_runs_as_workers_are_admitted(runs_with, gate, start):
     runs = runs_with(scripted_container(gate=gate), workers=2, max_waiting=0)
     start(runs), start(runs)
     with pytest.raises(QueueFull):
@@ -53,7 +53,7 @@ def test_where_none_may_wait_as_many_run_as_there_are_workers(runs_with, gate, s
 
 
 def starts(runs, client: str, times: int) -> int:
-    """How many of so many runs the client may start."""
+    """Start up to `times` runs as the client and return how many were admitted."""
     started = 0
     for _ in range(times):
         try:
@@ -65,7 +65,7 @@ def starts(runs, client: str, times: int) -> int:
     return started
 
 
-def test_one_client_may_have_half_of_the_queue_and_others_the_rest(runs_with, gate, start):
+def test_one_client_may_take_half_of_the_queue_and_others_the_rest(runs_with, gate, start):
     runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=4)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     assert [starts(runs, each, 3) for each in ("one", "two")] == [2, 2]
@@ -73,7 +73,7 @@ def test_one_client_may_have_half_of_the_queue_and_others_the_rest(runs_with, ga
         runs.start(CLAIM, RunOptions(), "me", client="three")
 
 
-def test_runs_that_no_longer_wait_free_their_clients_places(runs_with, gate, start):
+def test_a_run_that_leaves_the_queue_frees_its_clients_place(runs_with, gate, start):
     runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=2)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     waiting = runs.start(CLAIM, RunOptions(), "me", client="one")
@@ -82,20 +82,20 @@ def test_runs_that_no_longer_wait_free_their_clients_places(runs_with, gate, sta
     assert starts(runs, "one", 2) == 1
 
 
-def test_of_one_clients_simultaneous_starts_half_the_queue_gets_in(runs_with, gate, start):
+def test_simultaneous_starts_by_one_client_fill_exactly_half_of_the_queue(runs_with, gate, start):
     runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=4)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(lambda _: starts(runs, "one", 1), range(8))) == 2
 
 
-def test_a_queue_of_one_place_is_not_divided(runs_with, gate, start):
+def test_a_queue_of_one_place_is_not_split_between_clients(runs_with, gate, start):
     runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=1)
     assert starts(runs, "one", 1) == 1 and gate.reached.wait(LONG)
     assert starts(runs, "one", 1) == 1
 
 
-def test_servers_on_one_database_count_together(runs_with, gate, start):
+def test_servers_on_one_database_share_the_queue_limit(runs_with, gate, start):
     one, other = (runs_with(scripted_container(gate=gate), workers=1, max_waiting=1) for _ in range(2))
     start(one)
     assert gate.reached.wait(LONG)
@@ -108,13 +108,13 @@ def test_servers_on_one_database_count_together(runs_with, gate, start):
             start(runs)
 
 
-def test_of_those_who_start_in_the_same_instant_no_more_get_in_than_may_wait(runs_with, gate, start):
+def test_simultaneous_starts_never_exceed_the_queue_limit(runs_with, gate, start):
     servers = [runs_with(scripted_container(gate=gate), workers=1, max_waiting=3) for _ in range(2)]
     start(servers[0])
     assert gate.reached.wait(LONG), "one worker of each server counts, and this one is at work"
     ready = threading.Barrier(12)
 
-    def gets_in(number: int) -> bool:
+    def is_admitted(number: int) -> bool:
         ready.wait(LONG)
         try:
             start(servers[number % 2])
@@ -123,10 +123,10 @@ def test_of_those_who_start_in_the_same_instant_no_more_get_in_than_may_wait(run
         return True
 
     with ThreadPoolExecutor(12) as pool:
-        assert sum(pool.map(gets_in, range(12))) in (3, 4), "the other server's worker may have begun one meanwhile"
+        assert sum(pool.map(is_admitted, range(12))) in (3, 4), "the other server's worker may have begun one meanwhile"
 
 
-def test_who_waits_is_told_the_place_in_the_line(runs_with, gate, start):
+def test_a_waiting_run_has_its_place_in_the_queue(runs_with, gate, start):
     runs = runs_with(scripted_container(gate=gate), workers=1)
     running = start(runs)
     assert gate.reached.wait(LONG)
@@ -138,7 +138,7 @@ def test_who_waits_is_told_the_place_in_the_line(runs_with, gate, start):
     assert [runs.place(each) for each in (running, second, third)] == [None] * 3
 
 
-def test_the_wait_is_told_from_how_long_runs_took_lately(runs_with, gate, start, sessions):
+def test_the_wait_is_estimated_from_the_duration_of_recent_runs(runs_with, gate, start, sessions):
     runs = runs_with(scripted_container(gate=gate, delay=0.1), workers=1, max_waiting=2)
     gate.open()
     first = start(runs)
@@ -160,7 +160,7 @@ def test_the_wait_is_told_from_how_long_runs_took_lately(runs_with, gate, start,
     ended(runs, waiting[-1])
 
 
-def test_when_the_day_is_spent_a_new_run_is_turned_away_with_the_reason(runs_with):
+def test_a_run_beyond_the_daily_limit_is_refused_with_the_reason(runs_with):
     runs = runs_with(scripted_container(), limits=Limits(day_calls=9))
     ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     with pytest.raises(

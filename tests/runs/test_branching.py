@@ -28,7 +28,7 @@ EDITED = Script((hop(1), ScriptedHop("Mine, please?", answer("mine"), enough=ENO
 
 @pytest.fixture
 def parent(runs_with):
-    """Run a script to its end: the id of the run."""
+    """A function that runs a script to its end and returns the id of the run."""
 
     def run(script: Script = THREE) -> str:
         runs = runs_with(SteadyContainer(script))
@@ -41,7 +41,7 @@ def parent(runs_with):
 
 @pytest.fixture
 def branching(runs_with):
-    """Runs whose modules play a script, and the calls that are made of them."""
+    """A function that returns Runs on a script and the list of the calls they make."""
 
     def make(script: Script) -> tuple[Runs, list[str]]:
         container = SteadyContainer(script)
@@ -54,7 +54,7 @@ def asked(report) -> list[str]:
     return [hop.question.text for hop in report.hops]
 
 
-def test_an_edited_question_is_asked_word_for_word_and_no_model_is_called_for_what_stands(parent, branching):
+def test_an_edited_question_is_asked_verbatim_and_earlier_hops_cost_no_calls(parent, branching):
     first, (runs, calls) = parent(), branching(EDITED)
     before = runs.report(first)
     child = runs.branch(first, 2, Question("Mine, please?"), RunOptions(), "me")
@@ -75,7 +75,7 @@ def test_the_first_question_can_be_changed_too(parent, branching):
     assert calls == ["answer 1", "validation 1", "sufficiency 1", "conclusion 1"]
 
 
-def test_a_hop_that_is_left_out_is_set_aside_where_the_generator_sees_it(parent, branching):
+def test_a_left_out_hop_is_passed_to_the_generator_as_set_aside(parent, branching):
     runs, calls = branching(THREE)
     report = ended(runs, runs.branch(parent(), 2, None, RunOptions(), "me"))
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.SET_ASIDE, HopStatus.KEPT]
@@ -83,7 +83,7 @@ def test_a_hop_that_is_left_out_is_set_aside_where_the_generator_sees_it(parent,
     assert calls == ["question 3", "answer 3", "validation 3", "sufficiency 3", "conclusion 1"]
 
 
-def test_leaving_out_a_hop_behind_a_fruitless_one_does_not_end_the_questioning(parent, branching):
+def test_leaving_out_the_hop_after_a_rejected_one_does_not_end_the_questioning(parent, branching):
     script = Script((hop(1, useful=TURNED_DOWN), hop(2), hop(3, enough=ENOUGH)), SUPPORTED)
     runs, _ = branching(script)
     report = ended(runs, runs.branch(parent(script), 2, None, RunOptions(), "me"))
@@ -91,14 +91,14 @@ def test_leaving_out_a_hop_behind_a_fruitless_one_does_not_end_the_questioning(p
     assert [hop.number for hop in report.context] == [3]
 
 
-def test_another_answerer_answers_from_there_on(parent, branching):
+def test_a_branch_can_use_another_answerer_from_its_hop_on(parent, branching):
     runs, _ = branching(THREE)
     child = runs.branch(parent(), 3, Question("Question 3?"), RunOptions(answerer="flan-t5"), "me")
     report = ended(runs, child)
     assert (report.options.answerer, asked(report)[2], report.verdict) == ("flan-t5", "Question 3?", SUPPORTED)
 
 
-def test_a_branch_can_be_branched_at_a_hop_that_stood(parent, branching):
+def test_a_branch_can_be_branched_at_an_inherited_hop(parent, branching):
     runs, _ = branching(EDITED)
     child = runs.branch(parent(), 3, None, RunOptions(), "me")
     ended(runs, child)
@@ -107,14 +107,14 @@ def test_a_branch_can_be_branched_at_a_hop_that_stood(parent, branching):
     assert report.branch.parent == child
 
 
-def test_hops_of_every_end_stand_as_they_were(parent, branching):
+def test_inherited_hops_are_unchanged_whatever_their_outcome(parent, branching):
     script = Script((hop(1, useful=TURNED_DOWN), hop(2), ScriptedHop("Question 3?", FAILED), hop(4)), SUPPORTED)
     first, (runs, _) = parent(script), branching(script)
     child = runs.branch(first, 4, Question("Question 4?"), RunOptions(), "me")
     assert ended(runs, child).hops[:3] == runs.report(first).report.hops[:3]
 
 
-def test_a_hop_that_was_cut_off_and_asked_anew_stands_once(runs_with, sessions):
+def test_a_hop_that_was_repeated_after_a_cut_off_is_inherited_once(runs_with, sessions):
     gate = Gate("answer 2")
     runs = runs_with(SteadyContainer(THREE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -126,11 +126,11 @@ def test_a_hop_that_was_cut_off_and_asked_anew_stands_once(runs_with, sessions):
     gate.open()
     events = [each.event for each in others.follow(run_id, 0, 0)]
     assert RunResumed("The check was cut off.") in events
-    begins = inherited_events(events, report, run_id, 3, Question("Mine?"))
-    assert [each.hop for each in begins if isinstance(each, QuestionAsked)] == [1, 2]
+    inherited = inherited_events(events, report, run_id, 3, Question("Mine?"))
+    assert [each.hop for each in inherited if isinstance(each, QuestionAsked)] == [1, 2]
 
 
-def test_the_hop_under_which_a_run_was_stopped_can_be_asked_again(runs_with, branching):
+def test_the_hop_in_progress_when_a_run_was_stopped_can_be_asked_again(runs_with, branching):
     gate = Gate("answer 2")
     runs = runs_with(SteadyContainer(THREE, gate))
     first = runs.start(CLAIM, RunOptions(), "me")
@@ -143,14 +143,14 @@ def test_the_hop_under_which_a_run_was_stopped_can_be_asked_again(runs_with, bra
 
 
 @pytest.mark.parametrize("number", [-1, 0, 4])
-def test_there_is_no_branch_from_a_hop_that_is_not_there(parent, branching, number):
+def test_branching_at_a_missing_hop_is_refused(parent, branching, number):
     first, (runs, _) = parent(), branching(THREE)
     with pytest.raises(InvalidInput, match=f"This check has no hop {number}."):
         runs.branch(first, number, Question("Mine?"), RunOptions(), "me")
     assert runs.branches(first) == ()
 
 
-def test_a_run_that_goes_on_has_no_branches(runs_with):
+def test_branching_a_running_run_is_refused(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(SteadyContainer(THREE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")

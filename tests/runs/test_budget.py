@@ -23,7 +23,7 @@ def control(limits: Limits, today: Usage = Usage(), **fields) -> RunBudget:  # n
     return RunBudget(limits, lambda: today, **fields)
 
 
-def test_without_limits_a_run_goes_on_for_ever():
+def test_a_run_without_limits_is_never_concluded():
     free = control(Limits(), Usage(10**9, 10**9, cost=1e9), used=Usage(10**9, 10**9, cost=1e9), worked=1e9)
     assert (free.command(), free.reason()) == (RunCommand.CONTINUE, "")
 
@@ -53,11 +53,11 @@ def test_a_reached_limit_concludes_the_run_and_is_named_with_its_number(limits, 
         (Limits(cost=0), Usage(50, 1000, 1000, cost=0.0)),
     ],
 )
-def test_below_every_limit_it_goes_on_and_what_is_free_reaches_no_limit_of_money(limits, used):
+def test_a_run_below_every_limit_continues_and_free_calls_reach_no_cost_limit(limits, used):
     assert control(limits, used=used).command() is RunCommand.CONTINUE
 
 
-def test_calls_that_are_made_meanwhile_count():
+def test_calls_made_during_the_run_count_towards_its_limit():
     bounded = control(Limits(calls=3), used=Usage(1))
     bounded.count(Usage(1))
     assert bounded.command() is RunCommand.CONTINUE
@@ -66,20 +66,20 @@ def test_calls_that_are_made_meanwhile_count():
 
 
 class Owner:
-    """What a run's owner wants, and how often that was looked up."""
+    """The command of a run's owner, with a count of how often it was read."""
 
     def __init__(self) -> None:
-        self.wanted, self.looks, self.time = RunCommand.CONTINUE, 0, 1000.0
+        self.wanted, self.reads, self.time = RunCommand.CONTINUE, 0, 1000.0
 
     def command(self) -> RunCommand:
-        self.looks += 1
+        self.reads += 1
         return self.wanted
 
     def control(self, limits: Limits = Limits(), **fields) -> RunBudget:  # noqa: B008 - it is frozen
         return control(limits, read_command=self.command, clock=lambda: self.time, **fields)
 
 
-def test_an_owner_who_asks_is_heard_at_the_next_look_and_named():
+def test_an_owners_command_is_read_at_the_next_poll_and_given_as_the_reason():
     owner = Owner()
     budget = owner.control()
     assert budget.command() is RunCommand.CONTINUE
@@ -88,29 +88,29 @@ def test_an_owner_who_asks_is_heard_at_the_next_look_and_named():
     assert (budget.command(), budget.reason()) == (RunCommand.FINISH_NOW, ASKED_BY_OWNER)
 
 
-def test_what_the_owner_wants_is_looked_up_now_and_then_and_not_where_an_event_has_just_told_it():
+def test_the_owners_command_is_polled_at_intervals_and_not_when_just_received():
     owner = Owner()
     budget = owner.control()
     for seconds in (0, 0.5, 0.4, 0.4):
         owner.time += seconds * COMMAND_POLL_SECONDS
         assert budget.command() is RunCommand.CONTINUE
-    assert owner.looks == 2
+    assert owner.reads == 2
     owner.time += 9 * COMMAND_POLL_SECONDS
     budget.receive(RunCommand.CONTINUE)
-    assert (budget.command(), owner.looks) == (RunCommand.CONTINUE, 2)
+    assert (budget.command(), owner.reads) == (RunCommand.CONTINUE, 2)
     budget.receive(RunCommand.FINISH_NOW)
     budget.receive(RunCommand.CONTINUE)  # read earlier, received later from another thread
-    assert (budget.command(), owner.looks) == (RunCommand.FINISH_NOW, 2)
+    assert (budget.command(), owner.reads) == (RunCommand.FINISH_NOW, 2)
 
 
-def test_an_owner_may_hurry_a_run_that_a_limit_concludes_and_the_limit_stays_the_reason():
+def test_an_owner_may_hurry_a_run_at_its_limit_and_the_limit_stays_the_reason():
     budget = Owner().control(Limits(calls=1), used=Usage(1))
     assert budget.command() is RunCommand.FINISH_AFTER_HOP
     budget.receive(RunCommand.FINISH_NOW)
     assert (budget.command(), "1 call" in budget.reason()) == (RunCommand.FINISH_NOW, True)
 
 
-def test_the_time_before_a_take_over_counts():
+def test_time_worked_before_a_resume_counts_towards_the_time_limit():
     now = [1000.0]
     bounded = control(Limits(seconds=300), worked=200, clock=lambda: now[0])
     now[0] += 99
@@ -120,7 +120,7 @@ def test_the_time_before_a_take_over_counts():
     assert bounded.reason() == "The limit of 300 seconds for one check was reached."
 
 
-def test_a_reason_once_given_stands():
+def test_the_reason_for_concluding_is_kept_after_midnight():
     spent = [Usage(5)]
     bounded = RunBudget(Limits(day_calls=5), lambda: spent[0])
     assert bounded.command() is RunCommand.FINISH_AFTER_HOP
@@ -128,14 +128,14 @@ def test_a_reason_once_given_stands():
     assert (bounded.command(), "5 calls a day" in bounded.reason()) == (RunCommand.FINISH_AFTER_HOP, True)
 
 
-def test_the_days_sum_is_not_asked_for_when_the_day_has_no_limit():
+def test_the_daily_sum_is_not_read_without_a_daily_limit():
     def today() -> Usage:
         raise AssertionError("not needed")
 
     assert RunBudget(Limits(calls=5), today).command() is RunCommand.CONTINUE
 
 
-def test_waiting_and_the_gap_before_a_take_over_are_no_work():
+def test_waiting_and_the_gap_before_a_resume_do_not_count_as_worked_time():
     events = [
         (0, RunStarted(Claim("Hamlet is a play."), RunOptions())),
         (0, WAITING),
@@ -148,21 +148,21 @@ def test_waiting_and_the_gap_before_a_take_over_are_no_work():
     assert worked_seconds(StoredEvent(n, at, event) for n, (at, event) in enumerate(events, 1)) == 12
 
 
-# The day's sum: everybody adds to one, and a new day begins with nothing.
+# The daily sum: all runs add to it, and each day starts at zero.
 
 
 def test_nothing_has_been_spent_on_a_day_without_calls(sessions):
     assert Spending(sessions).today() == Usage()
 
 
-def test_many_who_add_at_once_lose_nothing(sessions):
+def test_simultaneous_additions_lose_nothing(sessions):
     spending = Spending(sessions)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: spending.add(Usage(1, 10, 2, cached=4, cost=0.25)), range(40)))
     assert Spending(sessions).today() == Usage(40, 400, 80, cost=10.0)
 
 
-def test_what_costs_nothing_is_not_written(sessions):
+def test_free_usage_is_not_stored(sessions):
     Spending(sessions).add(Usage(cached=1))
     with sessions() as session:
         assert session.scalar(select(func.count()).select_from(SpendingRow)) == 0
@@ -174,7 +174,7 @@ def test_each_day_has_its_own_sum(sessions):
     assert Spending(sessions).today() == Usage()
 
 
-def test_it_is_never_more_than_a_day_to_midnight(sessions):
+def test_the_seconds_to_midnight_match_the_utc_clock(sessions):
     now = datetime.now(UTC)
     expected = 86_400 - (now.hour * 3600 + now.minute * 60 + now.second)
     assert Spending(sessions).seconds_to_midnight() % 86_400 == pytest.approx(expected % 86_400, abs=5)

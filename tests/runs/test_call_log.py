@@ -27,7 +27,7 @@ CHEAP = Call("judge 1", {"claim": "Hamlet is a play.", "temperature": 0.0})
 
 
 class Watch:
-    """A time of day that tests set."""
+    """A clock that tests set."""
 
     def __init__(self) -> None:
         self.time = START
@@ -95,7 +95,7 @@ def test_a_resumed_run_gets_the_reply_as_it_was(run, sessions, asked, said):
     assert CallLog(sessions, 1).for_run("run").get(asked) == said
 
 
-def test_a_call_that_differs_at_all_is_another(run):
+def test_a_call_with_any_difference_gets_no_stored_reply(run):
     run.put(call(), "said")
     assert [run.get(each) for each in (call("Ask!"), call(model="other"))] == [None, None]
 
@@ -135,14 +135,14 @@ def test_a_fresh_run_neither_uses_nor_adds_shared_replies(run, calls, sessions):
     assert (calls.size()[0], stored(sessions, RunCallRow)) == (1, 1)
 
 
-def test_a_run_replays_its_own_reply_where_another_shared_one_meanwhile(run, other, calls):
+def test_a_run_replays_its_own_reply_even_if_another_run_shared_one_meanwhile(run, other, calls):
     assert (run.get(call()), other.get(call())) == (None, None)
     run.put(call(), "first")
     other.put(call(), "second")
     assert [calls.for_run(each).get(call()) for each in ("run", "other")] == ["first", "second"]
 
 
-def test_a_log_of_no_size_shares_nothing_but_replays_what_a_run_has_shared_before(run, sessions):
+def test_a_log_of_size_zero_shares_nothing_but_replays_a_runs_earlier_replies(run, sessions):
     run.put(call(), "shared")
     none = CallLog(sessions, 0)
     assert [none.for_run(each).get(call()) for each in ("run", "other")] == ["shared", None]
@@ -150,7 +150,7 @@ def test_a_log_of_no_size_shares_nothing_but_replays_what_a_run_has_shared_befor
     assert (none.for_run("run").get(call("Ask more.")), none.size()[0]) == ("own", 1)
 
 
-def test_storing_a_reply_is_one_commit_and_so_is_using_that_of_another_run(run, other, sessions):
+def test_storing_a_reply_and_using_another_runs_reply_take_one_commit_each(run, other, sessions):
     commits: list[object] = []
     event.listen(sessions.kw["bind"], "commit", commits.append)
     run.put(call(), "said")
@@ -159,7 +159,7 @@ def test_storing_a_reply_is_one_commit_and_so_is_using_that_of_another_run(run, 
     assert (other.get(call()), len(commits)) == ("said", 2)
 
 
-def test_a_new_run_looks_up_no_call_but_its_own(run, calls):
+def test_a_new_run_looks_up_only_calls_of_its_own(run, calls):
     run.put(CHEAP, "of another process")
     new = calls.for_run("run", is_new=True)
     assert new.get(CHEAP) is None
@@ -168,7 +168,7 @@ def test_a_new_run_looks_up_no_call_but_its_own(run, calls):
     assert new.get(own) == "mine"
 
 
-def test_the_end_of_a_run_deletes_its_own_replies_alone(run, other, calls, end):
+def test_the_end_of_a_run_deletes_only_its_own_replies(run, other, calls, end):
     for each in (run, other):
         each.put(CHEAP, "own")
     run.put(call(), "shared")
@@ -176,7 +176,7 @@ def test_the_end_of_a_run_deletes_its_own_replies_alone(run, other, calls, end):
     assert [run.get(CHEAP), other.get(CHEAP), other.get(call())] == [None, "own", "shared"]
 
 
-def test_a_run_that_has_ended_stores_none_of_its_own(run, calls, end, sessions):
+def test_an_ended_run_stores_no_replies(run, calls, end, sessions):
     end("run")
     for each in (run, calls.for_run("never")):
         each.put(CHEAP, "late")
@@ -217,7 +217,7 @@ def test_a_running_run_keeps_what_it_used_through_eviction_and_purging(run, othe
     assert (run.get(call("11")), calls.size()) == (None, (0, 0))
 
 
-def test_a_reply_above_the_size_limit_evicts_nothing_and_belongs_to_its_run(run, other):
+def test_a_reply_above_the_size_limit_evicts_nothing_and_is_not_shared(run, other):
     run.put(call("small"), "said")
     run.put(call("huge"), reply("huge", 2 * MEGABYTE))
     assert run.get(call("huge")) == reply("huge", 2 * MEGABYTE)
@@ -272,14 +272,14 @@ def test_a_failing_log_fails_no_call_and_is_reported_once_without_the_reply(run,
     assert "secret" not in caplog.text
 
 
-def test_a_reply_that_is_no_json_is_not_stored(run, caplog):
+def test_a_reply_that_cannot_be_written_as_json_is_not_stored(run, caplog):
     run.put(CHEAP, object())
     assert run.get(CHEAP) is None
     assert "its calls cannot be stored or read (TypeError)" in caplog.text
 
 
 @only_sqlite
-def test_a_damaged_reply_counts_as_none(run, sessions):
+def test_a_damaged_reply_is_treated_as_missing(run, sessions):
     run.put(call(), "said")
     with sessions.begin() as session:
         session.execute(text("UPDATE model_calls SET reply = '{\"text'"))
@@ -294,14 +294,14 @@ def terminal(calls):
     return lambda *words, typed=None: app.test_cli_runner().invoke(args=["cache", *words], input=typed)
 
 
-def test_the_command_line_shows_what_is_shared(terminal, run):
+def test_the_command_line_shows_the_number_and_size_of_shared_replies(terminal, run):
     assert terminal("show").output == "0 replies, 0.0 of 1 MB (CACHE_MB)\n"
     run.put(CHEAP, "said")
     run.put(call(), reply("a", 250_000))
     assert terminal("show").output == "1 reply, 0.3 of 1 MB (CACHE_MB)\n"
 
 
-def test_purging_asks_first(terminal, run, other, calls):
+def test_purging_asks_for_confirmation(terminal, run, other, calls):
     run.put(call(), "said")
     refused = terminal("purge", typed="n\n")
     assert refused.exit_code == 1
@@ -318,7 +318,7 @@ def test_purging_with_yes_asks_nothing(terminal, run, calls):
 
 
 @pytest.mark.parametrize("words", [["show"], ["purge", "--yes"]])
-def test_a_database_that_cannot_be_used_is_one_line(terminal, sessions, words):
+def test_an_unusable_database_is_reported_in_one_line(terminal, sessions, words):
     with sessions.begin() as session:
         session.execute(text("DROP TABLE model_calls"))
     result = terminal(*words)

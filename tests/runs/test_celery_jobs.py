@@ -33,14 +33,14 @@ def messages(redis: RedisServer, queue: str = PEOPLE) -> int:
     return redis.client.llen(queue)
 
 
-def test_a_run_named_twice_is_sent_once_while_its_message_is_on_its_way(redis, jobs):
+def test_a_run_submitted_twice_is_sent_once_while_its_message_is_queued(redis, jobs):
     jobs.submit("run")
     CeleryJobs(print, redis.url).submit("run")
     jobs.submit("another")
     assert messages(redis) == 2
 
 
-def test_a_run_that_was_taken_up_and_is_free_again_is_sent_again(redis, jobs):
+def test_a_run_that_was_carried_out_can_be_sent_again(redis, jobs):
     jobs.submit("run")
     redis.client.delete(PEOPLE)
     jobs.submit("run")
@@ -50,14 +50,14 @@ def test_a_run_that_was_taken_up_and_is_free_again_is_sent_again(redis, jobs):
     assert messages(redis) == 1
 
 
-def test_a_redis_that_was_emptied_gets_every_message_again(redis, jobs):
+def test_messages_are_sent_again_after_redis_was_emptied(redis, jobs):
     jobs.submit("run")
     redis.client.flushall()
     jobs.submit("run")
     assert messages(redis) == 1
 
 
-def test_a_redis_whose_clock_was_set_back_remembers_a_message_for_no_hour(redis, jobs):
+def test_a_sent_message_is_forgotten_in_time_after_the_redis_clock_was_set_back(redis, jobs):
     jobs.submit("run")
     (remembered,) = redis.client.keys("hopcheck:queued:*")
     redis.client.expire(remembered, 3600)
@@ -65,14 +65,14 @@ def test_a_redis_whose_clock_was_set_back_remembers_a_message_for_no_hour(redis,
     assert redis.client.ttl(remembered) <= QUEUED_SECONDS
 
 
-def test_a_batchs_run_waits_in_a_queue_of_its_own(redis):
+def test_runs_of_batches_have_a_queue_of_their_own(redis):
     jobs = CeleryJobs(print, redis.url)
     jobs.submit("batch", BATCHES)
     jobs.submit("person")
     assert (messages(redis, BATCHES), messages(redis, PEOPLE)) == (1, 1)
 
 
-def test_a_queue_that_is_long_already_is_made_no_longer(redis, jobs):
+def test_a_full_queue_takes_no_more_messages(redis, jobs):
     for number in range(MAX_QUEUED + 10):
         jobs.submit(f"run {number}")
     assert messages(redis) == MAX_QUEUED
@@ -81,20 +81,20 @@ def test_a_queue_that_is_long_already_is_made_no_longer(redis, jobs):
     assert messages(redis) == MAX_QUEUED
 
 
-def test_only_an_empty_queue_has_lost_the_messages_of_new_runs(redis, jobs):
+def test_runs_are_resubmitted_early_only_while_their_queue_is_empty(redis, jobs):
     assert jobs.resubmit_after(PEOPLE) == RESUBMIT_SECONDS
     jobs.submit("run")
     assert jobs.resubmit_after(PEOPLE) == QUEUED_SECONDS
     assert jobs.resubmit_after(BATCHES) == RESUBMIT_SECONDS
 
 
-def test_nothing_is_sent_by_a_process_that_leaves(redis, jobs):
+def test_a_stopped_runner_sends_nothing(redis, jobs):
     jobs.stop()
     jobs.submit("run")
     assert messages(redis) == 0
 
 
-def test_without_redis_naming_a_run_raises_nothing_and_is_said_once(redis, caplog):
+def test_submitting_without_redis_raises_nothing_and_is_logged_once(redis, caplog):
     with running() as gone:
         jobs = CeleryJobs(print, gone.url)
     for run_id in ("one", "two"):
@@ -112,7 +112,7 @@ def test_a_worker_takes_peoples_runs_before_those_of_batches(redis):
 
 
 def carried_out(redis: RedisServer, number: int) -> list[str]:
-    """What a real worker carries out, one run at a time, until it has had so many."""
+    """Return the first `number` runs that a real worker carries out, in order."""
     app, taken = celery_app(redis.url), []
 
     @app.task(name=CARRY_OUT, shared=False)

@@ -29,14 +29,14 @@ def test_a_database_without_tables_names_the_command_that_makes_them(engine, sta
     assert "flask --app app db upgrade" in message_of(engine, statement)
 
 
-def test_a_table_of_an_older_version_names_it_too(engine):
+def test_an_outdated_table_names_the_command_that_upgrades_it(engine):
     with engine.begin() as connection:
         connection.execute(text("create table runs (id text)"))
     assert "flask --app app db upgrade" in message_of(engine, "select epoch from runs")
     assert "flask --app app db upgrade" in message_of(engine, "insert into runs (epoch) values (1)")
 
 
-def test_a_locked_database_is_busy(tmp_path, engine):
+def test_a_locked_database_is_reported_as_busy(tmp_path, engine):
     with engine.begin() as connection:
         connection.execute(text("create table runs (id text)"))
     other = sqlite3.connect(tmp_path / "some.sqlite3", isolation_level=None)
@@ -48,30 +48,30 @@ def test_a_locked_database_is_busy(tmp_path, engine):
     other.close()
 
 
-def test_a_file_that_is_no_database_says_so(tmp_path):
+def test_a_file_that_is_not_a_database_is_reported(tmp_path):
     (tmp_path / "some.sqlite3").write_bytes(b"not a database at all" * 100)
     assert "is no database" in message_of(create_engine(f"sqlite:///{tmp_path / 'some.sqlite3'}"), "select 1")
 
 
-def test_a_folder_that_is_not_there_says_so(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     assert "cannot be opened" in message_of(create_engine(f"sqlite:///{tmp_path / 'no' / 'some.sqlite3'}"), "select 1")
 
 
-def test_a_server_that_does_not_answer_says_so_whatever_its_driver_is():
+def test_a_server_that_does_not_answer_is_reported_for_any_driver():
     class OperationalError(Exception):
         """The name that every driver gives to a lost connection (PEP 249)."""
 
     assert "does not answer" in str(describe_db_error(OperationalError("could not connect")))
 
 
-def test_a_table_that_postgresql_does_not_have_names_the_command_that_makes_it():
+def test_a_missing_postgresql_table_names_the_command_that_makes_it():
     class UndefinedTable(Exception):
         sqlstate = "42P01"
 
     assert "flask --app app db upgrade" in str(describe_db_error(UndefinedTable()))
 
 
-def test_an_error_of_the_code_stays_what_it_is(engine):
+def test_errors_caused_by_the_code_are_not_translated(engine):
     with pytest.raises(OperationalError), engine.connect() as connection:
         connection.execute(text("selct 1"))
     with pytest.raises(IntegrityError), engine.begin() as connection:
@@ -79,6 +79,6 @@ def test_an_error_of_the_code_stays_what_it_is(engine):
         connection.execute(text("insert into one values (1), (1)"))
 
 
-def test_what_is_no_error_of_a_database_is_no_trouble():
+def test_other_errors_are_not_described_as_database_errors():
     assert describe_db_error(ValueError("no such table")) is None
     assert describe_db_error(None) is None

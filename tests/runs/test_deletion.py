@@ -39,7 +39,7 @@ def run_id(runs) -> str:
 
 @pytest.fixture
 def wait_long(sessions):
-    """Let so much time pass that a deleted run can no longer be had back."""
+    """A function that ages all deletions until they can no longer be undone."""
 
     def pass_by(seconds: float = UNDO_SECONDS + 1) -> None:
         earlier = datetime.now(UTC) - timedelta(seconds=seconds)
@@ -66,13 +66,13 @@ def test_a_deleted_run_is_gone_from_everything_that_reads_runs(runs, run_id):
     assert not runs.interrupt(child, "No.") and not runs.conclude(child)
 
 
-def test_nothing_branches_off_a_deleted_run(runs, run_id):
+def test_a_deleted_run_cannot_be_branched(runs, run_id):
     runs.deletion.delete(run_id)
     with pytest.raises(InvalidInput, match="not there any more"):
         runs.branch(run_id, 1, Question("Who?"), RunOptions(), "me")
 
 
-def test_a_run_that_goes_on_is_stopped_and_its_followers_hear_of_it(runs_with):
+def test_deleting_a_running_run_stops_it_and_notifies_its_followers(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -89,7 +89,7 @@ def test_a_run_that_goes_on_is_stopped_and_its_followers_hear_of_it(runs_with):
     assert runs.report(run_id).report.problem == "Its owner deleted this check."
 
 
-def test_a_run_that_is_had_back_is_as_it_was(runs, run_id):
+def test_a_restored_run_is_unchanged(runs, run_id):
     before = runs.report(run_id)
     runs.deletion.delete(run_id)
     assert [each.id for each in runs.deletion.restorable("me")] == [run_id]
@@ -98,19 +98,19 @@ def test_a_run_that_is_had_back_is_as_it_was(runs, run_id):
     assert runs.deletion.restorable("me") == ()
 
 
-def test_only_its_owner_has_it_back(runs, run_id):
+def test_only_its_owner_can_restore_a_run(runs, run_id):
     runs.deletion.delete(run_id)
     assert not runs.deletion.restore(run_id, "another")
     assert runs.deletion.restorable("another") == ()
     assert runs.report(run_id) is None
 
 
-def test_of_two_that_delete_at_once_one_does(runs, run_id):
+def test_exactly_one_of_simultaneous_deletions_succeeds(runs, run_id):
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(runs.deletion.delete, [run_id] * 4)) == [False, False, False, True]
 
 
-def test_deleting_or_restoring_what_is_not_there_changes_nothing(runs, run_id):
+def test_deleting_or_restoring_a_missing_run_changes_nothing(runs, run_id):
     assert not runs.deletion.delete("never")
     for never in ("never", "\0"):
         assert not runs.deletion.restore(never, "me")
@@ -120,14 +120,14 @@ def test_deleting_or_restoring_what_is_not_there_changes_nothing(runs, run_id):
     assert runs.report(run_id)
 
 
-def test_within_the_time_for_undoing_nothing_is_purged(runs, run_id, wait_long):
+def test_nothing_is_purged_while_the_deletion_can_be_undone(runs, run_id, wait_long):
     runs.deletion.delete(run_id)
     wait_long(UNDO_SECONDS - 60)
     assert runs.deletion.purge() == ()
     assert runs.deletion.restore(run_id, "me")
 
 
-def test_after_it_a_run_is_purged_with_everything_that_was_its(runs, run_id, wait_long, sessions):
+def test_after_the_undo_period_a_run_is_purged_with_all_its_data(runs, run_id, wait_long, sessions):
     with sessions.begin() as session:
         session.execute(insert(NoteRow).values(run_id=run_id, hop=0, text="Mine.", written_at=datetime.now(UTC)))
         own = insert(ModelCallRow).values(scope=run_id, key="k", reply="r", size_bytes=1, used_at=datetime.now(UTC))
@@ -144,7 +144,7 @@ def test_after_it_a_run_is_purged_with_everything_that_was_its(runs, run_id, wai
     assert runs.deletion.purge() == ()
 
 
-def test_a_child_outlives_its_parent(runs, run_id, wait_long):
+def test_a_branch_outlives_its_deleted_parent(runs, run_id, wait_long):
     child = runs.branch(run_id, 2, Question("Where was he born?"), RunOptions(), "me")
     before = ended(runs, child)
     runs.deletion.delete(run_id)
@@ -154,7 +154,7 @@ def test_a_child_outlives_its_parent(runs, run_id, wait_long):
     assert before.branch.parent == run_id
 
 
-def test_the_scheduler_purges(runs, run_id, wait_long, sessions, leases_with):
+def test_the_scheduler_purges_deleted_runs(runs, run_id, wait_long, sessions, leases_with):
     runs.deletion.delete(run_id)
     wait_long()
     scheduler = Scheduler(leases_with(), NoJobs(), tick_seconds=0.02, purge=runs.deletion.purge)
@@ -164,7 +164,7 @@ def test_the_scheduler_purges(runs, run_id, wait_long, sessions, leases_with):
 
 
 class NoJobs:
-    """Takes up nothing."""
+    """A job runner that no run may be submitted to."""
 
     def resubmit_after(self, queue: str) -> float:
         return 0.0
@@ -174,7 +174,7 @@ class NoJobs:
 
 
 class AskingContainer:
-    """Every run makes the calls of `prompts`, which cost money, before it goes as scripted."""
+    """A container whose runs make the costly calls `prompts` before they play the script."""
 
     def __init__(self, *prompts: str) -> None:
         self.prompts = prompts
@@ -206,7 +206,7 @@ def calls(sessions) -> CallLog:
 
 
 def asked(runs_with, calls, *prompts: str, fresh: bool = False) -> tuple[Runs, str]:
-    """A finished run that has made these calls."""
+    """Carry out a run that makes these calls; return its Runs and its id."""
     runs = runs_with(AskingContainer(*prompts), calls=calls)
     run_id = runs.start(CLAIM, RunOptions(fresh=fresh), "me")
     ended(runs, run_id)
@@ -219,7 +219,7 @@ def purged(runs: Runs, run_id: str, wait_long) -> None:
     runs.deletion.purge()
 
 
-def test_replies_that_only_a_purged_run_has_used_are_deleted_and_no_others(runs_with, calls, wait_long):
+def test_purging_a_run_deletes_only_the_replies_that_no_other_run_used(runs_with, calls, wait_long):
     runs, first = asked(runs_with, calls, "mine", "shared")
     _, second = asked(runs_with, calls, "shared", "yours")
     calls.for_run("no run").put(call("of no run"), "kept")
@@ -232,7 +232,7 @@ def test_replies_that_only_a_purged_run_has_used_are_deleted_and_no_others(runs_
     assert calls.size()[0] == 1
 
 
-def test_a_reply_of_two_deleted_runs_goes_with_the_second(runs_with, calls, wait_long):
+def test_a_reply_shared_by_two_deleted_runs_is_deleted_with_the_second(runs_with, calls, wait_long):
     runs, first = asked(runs_with, calls, "shared")
     _, second = asked(runs_with, calls, "shared")
     runs.deletion.delete(first)

@@ -1,4 +1,4 @@
-"""Stored events equal those that were written when they are read back."""
+"""Events that are stored and read back equal the originals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_events_of_another_schema_version_are_refused_rather_than_misread():
         decode(encode(RunFailed("x")), 99)
 
 
-def test_what_a_newer_version_has_added_is_refused_and_not_dropped():
+def test_a_field_added_by_a_newer_version_is_refused_and_not_dropped():
     started = encode(RunStarted(Claim("Hamlet is a play."), RunOptions()))
     options = {**started["options"], "most_seconds": 5}
     with pytest.raises(ValueError, match=r"^a stored event cannot be read: .* at run_started.options.most_seconds$"):
@@ -44,20 +44,20 @@ def test_what_a_newer_version_has_added_is_refused_and_not_dropped():
         decode_options(options)
 
 
-def test_what_an_older_version_did_not_have_yet_takes_its_default():
+def test_a_field_missing_from_an_older_version_takes_its_default():
     options = encode_options(RunOptions(max_hops=3))
     del options["fact_checks"]
     assert decode_options(options) == RunOptions(max_hops=3)
 
 
 @pytest.mark.parametrize("body", [{}, {"kind": "run_exploded"}, {"kind": "run_failed"}])
-def test_a_body_that_is_no_event_is_refused_without_a_word_of_what_it_holds(body):
+def test_an_invalid_event_is_refused_without_quoting_its_content(body):
     with pytest.raises(ValueError) as raised:
         decode({**body, "claim": "A zebra."}, SCHEMA_VERSION)
     assert "zebra." not in str(raised.value)
 
 
-def test_options_are_stored_under_the_names_that_people_use():
+def test_options_are_stored_under_their_public_names():
     options = RunOptions(labels=LabelSet.TWO, modules=(("reasoner", "local judge"),))
     assert json.loads(json.dumps(encode_options(options))) == {
         "strategy": "question-guided",

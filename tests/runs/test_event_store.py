@@ -1,4 +1,4 @@
-"""Events are numbered without gaps, only the lease holder appends them, a terminal one is the last, and all notify."""
+"""Events are numbered without gaps, appended only by the lease holder, ended by a terminal one, and wake followers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_times_are_stored_as_utc_and_come_back_aware(log, sessions):
         (RunInterrupted("cut"), "interrupted", None),
     ],
 )
-def test_a_terminal_event_sums_the_run_up_in_its_row(log, lease, sessions, last, state, label):
+def test_a_terminal_event_updates_the_summary_in_the_runs_row(log, lease, sessions, last, state, label):
     with sessions() as session:
         assert session.get(RunRow, "run").state == "running"
     log.append(lease, last)
@@ -85,7 +85,7 @@ def test_a_terminal_event_sums_the_run_up_in_its_row(log, lease, sessions, last,
     assert row.ended_at >= row.created_at
 
 
-def test_after_a_terminal_event_nothing_is_appended(log, lease):
+def test_nothing_is_appended_after_a_terminal_event(log, lease):
     log.append(lease, RunFailed("no"))
     for late in (PhaseEntered("late"), VerdictReached(Verdict(Label.SUPPORTED, ())), RunInterrupted("late")):
         with pytest.raises(RunEnded):
@@ -93,12 +93,12 @@ def test_after_a_terminal_event_nothing_is_appended(log, lease):
     assert [each.event.kind for each in log.read("run")] == ["run_started", "phase_entered", "run_failed"]
 
 
-def test_a_run_that_is_not_there_takes_no_events(log):
+def test_appending_to_a_missing_run_is_refused(log):
     with pytest.raises(RunEnded):
         log.append(Lease("another", 1), PhaseEntered("x"))
 
 
-def test_for_a_lease_that_was_taken_by_another_nothing_is_appended(log, lease, leases_with, sessions):
+def test_appending_with_a_lease_that_another_process_took_is_refused(log, lease, leases_with, sessions):
     lapse(sessions, "run")
     newer = leases_with().acquire("run")
     for late in (PhaseEntered("late"), VerdictReached(Verdict(Label.SUPPORTED, ()))):
@@ -107,7 +107,7 @@ def test_for_a_lease_that_was_taken_by_another_nothing_is_appended(log, lease, l
     assert log.append(newer, PhaseEntered("mine")) == 3
 
 
-def test_for_a_lease_that_was_let_go_of_nothing_is_appended(log, leases_with):
+def test_appending_with_a_released_lease_is_refused(log, leases_with):
     leases = leases_with()
     lease = leases.acquire("run")
     leases.shutdown()
@@ -115,7 +115,7 @@ def test_for_a_lease_that_was_let_go_of_nothing_is_appended(log, leases_with):
         log.append(lease, PhaseEntered("late"))
 
 
-def test_a_lease_that_ran_out_serves_until_somebody_ends_it(log, lease, sessions):
+def test_an_overdue_lease_is_valid_until_another_process_expires_it(log, lease, sessions):
     with sessions.begin() as session:
         session.execute(update(RunRow).values(leased_until=database_now(-3600)))
     assert log.append(lease, PhaseEntered("after a long breath")) == 3
@@ -124,7 +124,7 @@ def test_a_lease_that_ran_out_serves_until_somebody_ends_it(log, lease, sessions
         log.append(lease, PhaseEntered("too late"))
 
 
-def test_a_cost_is_added_to_the_days_in_the_same_transaction(log, lease, sessions):
+def test_a_cost_is_added_to_the_daily_sum_in_the_same_transaction(log, lease, sessions):
     log.append(lease, TokensUsed(Usage(1, 10, 2, cost=0.5)))
     log.append(lease, TokensUsed(Usage(2, 5, 5)))
     log.append(lease, TokensUsed(Usage(cached=3)))
@@ -138,7 +138,7 @@ def test_a_cost_is_added_to_the_days_in_the_same_transaction(log, lease, session
     )
 
 
-def test_who_is_not_admitted_leaves_no_run(log):
+def test_a_run_that_is_not_admitted_is_not_stored(log):
     def admit(session) -> None:
         assert session.get(RunRow, "another") is not None, "it sees the database with the run in it"
         raise InvalidInput("not now")
@@ -148,7 +148,7 @@ def test_who_is_not_admitted_leaves_no_run(log):
     assert log.read("another") == ()
 
 
-def test_what_another_version_stored_is_unreadable_and_not_misread(log, lease, sessions):
+def test_events_of_another_version_are_refused_and_not_misread(log, lease, sessions):
     with sessions.begin() as session:
         session.execute(update(EventRow).where(EventRow.run_id == lease.run_id).values(version=99))
     for read in (lambda: log.read(lease.run_id), lambda: log.follow(lease.run_id, 0, 0)):
@@ -157,7 +157,7 @@ def test_what_another_version_stored_is_unreadable_and_not_misread(log, lease, s
         assert "schema version 99" in str(raised.value.__cause__)
 
 
-def test_a_closed_log_lets_its_followers_go_at_once(log):
+def test_closing_the_store_ends_all_waits_at_once(log):
     with ThreadPoolExecutor(1) as pool:
         follower = pool.submit(log.follow, "run", 2, LONGER)
         time.sleep(0.2)
@@ -167,7 +167,7 @@ def test_a_closed_log_lets_its_followers_go_at_once(log):
     assert [each.seq for each in log.follow("run", 0, wait=30)] == [1, 2], "what is there is still read"
 
 
-def test_of_threads_that_end_a_run_at_once_exactly_one_does(log, lease):
+def test_exactly_one_of_simultaneous_terminal_events_is_stored(log, lease):
     together = threading.Barrier(8)
 
     def end(n: int) -> bool:
@@ -221,7 +221,7 @@ def test_processes_writing_one_run_at_once_leave_no_gap_and_lose_nothing(log, le
         assert own == [f"{who}.{n}" for n in range(40)]
 
 
-def test_a_follower_gets_at_once_what_is_there(log):
+def test_a_follower_gets_stored_events_at_once(log):
     began = time.monotonic()
     assert [each.seq for each in log.follow("run", 0, wait=LONGER)] == [1, 2]
     assert time.monotonic() - began < LONG
@@ -249,7 +249,7 @@ def test_a_follower_finds_what_another_process_appended(sessions, leases_with):
     assert news.event == PhaseEntered("from elsewhere")
 
 
-def test_another_runs_news_does_not_end_the_waiting(log, lease, leases_with):
+def test_events_of_another_run_do_not_end_the_wait(log, lease, leases_with):
     log.create_run("other", "owner", STARTED)
     other = leases_with().acquire("other")
     with ThreadPoolExecutor(1) as pool:
@@ -272,13 +272,13 @@ def test_a_waiting_follower_holds_no_database_connection(log, lease, sessions):
         follower.result(timeout=LONG)
 
 
-def test_a_follower_waits_no_longer_than_it_said(log):
+def test_a_follower_waits_no_longer_than_requested(log):
     began = time.monotonic()
     assert log.follow("run", 2, wait=0.2) == ()
     assert 0.2 <= time.monotonic() - began < LONG
 
 
-def test_nobody_waits_for_a_run_that_has_ended_or_never_was(log, lease):
+def test_following_an_ended_or_unknown_run_does_not_wait(log, lease):
     log.append(lease, RunFailed("no"))
     began = time.monotonic()
     assert log.follow("run", 3, wait=LONGER) == ()
@@ -286,7 +286,7 @@ def test_nobody_waits_for_a_run_that_has_ended_or_never_was(log, lease):
     assert time.monotonic() - began < LONG
 
 
-def test_a_follower_misses_nothing_between_two_looks(log, lease):
+def test_a_follower_misses_no_event_between_two_reads(log, lease):
     def write() -> None:
         for n in range(60):
             log.append(lease, PhaseEntered(str(n)))
@@ -302,7 +302,7 @@ def test_a_follower_misses_nothing_between_two_looks(log, lease):
 
 
 @only_sqlite
-def test_every_connection_to_sqlite_is_tuned(as_served, sessions):
+def test_every_sqlite_connection_has_the_required_pragmas(as_served, sessions):
     engine = sessions.kw["bind"]
     with engine.connect() as one, engine.connect() as two:
         for connection in (one, two):

@@ -50,12 +50,12 @@ ASKED = QuestionAsked(1, Question("Who wrote Hamlet?"))
 
 
 def export_of(*events):
-    """The exported run of these events, each a second after the last, by way of JSON text."""
+    """Return the export of a run with these events, one second apart, after a round trip through JSON text."""
     report = reduce_events((event, float(at)) for at, event in enumerate(events))
     return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), report))))
 
 
-def test_a_run_with_a_verdict_is_told_whole():
+def test_a_run_with_a_verdict_is_exported_completely():
     found = answer("Shakespeare", "Hamlet is by Shakespeare.")
     verdict = Verdict(Label.SUPPORTED, (Sentence("It is.", (1,)),), None, 0.9)
     run = export_of(
@@ -155,7 +155,7 @@ def test_a_run_without_a_verdict_has_the_same_keys_and_no_label(events):
     assert run["stopped_because"] is None
 
 
-def test_what_rests_on_a_models_memory_is_called_so_in_every_hop_and_sentence():
+def test_hops_and_sentences_based_on_a_models_memory_are_marked():
     recited = Passage("Hamlet is by Bacon.", "big", "from the model's memory, not a source", origin=Origin.RECITED)
     said = Answer("Bacon", Span(recited, 13, 18), (recited,))
     found = answer("1601", "Hamlet is of 1601.")
@@ -176,19 +176,19 @@ def test_what_rests_on_a_models_memory_is_called_so_in_every_hop_and_sentence():
     assert (evidence["origin"], evidence["source"]) == ("recited", "from the model's memory, not a source")
 
 
-def test_no_answer_cites_nothing():
+def test_a_hop_without_an_answer_cites_nothing():
     run = export_of(STARTED, ASKED, AnswerFound(1, Answer(None, retrieved=(passage("Nothing."),))))
     (hop,) = run["hops"]
     assert (hop["answer"], [each["cited"] for each in hop["evidence"]]) == (None, [False])
 
 
-def test_the_cited_passage_is_told_even_when_it_was_not_among_the_retrieved():
+def test_the_cited_passage_is_exported_even_if_it_was_not_retrieved():
     found = Answer("it", Span(passage("This is it."), 8, 10), (passage("Another."),))
     (hop,) = export_of(STARTED, ASKED, AnswerFound(1, found))["hops"]
     assert [(each["text"], each["cited"]) for each in hop["evidence"]] == [("This is it.", True), ("Another.", False)]
 
 
-def test_a_fact_checkers_page_is_told_to_be_one_and_when_it_was_published():
+def test_a_fact_check_is_marked_and_has_its_publication_date():
     page = Passage(
         "It is false.", "Checked", "politifact.com", "https://www.politifact.com/a", "2020-11-01", Origin.WEB
     )
@@ -197,7 +197,7 @@ def test_a_fact_checkers_page_is_told_to_be_one_and_when_it_was_published():
     assert (evidence["fact_check"], evidence["published"]) == (True, "2020-11-01")
 
 
-def test_what_did_not_work_is_told_and_why_there_is_no_verdict():
+def test_failures_and_the_reason_for_a_missing_verdict_are_exported():
     run = export_of(STARTED, ASKED, TroubleMet("Brave gave no answer."), RunResumed("cut off"), RunFailed("No luck."))
     assert (run["state"], run["problem"], run["failures"], run["resumed"]) == (
         "failed",
@@ -207,17 +207,17 @@ def test_what_did_not_work_is_told_and_why_there_is_no_verdict():
     )
 
 
-def test_a_run_under_way_says_what_it_is_doing():
+def test_a_running_run_is_exported_with_its_phase():
     run = export_of(STARTED, PhaseEntered("asking"))
     assert (run["state"], run["phase"]) == ("running", "asking")
 
 
-@pytest.mark.parametrize("question, told_as", [(Question("By whom is it?"), "By whom is it?"), (None, None)])
-def test_a_branch_says_where_it_left_another_run_and_what_it_asks_there(question, told_as):
+@pytest.mark.parametrize("question, exported", [(Question("By whom is it?"), "By whom is it?"), (None, None)])
+def test_a_branch_is_exported_with_its_parent_hop_and_question(question, exported):
     run = export_of(STARTED, RunBranched(Branch("its-parent", 2, question)))
-    assert run["branch"] == {"parent": "its-parent", "hop": 2, "question": told_as}
+    assert run["branch"] == {"parent": "its-parent", "hop": 2, "question": exported}
 
 
-def test_a_report_that_was_read_from_a_file_is_told_to_be_one():
+def test_an_imported_report_is_marked_as_imported():
     run = export_of(STARTED, RunImported(Imported("2025-12-31T23:59:00+00:00")))
     assert run["imported"] == {"made_at": "2025-12-31T23:59:00+00:00"}

@@ -25,7 +25,7 @@ def log(sessions) -> EventStore:
 
 @pytest.fixture
 def lease(sessions):
-    """Seizes a run."""
+    """A function that takes the lease of a run."""
     leases = Leases(sessions)
     yield leases.steal
     leases.shutdown()
@@ -35,17 +35,17 @@ def numbers(happened) -> dict[str, list[int]]:
     return {run_id: [stored.seq for stored in events] for run_id, events in happened.items()}
 
 
-def test_each_run_is_told_from_its_own_number_on(log):
+def test_each_run_is_followed_from_its_own_sequence_number(log):
     assert numbers(log.follow_all({"a": 0, "b": 1}, 0)) == {"a": [1, 2], "b": [2]}
 
 
-def test_what_happens_in_one_run_wakes_who_follows_both(log, lease):
+def test_an_event_of_one_run_wakes_a_follower_of_both(log, lease):
     held = lease("b")
     threading.Timer(0.2, log.append, (held, PhaseEntered("reading"))).start()
     assert numbers(log.follow_all({"a": 2, "b": 2}, LONG)) == {"b": [3]}
 
 
-def test_when_all_have_ended_nobody_waits(log, lease):
+def test_following_only_ended_runs_does_not_wait(log, lease):
     for run_id in "ab":
         log.append(lease(run_id), RunInterrupted("Stopped."))
     began = time.monotonic()
@@ -53,7 +53,7 @@ def test_when_all_have_ended_nobody_waits(log, lease):
     assert time.monotonic() - began < LONG / 2
 
 
-def test_one_that_has_ended_does_not_keep_others_from_being_waited_for(log, lease):
+def test_an_ended_run_does_not_prevent_waiting_for_others(log, lease):
     log.append(lease("a"), RunInterrupted("Stopped."))
     held = lease("b")
     threading.Timer(0.2, log.append, (held, PhaseEntered("reading"))).start()

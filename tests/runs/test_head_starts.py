@@ -24,26 +24,26 @@ __all__ = ["one_database"]
 CLAIM = Claim("The author of Hamlet was born in England.")
 
 
-class Ahead(Steady):
-    """Steady modules whose runs make calls ahead."""
+class SpeculativeSteady(Steady):
+    """Steady modules whose strategy makes speculative calls."""
 
     def strategy_for(self, options: RunOptions) -> QuestionGuided:
         return replace(super().strategy_for(options), speculative=True)
 
 
 class SpeculatingContainer(SteadyContainer):
-    """A container over them."""
+    """A container whose runs all use the same SpeculativeSteady modules."""
 
     def __init__(self, script=TWO_HOPS, before_step: Callable[[str], None] = lambda step: None) -> None:
         super().__init__(script, before_step)
-        self.steady = Ahead(script, before_step)
+        self.steady = SpeculativeSteady(script, before_step)
 
 
 THREE = scripted(["kept", "kept", "kept"], 2, SUPPORTED)
-"""The verifier is satisfied after the second hop, so a third question is asked in vain."""
+"""The verifier is satisfied after the second hop, so a speculative third question is not used."""
 
 
-def test_a_run_stores_what_it_would_store_without(runs_with):
+def test_a_run_has_the_same_report_with_and_without_speculation(runs_with):
     reports = []
     for container in (SpeculatingContainer(THREE), SteadyContainer(THREE)):
         runs = runs_with(container)
@@ -51,7 +51,7 @@ def test_a_run_stores_what_it_would_store_without(runs_with):
     assert reports[0] == reports[1]
 
 
-def test_what_was_made_in_vain_is_in_the_runs_sum_and_the_days(runs_with, sessions):
+def test_unused_speculative_calls_count_in_the_runs_usage_and_the_daily_sum(runs_with, sessions):
     both = threading.Barrier(2, timeout=LONG)
     container = SpeculatingContainer(
         THREE, lambda step: both.wait() if step in ("question 3", "sufficiency 2") else None
@@ -62,7 +62,7 @@ def test_what_was_made_in_vain_is_in_the_runs_sum_and_the_days(runs_with, sessio
     assert report.usage.calls == len(container.steady.calls) == Spending(sessions).today().calls
 
 
-def test_a_call_in_vain_that_comes_back_after_the_last_word_changes_nothing_but_the_days_sum(runs_with, sessions):
+def test_an_unused_call_that_returns_after_the_end_only_adds_to_the_daily_sum(runs_with, sessions):
     gate = Gate("question 3")
     container = SpeculatingContainer(
         THREE, lambda step: gate(step) if step != "sufficiency 2" else until(gate.reached.is_set)
@@ -77,7 +77,7 @@ def test_a_call_in_vain_that_comes_back_after_the_last_word_changes_nothing_but_
     assert "question 3" not in {each.event.phase for each in events if isinstance(each.event, PhaseEntered)}
 
 
-def test_the_page_hears_of_a_hop_as_soon_as_it_is_kept_whatever_is_still_out(runs_with):
+def test_a_kept_hop_is_stored_at_once_while_other_calls_are_still_running(runs_with):
     gate = Gate("sufficiency 1")
     runs = runs_with(SpeculatingContainer(before_step=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -86,7 +86,7 @@ def test_the_page_hears_of_a_hop_as_soon_as_it_is_kept_whatever_is_still_out(run
     assert ended(runs, run_id).verdict == TWO_HOPS.verdict
 
 
-def test_the_limit_of_calls_binds_those_made_ahead(runs_with):
+def test_the_call_limit_applies_to_speculative_calls(runs_with):
     """Three calls are allowed, and the third is under way with two others when the limit is reached."""
     together = threading.Barrier(3, timeout=LONG)
     at_once = ("validation 1", "sufficiency 1", "question 2")
@@ -97,7 +97,7 @@ def test_the_limit_of_calls_binds_those_made_ahead(runs_with):
     assert sorted(container.steady.calls) == sorted(["question 1", "answer 1", *at_once, "conclusion 1"])
 
 
-def test_a_run_that_is_taken_up_again_finds_what_was_made_ahead(runs_with):
+def test_a_resumed_run_reuses_speculative_calls(runs_with):
     gate = Gate("validation 1")
     container = SpeculatingContainer(before_step=gate)
     runs = runs_with(container)
@@ -120,11 +120,9 @@ def test_a_run_that_is_taken_up_again_finds_what_was_made_ahead(runs_with):
     st.integers(0, 5),
     st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.booleans()), max_size=3),
 )
-def test_however_often_a_run_is_cut_off_its_report_is_that_of_one_without_head_starts(
-    one_database, names, enough, deaths
-):
+def test_a_cut_off_run_with_speculation_has_the_report_of_one_without(one_database, names, enough, deaths):
     script = scripted(names, enough, SUPPORTED)
     expected = carried_out(one_database, f"in turn {next(numbers)}", Steady(script), [])
-    report = carried_out(one_database, f"ahead {next(numbers)}", Ahead(script), deaths)
+    report = carried_out(one_database, f"ahead {next(numbers)}", SpeculativeSteady(script), deaths)
     assert timeless(report) == timeless(expected)
     assert report.usage.calls >= len([hop for hop in report.hops if hop.answer])

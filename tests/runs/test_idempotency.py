@@ -34,14 +34,14 @@ def test_a_form_that_is_sent_twice_starts_one_run(runs):
     assert len(first) == 22
 
 
-def test_so_does_one_that_is_sent_many_times_at_once(runs):
+def test_a_form_that_is_sent_many_times_at_once_starts_one_run(runs):
     with ThreadPoolExecutor(6) as pool:
         started = set(pool.map(lambda _: runs.start(CLAIM, RunOptions(), "me", FORM), range(6)))
     assert ids(runs) == list(started)
     assert len(ended(runs, started.pop()).hops) == 2
 
 
-def test_a_form_that_was_changed_and_another_form_start_other_runs(runs):
+def test_a_changed_form_and_another_form_start_other_runs(runs):
     started = {
         runs.start(CLAIM, RunOptions(), "me", FORM),
         runs.start(CLAIM, RunOptions(), "me", "another form"),
@@ -52,11 +52,11 @@ def test_a_form_that_was_changed_and_another_form_start_other_runs(runs):
     assert sorted(started) == sorted(ids(runs)) and len(started) == 5
 
 
-def test_anothers_form_of_the_same_name_is_anothers(runs):
+def test_forms_of_two_owners_with_the_same_name_start_two_runs(runs):
     assert runs.start(CLAIM, RunOptions(), "me", FORM) != runs.start(CLAIM, RunOptions(), "another", FORM)
 
 
-def test_without_a_form_every_start_is_a_run_of_its_own(runs):
+def test_every_start_without_a_form_creates_a_new_run(runs):
     assert runs.start(CLAIM, RunOptions(), "me") != runs.start(CLAIM, RunOptions(), "me")
 
 
@@ -73,7 +73,7 @@ def test_a_branch_that_is_sent_twice_starts_one_run_too(runs):
     assert len(runs.branches(parent)) == 2
 
 
-def test_when_its_run_was_deleted_the_form_starts_another(runs):
+def test_a_form_whose_run_was_deleted_starts_another(runs):
     first = runs.start(CLAIM, RunOptions(), "me", FORM)
     ended(runs, first)
     runs.deletion.delete(first)
@@ -82,7 +82,7 @@ def test_when_its_run_was_deleted_the_form_starts_another(runs):
     ended(runs, second)
 
 
-def test_a_form_whose_run_waits_leads_to_it_though_no_other_gets_in(runs_with):
+def test_a_repeated_form_returns_its_run_even_when_the_queue_is_full(runs_with):
     gate = Gate("answer 1")
     runs = runs_with(scripted_container(gate=gate), workers=1, max_waiting=0)
     first = runs.start(CLAIM, RunOptions(), "me", FORM)

@@ -39,16 +39,16 @@ from tests.runs.conftest import row_of
 
 CREATED = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 OWN = ("id", "created_at", "imported")
-"""What an imported report has of its own."""
+"""The fields in which an imported report differs from the original."""
 
 
 def exported(events) -> dict:
-    """The export of a run of these (event, seconds), by way of JSON text."""
+    """Return the export of a run with these (event, seconds) pairs, after a round trip through JSON text."""
     return json.loads(json.dumps(run_as_dict(StoredRun("some-id", "me", CREATED, len(events), reduce_events(events)))))
 
 
-def again(report: dict) -> dict:
-    """What is exported of this export once it was imported."""
+def reexported(report: dict) -> dict:
+    """Import an export and return the export of the result."""
     return exported(read_export(json.dumps(report).encode()))
 
 
@@ -56,7 +56,7 @@ def without_own(report: dict) -> dict:
     return {name: value for name, value in report.items() if name not in OWN}
 
 
-# Texts as they are stored: control characters are replaced at the import, lone surrogates are no UTF-8.
+# Texts that an import does not change: it replaces control characters, and lone surrogates are not valid UTF-8.
 words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"]), max_size=30)
 claims = st.text(st.characters(categories=["L", "N"]), min_size=3, max_size=30)
 seconds = st.floats(0, 1000)
@@ -135,9 +135,9 @@ def runs(draw) -> list:
 
 @settings(max_examples=150)
 @given(runs())
-def test_what_is_imported_exports_the_same(events):
+def test_an_imported_report_exports_the_same(events):
     report = exported(events)
-    assert without_own(again(report)) == without_own(report)
+    assert without_own(reexported(report)) == without_own(report)
 
 
 STARTED = RunStarted(Claim("Hamlet is by Shakespeare."), RunOptions(modules=(("reasoner", "scripted"),)))
@@ -154,7 +154,7 @@ RUN = (
 
 
 def refusal(report: object) -> str:
-    """What is said of this file."""
+    """Import an invalid file and return the error message."""
     with pytest.raises(InvalidInput) as raised:
         read_export(report if isinstance(report, bytes) else json.dumps(report).encode())
     assert raised.value.field == "report"
@@ -162,7 +162,7 @@ def refusal(report: object) -> str:
 
 
 def changed(**fields) -> dict:
-    """A good export with other fields."""
+    """Return a valid export with these fields replaced."""
     return {**exported(RUN), **fields}
 
 
@@ -176,25 +176,25 @@ def with_evidence(**fields) -> dict:
     return with_hop(evidence=[{**first, **fields}, second])
 
 
-def test_the_file_is_said_to_be_the_source_and_when_its_check_was():
-    report = again(exported(RUN))
+def test_an_imported_report_has_the_time_of_the_original_check():
+    report = reexported(exported(RUN))
     assert report["imported"] == {"made_at": "2026-03-01T12:30:00+00:00"}
     later = {**report, "created_at": "2026-04-01T00:00:00+00:00"}
-    assert again(later)["imported"] == report["imported"], "also of a file that was made of an import"
+    assert reexported(later)["imported"] == report["imported"], "also of a file that was made of an import"
 
 
-def test_what_a_later_version_1_adds_is_passed_over_and_what_an_earlier_lacks_is_not_missed():
+def test_unknown_fields_are_ignored_and_optional_ones_may_be_missing():
     report = changed(mood="good")
     del report["branch"], report["imported"], report["hops"][0]["usage"]
     assert reduce_events(read_export(json.dumps(report).encode())).ended == "verdict"
 
 
-def test_a_byte_order_mark_does_no_harm():
+def test_a_byte_order_mark_is_ignored():
     assert read_export(b"\xef\xbb\xbf" + json.dumps(exported(RUN)).encode())
 
 
 @pytest.mark.parametrize(
-    "report, said",
+    "report, message",
     [
         (b"", "This is no JSON in UTF-8."),
         (b"\xff\xfe", "This is no JSON in UTF-8."),
@@ -208,12 +208,12 @@ def test_a_byte_order_mark_does_no_harm():
     ],
     ids=range(9),
 )
-def test_what_is_no_export_of_this_version_is_refused_in_a_sentence(report, said):
-    assert refusal(report) == said
+def test_a_file_that_is_not_an_export_of_this_version_is_refused_in_one_sentence(report, message):
+    assert refusal(report) == message
 
 
 @pytest.mark.parametrize(
-    "report, said",
+    "report, message",
     [
         (changed(state="running"), "in state, input should be"),
         (changed(label="TRUE"), "in label, input should be"),
@@ -249,11 +249,11 @@ def test_what_is_no_export_of_this_version_is_refused_in_a_sentence(report, said
         (with_evidence(text="t" * 200_001), "in hops 1 evidence 1 text, string should have at most"),
     ],
 )
-def test_a_part_that_is_not_as_it_should_be_is_named(report, said):
-    assert refusal(report).startswith(f"This is no report as Hopcheck exports it: {said}")
+def test_an_invalid_field_is_named(report, message):
+    assert refusal(report).startswith(f"This is no report as Hopcheck exports it: {message}")
 
 
-def test_an_answer_cites_one_passage():
+def test_an_answer_that_cites_two_passages_is_refused():
     report = exported(RUN)
     evidence = report["hops"][0]["evidence"]
     evidence[1] |= {"cited": True, "start": 0, "end": 1}
@@ -261,17 +261,17 @@ def test_an_answer_cites_one_passage():
 
 
 @pytest.mark.parametrize("claim", ["", "x" * 501, "Ham\0let"])
-def test_the_claim_is_one_that_could_have_been_typed(claim):
+def test_a_claim_that_the_form_would_refuse_is_refused(claim):
     assert "claim" in refusal(changed(claim=claim))
 
 
-def test_the_day_of_the_claim_is_one():
+def test_an_invalid_date_of_the_claim_is_refused():
     assert "Please write the date of the claim like" in refusal(changed(date="<b>soon</b>"))
 
 
-def test_characters_that_show_nothing_or_turn_a_line_round_are_replaced_and_the_answer_keeps_its_place():
+def test_control_and_bidirectional_characters_are_replaced_without_moving_the_answer():
     report = with_evidence(text="A\0B\u202eC😀 by Shakespeare.", start=10, end=21, title="T\x1b[31m")
-    (hop,) = again(report)["hops"]
+    (hop,) = reexported(report)["hops"]
     evidence = hop["evidence"][0]
     assert evidence["text"][evidence["start"] : evidence["end"]] == "Shakespeare"
     assert (evidence["text"][:5], evidence["title"]) == ("A\ufffdB\ufffdC", "T\ufffd[31m")
@@ -285,14 +285,14 @@ json_values = st.recursive(
 
 
 def places(value: object, at: tuple = ()) -> list[tuple]:
-    """The paths to every value within."""
+    """Return the paths to `value` and to every value inside it."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [at, *(place for key, each in inner for place in places(each, (*at, key)))]
 
 
 @settings(max_examples=300)
 @given(st.sampled_from(places(exported(RUN))[1:]), json_values)
-def test_whatever_stands_in_the_place_of_a_part_it_is_taken_or_refused_in_a_sentence(place, value):
+def test_a_report_with_any_value_replaced_is_imported_or_refused_in_one_sentence(place, value):
     report = exported(RUN)
     inner = report
     for key in place[:-1]:
@@ -304,7 +304,7 @@ def test_whatever_stands_in_the_place_of_a_part_it_is_taken_or_refused_in_a_sent
         assert str(error).endswith(".") and len(str(error)) < 500
 
 
-def test_an_imported_run_has_ended_belongs_to_its_importer_and_is_nobodys_branch(runs_with, sessions):
+def test_an_imported_run_has_ended_belongs_to_its_importer_and_has_no_parent(runs_with, sessions):
     runs = runs_with(scripted_container())
     report = changed(branch={"parent": "some-parent", "hop": 1, "question": None})
     run_id = runs.import_report(json.dumps(report).encode(), "me")
@@ -318,14 +318,14 @@ def test_an_imported_run_has_ended_belongs_to_its_importer_and_is_nobodys_branch
     assert runs.follow(run_id, row.last_seq, 5) == ()
 
 
-def test_an_imported_report_is_gone_on_from_by_nobody(runs_with):
+def test_an_imported_report_cannot_be_branched(runs_with):
     runs = runs_with(scripted_container())
     run_id = runs.import_report(json.dumps(exported(RUN)).encode(), "me")
     with pytest.raises(InvalidInput, match="An imported report cannot be gone on from"):
         runs.branch(run_id, 1, None, RunOptions(), "me")
 
 
-def test_importing_costs_the_site_no_calls_and_waits_for_nobody(runs_with, sessions):
+def test_importing_costs_no_calls_and_does_not_use_the_queue(runs_with, sessions):
     runs = runs_with(scripted_container(), workers=0, max_waiting=0)
     runs.import_report(json.dumps(exported(RUN)).encode(), "me")
     assert Spending(sessions).today().calls == 0

@@ -17,7 +17,7 @@ from tests.redis_server import RedisServer, running
 from tests.runs.conftest import ended, only_sqlite
 from tests.waiting import LONG, until
 
-Hire = Callable[[Callable[[str], None]], JobRunner]
+MakeRunner = Callable[[Callable[[str], None]], JobRunner]
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def redis() -> Iterator[RedisServer]:
 
 
 @pytest.fixture(params=["threads", "celery"])
-def hire(request) -> Iterator[Hire]:
-    """Makes a job runner that does `work` for one run at a time; it stops at the end, or when another is made."""
+def make_runner(request) -> Iterator[MakeRunner]:
+    """A function that makes a runner of `work`, one run at a time; it is stopped at the end or when another is made."""
     with ExitStack() as stack:
 
         def make(work: Callable[[str], None]) -> JobRunner:
@@ -44,7 +44,7 @@ def hire(request) -> Iterator[Hire]:
 
 
 def working(stack: ExitStack, redis: RedisServer, work: Callable[[str], None]) -> CeleryJobs:
-    """Jobs that a worker of this process is brought."""
+    """Start a Celery worker in this process and return the jobs that it takes runs from."""
     redis.client.flushall()
     jobs, app = CeleryJobs(work, redis.url), celery_app(redis.url)
 
@@ -57,7 +57,7 @@ def working(stack: ExitStack, redis: RedisServer, work: Callable[[str], None]) -
 
 
 class Busy:
-    """Work that waits in its first run until the gate is opened, and writes down what it was given."""
+    """Work that records each run and waits until the gate is opened."""
 
     def __init__(self) -> None:
         self.begun: list[str] = []
@@ -68,17 +68,17 @@ class Busy:
         self.gate.wait(LONG)
 
 
-def test_runs_of_one_queue_are_carried_out_one_after_the_other_in_the_order_they_came(hire):
+def test_runs_of_one_queue_are_carried_out_one_at_a_time_in_submission_order(make_runner):
     done: list[str] = []
-    jobs = hire(done.append)
+    jobs = make_runner(done.append)
     for number in range(4):
         jobs.submit(str(number))
     until(lambda: done == ["0", "1", "2", "3"])
 
 
-def test_a_run_that_is_named_again_while_it_waits_is_carried_out_once(hire):
+def test_a_run_submitted_again_while_queued_is_carried_out_once(make_runner):
     work = Busy()
-    jobs = hire(work)
+    jobs = make_runner(work)
     jobs.submit("first")
     until(lambda: work.begun)
     for _ in range(3):
@@ -89,17 +89,17 @@ def test_a_run_that_is_named_again_while_it_waits_is_carried_out_once(hire):
     assert work.begun == ["first", "again and again", "last"]
 
 
-def test_a_run_may_come_again_once_it_was_carried_out(hire):
+def test_a_run_can_be_submitted_again_after_it_was_carried_out(make_runner):
     done: list[str] = []
-    jobs = hire(done.append)
+    jobs = make_runner(done.append)
     for times in (1, 2):
         jobs.submit("run")
         until(lambda times=times: len(done) == times)
 
 
-def test_what_a_person_waits_for_goes_before_the_batches_that_came_first(hire):
+def test_a_persons_run_goes_before_batch_runs_submitted_earlier(make_runner):
     work = Busy()
-    jobs = hire(work)
+    jobs = make_runner(work)
     jobs.submit("first", BATCHES)
     until(lambda: work.begun)
     for run_id in ("batch 1", "batch 2", "batch 3"):
@@ -110,7 +110,7 @@ def test_what_a_person_waits_for_goes_before_the_batches_that_came_first(hire):
     assert work.begun.index("person") <= 2, "at most what the worker has in its hand goes before"
 
 
-def test_a_run_that_raises_leaves_the_worker_to_the_others(hire):
+def test_a_run_that_raises_does_not_stop_the_worker(make_runner):
     done: list[str] = []
 
     def work(run_id: str) -> None:
@@ -118,27 +118,27 @@ def test_a_run_that_raises_leaves_the_worker_to_the_others(hire):
         if run_id == "bad":
             raise KeyError(run_id)
 
-    jobs = hire(work)
+    jobs = make_runner(work)
     jobs.submit("bad")
     jobs.submit("good")
     until(lambda: done == ["bad", "good"])
 
 
-def test_who_has_stopped_takes_nothing_more(hire):
+def test_a_stopped_runner_accepts_no_more_runs(make_runner):
     done: list[str] = []
-    jobs = hire(done.append)
+    jobs = make_runner(done.append)
     jobs.submit("run")
     until(lambda: done == ["run"])
     jobs.stop()
     jobs.submit("late")
-    other = hire(done.append)
+    other = make_runner(done.append)
     other.submit("other")
     until(lambda: "other" in done)
     assert "late" not in done
 
 
 @only_sqlite
-def test_a_run_of_a_person_comes_to_its_verdict_over_either(hire, runs_with, database_url):
-    runs = runs_with(scripted_container(), jobs=lambda carry_out, workers: hire(carry_out))
+def test_a_run_reaches_its_verdict_with_either_runner(make_runner, runs_with, database_url):
+    runs = runs_with(scripted_container(), jobs=lambda carry_out, workers: make_runner(carry_out))
     run_id = runs.start(Claim("The author of Hamlet was born in England."), RunOptions(), "me")
     assert ended(runs, run_id).verdict == TWO_HOPS.verdict

@@ -1,4 +1,4 @@
-"""The thread runner: a limited number at once, the rest in order, no run twice, and a stop that does not hang."""
+"""The thread runner limits concurrent runs, keeps their order, drops duplicates, and stops without hanging."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.waiting import LONG, until
 
 @pytest.fixture
 def jobs_with():
-    """Make ThreadJobs; all are stopped at the end."""
+    """A function that makes ThreadJobs; all are stopped at the end."""
     made = []
 
     def make(carry_out, workers: int = 1) -> ThreadJobs:
@@ -28,7 +28,7 @@ def jobs_with():
         jobs.stop(wait=LONG)
 
 
-def test_no_more_than_workers_are_at_it_at_once_and_all_get_done(jobs_with):
+def test_at_most_as_many_runs_as_workers_run_at_once_and_all_complete(jobs_with):
     lock = threading.Lock()
     now, most, done = [], [], []
 
@@ -49,7 +49,7 @@ def test_no_more_than_workers_are_at_it_at_once_and_all_get_done(jobs_with):
     assert sorted(done) == [str(n) for n in range(8)]
 
 
-def test_one_worker_takes_runs_in_the_order_they_came(jobs_with):
+def test_one_worker_takes_runs_in_submission_order(jobs_with):
     done = []
     jobs = jobs_with(done.append)
     for n in range(5):
@@ -57,7 +57,7 @@ def test_one_worker_takes_runs_in_the_order_they_came(jobs_with):
     until(lambda: done == [str(n) for n in range(5)])
 
 
-def test_a_run_that_is_queued_or_under_way_is_not_taken_twice_but_may_come_again_later(jobs_with):
+def test_a_queued_or_running_run_is_not_taken_twice_but_can_be_submitted_again_later(jobs_with):
     done, gate = [], threading.Event()
 
     def work(run_id: str) -> None:
@@ -76,7 +76,7 @@ def test_a_run_that_is_queued_or_under_way_is_not_taken_twice_but_may_come_again
 
 
 @pytest.mark.parametrize("crash", [KeyError("bad"), SystemExit(3)])
-def test_a_run_that_crashes_leaves_its_thread_to_the_others(jobs_with, caplog, crash):
+def test_a_run_that_crashes_does_not_stop_its_thread(jobs_with, caplog, crash):
     done = []
 
     def work(run_id: str) -> None:
@@ -90,7 +90,7 @@ def test_a_run_that_crashes_leaves_its_thread_to_the_others(jobs_with, caplog, c
     assert "run bad was abandoned" in caplog.text
 
 
-def test_a_stop_drops_what_waits_and_takes_nothing_more(jobs_with):
+def test_stopping_drops_queued_runs_and_refuses_new_ones(jobs_with):
     done, begun, gate = [], threading.Event(), threading.Event()
 
     def work(run_id: str) -> None:
@@ -110,7 +110,7 @@ def test_a_stop_drops_what_waits_and_takes_nothing_more(jobs_with):
     assert done == ["under way"]
 
 
-HELD_UP = """
+BLOCKED_WORKER = """
 import threading
 from app.runs.jobs import ThreadJobs
 
@@ -125,4 +125,4 @@ begun.wait()
 
 
 def test_a_call_that_takes_minutes_does_not_keep_its_process_alive():
-    subprocess.run([sys.executable, "-c", HELD_UP], cwd=ROOT, check=True, timeout=LONG)
+    subprocess.run([sys.executable, "-c", BLOCKED_WORKER], cwd=ROOT, check=True, timeout=LONG)

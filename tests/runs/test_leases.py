@@ -30,20 +30,20 @@ def log(sessions) -> EventStore:
 
 
 def left(sessions) -> timedelta:
-    """How long the run's lease lasts yet."""
+    """Return the time until the run's lease expires."""
     return row_of(sessions, "run").leased_until - datetime.now(UTC)
 
 
-def test_the_databases_time_is_utc_and_can_be_moved(sessions):
+def test_the_databases_time_is_utc_and_can_be_offset(sessions):
     with sessions() as session:
         now, later, earlier = session.execute(select(database_now(), database_now(90.5), database_now(-3))).one()
     assert now.tzinfo is UTC and abs(now - datetime.now(UTC)) < timedelta(seconds=LONG)
-    instant = timedelta(seconds=1)  # PostgreSQL looks at its clock three times
+    instant = timedelta(seconds=1)  # PostgreSQL reads its clock three times
     assert abs(later - now - timedelta(seconds=90.5)) < instant
     assert abs(now - earlier - timedelta(seconds=3)) < instant
 
 
-def test_a_new_run_is_taken_by_one_and_refused_to_the_next(log, leases_with, sessions):
+def test_a_new_run_is_leased_to_the_first_and_refused_to_others(log, leases_with, sessions):
     mine, others = leases_with(), leases_with()
     assert mine.acquire("run") == Lease("run", 1)
     assert others.acquire("run") is None
@@ -52,7 +52,7 @@ def test_a_new_run_is_taken_by_one_and_refused_to_the_next(log, leases_with, ses
     assert row.holder and row.began_at and timedelta(0) < left(sessions) <= timedelta(seconds=LEASE_SECONDS)
 
 
-def test_of_many_who_reach_for_it_at_once_one_gets_it(log, leases_with):
+def test_exactly_one_of_simultaneous_attempts_gets_the_lease(log, leases_with):
     several = [leases_with() for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:
         taken = list(pool.map(lambda leases: leases.acquire("run"), several))
@@ -80,7 +80,7 @@ def test_two_processes_never_hold_the_same_run(sessions, database_url):
     assert sum(counts) == 60
 
 
-def test_a_lapsed_one_is_taken_over_and_counts_as_a_cut_off(log, leases_with, sessions):
+def test_an_expired_lease_is_taken_over_and_counts_as_lost(log, leases_with, sessions):
     first = leases_with().acquire("run")
     lapse(sessions, "run")
     began = row_of(sessions, "run").began_at
@@ -88,7 +88,7 @@ def test_a_lapsed_one_is_taken_over_and_counts_as_a_cut_off(log, leases_with, se
     assert row_of(sessions, "run").began_at == began, "its work began when it began"
 
 
-def test_one_that_was_let_go_of_is_free_at_once_and_counts_as_none(log, leases_with, sessions):
+def test_a_released_lease_is_free_at_once_and_does_not_count_as_lost(log, leases_with, sessions):
     mine = leases_with()
     first = mine.acquire("run")
     mine.shutdown()
@@ -97,7 +97,7 @@ def test_one_that_was_let_go_of_is_free_at_once_and_counts_as_none(log, leases_w
     assert (again.lost_leases, again.epoch > first.epoch) == (0, True)
 
 
-def test_who_leaves_takes_nothing_more(log, leases_with):
+def test_a_process_that_shut_down_acquires_no_more_leases(log, leases_with):
     leases = leases_with()
     leases.shutdown()
     assert leases.acquire("run") is None
@@ -117,7 +117,7 @@ def test_a_lease_is_renewed_for_as_long_as_it_is_held(log, leases_with):
     assert others.acquire("run")
 
 
-def test_a_lease_that_was_lost_is_not_renewed_back(log, leases_with, sessions):
+def test_a_lost_lease_cannot_be_renewed(log, leases_with, sessions):
     mine, others = leases_with(), leases_with(seconds=100)
     mine.acquire("run")
     lapse(sessions, "run")
@@ -129,7 +129,7 @@ def test_a_lease_that_was_lost_is_not_renewed_back(log, leases_with, sessions):
     assert (row.leased_until, row.epoch) == (before, 3)
 
 
-def test_renewing_goes_on_after_the_database_failed_for_a_while(log, leases_with, sessions, caplog):
+def test_renewal_continues_after_a_database_outage(log, leases_with, sessions, caplog):
     leases = leases_with(seconds=30, renew_seconds=0.05)
     leases.acquire("run")
     with sessions.begin() as session:
@@ -144,22 +144,22 @@ def test_renewing_goes_on_after_the_database_failed_for_a_while(log, leases_with
     assert caplog.text.count("leases could not be renewed") == 1
 
 
-def test_a_seized_lease_ends_the_holders(log, leases_with):
+def test_a_lease_can_be_stolen_until_its_run_has_ended(log, leases_with):
     mine, others = leases_with(), leases_with()
     mine.acquire("run")
-    seized = others.steal("run")
-    assert seized.epoch == 2
-    log.append(seized, RunFailed("ended by someone else"))
+    stolen = others.steal("run")
+    assert stolen.epoch == 2
+    log.append(stolen, RunFailed("ended by someone else"))
     assert others.steal("run") is None and others.steal("never") is None
 
 
-def test_an_ended_or_unknown_run_has_no_lease(log, leases_with):
+def test_an_ended_or_unknown_run_cannot_be_leased(log, leases_with):
     log.append(leases_with().acquire("run"), RunFailed("no"))
     assert leases_with().acquire("run") is None
     assert leases_with().acquire("never") is None
 
 
-def test_free_are_the_unfinished_runs_that_nobody_holds_oldest_first(log, leases_with, sessions):
+def test_free_runs_are_the_unfinished_ones_without_a_holder_oldest_first(log, leases_with, sessions):
     for run_id in ("held", "lapsed", "done"):
         log.create_run(run_id, "owner", RunStarted(Claim("Hamlet is a play."), RunOptions()))
     leases = leases_with()

@@ -28,7 +28,7 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def fresh_app(request, tmp_path):
-    """An application whose database is empty, or not there yet."""
+    """An application whose database is empty or missing."""
     app = Flask("app")
     on_postgresql = request.param == "postgresql"
     app.config["SQLALCHEMY_DATABASE_URI"] = (
@@ -43,18 +43,18 @@ def fresh_app(request, tmp_path):
         db.engine.dispose()
 
 
-def test_upgrading_a_fresh_database_makes_the_tables_as_the_code_has_them(fresh_app):
+def test_upgrading_a_fresh_database_creates_the_tables_of_the_models(fresh_app):
     upgrade()
     with db.engine.connect() as connection:
         differences = compare_metadata(MigrationContext.configure(connection), db.metadata)
     assert differences == []
 
 
-def test_the_newest_migration_is_told_by_its_name_as_alembic_finds_it():
+def test_the_newest_revision_is_the_one_that_alembic_finds():
     assert newest_revision() == ScriptDirectory(str(MIGRATIONS)).get_current_head()
 
 
-def test_upgrading_twice_changes_nothing_and_downgrading_takes_all_away(fresh_app):
+def test_upgrading_twice_changes_nothing_and_downgrading_removes_all_tables(fresh_app):
     upgrade()
     upgrade()
     downgrade(revision="base")
@@ -83,7 +83,7 @@ def _insert(table: str, **values: object) -> None:
 
 @pytest.fixture
 def version_before(fresh_app):
-    """A database as the version before the call log left it, with two running runs and a shared reply."""
+    """A database of the version before the call log, with two running runs and shared replies."""
     upgrade(revision="0008")
     for run_id in ("run", "other"):
         common = {"owner": "me", "claim": "c", "options": {}, "created_at": NOON, "state": "running"}
@@ -95,7 +95,7 @@ def version_before(fresh_app):
         _insert("call_cache", key=call.key, model=call.model, reply=call.model, bytes=10, used_at=NOON)
 
 
-def test_an_unfinished_run_of_the_version_before_replays_its_calls_and_shared_replies_stay(version_before):
+def test_upgrading_keeps_the_calls_of_unfinished_runs_and_shared_replies(version_before):
     upgrade()
     calls = CallLog(sessionmaker(db.engine), 1)
     assert calls.size() == (2, 20)
@@ -103,7 +103,7 @@ def test_an_unfinished_run_of_the_version_before_replays_its_calls_and_shared_re
     assert [calls.for_run("other").get(each) for each in (OWN, USED, SHARED)] == [None, "used", "shared"]
 
 
-def test_downgrading_gives_each_unfinished_run_its_calls_back(version_before):
+def test_downgrading_restores_the_calls_of_unfinished_runs(version_before):
     upgrade()
     runs = CallLog(sessionmaker(db.engine), 1).for_run("run")
     assert runs.get(SHARED)
@@ -115,7 +115,7 @@ def test_downgrading_gives_each_unfinished_run_its_calls_back(version_before):
     assert set(journal) == {each.key for each in (OWN, USED, SHARED, LATER)}
 
 
-def test_the_command_line_upgrades(fresh_app):
+def test_the_command_line_upgrades_the_database(fresh_app):
     result = fresh_app.test_cli_runner().invoke(args=["db", "upgrade"])
     assert result.exit_code == 0
     assert set(inspect(db.engine).get_table_names()) >= {"alembic_version", "events", "model_calls", "runs", "spending"}

@@ -25,7 +25,7 @@ def contents(notes: Notes) -> list[tuple]:
     return [(note.hop, note.agrees, note.text) for note in notes.of("r")]
 
 
-def test_a_note_is_there_as_it_was_written_and_those_of_a_run_come_in_order(notes):
+def test_the_notes_of_a_run_are_returned_as_written_and_in_order(notes):
     notes.write("r", 2, False, "The page is a forgery.\nSee its date.", None)
     notes.write("r", 0, True, "", None)
     notes.write("r", 1, None, "Γειά 🌍", None)
@@ -33,7 +33,7 @@ def test_a_note_is_there_as_it_was_written_and_those_of_a_run_come_in_order(note
     assert notes.of("another") == ()
 
 
-def test_a_note_is_changed_and_removed_by_who_saw_it(notes):
+def test_a_note_can_be_changed_and_removed_from_its_latest_version(notes):
     notes.write("r", 1, True, "Yes.", None)
     notes.write("r", 1, False, "No.", notes.of("r")[0].written_at)
     assert contents(notes) == [(1, False, "No.")]
@@ -41,7 +41,7 @@ def test_a_note_is_changed_and_removed_by_who_saw_it(notes):
     assert contents(notes) == []
 
 
-def test_who_saw_no_note_does_not_write_over_one(notes):
+def test_writing_a_first_note_does_not_overwrite_an_existing_one(notes):
     notes.write("r", 1, True, "First.", None)
     with pytest.raises(NoteChanged):
         notes.write("r", 1, False, "Second.", None)
@@ -54,7 +54,7 @@ def test_the_same_note_sent_twice_is_one_note(notes):
     assert contents(notes) == [(1, True, "Once.")]
 
 
-def test_who_saw_an_older_note_neither_writes_over_the_newer_one_nor_removes_it(notes):
+def test_a_newer_note_is_neither_overwritten_nor_removed_from_an_older_version(notes):
     notes.write("r", 1, True, "First.", None)
     seen = notes.of("r")[0].written_at
     notes.remove("r", 1, seen)
@@ -67,7 +67,7 @@ def test_who_saw_an_older_note_neither_writes_over_the_newer_one_nor_removes_it(
     assert contents(notes) == [(1, True, "Second.")]
 
 
-def test_a_note_that_was_removed_is_not_changed_and_removing_it_again_is_no_error(notes):
+def test_a_removed_note_cannot_be_changed_and_may_be_removed_again(notes):
     notes.write("r", 1, True, "First.", None)
     seen = notes.of("r")[0].written_at
     notes.remove("r", 1, seen)
@@ -76,14 +76,14 @@ def test_a_note_that_was_removed_is_not_changed_and_removing_it_again_is_no_erro
         notes.write("r", 1, True, "Again.", seen)
 
 
-def test_a_run_takes_its_notes_with_it(notes, sessions):
+def test_deleting_a_run_deletes_its_notes(notes, sessions):
     notes.write("r", 1, True, "First.", None)
     with sessions.begin() as session:
         session.execute(delete(RunRow).where(RunRow.id == "r"))
         assert session.scalar(select(func.count()).select_from(NoteRow)) == 0
 
 
-def test_a_text_keeps_its_lines_and_loses_the_space_around_it():
+def test_the_text_of_a_note_keeps_its_lines_and_is_stripped():
     assert clean_note("  One.\r\nTwo.\rThree.\n\n") == "One.\nTwo.\nThree."
     assert clean_note(" \n ") == ""
     assert clean_note("🌍" * MAX_NOTE_LENGTH) == "🌍" * MAX_NOTE_LENGTH
@@ -92,12 +92,12 @@ def test_a_text_keeps_its_lines_and_loses_the_space_around_it():
 @pytest.mark.parametrize(
     ("raw", "sentence"), [("x" * 2001, "The note has 2,001 characters"), ("a\x00b", "holds control characters")]
 )
-def test_a_text_that_cannot_be_kept_is_refused_in_a_sentence(raw, sentence):
+def test_a_text_that_is_too_long_or_has_control_characters_is_refused(raw, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         clean_note(raw)
 
 
-def test_a_hop_is_noted_once_its_run_has_ended_and_where_it_is_there():
+def test_only_an_existing_hop_of_an_ended_run_can_have_a_note():
     hops = (Hop(1, Question("Who?")),)
     ended = Report(Claim("Hamlet is a play."), RunOptions(), hops, ended="failed")
     assert [hop_to_note(ended, number) for number in (0, 1)] == [0, 1]

@@ -51,7 +51,7 @@ def test_only_a_terminal_event_marks_a_subscription_as_ended():
         assert subscription.ended.is_set()
 
 
-def test_a_burst_is_followed_as_one_and_its_terminal_event_ends_the_wait(sessions, leases_with):
+def test_a_burst_of_events_is_returned_together_and_a_terminal_event_ends_the_wait(sessions, leases_with):
     events = EventStore(sessions, poll_seconds=LONGER, coalesce_seconds=LONG)
     events.create_run("run", "owner", RunStarted(Claim("Hamlet was written in England."), RunOptions()))
     burst: list[Event] = [PhaseEntered("searching"), PhaseEntered("reading"), RunInterrupted("enough")]

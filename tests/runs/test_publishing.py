@@ -39,7 +39,7 @@ def listed(runs: Runs, *arguments) -> list[str]:
     return [each.id for each in runs.publishing.listed(*arguments)]
 
 
-def test_a_published_report_is_listed_and_says_since_when(runs, run_id):
+def test_a_published_report_is_listed_with_its_publication_time(runs, run_id):
     assert listed(runs) == [] and runs.report(run_id).published_at is None
     runs.publishing.publish(run_id)
     (found,) = runs.publishing.listed()
@@ -49,7 +49,7 @@ def test_a_published_report_is_listed_and_says_since_when(runs, run_id):
     assert runs.publishing.listed() == (found,), "once more changes nothing"
 
 
-def test_what_is_taken_back_is_listed_no_more_and_may_come_again(runs, run_id):
+def test_an_unpublished_report_is_not_listed_and_can_be_published_again(runs, run_id):
     runs.publishing.publish(run_id)
     assert runs.publishing.unpublish(run_id) and not runs.publishing.unpublish(run_id)
     assert listed(runs) == []
@@ -57,7 +57,7 @@ def test_what_is_taken_back_is_listed_no_more_and_may_come_again(runs, run_id):
     assert listed(runs) == [run_id]
 
 
-def test_what_the_operator_takes_down_cannot_be_published_again_but_read(runs, run_id):
+def test_a_report_taken_down_by_the_operator_cannot_be_published_until_allowed(runs, run_id):
     runs.publishing.publish(run_id)
     assert runs.publishing.take_down(run_id) and not runs.publishing.take_down(run_id)
     assert listed(runs) == []
@@ -76,7 +76,7 @@ def test_a_report_may_be_taken_down_before_it_is_published(runs, run_id):
 
 
 @pytest.mark.parametrize("columns, reason", [({"imported": True}, "imported"), ({"state": "failed"}, "verdict")])
-def test_only_verdicts_that_were_reached_here_are_published(runs, run_id, sessions, columns, reason):
+def test_only_reports_with_a_verdict_reached_on_this_site_can_be_published(runs, run_id, sessions, columns, reason):
     with sessions.begin() as session:
         session.execute(update(RunRow).values(**columns))
     with pytest.raises(InvalidInput, match=reason):
@@ -84,7 +84,7 @@ def test_only_verdicts_that_were_reached_here_are_published(runs, run_id, sessio
     assert listed(runs) == []
 
 
-def test_a_run_that_failed_or_goes_on_is_not_published(runs_with):
+def test_a_failed_or_running_run_cannot_be_published(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(scripted_container(FAILING))
     failed = runs.start(CLAIM, RunOptions(), "me")
@@ -97,13 +97,13 @@ def test_a_run_that_failed_or_goes_on_is_not_published(runs_with):
     gate.open()
 
 
-def test_what_is_not_there_is_not_published(runs):
+def test_a_missing_run_cannot_be_published(runs):
     with pytest.raises(InvalidInput, match="not there any more"):
         runs.publishing.publish("never")
     assert not any(change("never") for change in (runs.publishing.unpublish, runs.publishing.take_down))
 
 
-def test_a_deleted_report_leaves_the_gallery_and_comes_back_with_its_run(runs, run_id):
+def test_a_deleted_report_leaves_the_gallery_until_it_is_restored(runs, run_id):
     runs.publishing.publish(run_id)
     runs.deletion.delete(run_id)
     assert listed(runs) == []
@@ -113,7 +113,7 @@ def test_a_deleted_report_leaves_the_gallery_and_comes_back_with_its_run(runs, r
     assert listed(runs) == [run_id]
 
 
-def test_the_gallery_shows_the_last_published_first_by_label_and_some_at_a_time(runs, sessions):
+def test_the_gallery_is_sorted_by_publication_time_filtered_by_label_and_paged(runs, sessions):
     with sessions.begin() as session:
         for n in range(6):
             row = {
@@ -141,7 +141,7 @@ def terminal(runs):
     return lambda *words: app.test_cli_runner().invoke(args=["runs", *words])
 
 
-def test_the_operator_sees_what_is_published_and_takes_it_down_from_the_command_line(runs, run_id, terminal):
+def test_the_operator_lists_and_takes_down_published_reports_on_the_command_line(runs, run_id, terminal):
     runs.publishing.publish(run_id)
     line = terminal("published").output
     assert f"{run_id}  SUPPORTED  {CLAIM.text}" in line and line.count("\n") == 1

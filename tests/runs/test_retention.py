@@ -19,14 +19,14 @@ from tests.runs.conftest import ended
 from tests.waiting import LONG, until
 
 TERMINAL = "\x1b[2J\x1b]0;owned\x07\r"
-"""Clears a terminal, names its window, goes back to the begin of the line."""
+"""Control sequences that clear the screen, set the window title and return to the start of the line."""
 
 CLAIM = Claim("The author of Hamlet was born in England.")
 
 
 @pytest.fixture
 def age(sessions):
-    """Let a run have ended so many days ago."""
+    """A function that moves the end of a run `days` into the past."""
 
     def pass_by(run_id: str, days: float) -> None:
         then = datetime.now(UTC) - timedelta(days=days)
@@ -47,7 +47,7 @@ def events(sessions) -> int:
         return session.scalar(select(func.count()).select_from(EventRow))
 
 
-def test_what_ended_long_ago_is_taken_away_with_its_events_and_nothing_else_is(runs_with, age, sessions):
+def test_only_unpublished_runs_that_ended_long_ago_are_purged_with_their_events(runs_with, age, sessions):
     runs = runs_with(scripted_container())
     old, published, young = made(runs), made(runs), made(runs)
     runs.publishing.publish(published)
@@ -57,7 +57,7 @@ def test_what_ended_long_ago_is_taken_away_with_its_events_and_nothing_else_is(r
     assert events(sessions) == sum(runs.report(each).last_seq for each in (published, young))
 
 
-def test_a_run_that_goes_on_is_kept_however_old_it_is(runs_with, age):
+def test_a_running_run_is_kept_however_old_it_is(runs_with, age):
     gate = Gate("answer 1")
     runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -67,7 +67,7 @@ def test_a_run_that_goes_on_is_kept_however_old_it_is(runs_with, age):
     gate.open()
 
 
-def test_the_scheduler_keeps_to_the_days_that_are_set(runs_with, age):
+def test_the_scheduler_purges_by_the_retention_setting(runs_with, age):
     runs = runs_with(scripted_container(), retention_days=30)
     old, young = made(runs), made(runs)
     age(old, 31)
@@ -76,14 +76,14 @@ def test_the_scheduler_keeps_to_the_days_that_are_set(runs_with, age):
     assert runs.report(young)
 
 
-def test_with_no_days_set_everything_is_kept(runs_with, age):
+def test_everything_is_kept_without_a_retention_setting(runs_with, age):
     runs = runs_with(scripted_container())
     run_id = made(runs)
     age(run_id, 10_000)
     assert runs.retention.apply() == () and runs.report(run_id)
 
 
-def test_one_sweep_takes_away_only_so_many(runs_with, sessions):
+def test_one_sweep_purges_at_most_the_limit(runs_with, sessions):
     runs = runs_with(scripted_container(), retention_days=1)
     then = datetime.now(UTC) - timedelta(days=2)
     rows = [
@@ -95,7 +95,7 @@ def test_one_sweep_takes_away_only_so_many(runs_with, sessions):
     assert [len(runs.retention.apply()) for _ in range(3)] == [PURGE_LIMIT, 1, 0]
 
 
-def test_the_operator_sees_how_many_runs_there_are_of_each_kind(runs_with):
+def test_the_overview_counts_runs_by_state_and_label(runs_with):
     runs = runs_with(scripted_container(TWO_HOPS, TWO_HOPS, FAILING))
     assert runs.overview.counts() == {} and runs.overview.waiting() == 0
     gone, _, _ = [made(runs) for _ in range(3)]
@@ -104,7 +104,7 @@ def test_the_operator_sees_how_many_runs_there_are_of_each_kind(runs_with):
     assert [each.label for each in runs.overview.newest(RunFilter(outcome="SUPPORTED"))] == [Label.SUPPORTED]
 
 
-def test_runs_that_wait_are_counted_and_those_under_way_are_not(runs_with):
+def test_the_overview_counts_waiting_runs_but_not_running_ones(runs_with):
     gate = Gate("answer 1")
     runs = runs_with(scripted_container(gate=gate), workers=1)
     for _ in range(3):
@@ -116,7 +116,7 @@ def test_runs_that_wait_are_counted_and_those_under_way_are_not(runs_with):
 
 @pytest.fixture
 def terminal(runs_with):
-    """What a command prints, and the runs it sees."""
+    """A function that invokes a `runs` command; its attribute `runs` holds the Runs of the application."""
     runs = runs_with(scripted_container())
     app = Flask("test")
     app.extensions["hopcheck"] = type("Hopcheck", (), {"runs": runs})
@@ -129,7 +129,7 @@ def terminal(runs_with):
     return run
 
 
-def test_the_terminal_lists_and_shows_everybodys_runs(terminal):
+def test_the_command_line_lists_and_shows_the_runs_of_all_owners(terminal):
     run_id = made(terminal.runs)
     assert terminal("list").output.rstrip().endswith(f"{run_id}  SUPPORTED  {CLAIM.text}")
     assert terminal("list", "--outcome", "REFUTED").output == ""
@@ -140,11 +140,11 @@ def test_the_terminal_lists_and_shows_everybodys_runs(terminal):
 
 
 @pytest.mark.parametrize("command", ["show", "take-down", "allow"])
-def test_an_id_that_begins_with_a_dash_is_an_id(terminal, command):
+def test_an_id_that_begins_with_a_dash_is_not_read_as_an_option(terminal, command):
     assert "There is no such" in terminal(command, "-Y8Llb").output
 
 
-def test_what_people_wrote_does_not_steer_the_operators_terminal(terminal):
+def test_control_characters_in_a_claim_do_not_reach_the_operators_terminal(terminal):
     run_id = made(terminal.runs, Claim(f"A claim {TERMINAL} with more."))
     terminal.runs.publishing.publish(run_id)
     for command in (("list",), ("show", run_id), ("published",)):
@@ -152,7 +152,7 @@ def test_what_people_wrote_does_not_steer_the_operators_terminal(terminal):
         assert "with more." in output and "\x1b" not in output and "\r" not in output
 
 
-def test_the_terminal_asks_before_it_purges(terminal, age):
+def test_the_command_line_asks_before_it_purges(terminal, age):
     run_id = made(terminal.runs)
     age(run_id, 91)
     assert terminal("purge", "--older-than", "90d", answer="n\n").exit_code == 1 and terminal.runs.report(run_id)

@@ -26,7 +26,7 @@ CLAIM = Claim("The author of Hamlet was born in England.")
 
 
 class OneStrategy:
-    """A wiring of one strategy that yields the given events."""
+    """A container whose only strategy yields the given events."""
 
     def __init__(self, *events: Event) -> None:
         self.events = events
@@ -48,19 +48,19 @@ def test_a_crash_ends_the_run_with_a_general_sentence_and_the_details_in_the_log
     assert run_id in record.message and "a secret" in str(record.exc_info[1])
 
 
-def test_a_crash_in_one_run_leaves_the_worker_fit_for_the_next(runs_with):
+def test_a_crash_in_one_run_does_not_affect_the_next(runs_with):
     runs = runs_with(scripted_container(FAILING, TWO_HOPS), workers=1)
     first, second = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
     assert [ended(runs, each).ended for each in (first, second)] == ["failed", "verdict"]
 
 
-def test_a_missing_model_ends_the_run_with_what_mends_it(runs_with):
+def test_a_missing_model_ends_the_run_with_the_command_that_fixes_it(runs_with):
     runs = runs_with(scripted_container(refusal=ModelUnavailable("The judge is missing", fix="make setup")))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.ended, report.problem) == ("failed", "The judge is missing. Fix it with: make setup")
 
 
-def test_a_bug_in_making_the_strategy_ends_the_run_too(runs_with):
+def test_an_error_while_making_the_strategy_ends_the_run(runs_with):
     runs = runs_with(scripted_container(refusal=KeyError("judge")))
     assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).problem == INTERNAL_ERROR
 
@@ -83,7 +83,7 @@ def test_phases_and_costs_are_stored_when_they_are_reported_before_the_steps_res
     assert kinds[3:8] == ["phase_entered", "tokens_used", "question_asked", "phase_entered", "tokens_used"]
 
 
-def test_a_run_that_someone_else_ended_says_nothing_more(runs_with, caplog):
+def test_a_run_that_another_process_ended_stores_no_more_events(runs_with, caplog):
     gate = Gate("answer 2")
     runs, others = runs_with(scripted_container(gate=gate)), runs_with(scripted_container())
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -95,7 +95,7 @@ def test_a_run_that_someone_else_ended_says_nothing_more(runs_with, caplog):
     assert runs.report(run_id).report.ended == "interrupted"
 
 
-def test_when_even_the_database_fails_the_worker_survives_and_the_log_has_it(runs_with, sessions, caplog):
+def test_a_database_failure_is_logged_and_does_not_stop_the_worker(runs_with, sessions, caplog):
     gate = Gate("answer 1")
     runs = runs_with(scripted_container(gate=gate), workers=1)
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -109,7 +109,7 @@ def test_when_even_the_database_fails_the_worker_survives_and_the_log_has_it(run
     assert ended(runs, runs.start(CLAIM, RunOptions(), "me")).ended == "verdict"
 
 
-def test_while_no_lease_can_be_written_the_log_has_one_line_however_often_it_is_tried(sessions, leases_with, caplog):
+def test_repeated_failures_to_write_a_lease_are_logged_once(sessions, leases_with, caplog):
     log = EventStore(sessions)
     log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))
     runner = Runner(sessions, log, leases_with(), scripted_container().strategy_for)
@@ -125,7 +125,7 @@ def test_while_no_lease_can_be_written_the_log_has_one_line_however_often_it_is_
     assert isinstance(log.read("run")[-1].event, VerdictReached)
 
 
-def test_a_run_goes_on_when_the_database_works_again(runs_with, sessions, caplog):
+def test_a_run_continues_when_the_database_works_again(runs_with, sessions, caplog):
     gate = Gate("answer 2")
     container = SteadyContainer(before_step=gate)
     runs = runs_with(container)
@@ -143,7 +143,7 @@ def test_a_run_goes_on_when_the_database_works_again(runs_with, sessions, caplog
     assert (report.verdict, [hop.status for hop in report.hops]) == (TWO_HOPS.verdict, [HopStatus.KEPT] * 2)
 
 
-def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, caplog):
+def test_the_log_has_one_line_per_hop_and_no_user_text(runs_with, caplog):
     caplog.set_level(logging.INFO, logger="app.runs")
     missing = ModelUnavailable("The index is missing", fix="make index")
     quoting = Judgement(False, "The evidence does not mention Hamlet.")
@@ -176,7 +176,7 @@ def test_the_log_has_one_line_a_hop_and_none_of_what_people_wrote(runs_with, cap
         (Limits(day_calls=3), "This site's limit of 3 calls a day was reached."),
     ],
 )
-def test_a_run_that_reaches_a_limit_concludes_with_what_it_has_and_says_so(runs_with, limits, reason):
+def test_a_run_that_reaches_a_limit_concludes_with_its_finished_hops_and_the_reason(runs_with, limits, reason):
     runs = runs_with(scripted_container(), limits=limits)
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     early = replace(TWO_HOPS.verdict, confidence=MAX_EARLY_CONFIDENCE)
@@ -184,14 +184,14 @@ def test_a_run_that_reaches_a_limit_concludes_with_what_it_has_and_says_so(runs_
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT], "the hop it was in is finished"
 
 
-def test_a_run_that_takes_too_long_concludes_with_what_it_has(runs_with):
+def test_a_run_that_takes_too_long_concludes_with_its_finished_hops(runs_with):
     runs = runs_with(scripted_container(delay=0.1), limits=Limits(seconds=0.2))
     report = ended(runs, runs.start(CLAIM, RunOptions(), "me"))
     assert (report.ended, len(report.hops)) == ("verdict", 1)
     assert report.stopped_because == "The limit of 0.2 seconds for one check was reached."
 
 
-def test_a_run_whose_turn_comes_after_the_days_last_call_fails_for_it_has_looked_at_nothing(runs_with):
+def test_a_run_that_begins_after_the_daily_limit_was_reached_fails(runs_with):
     gate = Gate("question 1")
     runs = runs_with(scripted_container(gate=gate), workers=1, limits=Limits(day_calls=3))
     first, second = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
@@ -202,7 +202,7 @@ def test_a_run_whose_turn_comes_after_the_days_last_call_fails_for_it_has_looked
     assert report.problem == ("This site's limit of 3 calls a day was reached. Nothing had been looked at by then.")
 
 
-def test_runs_share_the_call_log_that_they_are_given_unless_they_are_fresh(runs_with, sessions):
+def test_runs_share_the_call_log_unless_they_are_fresh(runs_with, sessions):
     container = SteadyContainer()
     container.steady.costly = True
     runs = runs_with(container, calls=CallLog(sessions, 1))

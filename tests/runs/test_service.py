@@ -25,7 +25,7 @@ def test_a_run_goes_from_claim_to_verdict_by_itself(runs_with):
     assert [hop.answer.text for hop in report.hops] == ["William Shakespeare", "England"]
 
 
-def test_the_report_is_the_fold_of_what_a_follower_saw(runs_with):
+def test_the_report_equals_the_reduction_of_the_followed_events(runs_with):
     runs = runs_with(scripted_container(ONE_SET_ASIDE))
     run_id = runs.start(CLAIM, RunOptions(), "me")
     seen = events_until_end(runs, run_id)
@@ -35,7 +35,7 @@ def test_the_report_is_the_fold_of_what_a_follower_saw(runs_with):
     assert abs(datetime.now(UTC) - stored.created_at) < timedelta(minutes=1)
 
 
-def test_claim_and_options_are_stored_whole_before_anything_else_happens(runs_with):
+def test_claim_and_options_are_stored_completely_in_the_first_event(runs_with):
     options = RunOptions(labels=LabelSet.TWO, max_hops=3, modules=(("reasoner", "scripted"),))
     container = scripted_container()
     runs = runs_with(container)
@@ -51,7 +51,7 @@ def test_run_ids_are_128_random_bits_that_fit_in_a_url(runs_with):
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{22}", run_id) for run_id in ids)
 
 
-def test_a_run_held_midway_shows_what_it_has_and_what_it_is_doing(runs_with):
+def test_the_report_of_a_running_run_has_its_hops_and_phase(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -63,7 +63,7 @@ def test_a_run_held_midway_shows_what_it_has_and_what_it_is_doing(runs_with):
     assert ended(runs, run_id).ended == "verdict"
 
 
-def test_two_runs_at_once_never_mix(runs_with):
+def test_concurrent_runs_do_not_mix(runs_with):
     gate = Gate("question 2")
     runs = runs_with(scripted_container(TWO_HOPS, FAILING, gate=gate))
     first = runs.start(Claim("The first."), RunOptions(), "one")
@@ -76,7 +76,7 @@ def test_two_runs_at_once_never_mix(runs_with):
     assert (ended(runs, second).claim.text, ended(runs, second).ended) == ("The second.", "failed")
 
 
-def test_a_run_beyond_the_workers_waits_for_its_turn_and_says_so(runs_with):
+def test_a_run_without_a_free_worker_waits_and_reports_it(runs_with):
     gate = Gate("question 1")
     runs = runs_with(scripted_container(gate=gate), workers=1)
     first = runs.start(CLAIM, RunOptions(), "me")
@@ -105,7 +105,7 @@ def test_there_is_no_report_of_an_unknown_run(runs_with):
     assert runs_with(scripted_container()).report("unknown") is None
 
 
-def test_leaving_frees_running_and_waiting_runs_for_whoever_serves_next(runs_with):
+def test_stopping_releases_running_and_waiting_runs_to_the_next_process(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(SteadyContainer(before_step=gate), workers=1)
     running, waiting = (runs.start(CLAIM, RunOptions(), "me") for _ in range(2))
@@ -121,7 +121,7 @@ def test_leaving_frees_running_and_waiting_runs_for_whoever_serves_next(runs_wit
         assert ended(next_runs, run_id).verdict == TWO_HOPS.verdict
 
 
-def test_leaving_waits_for_no_call_and_lets_followers_go(runs_with):
+def test_stopping_waits_for_no_call_and_wakes_followers(runs_with):
     gate = Gate("answer 1")
     runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -139,7 +139,7 @@ def test_leaving_waits_for_no_call_and_lets_followers_go(runs_with):
     assert runs.report(run_id).last_seq == last, "what the call said in the end is not stored"
 
 
-def test_an_interrupted_run_ends_at_once_with_what_it_had(runs_with):
+def test_an_interrupted_run_ends_at_once_and_keeps_its_hops(runs_with):
     gate = Gate("answer 2")
     runs = runs_with(scripted_container(gate=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")

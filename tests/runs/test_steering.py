@@ -23,7 +23,7 @@ STOPPED = "Its owner stopped it."
 
 @pytest.fixture
 def held(runs_with):
-    """Start a run that waits before its second answer: the runs, its id and the gate."""
+    """A function that starts a run held before its second answer; it returns the Runs, the id and the gate."""
     gates = []
 
     def start(container=scripted_container) -> tuple[Runs, str, Gate]:
@@ -39,7 +39,7 @@ def held(runs_with):
         gate.open()
 
 
-def test_a_stopped_run_ends_at_once_keeps_its_finished_hops_and_marks_the_one_under_way(held):
+def test_a_stopped_run_ends_at_once_keeps_finished_hops_and_marks_the_open_one(held):
     runs, run_id, _ = held()
     assert runs.interrupt(run_id, STOPPED)
     report = runs.report(run_id).report
@@ -47,7 +47,7 @@ def test_a_stopped_run_ends_at_once_keeps_its_finished_hops_and_marks_the_one_un
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
 
 
-def test_a_call_that_comes_back_to_a_stopped_run_adds_nothing(held):
+def test_a_call_that_returns_after_the_stop_adds_nothing(held):
     runs, run_id, gate = held()
     runs.interrupt(run_id, STOPPED)
     before = runs.report(run_id)
@@ -56,7 +56,7 @@ def test_a_call_that_comes_back_to_a_stopped_run_adds_nothing(held):
     assert runs.report(run_id) == before
 
 
-def test_of_many_who_stop_a_run_at_once_one_has_the_last_word(held):
+def test_exactly_one_of_simultaneous_stops_takes_effect(held):
     runs, run_id, _ = held()
     with ThreadPoolExecutor(8) as pool:
         heard = list(pool.map(lambda n: runs.interrupt(run_id, f"word {n}"), range(8)))
@@ -64,14 +64,14 @@ def test_of_many_who_stop_a_run_at_once_one_has_the_last_word(held):
     assert runs.report(run_id).report.problem == f"word {heard.index(True)}"
 
 
-def test_a_run_that_is_about_to_be_stopped_is_free_for_nobody(held, leases_with):
+def test_a_run_whose_lease_was_stolen_cannot_be_acquired(held, leases_with):
     _, run_id, _ = held()
     others = leases_with()
     assert others.steal(run_id)
     assert (others.free_runs(), leases_with().acquire(run_id)) == ((), None)
 
 
-def test_a_waiting_run_is_stopped_before_it_began(held):
+def test_a_waiting_run_can_be_stopped_before_it_begins(held):
     runs, _, gate = held()
     waiting = [runs.start(CLAIM, RunOptions(), "me") for _ in range(2)]
     assert all(runs.interrupt(each, STOPPED) for each in waiting)
@@ -79,7 +79,7 @@ def test_a_waiting_run_is_stopped_before_it_began(held):
     assert [ended(runs, each).problem for each in waiting] == [STOPPED] * 2
 
 
-def test_told_to_conclude_a_run_finishes_no_hop_and_gives_the_verdict_that_the_kept_ones_allow(held):
+def test_the_finish_command_interrupts_the_open_hop_and_concludes_from_the_kept_ones(held):
     runs, run_id, gate = held()
     assert runs.conclude(run_id) and runs.conclude(run_id), "asking twice changes nothing"
     assert runs.report(run_id).command is RunCommand.FINISH_NOW
@@ -90,14 +90,14 @@ def test_told_to_conclude_a_run_finishes_no_hop_and_gives_the_verdict_that_the_k
     assert (report.verdict, report.stopped_because) == (early, ASKED_BY_OWNER)
 
 
-def test_the_wish_reaches_a_run_that_another_process_carries_out(held, runs_with):
+def test_the_finish_command_reaches_a_run_in_another_process(held, runs_with):
     runs, run_id, gate = held()
     assert runs_with(scripted_container()).conclude(run_id)
     gate.open()
     assert ended(runs, run_id).stopped_because == ASKED_BY_OWNER
 
 
-def test_the_wish_reaches_who_takes_the_run_up_after_a_cut_off(held, runs_with, sessions):
+def test_the_finish_command_reaches_the_process_that_resumes_the_run(held, runs_with, sessions):
     runs, run_id, _ = held(SteadyContainer)
     runs.conclude(run_id)
     lapse(sessions, run_id)
@@ -109,7 +109,7 @@ def test_the_wish_reaches_who_takes_the_run_up_after_a_cut_off(held, runs_with, 
     assert container.steady.calls == ["conclusion 1"], "no further hop is asked"
 
 
-def test_a_run_that_has_ended_or_never_was_takes_no_wish(runs_with):
+def test_an_ended_or_unknown_run_accepts_no_command(runs_with):
     runs = runs_with(scripted_container())
     run_id = runs.start(CLAIM, RunOptions(), "me")
     before = ended(runs, run_id)

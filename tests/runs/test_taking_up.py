@@ -55,7 +55,7 @@ time.sleep(600)
 
 @pytest.fixture
 def other(database_url):
-    """A process in the middle of one run, with a second one waiting; and the two runs' ids."""
+    """A process in the middle of one run while a second one waits, and the ids of the two runs."""
     process = subprocess.Popen([sys.executable, "-c", OTHER, database_url], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     yield process, process.stdout.readline().split()
     process.kill()
@@ -63,7 +63,7 @@ def other(database_url):
     process.stdout.close()
 
 
-def test_runs_of_a_killed_process_are_taken_up_and_nothing_is_asked_twice(runs_with, other, sessions):
+def test_runs_of_a_killed_process_are_resumed_without_repeating_a_call(runs_with, other, sessions):
     process, (running, waiting) = other
     process.send_signal(signal.SIGKILL)
     process.wait(LONG)
@@ -81,7 +81,7 @@ def test_runs_of_a_killed_process_are_taken_up_and_nothing_is_asked_twice(runs_w
     assert (report.verdict, report.usage.cached) == (TWO_HOPS.verdict, 0)
 
 
-def test_runs_of_a_living_process_are_left_alone(runs_with, other):
+def test_running_runs_of_a_live_process_are_not_taken_over(runs_with, other):
     _, (running, waiting) = other
     container = SteadyContainer()
     runs = runs_with(container)
@@ -93,7 +93,7 @@ def test_runs_of_a_living_process_are_left_alone(runs_with, other):
     assert runs.place(running) is None
 
 
-def test_a_server_takes_up_by_itself_what_it_finds(runs_with, sessions, leases_with):
+def test_a_server_resumes_free_runs_by_itself(runs_with, sessions, leases_with):
     log = EventStore(sessions)
     for run_id in ("waiting", "cut off"):
         log.create_run(run_id, "me", RunStarted(CLAIM, RunOptions()))
@@ -107,7 +107,7 @@ def test_a_server_takes_up_by_itself_what_it_finds(runs_with, sessions, leases_w
 
 
 class NoJobs:
-    """Jobs that are only written down."""
+    """A job runner that only records the submitted runs."""
 
     def __init__(self, resubmit_after: float = RESUBMIT_SECONDS) -> None:
         self.submitted = []
@@ -123,7 +123,7 @@ class NoJobs:
         pass
 
 
-def test_the_scheduler_submits_a_new_run_only_after_the_time_that_its_jobs_name(sessions, leases_with):
+def test_the_scheduler_submits_a_new_run_only_after_the_resubmit_time(sessions, leases_with):
     EventStore(sessions).create_run("run", "me", RunStarted(CLAIM, RunOptions()))
     for jobs, submitted in ((NoJobs(), []), (NoJobs(resubmit_after=0), ["run"])):
         Scheduler(leases_with(), jobs).tick()
@@ -138,7 +138,7 @@ def test_the_scheduler_submits_a_run_that_lost_its_holder_at_once(sessions, leas
     assert jobs.submitted == ["run"]
 
 
-def test_the_scheduler_goes_on_after_the_database_failed_for_a_while(sessions, leases_with, caplog):
+def test_the_scheduler_continues_after_a_database_outage(sessions, leases_with, caplog):
     log, jobs = EventStore(sessions), NoJobs(resubmit_after=0)
     log.create_run("run", "me", RunStarted(CLAIM, RunOptions()))
     with sessions.begin() as session:
@@ -155,7 +155,7 @@ def test_the_scheduler_goes_on_after_the_database_failed_for_a_while(sessions, l
 
 @pytest.fixture
 def cut_off(runs_with, sessions):
-    """Make a run in the middle of its second hop, whose holders were lost so many times."""
+    """A function that makes a run in the middle of its second hop whose lease was lost `times` times."""
     gate = Gate("answer 2")
 
     def make(times: int = 1) -> str:
@@ -170,7 +170,7 @@ def cut_off(runs_with, sessions):
     gate.open()
 
 
-def test_a_run_that_brings_every_process_down_is_given_up_with_what_it_has(runs_with, cut_off):
+def test_a_run_that_was_cut_off_too_often_ends_as_interrupted_with_its_hops(runs_with, cut_off):
     run_id = cut_off(times=MAX_LOST_LEASES)
     runs = runs_with(SteadyContainer())
     runs.wake(run_id)
@@ -179,7 +179,7 @@ def test_a_run_that_brings_every_process_down_is_given_up_with_what_it_has(runs_
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
 
 
-def test_a_run_whose_options_are_no_longer_offered_ends_as_interrupted_and_says_why(runs_with, cut_off):
+def test_a_run_whose_options_are_no_longer_offered_ends_as_interrupted_with_the_reason(runs_with, cut_off):
     run_id = cut_off()
     runs = runs_with(SteadyContainer(refusal=InvalidInput("There is no answerer 'web-search'.")))
     runs.wake(run_id)
@@ -208,7 +208,7 @@ def test_a_run_of_a_newer_version_is_left_to_a_process_that_can_read_it(runs_wit
     assert ended(runs, run_id).verdict == TWO_HOPS.verdict
 
 
-def test_a_call_that_comes_back_after_the_lease_was_let_go_of_is_paid_for_and_remembered(runs_with, sessions):
+def test_a_call_that_returns_after_the_lease_was_released_is_counted_and_stored(runs_with, sessions):
     gate = Gate("answer 1")
     runs = runs_with(SteadyContainer(before_step=gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")
@@ -229,7 +229,7 @@ outcomes = st.sampled_from(["kept", "set aside", "answerless", "failed"])
 
 @pytest.fixture(scope="module")
 def one_database(tmp_path_factory):
-    """Sessions on a database that all examples share: each has a run of its own."""
+    """Sessions on a database that all examples share; each example has its own runs."""
     engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('runs') / 'hopcheck.sqlite3'}")
     db.metadata.create_all(engine)
     yield sessionmaker(engine)
@@ -237,11 +237,11 @@ def one_database(tmp_path_factory):
 
 
 class CutOff(BaseException):
-    """The process dies here."""
+    """Raised where the simulated process dies."""
 
 
 class MortalLog(EventStore):
-    """A log whose process dies at the n-th event: before it is stored, or right after."""
+    """An event store whose process dies at the n-th event, before or right after storing it."""
 
     def __init__(self, sessions, dies_at: int, stored: bool) -> None:
         super().__init__(sessions)
@@ -260,23 +260,23 @@ class MortalLog(EventStore):
 def carried_out(
     sessions, run_id: str, steady: Steady, deaths: list[tuple[int, bool, bool]], inherited: Sequence[Event] = ()
 ) -> Report:
-    """The report of a run whose processes die like that, one after the other, and whose last one lives.
+    """Return the report of a run whose processes die one after the other, until the last one finishes it.
 
-    A death is (at which of its events, whether that is still stored, whether the lease was let go of before).
+    A death is (number of the event, whether that event is stored, whether the lease was released before).
     """
     EventStore(sessions).create_run(run_id, "me", RunStarted(CLAIM, RunOptions()), inherited=inherited)
-    for dies_at, stored, let_go in [*deaths, (-1, True, False)]:
+    for dies_at, stored, released in [*deaths, (-1, True, False)]:
         leases = Leases(sessions)
         try:
             Runner(sessions, MortalLog(sessions, dies_at, stored), leases, steady.strategy_for).carry_out(run_id)
         except CutOff:
-            if not let_go:
+            if not released:
                 lapse(sessions, run_id)
-            with sessions.begin() as session:  # a run may be cut off more often here than it would be taken up
+            with sessions.begin() as session:  # allow more deaths than MAX_LOST_LEASES
                 session.execute(
                     update(RunRow)
                     .where(RunRow.id == run_id)
-                    .values(cut_offs=0, leased_until=None, epoch=RunRow.epoch + let_go)
+                    .values(cut_offs=0, leased_until=None, epoch=RunRow.epoch + released)
                 )
         finally:
             leases.shutdown()
@@ -287,7 +287,7 @@ def carried_out(
 
 
 def timeless(report: Report) -> Report:
-    """The report without what a cut-off may change: how long it took, what it cost, and that it was cut off."""
+    """Return the report without the fields that a cut-off may change: times, costs and the number of resumes."""
     nothing = Usage()
     return replace(report, times=(), since=0.0, seconds=0.0, costs=(), unclaimed=nothing, usage=nothing, resumed=0)
 
@@ -302,9 +302,7 @@ numbers = iter(range(1_000_000))
     st.sampled_from([SUPPORTED, FAILED]),
     st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.booleans()), max_size=4),
 )
-def test_however_often_a_run_is_cut_off_its_report_is_that_of_an_undisturbed_one(
-    one_database, names, enough, verdict, deaths
-):
+def test_a_cut_off_run_has_the_report_of_an_undisturbed_one(one_database, names, enough, verdict, deaths):
     script = scripted(names, enough, verdict)
     undisturbed, disturbed = Steady(script), Steady(script)
     expected = carried_out(one_database, str(next(numbers)), undisturbed, [])
@@ -322,7 +320,7 @@ def test_however_often_a_run_is_cut_off_its_report_is_that_of_an_undisturbed_one
     st.data(),
     st.lists(st.tuples(st.integers(1, 25), st.booleans(), st.booleans()), max_size=3),
 )
-def test_a_branch_that_is_cut_off_is_taken_up_like_any_other(one_database, names, enough, data, deaths):
+def test_a_cut_off_branch_has_the_report_of_an_undisturbed_one(one_database, names, enough, data, deaths):
     script, parent = scripted(names, enough, SUPPORTED), str(next(numbers))
     report = carried_out(one_database, parent, Steady(script), [])
     hop = data.draw(st.sampled_from(report.hops))
@@ -339,7 +337,7 @@ def test_a_branch_that_is_cut_off_is_taken_up_like_any_other(one_database, names
     assert again.isdisjoint(undisturbed.calls) if question is None else f"answer {hop.number}" in undisturbed.calls
 
 
-def test_a_script_with_a_set_aside_hop_goes_on_behind_it(runs_with, sessions):
+def test_a_resumed_run_continues_after_a_set_aside_hop(runs_with, sessions):
     gate = Gate("answer 2")
     runs = runs_with(SteadyContainer(ONE_SET_ASIDE, gate))
     run_id = runs.start(CLAIM, RunOptions(), "me")

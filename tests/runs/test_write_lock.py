@@ -12,11 +12,11 @@ from tests.waiting import LONG
 
 
 def test_threads_that_write_at_once_never_find_the_database_locked(tmp_path):
-    """Their connections would not wait a moment for it."""
+    """The busy timeout of their connections is zero."""
     engine = create_engine(f"sqlite:///{tmp_path}/turns.sqlite3")
 
     @event.listens_for(engine, "connect")
-    def _impatient(connection, record) -> None:
+    def _disable_busy_timeout(connection, record) -> None:
         connection.execute("PRAGMA busy_timeout = 0")
 
     with write_transaction(engine) as connection:
@@ -42,7 +42,7 @@ def test_threads_that_write_at_once_never_find_the_database_locked(tmp_path):
     engine.dispose()
 
 
-def test_what_raises_is_taken_back_and_ends_its_turn(sessions):
+def test_a_transaction_that_raises_releases_the_lock(sessions):
     engine = sessions.kw["bind"]
     try:
         with write_transaction(engine) as connection:
@@ -56,7 +56,7 @@ def test_what_raises_is_taken_back_and_ends_its_turn(sessions):
         assert time.monotonic() - began < WRITE_LOCK_SECONDS / 2
 
 
-def test_a_turn_in_one_database_keeps_nobody_from_another(sessions, tmp_path):
+def test_the_lock_of_one_database_does_not_block_another(sessions, tmp_path):
     other = create_engine(f"sqlite:///{tmp_path}/other.sqlite3")
     began = time.monotonic()
     with write_lock(sessions.kw["bind"]), write_lock(other):
@@ -64,7 +64,7 @@ def test_a_turn_in_one_database_keeps_nobody_from_another(sessions, tmp_path):
     other.dispose()
 
 
-def test_on_postgresql_nobody_takes_turns(postgresql):
+def test_there_is_no_lock_on_postgresql(postgresql):
     engine = create_engine(postgresql.fresh())
     began = time.monotonic()
     with write_lock(engine), write_lock(engine):

@@ -1,7 +1,7 @@
-"""Modules whose calls come back round by round: those of one round only once all of them are under way.
+"""Modules whose calls return round by round: those of one round only once all of them have started.
 
-So as many rounds as there are, so long is the longest chain of calls that wait for each other, whatever the machine
-does meanwhile; and where two calls of a round are not made side by side, the run stands still and the test fails.
+The number of rounds is thus the length of the longest chain of dependent calls, whatever the machine's speed; if two
+calls of a round are not made in parallel, the run blocks and the test fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.waiting import LONG
 
 
 class Lockstep:
-    """Holds each call until its round is complete. What is in no round comes back at once, and is kept in `others`."""
+    """Holds each call until its round is complete. A call in no round returns at once and is recorded in `others`."""
 
     def __init__(self, rounds: Sequence[set[str]]) -> None:
         self._rounds = list(rounds)
@@ -48,10 +48,10 @@ class Lockstep:
 
 @dataclass
 class Modules:
-    """The five modules: hop N becomes what `outcomes` says ("kept", "set aside", "answerless"), `enough` ends them.
+    """The five modules: hop N ends as `outcomes` says ("kept", "set aside", "answerless"), `enough` ends them.
 
-    An answer takes the model calls that `answering` names; `before` is told of each call and holds it. A question's
-    text tells how many pairs were known when it was asked, and what was asked in vain.
+    An answer makes the model calls named in `answering`; `before` is called with each call's name and may block it. A
+    question's text contains the number of known pairs and the questions that were set aside.
     """
 
     outcomes: Sequence[str]

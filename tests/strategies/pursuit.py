@@ -1,6 +1,6 @@
-"""Scripted modules of evidence pursuit that know no turn: what they say follows from what they are asked.
+"""Stateless scripted modules of evidence pursuit: their replies depend only on their arguments.
 
-So a run that is taken up again meets the same modules. An exception in a script stands for a call that raises it.
+A resumed run thus gets the same replies. An exception in a script is raised by its call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LATE = Verdict(Label.SUPPORTED, SUPPORTED.rationale, confidence=0.7)
 
 @dataclass
 class Script:
-    """The four modules. Step N (from 0) is what is said once N questions were asked: a question's text, True, False or
+    """The four modules. Step N (from 0) is returned once N questions were asked: a question's text, True, False or
     None; past the last there is none. `answers` and `wordings` are looked up by the question's text; a question that
     is not there is answered by "answer to ..." and has the wordings "Q, 1?" to "Q, 4?".
     """
@@ -38,7 +38,7 @@ class Script:
         return EvidencePursuit(self, self, self, self, variant, speculative)
 
     def named(self, name: str) -> list[tuple]:
-        """The calls of one module, without the name."""
+        """Return the calls of one module, without the module's name."""
         return [call[1:] for call in self.calls if call[0] == name]
 
     def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
@@ -69,7 +69,7 @@ class Script:
 
 
 def played(outcome: Any) -> Any:
-    """The outcome, raised when it is an exception."""
+    """Return the outcome, or raise it when it is an exception."""
     if isinstance(outcome, Exception):
         raise outcome
     return outcome

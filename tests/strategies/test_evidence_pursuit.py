@@ -1,4 +1,4 @@
-"""Papelo's Algorithm 1, sentence by sentence: what is asked, what makes up the pairs, whose verdict it is."""
+"""Papelo's Algorithm 1 step by step: which questions are asked, how pairs are filled up, who gives the verdict."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def numbered(*numbers: int) -> list[str]:
     return [f"Question {number}?" for number in numbers]
 
 
-def test_a_whole_run_says_what_happens_in_the_order_it_happens():
+def test_a_whole_run_emits_its_events_in_order():
     kept = "The question has an answer."
     assert run(Script(), BARE) == [
         QuestionAsked(1, Question("First?")),
@@ -77,7 +77,7 @@ def test_a_whole_run_says_what_happens_in_the_order_it_happens():
     ]
 
 
-def test_nothing_is_computed_before_it_is_asked_for():
+def test_nothing_is_computed_before_the_next_event_is_requested():
     script = Script()
     events = script.strategy().run(CLAIM, OPTIONS)
     assert script.calls == []
@@ -85,8 +85,8 @@ def test_nothing_is_computed_before_it_is_asked_for():
     assert script.named("answer") == []
 
 
-class TestThePursuersOwnQuestions:
-    def test_the_first_is_one_of_one_and_the_next_follow_from_the_answers(self):
+class TestQuestioning:
+    def test_one_first_question_is_requested_and_later_ones_depend_on_answers(self):
         script = Script()
         run(script, BARE)
         assert script.named("first") == [(CLAIM, 1)]
@@ -96,36 +96,36 @@ class TestThePursuersOwnQuestions:
         ]
 
     @pytest.mark.parametrize("holds", [True, False])
-    def test_a_decided_step_ends_them_and_is_shown_with_what_it_says(self, holds):
+    def test_a_decision_ends_the_questions_and_is_reported(self, holds):
         events = run(Script(("First?", holds)), BARE)
         assert asked(events) == ["First?"]
         assert SufficiencyJudged(Judgement(True, DECIDED[holds])) in events
         assert reason_to_end(events) == DECIDED[holds]
 
-    def test_they_end_when_there_are_enough_pairs_and_no_step_is_asked_for_in_vain(self):
+    def test_questions_end_at_enough_pairs_without_another_step(self):
         script = Script(numbered(*range(9)))
         events = run(script, Variant(pairs=3), replace(OPTIONS, max_hops=10))
         assert asked(events) == numbered(0, 1, 2)
         assert len(script.named("step")) == 2
         assert reason_to_end(events) == "The wanted number of answers is there: 3."
 
-    def test_they_end_at_the_limit_of_hops(self):
+    def test_questions_end_at_the_hop_limit(self):
         script = Script(numbered(*range(9)), answers={"Question 1?": None})
         events = run(script, options=replace(OPTIONS, max_hops=3))
         assert asked(events) == numbered(0, 1, 2)
         assert reason_to_end(events) == "The limit of 3 hops was reached."
 
-    def test_a_question_that_was_asked_ends_them_however_it_is_spaced_and_cased(self):
+    def test_a_repeated_question_ends_them_whatever_its_spacing_and_case(self):
         events = run(Script(("First?", " first? ", "Second?")), BARE)
         assert asked(events) == ["First?"]
         assert SufficiencyJudged(Judgement(False, REPEATED)) in events
 
-    def test_with_nothing_left_to_ask_they_end_undecided(self):
+    def test_questions_end_undecided_when_none_is_left(self):
         events = run(Script(("First?", None)), BARE)
         assert SufficiencyJudged(Judgement(False, "There was nothing left to ask.")) in events
         assert events[-1] == VerdictReached(LATE)
 
-    def test_an_unanswered_question_is_set_aside_and_told_to_the_next_step(self):
+    def test_an_unanswered_question_is_set_aside_and_passed_to_the_next_step(self):
         script = Script(("First?", "Second?", True), answers={"First?": None})
         events = run(script, BARE)
         assert HopSetAside(1, "No answer was found.") in events
@@ -133,24 +133,24 @@ class TestThePursuersOwnQuestions:
         assert (context, [hop.question.text for hop in set_aside]) == ((), ["First?"])
 
     @pytest.mark.parametrize("text", [None, "", " \n"])
-    def test_an_answer_without_words_is_none(self, text):
+    def test_a_blank_answer_is_no_answer(self, text):
         events = run(Script(("First?",), answers={"First?": text}), BARE)
         assert report_of(events).context == ()
 
-    def test_two_of_them_in_a_row_without_an_answer_end_them(self):
+    def test_two_unanswered_questions_in_a_row_end_them(self):
         script = Script(numbered(*range(9)), answers={"Question 1?": None, "Question 2?": FAILED})
         events = run(script, BARE)
         assert asked(events) == numbered(0, 1, 2)
         assert reason_to_end(events) == "2 hops in a row brought nothing."
 
     def test_a_decision_without_any_answer_does_not_count(self):
-        """A language model that "knows" the claim decides nothing here."""
+        """A language model that "knows" the claim must not decide."""
         script = Script(("First?", True), answers={"First?": None})
         events = run(script, replace(BARE, late_verdict=False))
         assert SufficiencyJudged(Judgement(False, UNFOUNDED)) in events
         assert events[-1].verdict.label is Label.NOT_ENOUGH_EVIDENCE
 
-    def test_a_claim_that_nothing_can_be_asked_about_is_said_to_be_so(self):
+    def test_a_claim_without_any_question_is_reported(self):
         events = run(Script((None,)))
         assert [event.kind for event in events] == ["questioning_ended", "verdict_reached"]
         assert events[-1].verdict.missing == "No question about this claim could be asked."
@@ -159,29 +159,29 @@ class TestThePursuersOwnQuestions:
 class TestQuestionsMadeAtOnce:
     VARIANT = Variant(all_at_once=True)
 
-    def test_they_are_asked_in_order_without_a_step_in_between(self):
+    def test_questions_of_a_list_are_asked_in_order_without_steps_between(self):
         script = Script(opening=numbered(1, 2, 3, 4, 5))
         events = run(script, self.VARIANT)
         assert asked(events) == numbered(1, 2, 3, 4, 5)
         assert (script.named("first"), script.named("step")) == ([(CLAIM, 5)], [])
 
-    def test_there_are_five_of_them_at_most(self):
+    def test_at_most_five_questions_are_made_at_once(self):
         events = run(Script(opening=numbered(*range(9))), self.VARIANT, replace(OPTIONS, max_hops=10))
         assert asked(events) == numbered(0, 1, 2, 3, 4)
 
-    def test_fewer_are_topped_up_by_other_wordings(self):
+    def test_missing_questions_are_filled_up_by_other_wordings(self):
         events = run(Script(opening=numbered(1, 2)), self.VARIANT)
         assert asked(events) == [*numbered(1, 2), "Question 1, 1?", "Question 2, 1?", "Question 1, 2?"]
 
-    def test_the_same_one_twice_is_asked_once(self):
+    def test_a_duplicate_question_is_asked_once(self):
         script = Script(opening=["First?", "first?", "Second?"])
         assert asked(run(script, replace(self.VARIANT, padding="none"))) == ["First?", "Second?"]
 
-    def test_none_depends_on_another_so_two_unanswered_ones_end_nothing(self):
+    def test_two_unanswered_questions_of_a_list_do_not_end_it(self):
         script = Script(opening=numbered(1, 2, 3), answers={"Question 1?": None, "Question 2?": FAILED})
         assert asked(run(script, replace(self.VARIANT, padding="none"))) == numbered(1, 2, 3)
 
-    def test_a_list_that_cannot_be_had_is_tried_twice_and_fails_the_run(self):
+    def test_a_failing_question_list_is_tried_twice_and_fails_the_run(self):
         events = run(Script(opening=FAILED), self.VARIANT)
         assert [event for event in events if isinstance(event, HopFailed)] == [
             HopFailed(number, "questioner", str(FAILED)) for number in (1, 2)
@@ -190,49 +190,49 @@ class TestQuestionsMadeAtOnce:
 
 
 class TestOtherWordings:
-    def test_four_at_once_are_asked_for_and_one_at_a_time_is_used_in_turn(self):
+    def test_four_wordings_are_requested_at_once_and_used_one_per_question_in_turn(self):
         script = Script()
         events = run(script)
         assert asked(events) == ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
         assert script.named("paraphrase") == [("First?", MAX_PARAPHRASES), ("Second?", MAX_PARAPHRASES)]
         assert MAX_PARAPHRASES == 4
 
-    def test_each_gets_a_fresh_answer(self):
+    def test_each_wording_gets_its_own_answer(self):
         script = Script(answers={"First, 1?": "another answer"})
         report = report_of(run(script))
         assert report.hops[2].answer.text == "another answer"
         assert report.hops[2].reason == "The question of hop 1, in other words."
 
-    def test_they_stop_when_there_are_enough_pairs(self):
+    def test_wordings_stop_at_enough_pairs(self):
         events = run(Script(), Variant(pairs=3), replace(OPTIONS, max_hops=10))
         assert len(report_of(events).context) == 3
 
-    def test_those_without_an_answer_are_made_up_for_within_the_limit_of_hops(self):
+    def test_unanswered_wordings_are_replaced_within_the_hop_limit(self):
         script = Script(answers={"First, 1?": None, "Second, 1?": None})
         roomy = report_of(run(script, options=replace(OPTIONS, max_hops=10)))
         assert (len(roomy.context), len(roomy.hops)) == (5, 7)
         tight = report_of(run(script))
         assert (len(tight.context), len(tight.hops)) == (3, 5)
 
-    def test_unanswered_questions_get_other_wordings_too_for_those_may_find_something(self):
+    def test_unanswered_questions_get_other_wordings_too(self):
         script = Script(("First?", None), answers={"First?": None})
         events = run(script)
         assert asked(events)[1:] == ["First, 1?", "First, 2?", "First, 3?", "First, 4?"]
         assert events[-1] == VerdictReached(LATE)
 
-    def test_one_that_was_asked_already_is_passed_over(self):
+    def test_a_wording_that_was_already_asked_is_skipped(self):
         script = Script(("First?", True), wordings={"First?": ["FIRST?", "", "Other?", "Other?"]})
         assert asked(run(script)) == ["First?", "Other?"]
 
-    def test_a_question_without_wordings_gives_its_turn_to_the_next(self):
+    def test_a_question_without_wordings_is_skipped(self):
         script = Script(wordings={"First?": []})
         assert asked(run(script))[2:] == ["Second, 1?", "Second, 2?", "Second, 3?"]
 
-    def test_when_they_run_out_the_run_ends(self):
+    def test_the_run_ends_when_the_wordings_run_out(self):
         script = Script(wordings={"First?": ["A?"], "Second?": []})
         assert asked(run(script, options=replace(OPTIONS, max_hops=10))) == ["First?", "Second?", "A?"]
 
-    def test_a_call_for_them_that_fails_is_a_failed_hop_and_two_in_a_row_end_them(self):
+    def test_a_failed_wording_call_is_a_failed_hop_and_two_in_a_row_end_them(self):
         script = Script(wordings={"First?": FAILED, "Second?": FAILED})
         events = run(script, options=replace(OPTIONS, max_hops=10))
         assert [event for event in events if isinstance(event, HopFailed)] == [
@@ -240,12 +240,12 @@ class TestOtherWordings:
         ]
         assert events[-1] == VerdictReached(LATE)
 
-    def test_failed_hops_have_none(self):
+    def test_failed_hops_get_no_other_wordings(self):
         script = Script(("First?", "Second?", True), answers={"Second?": FAILED})
         run(script)
         assert script.named("paraphrase") == [("First?", 4)]
 
-    def test_of_the_variants_without_them_none_is_asked_for(self):
+    def test_variants_without_other_wordings_request_none(self):
         script = Script()
         run(script, BARE)
         run(script, Variant(padding="repeat"))
@@ -253,7 +253,7 @@ class TestOtherWordings:
 
 
 class TestRepeatedPairs:
-    def test_repeat_makes_up_the_pairs_with_the_same_answers_and_asks_nothing(self):
+    def test_repeat_fills_up_pairs_with_existing_answers_and_asks_nothing(self):
         script = Script()
         report = report_of(run(script, Variant(padding="repeat")))
         assert [hop.question.text for hop in report.context] == ["First?", "Second?", "First?", "Second?", "First?"]
@@ -261,16 +261,16 @@ class TestRepeatedPairs:
         assert report.hops[2].reason == "The pair of hop 1 once more."
         assert len(script.named("answer")) == 2
 
-    def test_of_repeated_pairs_the_reasoner_sees_all(self):
+    def test_the_reasoner_sees_all_repeated_pairs(self):
         script = Script()
         run(script, Variant(padding="repeat"))
         assert [hop.number for hop in script.named("conclude")[0][1]] == [1, 2, 3, 4, 5]
 
-    def test_they_are_not_asked_so_they_count_against_no_limit(self):
+    def test_repeated_pairs_do_not_count_against_the_hop_limit(self):
         report = report_of(run(Script(), Variant(padding="repeat"), replace(OPTIONS, max_hops=1)))
         assert [hop.question.text for hop in report.hops] == ["First?"] * 5
 
-    def test_inflate_to_ten_repeats_pairs_after_other_wordings_and_leaves_the_verdict_alone(self):
+    def test_inflate_to_ten_repeats_pairs_after_other_wordings_without_changing_the_verdict(self):
         script = Script()
         report = report_of(run(script, Variant(inflate_to=10)))
         texts = [hop.question.text for hop in report.context]
@@ -279,7 +279,7 @@ class TestRepeatedPairs:
         assert [hop.number for hop in script.named("conclude")[0][1]] == [1, 2, 3, 4, 5]
 
     @pytest.mark.parametrize("variant", [Variant(padding="repeat"), Variant(padding="none", inflate_to=10)])
-    def test_without_a_pair_there_is_nothing_to_repeat(self, variant):
+    def test_without_a_pair_nothing_is_repeated(self, variant):
         events = run(Script(("First?",), answers={"First?": None}), variant)
         assert asked(events) == ["First?"]
         assert events[-1].verdict.label is Label.NOT_ENOUGH_EVIDENCE
@@ -287,7 +287,7 @@ class TestRepeatedPairs:
 
 class TestTheVerdict:
     @pytest.mark.parametrize("labels", LabelSet)
-    def test_the_late_verdict_is_over_all_pairs_whatever_the_step_decided(self, labels):
+    def test_the_late_verdict_uses_all_pairs_whatever_the_step_decided(self, labels):
         script = Script(("First?", False))
         events = run(script, options=replace(OPTIONS, labels=labels))
         ((claim, context, choice),) = script.named("conclude")
@@ -295,7 +295,7 @@ class TestTheVerdict:
         assert events[-1] == VerdictReached(LATE)
 
     @pytest.mark.parametrize("holds, label", [(True, Label.SUPPORTED), (False, Label.REFUTED)])
-    def test_without_a_late_verdict_the_decision_is_the_verdict_and_rests_on_the_pairs_before_it(self, holds, label):
+    def test_without_a_late_verdict_the_decision_is_the_verdict_citing_earlier_pairs(self, holds, label):
         script = Script(("First?", "Second?", holds))
         events = run(script, EARLY)
         verdict = events[-1].verdict
@@ -308,26 +308,26 @@ class TestTheVerdict:
         assert script.named("conclude") == []
         assert len(report_of(events).context) == 5, "the pairs are made up all the same"
 
-    def test_without_a_late_verdict_the_reasoner_is_still_asked_when_the_loop_ended_undecided(self):
+    def test_without_a_late_verdict_the_reasoner_is_called_when_the_loop_ended_undecided(self):
         script = Script(("First?", None))
         assert run(script, EARLY)[-1] == VerdictReached(LATE)
         assert len(script.named("conclude")) == 1
 
-    def test_without_a_late_verdict_one_more_step_is_asked_for_after_the_last_pair(self):
+    def test_without_a_late_verdict_one_more_step_follows_the_last_pair(self):
         decided = run(Script((*numbered(1, 2, 3, 4, 5), False)), EARLY)
         assert decided[-1].verdict.label is Label.REFUTED
         undecided = run(Script(numbered(1, 2, 3, 4, 5, 6)), EARLY)
         assert asked(undecided) == numbered(1, 2, 3, 4, 5)
         assert undecided[-1] == VerdictReached(LATE)
 
-    def test_a_last_step_that_fails_is_shown_and_the_reasoner_decides(self):
+    def test_a_failed_last_step_is_reported_and_the_reasoner_decides(self):
         events = run(Script((*numbered(1, 2, 3, 4, 5), FAILED)), EARLY)
         assert StepFailed("questioner", str(FAILED)) in events
         assert events[-1] == VerdictReached(LATE)
 
     @pytest.mark.parametrize("labels", LabelSet)
     @pytest.mark.parametrize("variant", [Variant(), BARE, EARLY, Variant(padding="repeat"), Variant(inflate_to=10)])
-    def test_without_any_answer_it_is_not_enough_evidence_in_every_label_set_and_the_run_ends(self, labels, variant):
+    def test_without_any_answer_the_verdict_is_not_enough_evidence_in_every_label_set(self, labels, variant):
         class Nothing(dict):
             def get(self, text, otherwise=None):
                 return None
@@ -339,8 +339,8 @@ class TestTheVerdict:
         assert len(asked(events)) <= 10
 
     @pytest.mark.parametrize("labels", LabelSet)
-    def test_with_every_search_failing_the_run_ends_and_fails_with_no_verdict(self, labels):
-        """The original asks on without end, and then forces a verdict."""
+    def test_a_run_in_which_every_search_fails_has_no_verdict(self, labels):
+        """The original keeps asking without end, and then forces a verdict."""
 
         class Down(dict):
             def get(self, text, otherwise=None):
@@ -350,15 +350,15 @@ class TestTheVerdict:
         assert asked(events) == numbered(0, 1)
         assert isinstance(events[-1], RunFailed)
 
-    def test_a_reasoner_that_fails_fails_the_run_and_gives_no_label(self):
+    def test_a_failing_reasoner_fails_the_run_without_a_label(self):
         events = run(Script(verdict=FAILED))
         assert events[-1] == RunFailed(f"The reasoner failed: {FAILED}")
 
 
-class TestAFailedCall:
+class TestFailedCalls:
     @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no question"), ModelUnavailable("gone", fix="make")])
     @pytest.mark.parametrize("module", ["questioner", "answerer"])
-    def test_it_is_a_failed_hop_that_says_which_module_and_why_and_the_run_goes_on(self, module, error):
+    def test_a_failed_call_is_a_failed_hop_with_module_and_reason_and_the_run_continues(self, module, error):
         steps = ("First?", error if module == "questioner" else "Second?", "Third?", True)
         script = Script(steps, answers={"Second?": error if module == "answerer" else ""})
         events = run(script, BARE)
@@ -368,17 +368,17 @@ class TestAFailedCall:
         assert events[-1] == VerdictReached(LATE)
 
     def test_its_text_never_becomes_an_answer(self):
-        """In the original "GPT-4 failure: ..." is one."""
+        """In the original the text "GPT-4 failure: ..." does."""
         report = report_of(run(Script(answers={"First?": FAILED}), BARE))
         assert all(str(FAILED) not in hop.answer.text for hop in report.hops if hop.answer)
 
-    def test_a_first_question_that_failed_is_asked_for_again(self):
+    def test_a_failed_first_question_is_requested_again(self):
         script = Script((FAILED,))
         events = run(script)
         assert (len(script.named("first")), script.named("step")) == (2, [])
         assert isinstance(events[-1], RunFailed)
 
-    def test_a_bug_is_no_failed_call_and_comes_through(self):
+    def test_a_programming_error_is_raised_and_is_not_a_failed_call(self):
         with pytest.raises(ZeroDivisionError):
             run(Script((ZeroDivisionError(),)))
 
@@ -387,7 +387,7 @@ CONCLUDED = replace(LATE, confidence=MAX_EARLY_CONFIDENCE)
 
 
 class TestControl:
-    def test_stop_interrupts_the_run_after_the_hop_it_is_in(self):
+    def test_stop_interrupts_the_run_after_the_current_hop(self):
         events = run(Script(), control=Wishes(RunCommand.CONTINUE, RunCommand.STOP))
         assert events[-1] == RunInterrupted("Somebody wished so.")
         assert asked(events) == ["First?"]
@@ -398,14 +398,14 @@ class TestControl:
         assert script.calls == []
 
     @pytest.mark.parametrize("hops", [1, 3])
-    def test_conclude_makes_up_no_pairs_and_calls_the_reasoner_with_what_there_is(self, hops):
+    def test_conclude_calls_the_reasoner_with_the_present_pairs(self, hops):
         script = Script()
         events = run(script, control=Wishes(*[RunCommand.CONTINUE] * 2 * hops, RunCommand.FINISH_AFTER_HOP))
         assert len(asked(events)) == hops
         assert reason_to_end(events) == "Somebody wished so."
         assert events[-1] == VerdictReached(CONCLUDED)
 
-    def test_concluding_now_leaves_the_question_under_way_unanswered(self):
+    def test_concluding_now_leaves_the_current_question_unanswered(self):
         script = Script()
         events = run(script, control=Wishes(*[RunCommand.CONTINUE] * 3, RunCommand.FINISH_NOW))
         assert [hop.status for hop in report_of(events).hops] == [HopStatus.KEPT, HopStatus.INTERRUPTED]
@@ -415,30 +415,30 @@ class TestControl:
             VerdictReached(CONCLUDED),
         )
 
-    def test_go_on_changes_nothing(self):
+    def test_continue_changes_nothing(self):
         assert run(Script(), control=Wishes(RunCommand.CONTINUE)) == run(Script())
 
 
 class TestResuming:
-    def test_in_the_middle_of_the_other_wordings_they_go_on_with_the_next(self):
+    def test_resuming_among_the_other_wordings_continues_with_the_next(self):
         events = run(Script())
         at = events.index(QuestionAsked(4, Question("Second, 1?")))
         script = Script()
         rest = run(script, so_far=report_of(events[:at]))
         assert rest == events[at:]
-        assert script.named("step") == [], "what was decided stands"
+        assert script.named("step") == [], "the decision is kept"
 
-    def test_a_decision_is_known_again(self):
+    def test_a_decision_is_kept_on_resuming(self):
         events = run(Script(("First?", False)), EARLY)
         at = events.index(SufficiencyJudged(Judgement(True, DECIDED[False]))) + 1
         assert run(Script(()), EARLY, so_far=report_of(events[:at])) == events[at:]
 
-    def test_a_branch_with_more_room_goes_on_asking(self):
+    def test_a_branch_with_a_higher_hop_limit_continues_asking(self):
         events = run(Script(numbered(1, 2, 3, 4)), options=replace(OPTIONS, max_hops=2))
         so_far = replace(report_of(events), stopped_because="", verdict=None, ended=None)
         assert asked(run(Script(numbered(1, 2, 3, 4)), BARE, so_far=so_far)) == numbered(3, 4)
 
-    def test_after_the_questioning_had_ended_only_the_reasoner_is_called(self):
+    def test_resuming_after_the_questions_ended_calls_only_the_reasoner(self):
         script, events = Script(), run(Script())
         assert run(script, so_far=report_of(events[:-1])) == [VerdictReached(LATE)]
         assert [call[0] for call in script.calls] == ["conclude"]
@@ -469,7 +469,7 @@ variants = st.builds(
 
 
 @given(scripts, variants, st.integers(1, 8))
-def test_whatever_the_modules_say_a_run_keeps_its_promises(script, variant, most):
+def test_run_invariants_hold_for_any_module_replies(script, variant, most):
     events = run(script, variant, replace(OPTIONS, max_hops=most))
     report = report_of(events)
     assert [isinstance(event, TERMINAL) for event in events] == [False] * (len(events) - 1) + [True]
@@ -491,7 +491,7 @@ def test_whatever_the_modules_say_a_run_keeps_its_promises(script, variant, most
 
 
 def taken_up_at(cuts: list[int], script: Script, variant: Variant, options: RunOptions) -> Report:
-    """The report of a run that was cut off after so many of its events each time, and taken up again."""
+    """Return the report of a run that was interrupted after the given numbers of events, and resumed each time."""
     report = reduce_events([(RunStarted(CLAIM, options), 0.0)])
     for cut in [*cuts, None]:
         for at, event in enumerate(script.strategy(variant).run(CLAIM, options, report)):
@@ -507,14 +507,14 @@ def taken_up_at(cuts: list[int], script: Script, variant: Variant, options: RunO
 @settings(max_examples=300)
 @given(scripts, variants, st.integers(1, 8), st.lists(st.integers(0, 12), max_size=4))
 @example(Script((*numbered(1, 2), FAILED)), Variant(2, late_verdict=False, inflate_to=10), 5, [7, 3])
-def test_however_often_a_run_is_cut_off_its_report_is_that_of_an_undisturbed_one(script, variant, most, cuts):
+def test_a_repeatedly_interrupted_run_has_the_report_of_an_uninterrupted_one(script, variant, most, cuts):
     options = replace(OPTIONS, max_hops=most)
     undisturbed = taken_up_at([], script, variant, options)
     disturbed = taken_up_at(cuts, script, variant, options)
     assert replace(disturbed, resumed=0, phase="") == replace(undisturbed, resumed=0, phase="")
 
 
-def test_an_answer_is_any_answerers_and_gets_the_whole_claim():
+def test_any_answerer_can_be_used_and_gets_the_whole_claim():
     script = Script(("First?",))
     run(script, BARE)
     assert script.named("answer") == [("First?", CLAIM)]

@@ -1,4 +1,4 @@
-"""A pursuit with head starts: what does not follow from each other is answered side by side; all else is the same."""
+"""Speculative pursuit: independent questions are answered in parallel, and the result is the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPTIONS = RunOptions(strategy="evidence-pursuit", max_hops=10)
 
 
 class Timed(Script):
-    """A script whose calls are named after what is asked, and held by `before`."""
+    """A script whose calls are named after their question, and blocked by `before`."""
 
     before = staticmethod(lambda name: None)
 
@@ -45,7 +45,7 @@ def whole(script: Script, variant: Variant = Variant(), speculative: bool = True
     return list(script.strategy(variant, speculative).run(CLAIM, OPTIONS, **doors))
 
 
-def test_other_wordings_are_asked_for_side_by_side_and_answered_side_by_side():
+def test_other_wordings_are_requested_in_parallel_and_answered_in_parallel():
     rewordings = {"reword First?", "reword Second?"}
     answers = {"First, 1?", "Second, 1?", "First, 2?"}
     script = Timed(("First?", "Second?", True))
@@ -55,7 +55,7 @@ def test_other_wordings_are_asked_for_side_by_side_and_answered_side_by_side():
     assert events == whole(Script(("First?", "Second?", True)), speculative=False)
 
 
-def test_questions_of_one_list_are_answered_side_by_side_four_at_a_time():
+def test_questions_of_one_list_are_answered_four_at_a_time():
     asked = [f"Question {n}?" for n in range(1, 6)]
     script = Timed(opening=asked)
     script.before = plan = Lockstep([{"step 0"}, set(asked[:4])])
@@ -64,20 +64,20 @@ def test_questions_of_one_list_are_answered_side_by_side_four_at_a_time():
     assert events == whole(Script(opening=asked), Variant(all_at_once=True), speculative=False)
 
 
-def test_where_every_question_has_an_answer_none_is_asked_in_vain():
+def test_no_call_is_wasted_when_every_question_has_an_answer():
     ahead, in_turn = Script(("First?", True)), Script(("First?", True))
     assert whole(ahead) == whole(in_turn, speculative=False)
     assert sorted(ahead.calls, key=str) == sorted(in_turn.calls, key=str)
 
 
-def test_one_without_an_answer_is_made_up_for_and_the_others_are_not_asked_again():
+def test_an_unanswered_wording_is_replaced_and_the_others_are_not_repeated():
     script = Script(("First?", True), answers={"First, 2?": None})
     whole(script)
     asked = [text for text, _ in script.named("answer")]
     assert sorted(asked) == ["First, 1?", "First, 2?", "First, 3?", "First, 4?", "First?"]
 
 
-def test_a_wording_that_cannot_be_had_is_a_failed_hop_in_its_turn_and_its_call_is_not_repeated():
+def test_a_failed_wording_call_is_a_failed_hop_in_order_and_is_not_repeated():
     made = [Script(("First?", "Second?", True), wordings={"Second?": FAILED}) for _ in range(2)]
     assert whole(made[0]) == whole(made[1], speculative=False)
     assert sorted(made[0].named("paraphrase")) == sorted(made[1].named("paraphrase"))
@@ -85,7 +85,7 @@ def test_a_wording_that_cannot_be_had_is_a_failed_hop_in_its_turn_and_its_call_i
 
 @settings(max_examples=200)
 @given(scripts, variants, st.integers(1, 8))
-def test_whatever_the_modules_say_the_same_happens_as_without(script, variant, most):
+def test_speculation_gives_the_same_events_for_any_module_replies(script, variant, most):
     options = replace(OPTIONS, max_hops=most)
     again = replace(script, calls=[])
     ahead = list(script.strategy(variant, True).run(CLAIM, options))
@@ -93,7 +93,7 @@ def test_whatever_the_modules_say_the_same_happens_as_without(script, variant, m
 
 
 class Stops:
-    """A Control that wants to stop once so many questions are answered."""
+    """A Control that stops the run once `after` questions are answered."""
 
     def __init__(self, script: Script, after: int) -> None:
         self._script, self._after = script, after
@@ -105,7 +105,7 @@ class Stops:
         return "Somebody wished so."
 
 
-def test_whoever_stops_a_pursuit_begins_no_further_answer():
+def test_stopping_a_pursuit_starts_no_further_answer():
     script = Script(("First?", True))
     events = whole(script, control=Stops(script, 1))
     assert [event.kind for event in events][-1] == "run_interrupted"
@@ -113,7 +113,7 @@ def test_whoever_stops_a_pursuit_begins_no_further_answer():
 
 
 @pytest.mark.parametrize("error", [CallFailed("the search is down"), RuntimeError("a bug")])
-def test_what_goes_wrong_side_by_side_goes_wrong_as_it_would_in_turn(error):
+def test_parallel_failures_have_the_same_outcome_as_sequential_ones(error):
     def outcome(speculative: bool) -> list | str:
         try:
             return whole(Script(("First?", True), answers={"First, 1?": error}), speculative=speculative)

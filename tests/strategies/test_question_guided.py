@@ -1,4 +1,4 @@
-"""QACheck's loop, sentence by sentence: when it asks, what it keeps, why it stops, what fails how."""
+"""QACheck's loop step by step: when it asks, which pairs it keeps, why it stops, and how failures are handled."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TURNED_DOWN = Judgement(False, "It is not tied to the claim.")
 
 
 def hops(*outcomes: str) -> Script:
-    """A script of hops that are "kept", "set aside", "answerless" (set aside for it) or "failed"."""
+    """Return a script of hops that are "kept", "set aside", "answerless" (set aside for it) or "failed"."""
     made = {
         "kept": lambda n: ScriptedHop(f"Question {n}?", answer(f"answer {n}")),
         "set aside": lambda n: ScriptedHop(f"Question {n}?", answer(f"answer {n}"), TURNED_DOWN),
@@ -68,7 +68,7 @@ EARLY = replace(SUPPORTED, confidence=MAX_EARLY_CONFIDENCE)
 
 
 class Wishes:
-    """A Control that plays wishes in turn and then repeats the last."""
+    """A Control that returns the commands in turn and then repeats the last."""
 
     def __init__(self, *wishes: RunCommand) -> None:
         self._wishes = list(wishes)
@@ -80,7 +80,7 @@ class Wishes:
         return "Somebody wished so."
 
 
-def test_a_whole_run_says_what_happens_in_the_order_it_happens():
+def test_a_whole_run_emits_its_events_in_order():
     first, second = TWO_HOPS.hops
     assert run(scripted_strategy(TWO_HOPS)) == [
         QuestionAsked(1, Question(first.question)),
@@ -96,7 +96,7 @@ def test_a_whole_run_says_what_happens_in_the_order_it_happens():
     ]
 
 
-def test_nothing_is_computed_before_it_is_asked_for():
+def test_nothing_is_computed_before_the_next_event_is_requested():
     strategy = scripted_strategy(TWO_HOPS)
     events = strategy.run(CLAIM, RunOptions())
     assert strategy.generator.calls == []
@@ -105,7 +105,7 @@ def test_nothing_is_computed_before_it_is_asked_for():
 
 
 class TestWhenQuestioningEnds:
-    def test_it_stops_when_the_verifier_is_satisfied(self):
+    def test_questioning_stops_when_the_evidence_is_sufficient(self):
         kept = hops("kept", "kept", "kept").hops
         script = Script((replace(kept[0], enough=Judgement(True, "Enough.")), *kept[1:]), SUPPORTED)
         events = run(scripted_strategy(script))
@@ -113,12 +113,12 @@ class TestWhenQuestioningEnds:
         assert reason_to_end(events) == "The claim verifier was satisfied."
 
     @pytest.mark.parametrize("most", [1, 3, 5])
-    def test_it_stops_at_max_hops(self, most):
+    def test_questioning_stops_at_max_hops(self, most):
         events = run(scripted_strategy(hops(*["kept"] * 7)), RunOptions(max_hops=most))
         assert len(questions_of(events)) == most
         assert reason_to_end(events) == f"The limit of {most} hops was reached."
 
-    def test_every_asked_hop_counts_kept_or_not(self):
+    def test_every_asked_hop_counts_towards_the_limit(self):
         script = hops("kept", "set aside", "kept", "failed", "kept")
         events = run(scripted_strategy(script), RunOptions(max_hops=4))
         assert [hop.status for hop in report_of(events).hops] == [
@@ -130,41 +130,41 @@ class TestWhenQuestioningEnds:
         assert reason_to_end(events) == "The limit of 4 hops was reached."
 
     @pytest.mark.parametrize("last", [("set aside", "set aside"), ("set aside", "failed"), ("failed", "failed")])
-    def test_after_two_fruitless_hops_in_a_row_the_reasoner_is_called(self, last):
+    def test_two_fruitless_hops_in_a_row_lead_to_the_reasoner(self, last):
         strategy = scripted_strategy(hops("kept", *last, "kept"))
         events = run(strategy)
         assert len(report_of(events).hops) == 3
         assert reason_to_end(events) == "2 hops in a row brought nothing."
         assert len(strategy.reasoner.calls) == 1
 
-    def test_a_kept_hop_between_two_fruitless_ones_starts_the_count_anew(self):
+    def test_a_kept_hop_resets_the_count_of_fruitless_ones(self):
         events = run(scripted_strategy(hops("set aside", "kept", "set aside", "kept")))
         assert len(questions_of(events)) == 4
         assert reason_to_end(events) == "There was nothing left to ask."
 
-    def test_it_stops_when_there_is_nothing_left_to_ask(self):
+    def test_questioning_stops_when_no_question_is_left(self):
         events = run(scripted_strategy(hops("kept")))
         assert reason_to_end(events) == "There was nothing left to ask."
         assert events[-1] == VerdictReached(SUPPORTED)
 
 
 class TestTheVerifier:
-    def test_with_an_empty_context_it_is_not_asked(self):
+    def test_it_is_not_called_with_an_empty_context(self):
         strategy = scripted_strategy(hops("set aside", "failed"))
         run(strategy)
         assert strategy.verifier.calls == []
 
-    def test_it_is_asked_again_only_when_the_context_has_changed(self):
+    def test_it_is_called_again_only_when_the_context_has_changed(self):
         strategy = scripted_strategy(hops("kept", "set aside", "kept", "set aside"))
         run(strategy)
         assert [len(context) for _, context in strategy.verifier.calls] == [1, 2]
 
-    def test_after_the_last_allowed_hop_it_is_not_asked_for_nothing_depends_on_it(self):
+    def test_it_is_not_called_after_the_last_allowed_hop(self):
         strategy = scripted_strategy(hops("kept", "kept", "kept"))
         run(strategy, RunOptions(max_hops=2))
         assert len(strategy.verifier.calls) == 1
 
-    def test_its_failed_call_is_shown_and_the_run_goes_on(self):
+    def test_its_failed_call_is_reported_and_the_run_continues(self):
         first, *rest = hops("kept", "kept").hops
         events = run(scripted_strategy(Script((replace(first, enough=FAILED), *rest), SUPPORTED)))
         assert StepFailed("claim verifier", str(FAILED)) in events
@@ -173,7 +173,7 @@ class TestTheVerifier:
 
 
 class TestTheValidator:
-    def test_a_pair_it_turns_down_stays_in_the_report_with_the_reason_and_out_of_the_context(self):
+    def test_a_rejected_pair_is_reported_with_its_reason_and_kept_out_of_the_context(self):
         strategy = scripted_strategy(hops("kept", "set aside", "kept"))
         events = run(strategy)
         assert HopSetAside(2, TURNED_DOWN.reason) in events
@@ -190,26 +190,26 @@ class TestTheValidator:
         assert (before_first, first.number, first.answer.text) == ((), 1, "answer 1")
         assert ([hop.number for hop in before_second], second.number) == ([1], 2)
 
-    def test_it_is_asked_about_a_missing_answer_too(self):
+    def test_it_is_called_for_a_missing_answer_too(self):
         script = Script((ScriptedHop("Question 1?", answer(None), TURNED_DOWN),), SUPPORTED)
         strategy = scripted_strategy(script)
         run(strategy)
         assert strategy.validator.calls[0][2].answer.text is None
 
 
-def test_the_generator_is_told_of_kept_set_aside_and_failed_hops():
+def test_the_generator_gets_kept_set_aside_and_failed_hops():
     strategy = scripted_strategy(hops("kept", "set aside", "kept", "failed", "kept"))
     run(strategy)
-    told = [
+    contexts = [
         ([hop.number for hop in kept], [hop.number for hop in aside]) for _, kept, aside in strategy.generator.calls
     ]
-    assert told == [([], []), ([1], []), ([1], [2]), ([1, 3], [2]), ([1, 3], [2, 4])]
+    assert contexts == [([], []), ([1], []), ([1], [2]), ([1, 3], [2]), ([1, 3], [2, 4])]
 
 
-class TestAFailedCall:
+class TestFailedCalls:
     @pytest.mark.parametrize("error", [FAILED, UnparseableOutput("no label"), ModelUnavailable("gone", fix="make")])
     @pytest.mark.parametrize("module", ["question generator", "answerer", "QA validator"])
-    def test_it_is_a_failed_hop_that_says_which_module_and_why_and_the_run_goes_on(self, module, error):
+    def test_a_failed_call_is_a_failed_hop_with_module_and_reason_and_the_run_continues(self, module, error):
         first = {
             "question generator": ScriptedHop(error),
             "answerer": ScriptedHop("Question 1?", error),
@@ -223,19 +223,19 @@ class TestAFailedCall:
         assert [hop.number for hop in report.context] == [2, 3]
         assert events[-1] == VerdictReached(SUPPORTED)
 
-    def test_of_the_reasoner_it_fails_the_run_and_gives_no_label(self):
+    def test_a_failed_reasoner_call_fails_the_run_without_a_label(self):
         events = run(scripted_strategy(Script(TWO_HOPS.hops, FAILED)))
         assert events[-1] == RunFailed(f"The reasoner failed: {FAILED}")
         assert report_of(events).verdict is None
 
-    def test_a_bug_is_no_failed_call_and_comes_through(self):
+    def test_a_programming_error_is_raised_and_is_not_a_failed_call(self):
         with pytest.raises(ZeroDivisionError):
             run(scripted_strategy(Script((ScriptedHop("Question 1?", ZeroDivisionError()),), SUPPORTED)))
 
 
 class TestTheVerdict:
     @pytest.mark.parametrize("labels", LabelSet)
-    def test_the_reasoner_gets_the_kept_hops_and_the_labels_to_choose_from(self, labels):
+    def test_the_reasoner_gets_the_kept_hops_and_the_labels(self, labels):
         strategy = scripted_strategy(hops("kept", "set aside", "kept"))
         run(strategy, RunOptions(labels=labels))
         ((claim, context, choice),) = strategy.reasoner.calls
@@ -250,7 +250,7 @@ class TestTheVerdict:
             (("set aside", "failed"), "No question led to an answer that could be kept."),
         ],
     )
-    def test_without_a_kept_hop_not_enough_stands_even_when_two_classes_were_asked_for(self, labels, outcomes, missing):
+    def test_without_a_kept_hop_the_verdict_is_not_enough_even_with_two_labels(self, labels, outcomes, missing):
         strategy = scripted_strategy(hops(*outcomes))
         events = run(strategy, RunOptions(labels=labels))
         verdict = events[-1].verdict
@@ -258,7 +258,7 @@ class TestTheVerdict:
         assert strategy.reasoner.calls == []
 
     @pytest.mark.parametrize("labels", LabelSet)
-    def test_a_run_in_which_every_hop_failed_has_looked_at_nothing_and_fails(self, labels):
+    def test_a_run_in_which_every_hop_failed_fails(self, labels):
         strategy = scripted_strategy(hops("failed", "failed"))
         events = run(strategy, RunOptions(labels=labels))
         assert events[-1] == RunFailed("Every question failed before it had an answer; the hops say why.")
@@ -266,7 +266,7 @@ class TestTheVerdict:
 
 
 class TestControl:
-    def test_stop_interrupts_the_run_after_the_hop_it_is_in(self):
+    def test_stop_interrupts_the_run_after_the_current_hop(self):
         strategy = scripted_strategy(hops("kept", "kept"))
         events = run(strategy, control=Wishes(RunCommand.CONTINUE, RunCommand.STOP))
         assert events[-1] == RunInterrupted("Somebody wished so.")
@@ -278,7 +278,7 @@ class TestControl:
         assert run(strategy, control=Wishes(RunCommand.STOP)) == [RunInterrupted("Somebody wished so.")]
         assert strategy.generator.calls == []
 
-    def test_conclude_calls_the_reasoner_with_what_there_is(self):
+    def test_conclude_calls_the_reasoner_with_the_present_pairs(self):
         strategy = scripted_strategy(hops("kept", "kept"))
         events = run(strategy, control=Wishes(RunCommand.CONTINUE, RunCommand.FINISH_AFTER_HOP))
         assert len(questions_of(events)) == 1
@@ -287,8 +287,8 @@ class TestControl:
         assert events[-1] == VerdictReached(EARLY)
 
     @pytest.mark.parametrize("calls", [1, 2])
-    def test_concluding_now_leaves_the_hop_under_way_and_keeps_those_before(self, calls):
-        """Asked for while the second hop's question (1) or its answer (2) is being sought."""
+    def test_concluding_now_abandons_the_current_hop_and_keeps_the_earlier_ones(self, calls):
+        """Requested while the second hop's question (1) or its answer (2) is being computed."""
         strategy = scripted_strategy(hops("kept", "kept"))
         whole_hop_and_verifier = 5
         wishes = Wishes(*[RunCommand.CONTINUE] * (whole_hop_and_verifier + calls - 1), RunCommand.FINISH_NOW)
@@ -299,7 +299,7 @@ class TestControl:
         assert [hop.number for hop in strategy.reasoner.calls[0][1]] == [1]
         assert (reason_to_end(events), events[-1]) == ("Somebody wished so.", VerdictReached(EARLY))
 
-    def test_go_on_changes_nothing(self):
+    def test_continue_changes_nothing(self):
         assert run(scripted_strategy(), control=Wishes(RunCommand.CONTINUE)) == run(scripted_strategy())
 
 
@@ -312,7 +312,7 @@ class TestResuming:
         whole = sum(status not in (HopStatus.OPEN, HopStatus.INTERRUPTED) for status in statuses)
         return Report(CLAIM, RunOptions(), found, judged_after=whole)
 
-    def test_closed_hops_stand_and_numbering_goes_on(self):
+    def test_closed_hops_are_kept_and_numbering_continues(self):
         strategy = scripted_strategy(hops("kept"))
         events = run(strategy, so_far=self.so_far(HopStatus.KEPT, HopStatus.SET_ASIDE))
         assert events[0] == QuestionAsked(3, Question("Question 1?"))
@@ -324,7 +324,7 @@ class TestResuming:
         assert [hop.number for hop in strategy.reasoner.calls[0][1]] == [1, 3]
 
     @pytest.mark.parametrize("status", [HopStatus.OPEN, HopStatus.INTERRUPTED])
-    def test_a_hop_that_was_cut_off_does_not_stand_and_is_asked_anew(self, status):
+    def test_an_unfinished_hop_is_dropped_and_asked_again(self, status):
         strategy = scripted_strategy(hops("kept"))
         events = run(strategy, so_far=self.so_far(HopStatus.KEPT, status))
         assert events[0] == QuestionAsked(2, Question("Question 1?"))
@@ -340,7 +340,7 @@ class TestResuming:
         events = run(scripted_strategy(), so_far=self.so_far(HopStatus.SET_ASIDE, HopStatus.FAILED))
         assert reason_to_end(events) == "2 hops in a row brought nothing."
 
-    def test_the_verifier_is_asked_about_the_last_kept_hop_if_it_was_not_before_the_cut(self):
+    def test_a_pending_call_of_the_verifier_is_made_on_resuming(self):
         strategy = scripted_strategy(hops("kept", "kept"))
         asked = replace(self.so_far(HopStatus.KEPT), judged_after=0)
         assert isinstance(run(strategy, so_far=asked)[0], SufficiencyJudged)
@@ -348,21 +348,21 @@ class TestResuming:
         assert isinstance(run(again, so_far=self.so_far(HopStatus.KEPT))[0], QuestionAsked)
         assert len(strategy.verifier.calls) == len(again.verifier.calls) + 1
 
-    def test_a_satisfied_verifier_need_not_say_it_twice(self):
+    def test_a_satisfied_verifier_is_not_called_again(self):
         strategy = scripted_strategy(hops("kept"))
         events = run(strategy, so_far=replace(self.so_far(HopStatus.KEPT), sufficiency=Judgement(True, "enough")))
         assert [event.kind for event in events] == ["questioning_ended", "verdict_reached"]
         assert reason_to_end(events) == "The claim verifier was satisfied."
         assert strategy.verifier.calls == []
 
-    def test_after_the_questioning_had_ended_only_the_reasoner_is_called(self):
+    def test_resuming_after_the_questions_ended_calls_only_the_reasoner(self):
         strategy = scripted_strategy(hops("kept"))
         so_far = replace(self.so_far(HopStatus.KEPT), judged_after=0, stopped_because="There was nothing left to ask.")
         assert run(strategy, so_far=so_far) == [VerdictReached(SUPPORTED)]
         assert (strategy.generator.calls, strategy.verifier.calls) == ([], [])
 
 
-def test_a_strategy_holds_no_state_of_a_run():
+def test_a_strategy_keeps_no_state_of_a_run():
     strategy = QuestionGuided(*(getattr(scripted_strategy(), role) for role in QuestionGuided.__dataclass_fields__))
     first = strategy.run(CLAIM, RunOptions())
     next(first), next(first)
@@ -374,7 +374,7 @@ outcomes_of_hops = st.lists(st.sampled_from(["kept", "set aside", "failed"]), ma
 
 
 @given(outcomes_of_hops, st.integers(1, 6), st.lists(st.booleans(), min_size=8, max_size=8))
-def test_whatever_the_modules_say_a_run_keeps_its_promises(outcomes, most, enough):
+def test_run_invariants_hold_for_any_module_replies(outcomes, most, enough):
     script = hops(*outcomes)
     judged = (replace(hop, enough=Judgement(yes, "")) for hop, yes in zip(script.hops, enough, strict=False))
     strategy = scripted_strategy(Script(tuple(judged), SUPPORTED))

@@ -1,4 +1,4 @@
-"""QACheck's loop with head starts: how long its longest chain of model calls is, and that nothing else changes."""
+"""Speculative calls in QACheck's loop: the length of its longest chain of model calls, and unchanged results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ANSWERING = {"reciter, read by the model": ("recite", "read"), "reciter": ("reci
 
 
 def followed(strategy, options: RunOptions = RunOptions(), **doors) -> list[Event]:  # noqa: B008 - it is frozen
-    """All that a run says, in order."""
+    """Return all events of a run, in order."""
     events: list[Event] = []
     with listening(events.append):
         for event in strategy.run(CLAIM, options, **doors):
@@ -42,13 +42,13 @@ def followed(strategy, options: RunOptions = RunOptions(), **doors) -> list[Even
     return events
 
 
-def told(events: list[Event]) -> list[Event]:
-    """What a run says, without what it costs and the status line."""
+def without_costs(events: list[Event]) -> list[Event]:
+    """Return the events without costs and phases."""
     return [event for event in events if not isinstance(event, TokensUsed | PhaseEntered)]
 
 
 def rounds(outcomes: list[str], answering: tuple[str, ...], last: bool) -> list[set[str]]:
-    """What is asked side by side, round by round, when each hop becomes that; `last`: the limit of hops is reached."""
+    """Return the calls made in parallel in each round; `last`: whether the hop limit is reached."""
     kept = aside = 0
     planned = [{"question 0+0"}]
     for number, outcome in enumerate(outcomes, 1):
@@ -67,7 +67,7 @@ def rounds(outcomes: list[str], answering: tuple[str, ...], last: bool) -> list[
 @pytest.mark.parametrize("answerer", ANSWERING)
 @pytest.mark.parametrize("kept", [1, 2, 3, 5])
 @pytest.mark.parametrize("last", [False, True])
-def test_n_kept_hops_take_one_call_each_besides_those_of_the_answerer_and_two_more(answerer, kept, last):
+def test_n_kept_hops_take_one_round_each_besides_the_answerers_and_two_more(answerer, kept, last):
     answering = ANSWERING[answerer]
     plan = Lockstep(rounds(["kept"] * kept, answering, last))
     modules = Modules(["kept"] * (kept + 1), 0 if last else kept, answering, plan)
@@ -80,7 +80,7 @@ def test_n_kept_hops_take_one_call_each_besides_those_of_the_answerer_and_two_mo
 
 @pytest.mark.parametrize("answerer", ANSWERING)
 @pytest.mark.parametrize("at", [0, 1, 2])
-def test_a_hop_that_is_set_aside_takes_one_call_more_than_a_kept_one(answerer, at):
+def test_a_set_aside_hop_takes_one_more_round_than_a_kept_one(answerer, at):
     answering = ANSWERING[answerer]
     outcomes = ["kept", "kept"]
     outcomes.insert(at, "set aside")
@@ -93,7 +93,7 @@ def test_a_hop_that_is_set_aside_takes_one_call_more_than_a_kept_one(answerer, a
     assert [event.hop for event in events if isinstance(event, HopSetAside)] == [at + 1]
 
 
-def test_after_no_answer_nothing_is_asked_in_vain_and_no_call_is_lost():
+def test_no_call_is_wasted_after_a_missing_answer():
     plan = Lockstep(rounds(["kept", "answerless", "kept"], ("recite",), False))
     modules = Modules(["kept", "answerless", "kept", "kept"], 3, ("recite",), plan)
     followed(modules.strategy())
@@ -101,14 +101,14 @@ def test_after_no_answer_nothing_is_asked_in_vain_and_no_call_is_lost():
     assert {"question 2+0", "sufficiency 2"}.isdisjoint(modules.calls)
 
 
-def test_without_head_starts_one_call_is_made_at_a_time():
+def test_without_speculation_one_call_is_made_at_a_time():
     modules = Modules(["kept"] * 3, 2, ("recite", "read"))
     followed(modules.strategy(speculative=False))
     whole_hop = ["question {0}+0", "recite {0}+0", "read {0}+0", "validation {1}", "sufficiency {1}"]
     assert modules.calls == [call.format(n, n + 1) for n in range(2) for call in whole_hop] + ["conclusion"]
 
 
-def test_the_next_answer_is_begun_while_usefulness_and_sufficiency_are_still_out():
+def test_the_next_answer_starts_before_usefulness_and_sufficiency_are_known():
     plan = Lockstep(
         [{"question 0+0"}, {"recite 0+0"}, {"question 1+0"}, {"recite 1+0", "validation 1", "sufficiency 1"}]
     )
@@ -116,7 +116,7 @@ def test_the_next_answer_is_begun_while_usefulness_and_sufficiency_are_still_out
     assert plan.done == 4
 
 
-def test_no_more_than_the_first_call_of_the_next_answer_is_made_before_its_turn():
+def test_only_the_first_call_of_the_next_answer_is_made_ahead():
     modules, at_last = Modules(["kept"] * 4, 3, ("recite", "read")), []
 
     def before(name: str) -> None:
@@ -132,7 +132,7 @@ def test_no_more_than_the_first_call_of_the_next_answer_is_made_before_its_turn(
     assert set(at_last) == one_hop | {"sufficiency 1", "question 1+0", "recite 1+0"}
 
 
-def test_behind_a_fruitless_hop_the_next_answer_waits_for_its_turn():
+def test_after_a_fruitless_hop_the_next_answer_is_not_started_ahead():
     modules, at_last = Modules(["set aside", "kept", "kept", "kept"], 4, ("recite",)), []
 
     def before(name: str) -> None:
@@ -153,17 +153,19 @@ outcomes = st.lists(st.sampled_from(["kept", "set aside", "answerless", "failed"
 
 @settings(max_examples=60)
 @given(outcomes, st.integers(0, 6), st.integers(1, 7), st.sampled_from([SUPPORTED, FAILED]), st.randoms())
-def test_whatever_the_modules_say_and_how_long_they_take_the_same_happens_as_without(
+def test_speculation_gives_the_same_events_for_any_replies_and_timing(
     names, enough, most, verdict, chance: random.Random
 ):
     script, options = scripted(names, enough, verdict), RunOptions(max_hops=most)
     slowly = Steady(script, lambda step: time.sleep(chance.choice([0, 0, 0.001, 0.003])))
     in_turn = followed(Steady(script).strategy_for(options), options)
-    assert told(followed(replace(slowly.strategy_for(options), speculative=True), options)) == told(in_turn)
+    assert without_costs(followed(replace(slowly.strategy_for(options), speculative=True), options)) == without_costs(
+        in_turn
+    )
 
 
 class FailsOn(Modules):
-    """Modules one of whose calls fails, after the other calls that are named have begun."""
+    """Modules one of whose calls fails, after the named other calls have started."""
 
     def failing(self, name: str, *after: str) -> FailsOn:
         def before(call: str) -> None:
@@ -175,9 +177,11 @@ class FailsOn(Modules):
         return self
 
 
-def test_what_fails_ahead_and_is_not_needed_is_not_told():
+def test_an_unneeded_speculative_failure_is_not_reported():
     modules = FailsOn(["kept"] * 2, 1).failing("question 1+0")
-    assert told(followed(modules.strategy())) == told(followed(Modules(["kept"] * 2, 1).strategy(False)))
+    assert without_costs(followed(modules.strategy())) == without_costs(
+        followed(Modules(["kept"] * 2, 1).strategy(False))
+    )
     assert "question 1+0" in modules.calls
 
 
@@ -190,14 +194,16 @@ def test_what_fails_ahead_and_is_not_needed_is_not_told():
         ("validation 1", HopFailed(1, "QA validator", str(FAILED))),
     ],
 )
-def test_what_fails_ahead_and_is_needed_fails_as_it_would_in_its_turn(name, told_as):
+def test_a_needed_speculative_failure_is_handled_like_a_direct_one(name, told_as):
     made = [FailsOn(["kept"] * 4, 0, ("recite",)).failing(name) for _ in range(2)]
-    ahead, in_turn = (told(followed(each.strategy(way))) for each, way in zip(made, (True, False), strict=True))
+    ahead, in_turn = (
+        without_costs(followed(each.strategy(way))) for each, way in zip(made, (True, False), strict=True)
+    )
     assert told_as in ahead
     assert ahead == in_turn
 
 
-def test_the_status_line_never_tells_of_what_is_made_in_vain():
+def test_discarded_calls_are_never_reported_as_phases():
     modules = FailsOn(["set aside", "kept", "kept"], 2, ("recite",))
     events = followed(modules.strategy())
     phases = [event.phase for event in events if isinstance(event, PhaseEntered)]
@@ -205,11 +211,11 @@ def test_the_status_line_never_tells_of_what_is_made_in_vain():
     assert "conclusion" in phases
 
 
-def test_what_is_made_in_vain_is_paid_for_before_the_last_word():
+def test_the_cost_of_discarded_calls_is_reported_before_the_final_event():
     modules = Modules(["kept", "kept"], 1)
 
     def before(name: str) -> None:
-        """The question that is asked in vain comes back a little later than the conclusion."""
+        """Make the discarded question return a little later than the conclusion."""
         if name == "question 1+0":
             until(lambda: "conclusion" in modules.calls)
             time.sleep(0.05)
@@ -222,7 +228,7 @@ def test_what_is_made_in_vain_is_paid_for_before_the_last_word():
 
 
 class Until:
-    """A Control that wants to go on until `wish` is said."""
+    """A Control that continues until `wish` is set."""
 
     def __init__(self) -> None:
         self.now = RunCommand.CONTINUE
@@ -242,7 +248,7 @@ class Until:
         (RunCommand.FINISH_NOW, VerdictReached),
     ],
 )
-def test_whoever_wants_an_end_does_not_wait_for_what_is_made_in_vain(wish, last):
+def test_ending_a_run_does_not_wait_for_discarded_calls(wish, last):
     gate, control = Gate("sufficiency 1"), Until()
     modules = Modules(["kept"] * 3, 2)
 
@@ -253,13 +259,13 @@ def test_whoever_wants_an_end_does_not_wait_for_what_is_made_in_vain(wish, last)
         gate(name)
 
     modules.before = before
-    events = told(followed(modules.strategy(), control=control))
+    events = without_costs(followed(modules.strategy(), control=control))
     assert isinstance(events[-1], last)
     assert [event.hop for event in events if isinstance(event, QuestionAsked)] == [1]
     gate.open()
 
 
-def test_once_a_run_is_to_end_no_call_is_begun_ahead():
+def test_no_speculative_call_starts_once_the_run_is_ending():
     control = Until()
     modules = Modules(["kept"] * 3, 2, ("recite",))
 

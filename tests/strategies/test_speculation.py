@@ -1,4 +1,4 @@
-"""Head starts: what is taken is as if it had been done in its turn, and what is not is never seen, but paid for."""
+"""Speculative work: a used result equals a direct call's; unused results are discarded but their cost is reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.waiting import LONG
 
 
 class Held:
-    """Work that says what it does, waits to be let go, and makes a second call; `made` names the calls it made."""
+    """Work that records its calls in `made`, waits for its release, and makes a second call."""
 
     def __init__(self, last: object = "done") -> None:
         self.begun, self.go_on = threading.Event(), threading.Event()
@@ -46,7 +46,7 @@ class Held:
 
 
 class Says:
-    """A Control that wishes what it is told to."""
+    """A Control that returns the command it was given."""
 
     def __init__(self, wish: RunCommand = RunCommand.CONTINUE) -> None:
         self.now = wish
@@ -59,7 +59,7 @@ class Says:
 
 
 class Heard(list):
-    """A listener that keeps what it hears; `at_a_phase` is done at each phase, first when work is taken."""
+    """A listener that records events; `at_a_phase` is called at each phase, first when work is used."""
 
     at_a_phase = staticmethod(lambda: None)
 
@@ -71,7 +71,7 @@ class Heard(list):
 
 @pytest.fixture
 def said():
-    """What is heard in the test's own thread, and in those that start there."""
+    """The events in the test's own thread, and in the threads started there."""
     heard = Heard()
     with progress.listening(heard):
         yield heard
@@ -88,7 +88,7 @@ def not_again() -> object:
     raise AssertionError("it was begun already")
 
 
-def test_what_was_begun_is_taken_and_not_done_again(said, work):
+def test_started_work_is_used_and_not_repeated(said, work):
     work.go_on.set()
     with Ahead() as ahead:
         ahead.begin("key", work)
@@ -96,14 +96,14 @@ def test_what_was_begun_is_taken_and_not_done_again(said, work):
     assert work.made == ["first", "second"]
 
 
-def test_what_was_not_begun_is_done_when_it_is_taken():
+def test_work_that_was_not_started_is_done_on_demand():
     with Ahead() as ahead:
         ahead.begin("key", lambda: "ahead")
         assert ahead.take("another", lambda: "in its turn") == "in its turn"
         assert (ahead.take("key", not_again), ahead.take("key", lambda: "anew")) == ("ahead", "anew")
 
 
-def test_two_are_under_way_at_the_same_time():
+def test_two_pieces_of_work_run_concurrently():
     meeting = threading.Barrier(3, timeout=LONG)
     with Ahead() as ahead:
         ahead.begin("one", meeting.wait)
@@ -112,7 +112,7 @@ def test_two_are_under_way_at_the_same_time():
         assert {ahead.take("one", not_again), ahead.take("other", not_again), here} == {0, 1, 2}
 
 
-def test_the_error_of_what_is_taken_is_that_of_the_call():
+def test_the_error_of_speculative_work_is_raised_when_used():
     with Ahead() as ahead, pytest.raises(CallFailed, match="no reply"):
         ahead.begin("key", lambda: played(CallFailed("no reply")))
         ahead.take("key", not_again)
@@ -122,7 +122,7 @@ def played(error: Exception) -> object:
     raise error
 
 
-def test_what_it_does_is_told_when_it_is_taken_and_what_it_costs_at_once(said, work):
+def test_phases_are_reported_when_the_work_is_used_and_costs_at_once(said, work):
     with Ahead() as ahead:
         ahead.begin("key", work)
         assert work.begun.wait(LONG) and said == []
@@ -137,7 +137,7 @@ def test_what_it_does_is_told_when_it_is_taken_and_what_it_costs_at_once(said, w
     ]
 
 
-def test_what_was_done_before_it_is_taken_tells_its_troubles_and_no_phase(said, work):
+def test_work_finished_before_its_use_reports_problems_but_no_phase(said, work):
     work.go_on.set()
     with Ahead() as ahead:
         ahead.begin("key", work).value()
@@ -145,7 +145,7 @@ def test_what_was_done_before_it_is_taken_tells_its_troubles_and_no_phase(said, 
     assert said == [TokensUsed(Usage(1, 10, 2))] * 2 + [TroubleMet("The first call was slow.")]
 
 
-def test_what_is_dropped_begins_no_further_call_and_tells_nothing_but_its_cost(said, work):
+def test_cancelled_work_starts_no_further_call_and_reports_only_its_cost(said, work):
     with Ahead() as ahead:
         begun = ahead.begin("key", work)
         assert work.begun.wait(LONG)
@@ -156,7 +156,7 @@ def test_what_is_dropped_begins_no_further_call_and_tells_nothing_but_its_cost(s
     assert (work.made, said) == (["first"], [TokensUsed(Usage(1, 10, 2))])
 
 
-def test_what_is_dropped_and_fails_is_nobodys_failure(said):
+def test_the_failure_of_cancelled_work_is_ignored(said):
     with Ahead() as ahead:
         begun = ahead.begin("key", lambda: played(CallFailed("no reply")))
         assert isinstance(begun.outcome.exception(30), CallFailed)
@@ -166,7 +166,7 @@ def test_what_is_dropped_and_fails_is_nobodys_failure(said):
     assert said == []
 
 
-def test_leaving_drops_everything_and_waits_for_nothing(work):
+def test_leaving_the_block_cancels_everything_without_waiting(work):
     with Ahead() as ahead:
         begun = ahead.begin("key", work)
         assert work.begun.wait(LONG)
@@ -176,14 +176,14 @@ def test_leaving_drops_everything_and_waits_for_nothing(work):
     assert work.made == ["first"]
 
 
-def test_nothing_is_begun_under_a_key_that_is_taken_by_work_under_way():
+def test_starting_work_twice_under_one_key_starts_it_once():
     with Ahead() as ahead:
         assert ahead.begin("key", lambda: 1) is ahead.begin("key", lambda: 2)
         assert ahead.take("key", not_again) == 1
 
 
 @pytest.mark.parametrize("wish", [RunCommand.STOP, RunCommand.FINISH_AFTER_HOP, RunCommand.FINISH_NOW])
-def test_ahead_of_its_turn_no_call_is_begun_once_the_run_is_to_end(work, wish):
+def test_no_speculative_call_starts_once_the_run_is_ending(work, wish):
     control = Says()
     with Ahead(control=control) as ahead:
         begun = ahead.begin("key", work)
@@ -194,7 +194,7 @@ def test_ahead_of_its_turn_no_call_is_begun_once_the_run_is_to_end(work, wish):
     assert work.made == ["first"]
 
 
-def test_what_did_not_go_on_is_done_by_whoever_takes_it_and_makes_no_call_twice(work):
+def test_work_stopped_by_the_control_is_completed_on_use_without_repeating_calls(work):
     control = Says()
     with use_stores(MemoryStore()), Ahead(control=control) as ahead:
         begun = ahead.begin("key", work)
@@ -206,7 +206,7 @@ def test_what_did_not_go_on_is_done_by_whoever_takes_it_and_makes_no_call_twice(
     assert work.made == ["first", "second"]
 
 
-def test_what_is_taken_goes_on_whatever_is_wished(said, work):
+def test_work_in_use_continues_whatever_the_control_says(said, work):
     control = Says()
 
     def change() -> None:
@@ -221,7 +221,7 @@ def test_what_is_taken_goes_on_whatever_is_wished(said, work):
     assert work.made == ["first", "second"]
 
 
-def test_it_waits_after_so_many_costly_calls_until_it_is_taken(said, work):
+def test_work_pauses_at_its_limit_of_costly_calls_until_it_is_used(said, work):
     work.go_on.set()
     with Ahead() as ahead:
         begun = ahead.begin("key", work, costly=1)
@@ -232,7 +232,7 @@ def test_it_waits_after_so_many_costly_calls_until_it_is_taken(said, work):
     assert work.made == ["first", "second"]
 
 
-def test_one_that_waits_and_is_dropped_ends_there(work):
+def test_paused_work_ends_when_it_is_cancelled(work):
     work.go_on.set()
     with Ahead() as ahead:
         begun = ahead.begin("key", work, costly=1)
@@ -242,21 +242,21 @@ def test_one_that_waits_and_is_dropped_ends_there(work):
     assert work.made == ["first"]
 
 
-def test_one_goes_on_from_the_value_of_another():
+def test_work_can_continue_from_the_result_of_other_work():
     with Ahead() as ahead:
         question = ahead.begin("question", lambda: "Who?")
         ahead.begin("answer", lambda: f"{question.value()} Shakespeare.")
         assert ahead.take("answer", not_again) == "Who? Shakespeare."
 
 
-def test_one_that_goes_on_from_a_failure_leads_nowhere():
+def test_work_that_depends_on_failed_work_is_done_on_demand():
     with Ahead() as ahead:
         question = ahead.begin("question", lambda: played(CallFailed("no reply")))
         ahead.begin("answer", lambda: f"{question.value()} Shakespeare.")
         assert ahead.take("answer", lambda: "asked in its turn") == "asked in its turn"
 
 
-def test_one_within_another_is_dropped_with_it():
+def test_nested_work_is_cancelled_with_its_parent():
     held = Held()
 
     def outer() -> object:
@@ -274,7 +274,7 @@ def test_one_within_another_is_dropped_with_it():
 
 
 @pytest.mark.parametrize("wish", [RunCommand.STOP, RunCommand.FINISH_NOW])
-def test_a_run_in_a_hurry_does_not_wait_for_the_cost_of_what_it_dropped(work, wish):
+def test_an_urgent_end_does_not_wait_for_the_cost_of_cancelled_work(work, wish):
     control = Says()
     with Ahead(control=control) as ahead:
         begun = ahead.begin("key", work)

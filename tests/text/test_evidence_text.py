@@ -1,4 +1,4 @@
-"""Evidence becomes text for the judge: whole sentences, within the window, in order."""
+"""Turning evidence into text for the judge: whole sentences, within the window, in order."""
 
 from app.text.sentences import judge_prompt, select_sentences, sentences
 
@@ -15,23 +15,23 @@ def test_everything_is_kept_in_order_when_it_fits():
     ]
 
 
-def test_past_the_window_the_sentences_nearest_to_the_claim_stay():
+def test_beyond_the_window_the_sentences_nearest_to_the_claim_are_kept():
     assert select_sentences("Everest lies in the Himalayas", PASSAGES, max_words=9) == [
         "Everest: Everest is a mountain. It lies in the Himalayas."
     ]
 
 
-def test_a_sentence_longer_than_the_window_is_cut_to_it_and_not_dropped():
+def test_a_sentence_longer_than_the_window_is_truncated_and_not_dropped():
     (line,) = select_sentences("word", [("T", "word " * 10_000)], max_words=20)
     assert len(line.split()) == 21
 
 
-def test_an_empty_passage_brings_nothing():
+def test_an_empty_passage_adds_nothing():
     assert select_sentences("claim", [("T", "")]) == []
     assert judge_prompt("A claim.", []) == "Evidence: none\nClaim: A claim.\nVerdict:"
 
 
-def test_sentences_end_where_abbreviations_do_not():
+def test_abbreviations_do_not_end_sentences():
     assert sentences("Dr. Smith went to the U.S. in 1909. He was tired.") == [
         "Dr. Smith went to the U.S. in 1909.",
         "He was tired.",

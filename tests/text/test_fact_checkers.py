@@ -1,4 +1,4 @@
-"""Which addresses are a fact-checker's."""
+"""Recognizing the addresses of fact-checkers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from app.text.fact_checkers import _known, is_fact_check
         "https://correctiv.org/faktencheck/2020/x",
     ],
 )
-def test_a_fact_checkers_page_is_known_by_site_section_or_name(url: str) -> None:
-    """However the address is written, and when it is archived."""
+def test_a_fact_checkers_page_is_recognized_by_site_section_or_name(url: str) -> None:
+    """In any spelling of the URL, and when it is archived."""
     assert is_fact_check(url)
 
 
@@ -53,13 +53,13 @@ def test_a_fact_checkers_page_is_known_by_site_section_or_name(url: str) -> None
         None,
     ],
 )
-def test_other_pages_are_none(url: str | None) -> None:
-    """A name inside another one, in a query or in a title makes no fact-check; nor does what is no address."""
+def test_other_pages_are_not_fact_checks(url: str | None) -> None:
+    """A name inside another name, in a query or in a title does not count; nor does an invalid URL."""
     assert not is_fact_check(url)
 
 
-def test_the_list_is_written_in_one_form() -> None:
-    """Sites as hosts without www, in order and once each; sections as paths without slashes around them."""
+def test_the_list_is_normalized() -> None:
+    """Sites are hosts without www, sorted and unique; sections are paths without surrounding slashes."""
     known = _known()
     sites = [*known["sites"], *known["sections"]]
     assert all(re.fullmatch(r"(?!www\.)[a-z0-9-]+(\.[a-z0-9-]+)+", site) for site in sites)

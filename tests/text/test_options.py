@@ -1,4 +1,4 @@
-"""A text names the option it begins with, or none: nothing is found inside other words, and nothing is guessed."""
+"""Finding the option that a text begins with: no match inside other words, and no guess."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LABELS = ("SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE")
         ("Yes. " + "so it goes " * 1000, YES_NO, "Yes"),
     ],
 )
-def test_the_option_that_a_text_begins_with_is_found_in_any_case_and_markup(text, options, option):
+def test_the_option_at_the_start_of_a_text_is_found_in_any_case_and_markup(text, options, option):
     assert option_in(text, options) == option
 
 
@@ -53,5 +53,5 @@ def test_the_option_that_a_text_begins_with_is_found_in_any_case_and_markup(text
         "so it goes " * 1000,
     ],
 )
-def test_a_text_that_begins_with_no_option_or_with_two_names_none(text):
+def test_a_text_that_begins_with_no_option_or_with_two_has_none(text):
     assert option_in(text, YES_NO) is None

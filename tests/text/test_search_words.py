@@ -1,4 +1,4 @@
-"""Searches compare words whatever their case, accents and width, in any script."""
+"""Search compares words regardless of case, accents and width, in any script."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.text.wording import folded, search_words
 
 
 @pytest.mark.parametrize(
-    "typed, stands",
+    "typed, written",
     [
         ("HAMLET", "Hamlet"),
         ("erdogan", "Erdoğan"),
@@ -28,26 +28,26 @@ from app.text.wording import folded, search_words
         ("東京", "東京"),
     ],
 )
-def test_a_word_finds_the_same_word_written_otherwise(typed, stands):
-    assert folded(typed) == folded(stands)
+def test_a_word_matches_other_spellings_of_itself(typed, written):
+    assert folded(typed) == folded(written)
 
 
 @pytest.mark.parametrize("one, other", [("Hamlet", "Macbeth"), ("1990", "1991"), ("東京", "京都"), ("a b", "ab")])
-def test_other_words_stay_apart(one, other):
+def test_different_words_do_not_match(one, other):
     assert folded(one) != folded(other)
 
 
-def test_the_words_of_a_query_come_once_each_in_order():
+def test_the_words_of_a_query_are_unique_and_in_order():
     assert search_words("  Hamlet, the HAMLET,\tplay ") == ("hamlet,", "the", "play")
     assert search_words(" \n\u200b") == ()
 
 
 @given(st.text())
-def test_folding_a_folded_text_changes_nothing(text):
+def test_folding_is_idempotent(text):
     assert folded(folded(text)) == folded(text)
 
 
 @given(st.text(alphabet="aäÄßıİéÉσςΣ한글か が", min_size=1), st.text(alphabet="xyz "))
-def test_a_word_of_a_text_stands_in_the_folded_text(word, rest):
+def test_a_word_of_a_text_is_found_in_the_folded_text(word, rest):
     for each in search_words(word):
         assert each in folded(f"{rest} {word}")

@@ -1,4 +1,4 @@
-"""Where a sentence ends, and where a full stop belongs to a name."""
+"""Splitting text into sentences, with full stops inside names."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from app.text.sentences import sentence_spans, sentences
         "N.W.A. released it with Panic! at the Disco.",
     ],
 )
-def test_a_mark_inside_a_name_ends_no_sentence(whole: str) -> None:
-    """Titles, numbers, initials and a name's own mark do not cut a sentence in two."""
+def test_a_full_stop_inside_a_name_does_not_end_a_sentence(whole: str) -> None:
+    """Titles, numbers, initials and punctuation in names."""
     assert sentences(whole) == [whole]
 
 
@@ -40,22 +40,22 @@ def test_a_mark_inside_a_name_ends_no_sentence(whole: str) -> None:
         ("He moved to St. Louis.", "It is big."),
     ],
 )
-def test_two_sentences_stay_two(first: str, second: str) -> None:
-    """What ends a sentence still does, and the spans are those of the text."""
+def test_two_sentences_are_split(first: str, second: str) -> None:
+    """The spans are those of the text."""
     text = f"{first}  {second}"
     assert sentences(text) == [first, second]
     assert [text[start:end] for start, end in sentence_spans(text)] == [first, second]
 
 
-def test_an_endless_sentence_takes_no_longer_for_having_many_ends_inside() -> None:
-    """A page may be written to hold a check up."""
+def test_many_possible_ends_in_an_endless_sentence_do_not_slow_splitting() -> None:
+    """A page could be written to delay a check."""
     text = "wow! and " * 20_000
     began = time.process_time()
     assert sentences(text) == [text.strip()]
     assert time.process_time() - began < 60, "it takes 1 s, and minutes where each end looks at all before it"
 
 
-def test_a_text_is_taken_apart_however_long_that_takes_on_a_busy_machine() -> None:
-    """NLTK's own limit counts what every thread computes, so it would end checks beside which others run."""
+def test_splitting_has_no_time_limit_of_its_own() -> None:
+    """NLTK's limit counts the time of all threads, so it would fail under load."""
     sentences("It is loaded.")
     assert redos.DEFAULT_TIMEOUT is None

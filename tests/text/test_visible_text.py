@@ -1,4 +1,4 @@
-"""What is shown of a text from the web, and that nothing hidden in it is."""
+"""The visible part of a text from the web, without anything hidden in it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from app.text.wording import visible_text
         ('<a href="x>y">a link</a>', "a link"),
     ],
 )
-def test_what_a_reader_sees_stays(text: str, shown: str) -> None:
-    """Words, marks and comparisons; tags and entities are read as a browser reads them."""
+def test_visible_text_is_kept(text: str, shown: str) -> None:
+    """Words, punctuation and comparison signs; tags and entities are interpreted as in a browser."""
     assert visible_text(text) == shown
 
 
@@ -45,14 +45,14 @@ def test_what_a_reader_sees_stays(text: str, shown: str) -> None:
         "<?php SECRET ?>",
     ],
 )
-def test_what_a_page_hides_is_left_out(hidden: str) -> None:
-    """With everything inside it, and nothing of what stands around it."""
+def test_hidden_text_is_removed(hidden: str) -> None:
+    """With its content, and nothing around it."""
     assert visible_text(f"before {hidden} after") == "before after"
 
 
 @pytest.mark.parametrize("opening", ["<!--", "<script>", "<div hidden><b>"])
-def test_what_is_never_closed_hides_the_rest_as_in_a_browser(opening: str) -> None:
-    """Cutting a page short is no way to have hidden text read."""
+def test_an_unclosed_hidden_element_hides_the_rest_as_in_a_browser(opening: str) -> None:
+    """Truncating a page does not reveal hidden text."""
     assert visible_text(f"before {opening} SECRET") == "before"
 
 
@@ -63,27 +63,26 @@ def test_what_is_never_closed_hides_the_rest_as_in_a_browser(opening: str) -> No
         *("\ufe0f", "\U000e0101", "\ue000", "\u034f", "\u3164", "\ud800", "\ufffe"),
     ],
 )
-def test_characters_that_do_not_show_are_left_out(character: str) -> None:
-    """Zero-width, direction, tag and private ones, variation selectors, half characters."""
+def test_invisible_characters_are_removed(character: str) -> None:
+    """Zero-width, direction, tag and private-use characters, variation selectors, lone surrogates."""
     assert visible_text(f"SUP{character}PORTED") == "SUPPORTED"
 
 
 @pytest.mark.parametrize("character", ["\x00", "\x1b", "\x7f", "\x85", "\u2028", "\xa0"])
-def test_control_characters_and_odd_spaces_are_spaces(character: str) -> None:
-    """So that words stay apart."""
+def test_control_characters_and_unusual_spaces_become_spaces(character: str) -> None:
+    """Words stay separate."""
     assert visible_text(f"one{character}two") == "one two"
 
 
-def test_entities_cannot_bring_back_what_was_taken_out() -> None:
-    """They are read before characters are looked at."""
+def test_entities_cannot_restore_removed_characters() -> None:
+    """Entities are decoded before characters are filtered."""
     assert visible_text("SUP&ZeroWidthSpace;PORT&#x200b;ED") == "SUPPORTED"
 
 
 @pytest.mark.parametrize(
     "piece", ["<", "<!--", "<a ", '<a href="', "</", "&#", "<![CDATA[", "<p hidden>", "<script>", "x='", '<a "']
 )
-def test_no_text_takes_long(piece: str) -> None:
-    """A page that is made to be slow takes no longer than any other one of its length."""
+def test_text_designed_to_be_slow_is_processed_quickly(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     began = time.process_time()
     visible_text(text)

@@ -1,4 +1,4 @@
-"""A tiny base and one judge trained on it, shared by the tests of training."""
+"""A tiny base model and one judge trained on it, shared by the training tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EPOCHS = 60
 
 
 def toy_families() -> list[Family]:
-    """Return the toy claims over one evidence, as training reads them."""
+    """Return the toy claims about one piece of evidence, as training reads them."""
     from app.text.sentences import select_sentences
 
     evidence = tuple(select_sentences("", PARIS))
@@ -32,7 +32,7 @@ def toy_families() -> list[Family]:
 
 
 def toy_examples() -> list[Example]:
-    """An example of each label, with the prompts that the judge makes of CLAIMS and PARIS."""
+    """Return an example of each label, with the judge's prompts for CLAIMS and PARIS."""
     from app.text.sentences import judge_prompt, select_sentences
 
     return [Example("toy", judge_prompt(claim, select_sentences(claim, PARIS)), label) for claim, label in CLAIMS]
@@ -40,13 +40,13 @@ def toy_examples() -> list[Example]:
 
 @pytest.fixture(scope="session")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a tiny base."""
+    """The folder of a tiny base model."""
     return tiny_llama(tmp_path_factory.mktemp("llama"))
 
 
 @pytest.fixture(scope="session")
 def trained(llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a judge that knows the toy examples, calibrated."""
+    """The folder of a calibrated judge trained on the toy examples."""
     from research.training.calibration import calibrate
     from research.training.judge import train
 

@@ -1,4 +1,4 @@
-"""Training a reader over another base: it learns to point and to doubt, and loads as any reader from the hub does."""
+"""Training a reader from another base model: it learns spans and "no answer", and loads like a reader from the hub."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TUNING = Tuning(epochs=6, batch_size=8, learning_rate=3e-3, checkpoint_every=20)
 
 
 def farm(held_out: bool, count: int) -> list[Example]:
-    """An animal and its colour; of every third only its age is told."""
+    """Return animals with their colours; for every third only the age is given."""
     rng = random.Random(held_out)
     made = []
     for at in range(count):
@@ -36,20 +36,20 @@ def farm(held_out: bool, count: int) -> list[Example]:
 
 @pytest.fixture(scope="module", params=["bert", "roberta"])
 def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
-    """From a base of each family that has another head, or none for readers: what pre-training leaves."""
+    """A reader trained from a base model of each family, without a head or with another one, as after pre-training."""
     folder = tmp_path_factory.mktemp(request.param)
     base = tiny_nli(folder / "base", words=WORDS, family=request.param)
     card = train([*farm(False, 160), *farm(True, 30)], str(base), folder / "out", TUNING)
     return folder / "out", card
 
 
-def test_a_trained_reader_points_at_the_answer_and_says_when_there_is_none(trained) -> None:
+def test_a_trained_reader_finds_answers_and_recognizes_unanswerable_questions(trained) -> None:
     reader, asked = HubReader(str(trained[0])), Question("what colour is the dog?")
     assert reader.read(asked, [Passage("the dog is green", "farm", "test")]).text == "green"
     assert reader.read(asked, [Passage("the dog is old", "farm", "test")]).text is None
 
 
-def test_its_card_says_what_it_was_made_of_and_how_good_it_is_on_what_it_never_saw(trained) -> None:
+def test_the_card_records_base_data_and_held_out_metrics(trained) -> None:
     out, card = trained
     assert json.loads((out / "training.json").read_text()) == card
     assert (card["questions"], card["held_out"]["n"], card["steps"]) == (160, 30, 6 * 160 // 8)
@@ -57,7 +57,7 @@ def test_its_card_says_what_it_was_made_of_and_how_good_it_is_on_what_it_never_s
     assert not (out / "checkpoint.pt").exists()
 
 
-def test_the_tokens_to_point_at_give_back_the_answer_and_other_windows_point_at_the_first(tmp_path: Path) -> None:
+def test_target_tokens_decode_to_the_answer_and_other_windows_target_the_first_token(tmp_path: Path) -> None:
     weights = HubReader(str(tiny_qa(tmp_path, WORDS))).load()
     text = "the cat is old. " * 120 + "the dog is William's (red) one. " + "the cow is old. " * 120
     place = (text.index("William's"), text.index("(red)") + 5)
@@ -69,14 +69,14 @@ def test_the_tokens_to_point_at_give_back_the_answer_and_other_windows_point_at_
 
 
 @pytest.mark.parametrize(("make", "sentence"), [(tiny_t5, "no first token"), (tiny_llama, "its weights lack")])
-def test_a_base_that_cannot_be_a_reader_is_refused(tmp_path: Path, make, sentence: str) -> None:
-    """By their types they could carry the heads; but they begin with no token that could stand for no answer."""
+def test_a_base_model_that_cannot_be_a_reader_is_refused(tmp_path: Path, make, sentence: str) -> None:
+    """Their types could have the head, but their input starts with no token that could mean "no answer"."""
     with pytest.raises(ModelUnavailable, match=sentence) as raised:
         train(farm(False, 8), str(make(tmp_path / "base")), tmp_path / "out", TUNING)
     assert "--base" in raised.value.fix
 
 
-def test_without_a_question_to_learn_from_nothing_is_made(tmp_path: Path) -> None:
+def test_without_training_questions_nothing_is_written(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no question"):
         train(farm(True, 8), str(tmp_path), tmp_path / "out", TUNING)
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""Checkpoints and finished weights: whole or not at all, and never taken up by another run."""
+"""Checkpoints and final weights are written completely or not at all, and never used by another run."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def a_model(seed: int, size: int = 40) -> nn.Linear:
     return nn.Linear(size, size)
 
 
-def test_a_checkpoint_gives_back_weights_and_progress(tmp_path: Path) -> None:
+def test_a_checkpoint_restores_weights_and_progress(tmp_path: Path) -> None:
     path, one, other = tmp_path / "new" / "checkpoint.pt", a_model(1), a_model(2)
     save_checkpoint(path, one, {}, {"step": 3}, "this run")
     assert resume(path, other, {}, "this run") == {"step": 3}
     assert torch.equal(one.weight, other.weight)
 
 
-def test_where_there_is_no_checkpoint_a_run_begins_at_its_beginning(tmp_path: Path) -> None:
+def test_without_a_checkpoint_a_run_starts_from_the_beginning(tmp_path: Path) -> None:
     assert resume(tmp_path / "checkpoint.pt", a_model(1), {}) == {}
 
 
-def test_a_full_disk_leaves_the_checkpoint_from_before_and_no_rest(tmp_path: Path) -> None:
+def test_a_full_disk_keeps_the_previous_checkpoint_and_leaves_no_partial_file(tmp_path: Path) -> None:
     path, model = tmp_path / "checkpoint.pt", a_model(1)
     save_checkpoint(path, model, {}, {"step": 1})
     with no_room_for(1_000), pytest.raises(OSError, match="could not be written"):
@@ -43,7 +43,7 @@ def test_a_full_disk_leaves_the_checkpoint_from_before_and_no_rest(tmp_path: Pat
     ("run", "size", "sentence"), [("other", 40, "other data, another base"), ("", 30, "another model")]
 )
 def test_a_checkpoint_of_another_run_or_model_is_refused(tmp_path: Path, run: str, size: int, sentence: str) -> None:
-    """Half of its steps would count as done on data that they never saw."""
+    """Otherwise steps would count as done on data that was never used."""
     save_checkpoint(tmp_path / "checkpoint.pt", a_model(1), {}, {"step": 3}, "this run")
     with pytest.raises(InvalidInput, match=sentence) as raised:
         resume(tmp_path / "checkpoint.pt", a_model(2, size), {}, run)
@@ -51,7 +51,7 @@ def test_a_checkpoint_of_another_run_or_model_is_refused(tmp_path: Path, run: st
 
 
 @pytest.mark.parametrize("keep", [0, 10, 1_500])
-def test_a_checkpoint_that_is_cut_off_is_named(tmp_path: Path, keep: int) -> None:
+def test_a_truncated_checkpoint_is_reported(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "checkpoint.pt"
     save_checkpoint(path, a_model(1), {}, {"step": 3})
     path.write_bytes(path.read_bytes()[:keep])
@@ -59,7 +59,7 @@ def test_a_checkpoint_that_is_cut_off_is_named(tmp_path: Path, keep: int) -> Non
         resume(path, a_model(2), {})
 
 
-def test_weights_take_the_place_of_the_old_ones_at_the_end_and_other_files_stay(tmp_path: Path) -> None:
+def test_saving_replaces_the_old_weights_and_keeps_other_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
     for text in ("old", "new"):
         with replacing(out) as fresh:
@@ -83,8 +83,8 @@ def a_device_that_is_always_full(fresh: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [a_lot, a_text, a_device_that_is_always_full])
-def test_a_full_disk_leaves_the_old_weights_whole(tmp_path: Path, write) -> None:
-    """Whichever file is the one that does not fit any more, no file of the new ones is there."""
+def test_a_full_disk_keeps_the_old_weights(tmp_path: Path, write) -> None:
+    """Whichever file fails to be written, none of the new ones is left."""
     out = tmp_path / "out"
     with replacing(out) as fresh:
         (fresh / "config.json").write_text("old")
@@ -97,7 +97,7 @@ def test_a_full_disk_leaves_the_old_weights_whole(tmp_path: Path, write) -> None
     assert [folder.name for folder in tmp_path.iterdir()] == ["out"]
 
 
-def test_ctrl_c_while_saving_leaves_the_old_weights_whole(tmp_path: Path) -> None:
+def test_ctrl_c_while_saving_keeps_the_old_weights(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "out") as fresh:
         (fresh / "config.json").write_text("new")
         raise KeyboardInterrupt

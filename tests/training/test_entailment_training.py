@@ -1,4 +1,4 @@
-"""Training the judge on a tiny base and a few examples: it learns, resumes, and its weights load as the judge."""
+"""Training the judge on a tiny base model: it learns, resumes, and its weights load as the judge."""
 
 import json
 import logging
@@ -26,7 +26,7 @@ def trained_on(epochs, llama, out, settings=SHORT, **rest):
 
 
 def rows_of(llama, folder):
-    """What the judge in `folder`, uncalibrated, says of the toy claims."""
+    """Return the uncalibrated probabilities of the judge in `folder` for the toy claims."""
     (folder / "calibration.json").write_text("{}")
     return EntailmentJudge(llama, folder).classify(ASKED)
 
@@ -40,14 +40,14 @@ def curve_of(folder):
     return [json.loads(line) for line in (folder / "curve.jsonl").read_text().splitlines()]
 
 
-def test_a_trained_judge_tells_its_examples_apart(llama, trained):
+def test_a_trained_judge_classifies_its_examples(llama, trained):
     rows = EntailmentJudge(llama, trained).classify(ASKED)
     assert [max(range(3), key=row.__getitem__) for row in rows[:3]] == [0, 1, 2]
     assert rows[3][0] < 0.5
     assert all(sum(row) == pytest.approx(1, abs=1e-5) for row in rows)
 
 
-def test_claims_over_one_evidence_are_read_as_if_each_stood_alone(llama):
+def test_claims_sharing_evidence_get_the_same_result_as_separate_ones(llama):
     model, tokenizer = build(llama, SETTINGS)
     members = [Member("toy", claim, (("Where?", "paris"),) * at, label) for at, (claim, label) in enumerate(CLAIMS)]
     together = Family(("paris: paris is in france",), tuple(members))
@@ -60,14 +60,14 @@ def test_claims_over_one_evidence_are_read_as_if_each_stood_alone(llama):
 
 
 class Interrupt(logging.Handler):
-    """Presses Ctrl-C when the training says that it has saved its first checkpoint."""
+    """Raises KeyboardInterrupt when training logs its first checkpoint."""
 
     def emit(self, record):
         if "step 4 of" in record.getMessage():
             raise KeyboardInterrupt
 
 
-def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(llama, tmp_path):
+def test_resumed_training_ends_with_the_same_weights_as_an_uninterrupted_run(llama, tmp_path):
     log = logging.getLogger("research.training.adapter_training")
     log.setLevel(logging.INFO)
     log.addHandler(interrupt := Interrupt())
@@ -82,7 +82,7 @@ def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_end
     assert [point["step"] for point in curve_of(tmp_path / "parts")] == [2, 4, 6, 8]
 
 
-def test_the_clock_ends_a_training_and_its_card_says_after_how_many_steps(llama, tmp_path):
+def test_a_time_limit_ends_training_and_the_card_records_the_steps(llama, tmp_path):
     minutes = iter(range(1000))
     settings = replace(SETTINGS, minutes=3)
     card = trained_on(200, llama, tmp_path, settings, clock=lambda: 30.0 * next(minutes))
@@ -92,7 +92,7 @@ def test_the_clock_ends_a_training_and_its_card_says_after_how_many_steps(llama,
     assert points[-1]["held_out"]["toy"]["n"] == 4
 
 
-def test_the_same_command_after_the_end_trains_no_further(llama, tmp_path):
+def test_repeating_a_finished_training_does_nothing(llama, tmp_path):
     first = trained_on(4, llama, tmp_path)
     points, rows = curve_of(tmp_path), rows_of(llama, tmp_path)
     assert trained_on(4, llama, tmp_path) == first
@@ -100,15 +100,15 @@ def test_the_same_command_after_the_end_trains_no_further(llama, tmp_path):
     assert_same(rows_of(llama, tmp_path), rows)
 
 
-def test_the_checkpoint_of_other_examples_is_refused(llama, tmp_path):
+def test_a_checkpoint_of_other_examples_is_refused(llama, tmp_path):
     trained_on(4, llama, tmp_path)
     with pytest.raises(InvalidInput, match="is of other data"):
         train([toy_families()[:3]] * 4, [], llama, tmp_path, SHORT)
 
 
 @pytest.mark.parametrize("kept", ["checkpoint.pt", ""])
-def test_a_training_can_start_from_the_weights_of_an_earlier_one(llama, tmp_path, kept):
-    """From its checkpoint, or from the folder with its adapter."""
+def test_training_can_start_from_earlier_weights(llama, tmp_path, kept):
+    """From a checkpoint, or from a folder with an adapter."""
     trained_on(4, llama, tmp_path / "first")
     none = replace(SHORT, minutes=1e-9)
     trained_on(4, llama, tmp_path / "second", none, start=tmp_path / "first" / kept)
@@ -122,18 +122,18 @@ def test_an_adapter_of_another_rank_or_other_layers_is_refused(llama, trained, o
         start_from(model, trained)
 
 
-def test_the_claim_is_read_however_long_the_evidence_is(llama):
+def test_the_claim_is_kept_however_long_the_evidence_is(llama):
     _, tokenizer = build(llama, SETTINGS)
     read = tokenizer("paris " * 500 + "london", truncation=True, max_length=5).input_ids
     assert read[-1] == tokenizer.convert_tokens_to_ids("london")
 
 
-def test_a_loss_that_is_not_a_number_ends_the_training(llama, tmp_path):
+def test_a_nan_loss_ends_training(llama, tmp_path):
     with pytest.raises(CallFailed, match="not a number"):
         trained_on(9, llama, tmp_path, replace(SETTINGS, learning_rate=float("inf"), warmup_steps=1))
 
 
-def test_a_claim_that_is_merely_not_supported_teaches_nothing_about_refuted():
+def test_a_merely_unsupported_claim_does_not_train_the_refuted_class():
     labels = torch.tensor([-1])
     refuting, doubting = torch.tensor([[0.0, 5.0, -5.0]]), torch.tensor([[0.0, -5.0, 5.0]])
     assert loss_of(refuting, labels) == pytest.approx(loss_of(doubting, labels).item())
@@ -153,18 +153,18 @@ def test_calibration_fits_the_temperature_and_keeps_the_bound(llama, trained, tm
     assert (metrics["all"]["n"], metrics["all"]["three_way"], metrics["all"]["false_supported"]) == (4, 1.0, 0.0)
 
 
-def test_a_bound_that_nothing_has_set_is_the_usual_one(trained):
+def test_an_unset_bound_is_the_default(trained):
     assert Calibration.read(trained).sufficient == 0.6
 
 
-def test_the_temperature_makes_a_judge_as_sure_as_it_is_right():
-    """Right in three of four, so the surest class should have 3/4."""
+def test_the_temperature_matches_confidence_to_accuracy():
+    """With three of four right, the most probable class should have 3/4."""
     logits = np.array([[9.0, 0.0, -99.0]] * 4)
     temperature = fit_temperature(logits, [SUPPORTED] * 3 + [REFUTED])
     assert 1 / (1 + np.exp(-9 / temperature)) == pytest.approx(0.75, abs=0.01)
 
 
-def test_figures_are_counted_for_each_source():
+def test_metrics_are_computed_for_each_source():
     labels = [("a", SUPPORTED), ("a", REFUTED), ("a", NOT_SUPPORTED), ("a", NOT_ENOUGH), ("b", NOT_SUPPORTED)]
     examples = [Example(source, "", label) for source, label in labels]
     rows = [[0.8, 0.1, 0.1], [0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.1, 0.1, 0.8], [0.1, 0.9, 0.0]]
@@ -179,7 +179,7 @@ def test_figures_are_counted_for_each_source():
     assert found["b"] == {"n": 1, "three_way": None, "auc": None, "false_supported": 0.0, "calibration_error": None}
 
 
-def test_a_calibration_that_cannot_be_written_leaves_the_files_from_before(llama, trained, tmp_path):
+def test_a_failed_calibration_write_keeps_the_previous_files(llama, trained, tmp_path):
     for file in trained.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
@@ -189,7 +189,7 @@ def test_a_calibration_that_cannot_be_written_leaves_the_files_from_before(llama
     assert not tmp_path.with_name(f"{tmp_path.name}.partial").exists()
 
 
-def test_a_full_disk_leaves_the_weights_and_the_card_from_before(llama, tmp_path):
+def test_a_full_disk_keeps_the_previous_weights_and_card(llama, tmp_path):
     out = tmp_path / "out"
     trained_on(1, llama, out)
     (out / "checkpoint.pt").unlink()
@@ -204,12 +204,12 @@ def test_a_full_disk_leaves_the_weights_and_the_card_from_before(llama, tmp_path
     assert (out / "adapter_model.safetensors").read_bytes() != old["adapter_model.safetensors"]
 
 
-def test_missing_weights_are_named_with_the_command_that_mends_it(llama, tmp_path):
+def test_missing_weights_are_named_with_the_command_that_creates_them(llama, tmp_path):
     with pytest.raises(ModelUnavailable, match=r"adapter_model\.safetensors.*git checkout"):
         EntailmentJudge(llama, tmp_path).load()
 
 
-def test_truncated_weights_are_named_and_not_loaded(llama, trained, tmp_path):
+def test_truncated_weights_are_reported_and_not_loaded(llama, trained, tmp_path):
     for file in trained.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     weights = tmp_path / "adapter_model.safetensors"
@@ -218,7 +218,7 @@ def test_truncated_weights_are_named_and_not_loaded(llama, trained, tmp_path):
         EntailmentJudge(llama, tmp_path).load()
 
 
-def test_values_that_are_not_numbers_fail_the_call(llama, trained):
+def test_nan_values_fail_the_call(llama, trained):
     import torch
 
     judge = EntailmentJudge(llama, trained)
@@ -230,12 +230,12 @@ def test_values_that_are_not_numbers_fail_the_call(llama, trained):
 
 
 @pytest.mark.parametrize("text", ["", "word " * 10_000, "😀😀😀", "Лев Толстой 孔子"])
-def test_odd_passages_are_judged_like_any_other(llama, trained, text):
+def test_unusual_passages_are_judged(llama, trained, text):
     (row,) = EntailmentJudge(llama, trained).classify([("paris", [("T", text)])])
     assert sum(row) == pytest.approx(1, abs=1e-5)
 
 
-def test_what_is_judged_beside_a_pair_changes_nothing_for_it(llama, trained):
+def test_a_pairs_result_does_not_depend_on_the_rest_of_the_batch(llama, trained):
     judge = EntailmentJudge(llama, trained)
     texts = ["", "paris is the capital", "word " * 10_000, "😀"]
     asked = [("paris is the capital of france", [("T", text)] if text else []) for text in texts]
@@ -245,7 +245,7 @@ def test_what_is_judged_beside_a_pair_changes_nothing_for_it(llama, trained):
 
 
 def test_an_endless_word_in_the_evidence_does_not_push_the_claim_out_of_the_window(llama, trained):
-    """The tiny judge may be as sure of one claim as of another; what it reads tells."""
+    """The tiny judge may give both claims the same probabilities, so its input is checked."""
     read: list[list[int]] = []
     judge = EntailmentJudge(llama, trained)
     tokenizer, model, _ = judge.load()
@@ -256,10 +256,10 @@ def test_an_endless_word_in_the_evidence_does_not_push_the_claim_out_of_the_wind
     assert read[0][-len(claim) :] == claim
 
 
-def test_a_name_of_a_special_token_in_the_evidence_is_text(llama, trained):
+def test_the_name_of_a_special_token_in_the_evidence_is_text(llama, trained):
     tokenizer, _, _ = EntailmentJudge(llama, trained).load()
     assert tokenizer.pad_token_id not in tokenizer(f"paris {tokenizer.pad_token} london").input_ids
 
 
-def test_no_pairs_need_no_model(tmp_path):
+def test_without_pairs_the_model_is_not_loaded(tmp_path):
     assert EntailmentJudge(tmp_path, tmp_path).classify([]) == []

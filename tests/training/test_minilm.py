@@ -1,4 +1,4 @@
-"""The cross-encoder put back into PyTorch is the one that the package carries."""
+"""The cross-encoder converted back to PyTorch matches the ONNX file in the package."""
 
 import pytest
 
@@ -9,8 +9,8 @@ TEXTS = ("Hamlet is a tragedy written by William Shakespeare.", "Berlin is the c
 
 
 @pytest.mark.models
-def test_the_dequantised_cross_encoder_scores_as_its_onnx_file_does():
-    """onnxruntime also rounds the activations to int8, so the logits (from -12 to 11) differ by some tenths."""
+def test_the_dequantized_cross_encoder_scores_like_its_onnx_file():
+    """onnxruntime also rounds activations to int8, so the logits (from -12 to 11) differ by some tenths."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification
 
@@ -29,8 +29,8 @@ def test_the_dequantised_cross_encoder_scores_as_its_onnx_file_does():
     assert logits == pytest.approx(CrossEncoderReranker(threads=1).scores(QUESTION, TEXTS), abs=0.8)
 
 
-def test_another_model_is_not_taken_for_the_base(tmp_path):
-    """The names of all weights are checked, so a file of another shape never trains from random numbers."""
+def test_another_model_is_not_accepted_as_the_base(tmp_path):
+    """The names of all weights are checked, so training never starts from random numbers."""
     from research.training.minilm import reader_base
 
     graph = onnx.helper.make_graph([], "empty", [], [])

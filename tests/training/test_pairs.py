@@ -1,4 +1,4 @@
-"""The judge's training pairs: labels that the evidence bears out, and a split that no article crosses."""
+"""The judge's training pairs: labels that the evidence supports, and a split by article."""
 
 import json
 import random
@@ -14,14 +14,14 @@ from research.training.pairs import (
 )
 
 
-def test_a_broken_line_is_named_by_its_number(tmp_path):
+def test_a_broken_line_is_reported_by_its_number(tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text('{"id": 1}\n{"id": \n')
     with pytest.raises(ValueError, match=r"rows\.jsonl, line 2"):
         list(read_rows(file))
 
 
-def test_a_left_out_paragraph_turns_a_supported_claim_into_not_enough(tmp_path):
+def test_removing_a_paragraph_turns_a_supported_claim_into_not_enough(tmp_path):
     evidence = [{"title": "A", "text": "First."}, {"title": "B", "text": "Second."}]
     for source in SOURCES:
         rows = [
@@ -33,7 +33,7 @@ def test_a_left_out_paragraph_turns_a_supported_claim_into_not_enough(tmp_path):
     assert any(len(pair.passages) == 1 for pair in lacking)
 
 
-def test_a_swapped_claim_says_a_name_that_its_evidence_lacks_and_is_merely_not_supported(tmp_path):
+def test_a_swapped_claim_has_a_name_missing_from_its_evidence_and_is_merely_unsupported(tmp_path):
     for source in SOURCES:
         rows = [
             {
@@ -53,7 +53,7 @@ def test_a_swapped_claim_says_a_name_that_its_evidence_lacks_and_is_merely_not_s
         assert not all(word.strip(".") in evidence for word in pair.claim.split()[3:5] + pair.claim.split()[-1:])
 
 
-def test_claims_that_are_partly_supported_train_nothing(tmp_path):
+def test_partly_supported_claims_are_not_trained_on(tmp_path):
     row = {"id": "x", "claim": "A.", "label": "PARTIALLY_SUPPORTED", "evidence": [{"title": "A", "text": "B."}]}
     for source in SOURCES:
         (tmp_path / f"{source}.jsonl").write_text(json.dumps(row) + "\n")

@@ -1,4 +1,4 @@
-"""Claims with questions as examples: both formats, what each model learns from them, and faults named by their line."""
+"""Claims with questions as training examples: both formats, each model's inputs and targets, and faulty lines."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def written(folder: Path, *rows) -> Path:
 
 
 def test_both_formats_give_claims_with_questions_and_answers_in_order(tmp_path: Path) -> None:
-    """An answer's explanation belongs to it; a question that found nothing stays, without an answer."""
+    """An explanation is part of its answer; an unanswered question is kept without an answer."""
     plain, averitec = read_asked(written(tmp_path, PLAIN, "", AVERITEC))
     assert plain == Asked("C.", (("Q1?", "A1"), ("Q2?", None), ("Q3?", None)))
     assert averitec == Asked("D.", (("Q1?", "No. It never was"), ("Q2?", None)))
 
 
 def test_one_model_learns_the_first_question_and_the_other_each_next_one(tmp_path: Path) -> None:
-    """In the words of the paper's appendix; what found no answer is a question to ask and nothing to go on from."""
+    """In the wording of the paper's appendix; an unanswered question is a target but not part of an input."""
     asked = read_asked(written(tmp_path, PLAIN, AVERITEC))
     assert [(each.source, each.target) for each in first_examples(asked)] == [
         ("question: C.", "Q1?"),
@@ -58,7 +58,7 @@ def test_one_model_learns_the_first_question_and_the_other_each_next_one(tmp_pat
 
 
 class Recorder:
-    """Implements Completer: keeps the prompts."""
+    """A Completer that records the prompts."""
 
     def __init__(self) -> None:
         self.prompts: list[str] = []
@@ -68,8 +68,8 @@ class Recorder:
         return "A question?"
 
 
-def test_a_run_asks_the_models_in_the_words_that_they_were_trained_on() -> None:
-    """Line breaks included: a claim is one line to them."""
+def test_inference_uses_the_same_input_format_as_training() -> None:
+    """Line breaks included: a claim becomes one line."""
     claim, answer = Claim("A claim\nof two lines."), Answer("An answer.\nAnd more.", answerer="test")
     kept = Hop(1, Question("A question?"), answer, HopStatus.KEPT)
     (asked,) = [Asked("A claim of two lines.", (("A question?", "An answer. And more."), ("Next?", None)))]
@@ -81,7 +81,7 @@ def test_a_run_asks_the_models_in_the_words_that_they_were_trained_on() -> None:
     assert later.prompts == [next(next_examples([asked])).source]
 
 
-def test_rows_of_the_published_files_that_ask_nothing_are_left_out(tmp_path: Path) -> None:
+def test_published_rows_without_questions_are_skipped(tmp_path: Path) -> None:
     nothing = {"claim": "E.", "questions": []}, {"claim": "", "questions": AVERITEC["questions"]}
     assert [each.claim for each in read_asked(written(tmp_path, *nothing, PLAIN))] == ["C."]
     with pytest.raises(InvalidInput, match="holds no question"):
@@ -104,7 +104,7 @@ def test_rows_of_the_published_files_that_ask_nothing_are_left_out(tmp_path: Pat
         (AVERITEC | {"questions": [{"question": "Q1?", "answers": [{"answer": None}]}]}, "no answer"),
     ],
 )
-def test_a_row_at_fault_is_named_by_its_line(tmp_path: Path, row, sentence: str) -> None:
+def test_a_faulty_row_is_reported_with_its_line(tmp_path: Path, row, sentence: str) -> None:
     with pytest.raises(InvalidInput, match=rf"asked\.jsonl, line 2: .*{sentence}"):
         read_asked(written(tmp_path, PLAIN, row, AVERITEC))
 
@@ -114,7 +114,7 @@ def test_several_faults_are_counted(tmp_path: Path) -> None:
         read_asked(written(tmp_path, "{", PLAIN, "{"))
 
 
-def test_text_that_is_no_utf_8_is_named_by_its_line(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "asked.jsonl"
     path.write_bytes(json.dumps(PLAIN).encode() + b'\n{"claim": "\xff"}\n')
     with pytest.raises(InvalidInput, match="line 2: not UTF-8"):
@@ -122,18 +122,18 @@ def test_text_that_is_no_utf_8_is_named_by_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n \n"])
-def test_an_empty_file_is_named(tmp_path: Path, text: str) -> None:
+def test_an_empty_file_is_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "asked.jsonl"
     path.write_text(text)
     with pytest.raises(InvalidInput, match=r"asked\.jsonl is empty"):
         read_asked(path)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read: No such file"):
         read_asked(tmp_path / "gone.jsonl")
 
 
-def test_other_rows_or_another_order_have_another_hash() -> None:
+def test_the_hash_depends_on_rows_and_order() -> None:
     one, other = Asked("C.", (("Q1?", "A1"),)), Asked("C.", (("Q1?", None),))
     assert len({data_hash(rows) for rows in ([one], [other], [one, other], [other, one])}) == 4

@@ -1,4 +1,4 @@
-"""Training the questioners, on a tiny T5 and a handful of claims: they learn, resume, and load as any Seq2Seq does."""
+"""Training the question generators on a tiny T5: they learn, resume, and load like any Seq2Seq."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS = "question : Claim Question Answer lies where who rules what is built the
 
 
 def asked() -> list[Asked]:
-    """Claims about towns: the first question is where the town lies, the next one who rules there."""
+    """Return claims about towns: the first question is where the town lies, the next one who rules there."""
     about = [f"{town} {word}" for town in TOWNS for word in ("lies there", "is built", "is there")]
     return [
         Asked(claim, ((f"where is {claim.split()[0]} ?", "there"), (f"who rules {claim.split()[0]} ?", None)))
@@ -46,14 +46,14 @@ def trained(base: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
     return out, train(asked(), str(base), out, FIRST, TUNING)
 
 
-def test_a_trained_model_asks_what_it_was_taught_and_loads_as_any_other(trained) -> None:
-    """The folder is all that the app needs; the input is the one that inference makes."""
+def test_a_trained_model_asks_what_it_learned_and_loads_like_any_other(trained) -> None:
+    """The folder contains all that the app needs; the input is the one made at inference."""
     model = Seq2Seq(str(trained[0]))
     for town in TOWNS:
         assert model.complete(first_input(f"{town} lies there"), max_tokens=20) == f"where is {town} ?"
 
 
-def test_the_card_says_what_was_trained_on_what_and_how(trained) -> None:
+def test_the_card_records_base_data_and_settings(trained) -> None:
     out, card = trained
     assert json.loads((out / "training.json").read_text()) == card
     assert card["model"] == "first-question"
@@ -65,8 +65,8 @@ def test_the_card_says_what_was_trained_on_what_and_how(trained) -> None:
     assert not (out / "checkpoint.pt").exists()
 
 
-def test_an_adapter_is_trained_on_its_own_and_saved_as_a_part_of_the_model(base: Path, tmp_path: Path) -> None:
-    """With a rank, the file has the base's names and shapes, and weights that moved."""
+def test_an_adapter_is_trained_alone_and_merged_into_the_saved_model(base: Path, tmp_path: Path) -> None:
+    """With a rank, the file has the base's names and shapes, and changed weights."""
     train(asked(), str(base), tmp_path / "out", NEXT, Tuning(epochs=2, rank=2, learning_rate=1e-2))
     before, after = load_file(base / "model.safetensors"), load_file(tmp_path / "out" / "model.safetensors")
     assert {name: weight.shape for name, weight in after.items()} == {n: w.shape for n, w in before.items()}
@@ -76,7 +76,7 @@ def test_an_adapter_is_trained_on_its_own_and_saved_as_a_part_of_the_model(base:
 
 
 class Interrupt(logging.Handler):
-    """Presses Ctrl-C when the training says that it has saved its first checkpoint."""
+    """Raises KeyboardInterrupt when training logs its first checkpoint."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.getMessage().startswith("step 4 of"):
@@ -95,8 +95,8 @@ def interrupted() -> Iterator[None]:
         log.removeHandler(handler)
 
 
-def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(base: Path, tmp_path: Path) -> None:
-    """Dropout included: the same steps draw the same numbers."""
+def test_resumed_training_ends_with_the_same_weights_as_an_uninterrupted_run(base: Path, tmp_path: Path) -> None:
+    """Dropout included: the same steps draw the same random numbers."""
     short = Tuning(epochs=4, batch_size=4, learning_rate=1e-2, checkpoint_every=4)
     with interrupted():
         train(asked(), str(base), tmp_path / "parts", NEXT, short)
@@ -115,16 +115,16 @@ def test_a_checkpoint_of_other_data_or_settings_is_refused(base: Path, tmp_path:
         train(asked()[1:], str(base), tmp_path, NEXT, short)
 
 
-def test_a_disk_that_is_full_when_the_weights_are_saved_leaves_the_old_ones(
+def test_a_full_disk_while_saving_weights_keeps_the_old_ones(
     base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And the checkpoint, so that nothing has to be trained again."""
+    """The checkpoint is kept too, so that nothing must be trained again."""
     out, few = tmp_path / "out", Tuning(epochs=1)
     train(asked(), str(base), out, FIRST, few)
     old = {file.name: file.read_bytes() for file in out.iterdir()}
     # A checkpoint of a tiny model is larger than its weights, so the disk fills up in the second of two trainings.
     log = logging.getLogger("research.training.fine_tuning")
-    # The line of a step is what says when; its level is otherwise whatever the test before has left.
+    # The log line of a step is the trigger, so set its level: an earlier test may have changed it.
     caplog.set_level(logging.INFO, log.name)
     with ExitStack() as filled:
         log.addHandler(full := FullAfterLastStep(filled))
@@ -147,23 +147,23 @@ class FullAfterLastStep(logging.Handler):
             self.filled.enter_context(no_room_for(2_000))
 
 
-def test_a_loss_that_is_no_number_ends_the_training(base: Path, tmp_path: Path) -> None:
+def test_a_nan_loss_ends_training(base: Path, tmp_path: Path) -> None:
     with pytest.raises(CallFailed, match="loss is not a number"):
         train(asked(), str(base), tmp_path, FIRST, Tuning(learning_rate=1e30))
 
 
-def test_a_base_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_a_base_model_of_another_type_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="of the type llama, not a sequence-to-sequence model") as raised:
         train(asked(), str(tiny_llama(tmp_path)), tmp_path / "out", FIRST, TUNING)
     assert "--base" in raised.value.fix
 
 
-def test_data_without_a_second_question_teaches_no_next_one(base: Path, tmp_path: Path) -> None:
+def test_data_without_a_second_question_cannot_train_the_next_question_model(base: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="nothing for the next-question model"):
         train([Asked("bern", (("where ?", "there"),))], str(base), tmp_path, NEXT, TUNING)
 
 
-def test_an_input_that_is_too_long_loses_its_oldest_pairs_and_never_its_newest() -> None:
+def test_an_input_that_is_too_long_drops_its_oldest_pairs_first() -> None:
     from research.training.question_generator import _fitting
     from research.training.question_generator_data import next_examples
 

@@ -1,4 +1,4 @@
-"""Training the question model on a tiny base: what is trained of a claim, and a run that saves an adapter."""
+"""Training the question model on a tiny base: which parts of a claim are trained, and saving an adapter."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def saved(llama: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     return out, train([*map(claim, range(8)), claim(8, "dev"), claim(9, "test")], llama, out, SETTINGS)
 
 
-def test_only_what_the_model_writes_is_trained() -> None:
+def test_only_the_models_own_lines_are_trained() -> None:
     assert [text for text, trained in parts_of(claim(0)) if trained] == [
         "Question: the capital of france ?\n",
         "Question: the capital of england ?\n",
@@ -42,12 +42,12 @@ def test_only_what_the_model_writes_is_trained() -> None:
     assert ("Answer: not found\n", False) in parts_of(claim(0))
 
 
-def test_the_explanation_of_a_balanced_claim_is_left_out_because_it_explains_the_twin() -> None:
+def test_the_explanation_of_a_balanced_claim_is_skipped_because_it_explains_the_twin() -> None:
     assert parts_of(claim(0, style="balanced"))[-1] == (" true\nExplanation:", False)
 
 
 @pytest.mark.parametrize("answer", ["not found", "x"], ids=["found nothing", "beside the point"])
-def test_another_question_may_come_first_and_is_not_trained(answer: str) -> None:
+def test_another_first_question_may_be_inserted_and_is_not_trained(answer: str) -> None:
     other, rng = Asked("who ?", "x", "france"), random.Random(1)
     forms = [parts_of(claim(0), rng, [other]) for _ in range(100)]
     assert 1 < sum((f"Question: who ?\nAnswer: {answer}\n", False) in form for form in forms) < 40
@@ -59,7 +59,7 @@ def test_targets_are_the_ids_of_the_trained_parts(llama: Path) -> None:
     assert tokens.targets == [IGNORED, IGNORED, tokens.ids[2]]
 
 
-def test_a_run_lowers_the_held_out_loss_and_its_adapter_loads_with_peft(llama: Path, saved) -> None:
+def test_training_lowers_the_held_out_loss_and_the_adapter_loads_with_peft(llama: Path, saved) -> None:
     out, card = saved
     points = [json.loads(line)["held_out"]["loss"] for line in (out / "curve.jsonl").read_text().splitlines()]
     assert (card["steps"], card["claims"]) == (40, 16)  # plain claims count twice
@@ -69,7 +69,7 @@ def test_a_run_lowers_the_held_out_loss_and_its_adapter_loads_with_peft(llama: P
     assert any("lora_B" in name and torch.is_floating_point(weight) for name, weight in weights.items())
 
 
-def test_batches_hold_every_item_once_with_others_of_its_length() -> None:
+def test_batches_contain_every_item_once_grouped_by_length() -> None:
     items = list(range(1, 101))
     groups = batches(items, lambda length: length, lambda _: 1, 10, random.Random(0))
     assert sorted(item for group in groups for item in group) == items

@@ -1,4 +1,4 @@
-"""Training the reader, on a tiny BERT and a handful of questions: it learns to point and to doubt, and resumes."""
+"""Training the reader on a tiny BERT: it learns spans and "no answer", and resumes."""
 
 import itertools
 import json
@@ -35,7 +35,7 @@ SETTINGS = ReaderSettings(
 
 
 def farm(held_out: bool, count: int = 240) -> list[Example]:
-    """An animal and its colour; of every third only its age is told."""
+    """Return animals with their colours; for every third only the age is given."""
     rng = random.Random(held_out)
     made = []
     for at in range(count):
@@ -61,14 +61,14 @@ def trained(tmp_path_factory):
     return folder, card, decide(folder, [*farm(True, 60)], in_order, threads=1, others=1)
 
 
-def test_a_trained_reader_points_at_the_answer_and_says_when_there_is_none(trained):
+def test_a_trained_reader_finds_answers_and_recognizes_unanswerable_questions(trained):
     folder, _, _ = trained
     reader, asked = SpanReader(folder, 1), Question("what colour is the pig?")
     assert reader.read(asked, [Passage("the pig is black", "farm", "test")]).text == "black"
     assert reader.read(asked, [Passage("the pig is old", "farm", "test")]).text is None
 
 
-def test_the_decision_is_fitted_on_one_half_of_what_was_held_out_and_measured_on_the_other(trained):
+def test_the_decision_is_fitted_and_measured_on_separate_halves_of_the_held_out_data(trained):
     folder, card, metrics = trained
     written = json.loads((folder / "metrics.json").read_text())
     assert card["questions"] == 240
@@ -79,7 +79,7 @@ def test_the_decision_is_fitted_on_one_half_of_what_was_held_out_and_measured_on
     assert alone["unanswerable"]["F1"] > 80
 
 
-def test_the_curve_says_what_every_share_of_unanswerable_questions_left_alone_costs_the_others(trained):
+def test_the_curve_trades_unanswerable_accuracy_against_answerable_accuracy(trained):
     folder, _, metrics = trained
     curve = json.loads((folder / "metrics.json").read_text())["curve"]
     alone, answered = ([point[part] for point in curve] for part in ("unanswerable", "answerable"))
@@ -88,23 +88,23 @@ def test_the_curve_says_what_every_share_of_unanswerable_questions_left_alone_co
     assert max(answered) >= metrics["squad, own passage"]["answerable"]["F1"]
 
 
-def test_the_threshold_is_where_the_worst_of_the_targets_is_missed_by_least():
+def test_the_threshold_minimizes_the_largest_shortfall_from_the_targets():
     right = [Read(True, 1.0, 1.0, True, score) for score in (0.2, 0.5, 0.8, 0.9)]
     wrong = [Read(False, 0.0, 0.0, True, score) for score in (0.1, 0.1, 0.3, 0.6)]
-    # Below 0.1 nothing is left alone, above 0.5 half of what has an answer gets none.
+    # Below 0.1 every question gets an answer, above 0.5 half of the answerable ones get none.
     assert 0.1 < threshold_for(right + wrong) <= 0.5
     assert figures(right + wrong, 0.4)["answerable"] == {"n": 4, "EM": 75.0, "F1": 75.0, "right passage": 75.0}
     assert figures(right + wrong, 0.4)["unanswerable"]["F1"] == 75.0
 
 
-def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_ends(tmp_path):
+def test_resumed_training_ends_with_the_same_weights_as_an_uninterrupted_run(tmp_path):
     examples = farm(False, 80)
     (whole, tokenizer), (parts, _) = tiny_bert(WORDS), tiny_bert(WORDS)
     settings = replace(SETTINGS, checkpoint_every=5)
     train(examples, whole, tokenizer, tmp_path / "whole", settings)
 
     class Interrupted(Exception):
-        """Thrown in the middle, as a machine that goes down."""
+        """Raised in the middle of training, like a machine failure."""
 
     def interrupt(*_):
         interrupt.calls += 1
@@ -121,14 +121,14 @@ def test_training_goes_on_from_its_checkpoint_and_ends_where_an_unbroken_run_end
         assert torch.allclose(weight, parts.state_dict()[name], atol=1e-6), name
 
 
-def test_the_clock_ends_a_run_before_its_last_step(tmp_path):
+def test_a_time_limit_ends_training_before_its_last_step(tmp_path):
     model, tokenizer = tiny_bert(WORDS)
     seconds = itertools.count()
     card = train(farm(False), model, tokenizer, tmp_path, replace(SETTINGS, minutes=0.1), lambda: float(next(seconds)))
     assert card["steps"] == 6 < card["of_steps"], "the seventh began after six seconds and was not learned from"
 
 
-def test_a_training_that_had_ended_has_nothing_left_to_do_when_it_is_begun_again(tmp_path):
+def test_repeating_a_finished_training_does_nothing(tmp_path):
     settings = replace(SETTINGS, checkpoint_every=1)
     (model, tokenizer), (again, _) = tiny_bert(WORDS), tiny_bert(WORDS)
     card = train(farm(False, 40), model, tokenizer, tmp_path, settings)
@@ -143,13 +143,13 @@ def tokenizer(tmp_path_factory):
     return tokenizer_from(path)
 
 
-def test_a_continued_run_skips_the_first_course_and_takes_every_unanswerable_question(tmp_path):
+def test_continued_training_skips_the_first_stage_and_uses_every_unanswerable_question(tmp_path):
     model, tokenizer = tiny_bert(WORDS)
     card = train(farm(False), model, tokenizer, tmp_path, replace(SETTINGS, first_questions=0, answerable_questions=40))
     assert card["of_steps"] * SETTINGS.batch_size == 40 + 80
 
 
-def test_a_trained_reader_goes_on_from_the_numbers_that_it_computes_with(trained):
+def test_continued_training_starts_from_the_quantized_weights(trained):
     folder, _, _ = trained
     model, _, name = starting_point(folder)
     stored = unpack(load_file(folder / "model.safetensors"))
@@ -158,7 +158,7 @@ def test_a_trained_reader_goes_on_from_the_numbers_that_it_computes_with(trained
     assert all(weight.requires_grad for weight in model.parameters())
 
 
-def test_the_tokens_of_an_answer_give_back_its_characters(tokenizer):
+def test_answer_tokens_map_back_to_the_answers_characters(tokenizer):
     text = "the red cat and William's (brown) dog"
     start = text.index("William's")
     example = Example("squad", "whose dog?", "farm", text, (start, start + len("William's (brown)")), ("x",), False)
@@ -174,7 +174,7 @@ def test_a_window_without_the_answer_is_trained_as_unanswerable(tokenizer):
 
 
 @pytest.mark.parametrize("words", [3, 12, 40])
-def test_cutting_keeps_the_answer_and_about_so_many_words_of_the_text_itself(words):
+def test_cutting_keeps_the_answer_and_about_the_requested_number_of_words(words):
     rng = random.Random(words)
     text = " ".join(f"w{at}" for at in range(60))
     place = (text.index("w30"), text.index("w32") + 3)
@@ -185,7 +185,7 @@ def test_cutting_keeps_the_answer_and_about_so_many_words_of_the_text_itself(wor
         assert abs(len(short.text.split()) - words) <= 1
 
 
-def test_an_unanswerable_question_is_cut_around_what_it_comes_nearest_to():
+def test_a_text_for_an_unanswerable_question_is_cut_around_its_best_match():
     text = " ".join(["nothing"] * 50 + ["elephants"] + ["nothing"] * 50)
     short = cut(Example("squad", "Where do elephants sleep?", "t", text, None, (), False), 10, random.Random(0))
     assert "elephants" in short.text or short.text.startswith(" nothing")
@@ -198,7 +198,7 @@ def squad_file(folder, name, context, questions):
     (folder / name).write_text(json.dumps({"data": [row]}))
 
 
-def test_of_several_occurrences_the_one_whose_surroundings_ask_the_question_is_the_answer(tmp_path):
+def test_the_occurrence_whose_context_matches_the_question_is_the_answer(tmp_path):
     context = "In 1066 a comet was seen. " + "x " * 80 + "William won the battle of Hastings in 1066."
     asked = {
         "id": "1",
@@ -214,7 +214,7 @@ def test_of_several_occurrences_the_one_whose_surroundings_ask_the_question_is_t
     assert unanswerable.place is None
 
 
-def test_a_question_is_never_put_to_another_paragraph_that_holds_one_of_its_answers():
+def test_a_question_is_never_paired_with_another_paragraph_containing_its_answer():
     texts = ("Bern is in Switzerland.", "Bern, the Swiss capital.", "Thun lies at a lake.")
     asked = Example("squad", "What is the capital?", "Cities", texts[0], (0, 4), ("Bern", "bern city"), False)
     examples = [asked, *(replace(asked, text=text, place=None, answers=()) for text in texts[1:])]
@@ -232,7 +232,7 @@ DESCRIBED = {
 ARTICLES = [Article(title, f"{told}. {text}", told, topic) for title, (told, text, topic) in DESCRIBED.items()]
 
 
-def test_the_corpus_asks_what_its_descriptions_answer():
+def test_corpus_questions_are_answered_by_the_descriptions():
     made = {}
     for seed in range(40):
         for example in corpus_examples(ARTICLES, random.Random(seed)):
@@ -253,7 +253,7 @@ def test_the_corpus_asks_what_its_descriptions_answer():
     assert {question: made.get(question) for question in expected} == expected
 
 
-def test_whoever_is_still_alive_has_no_year_of_death():
+def test_a_living_person_has_no_year_of_death():
     made = [e for seed in range(40) for e in corpus_examples(ARTICLES, random.Random(seed))]
     died = [e for e in made if e.question == "When did Max Hill die?"]
     assert died

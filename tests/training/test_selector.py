@@ -1,4 +1,4 @@
-"""The selector: which choices a claim gives, what the loss wants, and that the file that ships scores as the model."""
+"""The selector: its training choices, its loss, and that the bundled file scores like the trained model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def claim(label: str = "SUPPORTED") -> VitalClaim:
     return VitalClaim("c1", text, label, "", "g", "first", 2, LEADS, (), decisive, "", "train")
 
 
-def test_a_claim_over_two_leads_asks_for_the_other_sentence_once_one_is_taken() -> None:
+def test_a_claim_over_two_articles_needs_the_other_sentence_once_one_is_selected() -> None:
     first, second = selector.choices_of(claim(), BESIDE, random.Random(1))
     assert {first.candidates[at] for at in first.right} == {
         "Emma. It is by Jane Austen.",
@@ -36,20 +36,20 @@ def test_a_claim_over_two_leads_asks_for_the_other_sentence_once_one_is_taken() 
     assert "Bath. Bath is a city." in first.candidates
 
 
-def test_no_sentence_decides_an_undecided_claim() -> None:
+def test_no_sentence_is_right_for_an_undecided_claim() -> None:
     (only,) = selector.choices_of(claim("NOT_ENOUGH_EVIDENCE"), BESIDE, random.Random(1))
     assert only.right == () and only.candidates
 
 
-def test_the_loss_wants_right_sentences_above_nought_and_others_below() -> None:
+def test_the_loss_pushes_right_sentences_above_zero_and_others_below() -> None:
     good, bad = torch.tensor([4.0, -4.0, -4.0]), torch.tensor([-4.0, 4.0, -4.0])
     assert selector.loss_of(good, [0]) < 0.1 < 4 < selector.loss_of(bad, [0])
     assert selector.loss_of(bad - 6, []) < 0.2 < 3 < selector.loss_of(good, [])
 
 
 @pytest.mark.models
-def test_the_file_that_ships_scores_as_the_trained_model(tmp_path) -> None:
-    """onnxruntime also rounds the activations to int8, so the logits differ by some tenths."""
+def test_the_bundled_file_scores_like_the_trained_model(tmp_path) -> None:
+    """onnxruntime also rounds activations to int8, so the logits differ by some tenths."""
     from app.backends.local.reranker import CrossEncoderReranker
 
     model, tokenizer = selector.build()

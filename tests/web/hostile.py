@@ -16,7 +16,7 @@ LINK = "javascript:alert(4)//https://example.org"
 
 FIELDS = ("claim", "question", "answer", "passage", "title", "source")
 FIELDS += ("reason", "failure", "rationale", "missing", "note")
-"""What is marked, so that a test can see that a page has shown it."""
+"""The marked fields, so that a test can check that a page showed each of them."""
 
 
 def marked(field: str) -> str:
@@ -25,17 +25,17 @@ def marked(field: str) -> str:
 
 
 def hostile_answer(link: str = LINK) -> Answer:
-    """An answer from a hostile page, with another such page beside it."""
+    """Return an answer that cites a hostile passage."""
     text = f"{marked('answer')} stands in {marked('passage')}"
     found = Passage(text, marked("title"), marked("source"), link, score=1.0)
     return Answer(marked("answer"), Span(found, 0, len(marked("answer"))), (found, found), "retriever-reader", 0.5)
 
 
 def hostile_container() -> FakeContainer:
-    """Every run has a kept hop, one set aside and one that fails, and a verdict; all of it hostile."""
-    said, aside = (Judgement(holds, marked("reason")) for holds in (True, False))
+    """Return a container whose every run has a kept, a set-aside and a failed hop and a verdict, all hostile."""
+    kept, aside = (Judgement(holds, marked("reason")) for holds in (True, False))
     hops = (
-        ScriptedHop(marked("question"), hostile_answer(), said, aside),
+        ScriptedHop(marked("question"), hostile_answer(), kept, aside),
         ScriptedHop(f"2 {marked('question')}", hostile_answer(BROKEN_LINK), aside),
         ScriptedHop(f"3 {marked('question')}", CallFailed(marked("failure"))),
     )
@@ -45,7 +45,7 @@ def hostile_container() -> FakeContainer:
 
 
 class Page(HTMLParser):
-    """What a browser would make of a page: its elements with their attributes, and its text."""
+    """A page as a browser parses it: its elements with their attributes, and its text."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -60,17 +60,17 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         self.text += data
 
-    def alive(self) -> list[tuple[str, dict[str, str]]]:
-        """The elements that would run or load something that is not ours."""
-        return [(tag, attributes) for tag, attributes in self.elements if _is_alive(tag, attributes)]
+    def active_elements(self) -> list[tuple[str, dict[str, str]]]:
+        """Return the elements that would run a foreign script or load a foreign resource."""
+        return [(tag, attributes) for tag, attributes in self.elements if _is_active(tag, attributes)]
 
 
-def _is_alive(tag: str, attributes: dict[str, str]) -> bool:
+def _is_active(tag: str, attributes: dict[str, str]) -> bool:
     if any(name.startswith("on") for name in attributes) or tag in ("style", "iframe", "object", "embed", "base"):
         return True
-    if tag == "script" and attributes == {"type": "application/ld+json"}:  # data, which no browser runs
+    if tag == "script" and attributes == {"type": "application/ld+json"}:  # data that no browser runs
         return False
     if tag in ("script", "img") and not attributes.get("src", "").startswith("/static/"):
         return True
-    leads = [attributes.get(name, "").strip().lower() for name in ("href", "src", "action", "formaction")]
-    return any(each.startswith(("javascript:", "data:", "vbscript:", "//")) for each in leads)
+    targets = [attributes.get(name, "").strip().lower() for name in ("href", "src", "action", "formaction")]
+    return any(each.startswith(("javascript:", "data:", "vbscript:", "//")) for each in targets)

@@ -11,7 +11,7 @@ from tests.web.conftest import finished, send, started, wait_for
 
 @pytest.fixture
 def lines(caplog):
-    """What the requests so far have written to the log, at INFO."""
+    """Return the lines of the access log so far, at INFO."""
     caplog.set_level(logging.INFO, "app.web.access_log")
 
     def read() -> list[str]:
@@ -20,7 +20,7 @@ def lines(caplog):
     return read
 
 
-def test_a_request_is_one_line_with_method_path_status_and_milliseconds(client, lines):
+def test_a_request_is_logged_as_one_line_with_method_path_status_and_milliseconds(client, lines):
     client.get("/how-it-works?secret=word")
     (line,) = lines()
     assert line.startswith("GET /how-it-works 200 ") and line.endswith(" ms") and "secret" not in line
@@ -34,7 +34,7 @@ def test_a_started_run_and_its_page_are_logged_with_its_id(client, lines):
     assert start.endswith(f"ms run {run_id}") and page.endswith(f"ms run {run_id}")
 
 
-def test_a_streams_line_comes_when_its_reader_has_gone(client, lines):
+def test_a_stream_is_logged_when_its_connection_closes(client, lines):
     path = started(client)
     wait_for(client, path, "verdict-heading")
     answer = client.get(f"{path}/events?after=1")
@@ -54,13 +54,13 @@ def test_errors_are_logged_with_their_status(client, lines):
 
 
 @pytest.mark.parametrize("path", ["/a%0AINFO%20all%20is%20well", "/a%0D%0Ab", "/runs/x%1B%5B2J", "/%E2%80%A8x"])
-def test_a_path_with_control_characters_is_still_one_plain_line(client, lines, path):
+def test_a_path_with_control_characters_is_logged_as_one_printable_line(client, lines, path):
     client.get(path)
     (line,) = lines()
     assert line.isprintable() and line.isascii()
 
 
-def test_nothing_that_people_wrote_is_logged(client, caplog):
+def test_user_text_is_not_logged(client, caplog):
     caplog.set_level(logging.DEBUG)
     finished(client, "A private zebra lives in Prague.")
     send(client, "zebra" * 200)
@@ -68,6 +68,6 @@ def test_nothing_that_people_wrote_is_logged(client, caplog):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_what_machines_ask_is_not_logged(client, lines, path):
+def test_health_checks_are_not_logged(client, lines, path):
     client.get(path)
     assert lines() == []

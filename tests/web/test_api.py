@@ -23,7 +23,7 @@ RUNS = "/api/v1/runs"
 
 
 def held_to(name: str, value):
-    """The value, which is as the document's schema of that name says."""
+    """Return the value after checking it against the OpenAPI schema of this name."""
     schemas = document()["components"]["schemas"]
     schema = {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
     jsonschema_rs.validate(schema, value)
@@ -39,19 +39,19 @@ def start(client, claim: str = CLAIM, **fields) -> str:
 
 
 def ended(client, address: str) -> dict:
-    """The run after its end."""
+    """Return the run once it has ended."""
     return until(lambda: (run := held_to("Run", client.get(address).json))["state"] != "running" and run, "its end")
 
 
 def problem(answer, code: int) -> dict:
-    """The problem that an answer tells."""
+    """Return the problem of a response after checking its status code and media type."""
     assert (answer.status_code, answer.mimetype) == (code, "application/problem+json"), answer.text
     assert answer.json["status"] == code
     return held_to("Problem", answer.json)
 
 
 def with_tokens(make_app, tmp_path, *names: str, container=None, **settings):
-    """An application that asks for tokens, and one token a name."""
+    """Return an application that requires tokens, and the request headers of one token per name."""
     tokens = [new_token() for _ in names]
     file = tmp_path / "tokens"
     file.write_text("\n".join(line_of(name, token) for name, token in zip(names, tokens, strict=True)))
@@ -59,7 +59,7 @@ def with_tokens(make_app, tmp_path, *names: str, container=None, **settings):
 
 
 class TestRuns:
-    def test_a_run_is_started_and_read_as_it_is_exported(self, make_app):
+    def test_a_started_run_reads_the_same_as_its_export(self, make_app):
         app = make_app()
         client = app.test_client()
         run = ended(client, start(client))
@@ -67,7 +67,7 @@ class TestRuns:
         exported = run_as_dict(app.extensions["hopcheck"].runs.report(run["id"]))
         assert run == {**exported, "place": None, "concluding": False, "published_at": None, "taken_down": False}
 
-    def test_every_choice_reaches_the_run_and_what_is_left_out_or_null_is_as_the_settings_have_it(self, make_app):
+    def test_every_choice_reaches_the_run_and_missing_or_null_fields_use_the_settings(self, make_app):
         container = scripted_container(
             language_models=(AWAY,), choices=(Choice("web-search", "Web"), Choice("retriever-reader", "Corpus"))
         )
@@ -93,7 +93,7 @@ class TestRuns:
         assert run["options"]["labels"] == "two", "the preset's own"
         assert ended(client, start(client))["options"]["corpora"] == ["vital"]
 
-    def test_the_same_request_with_the_same_key_leads_to_the_same_run(self, client):
+    def test_the_same_request_with_the_same_idempotency_key_returns_the_same_run(self, client):
         def sent(claim: str, key: str) -> str:
             answer = client.post(RUNS, json={"claim": claim}, headers={"Idempotency-Key": key})
             assert answer.status_code == 201
@@ -103,18 +103,18 @@ class TestRuns:
         assert sent(CLAIM, "one") == first
         assert len({first, sent(CLAIM, "two"), sent("Hamlet is a play.", "one")}) == 3
 
-    def test_a_run_of_the_page_is_read_by_the_api_too(self, client):
+    def test_a_run_started_on_the_page_can_be_read_by_the_api(self, client):
         assert ended(client, "/api/v1" + started(client))["claim"] == CLAIM
 
-    def test_a_run_that_failed_says_why_and_nothing_of_its_insides(self, make_app):
+    def test_a_failed_run_has_a_reason_without_internal_details(self, make_app):
         client = make_app(scripted_container(FAILING)).test_client()
         run = ended(client, start(client))
         assert run["state"] == "failed" and run["problem"] and "secret" not in json.dumps(run)
 
-    def test_percent_signs_stay_as_they_are(self, client):
+    def test_percent_signs_in_a_claim_are_kept(self, client):
         assert ended(client, start(client, "100%ff of them are %e9."))["claim"] == "100%ff of them are %e9."
 
-    def test_a_waiting_run_tells_its_place(self, make_app):
+    def test_a_queued_run_has_its_position(self, make_app):
         gate = Gate("answer 1")
         client = make_app(scripted_container(gate=gate), workers=1).test_client()
         start(client)
@@ -123,7 +123,7 @@ class TestRuns:
         gate.open()
         assert waiting["place"]["position"] == 1 and waiting["state"] == "running"
 
-    def test_choices_are_those_of_the_page(self, make_app):
+    def test_the_api_has_the_same_choices_as_the_page(self, make_app):
         body = held_to(
             "Choices", make_app(scripted_container(language_models=(AWAY,))).test_client().get("/api/v1/choices").json
         )
@@ -133,7 +133,7 @@ class TestRuns:
 
 
 class TestList:
-    def test_it_holds_the_visitors_runs_newest_first_and_pages_lose_none(self, make_app):
+    def test_paging_lists_all_of_the_visitors_runs_and_no_others(self, make_app):
         app = make_app()
         mine, other = app.test_client(), app.test_client()
         start(other, "Somebody else's claim.")
@@ -150,15 +150,15 @@ class TestList:
         path = started(client)
         assert [f"/runs/{run['id']}" for run in client.get(RUNS).json["runs"]] == [path]
 
-    def test_looking_makes_no_cookie(self, client):
+    def test_listing_runs_sets_no_cookie(self, client):
         answer = client.get(RUNS)
         assert answer.json == {"runs": [], "next": None} and "Set-Cookie" not in answer.headers
 
-    def test_a_cursor_goes_on_behind_its_run_to_the_microsecond(self):
+    def test_a_cursor_has_the_time_in_microseconds_and_the_run_id(self):
         at = datetime(2026, 3, 1, 12, 30, 0, 123456, tzinfo=UTC)
         assert cursor_of(at, "ab-_") == "1772368200123456.ab-_"
 
-    def test_it_is_searched_and_filtered_as_the_history_is(self, client):
+    def test_the_list_can_be_searched_and_filtered_like_the_history(self, client):
         fits, other = start(client, "Hamlet was written in 1600."), start(client, "Everest is a mountain.")
         ended(client, fits), ended(client, other)
         for query, expected in (
@@ -175,15 +175,15 @@ class TestList:
     @pytest.mark.parametrize(
         ("field", "value"), [("label", "MAYBE"), ("label", ""), ("answerer", "nobody"), ("q", "x" * 501)]
     )
-    def test_a_filter_that_is_none_is_named(self, client, field, value):
+    def test_an_invalid_filter_is_refused_by_name(self, client, field, value):
         assert problem(client.get(RUNS, query_string={field: value}), 422)["field"] == field
 
     @pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "limit=", "limit=01"])
-    def test_a_limit_that_cannot_be_is_named(self, client, query):
+    def test_an_invalid_limit_is_refused_by_name(self, client, query):
         assert problem(client.get(f"{RUNS}?{query}"), 422)["field"] == "limit"
 
     @pytest.mark.parametrize("cursor", ["", "x", ".", "-1.a", "999999999999999999.a", "²¹.a", "1" * 40])
-    def test_a_made_up_cursor_is_named(self, client, cursor):
+    def test_an_invalid_cursor_is_refused_by_name(self, client, cursor):
         assert problem(client.get(RUNS, query_string={"cursor": cursor}), 422)["field"] == "cursor"
 
 
@@ -220,7 +220,7 @@ class TestBadInput:
             ("owner", "me"),
         ],
     )
-    def test_the_field_that_is_wrong_is_named(self, client, field, value):
+    def test_an_invalid_field_is_named_and_no_run_is_started(self, client, field, value):
         answer = problem(
             client.post(RUNS, data=json.dumps({"claim": CLAIM, field: value}), content_type="application/json"), 422
         )
@@ -230,46 +230,46 @@ class TestBadInput:
     @pytest.mark.parametrize(
         "body", [b"{", b"claim=x", b"\xff", b"[" * 100_000, b'{"max_hops": NaN}', b"[]", b'"x"', b"7"]
     )
-    def test_what_is_no_json_object_is_refused(self, client, body):
+    def test_a_body_that_is_not_a_json_object_is_refused(self, client, body):
         problem(client.post(RUNS, data=body, content_type="application/json"), 400)
 
     @pytest.mark.parametrize("path", [RUNS, f"{RUNS}/none/stop", f"{RUNS}/none/conclude"])
-    def test_a_form_is_not_taken(self, client, path):
+    def test_content_types_other_than_json_are_refused(self, client, path):
         for kind in ("application/x-www-form-urlencoded", "text/plain", "multipart/form-data", ""):
             problem(client.post(path, data=b'{"claim": "A claim."}', content_type=kind), 415)
 
-    def test_too_much_at_once_is_refused(self, client):
+    def test_a_too_large_body_is_refused(self, client):
         problem(client.post(RUNS, json={"claim": "x" * 300_000}), 413)
 
     @pytest.mark.parametrize("path", [f"{RUNS}/none", f"{RUNS}/none/events", "/api/v1/nothing", "/api/v1/"])
-    def test_what_is_not_there_is_a_problem_too(self, client, path):
+    def test_an_unknown_address_returns_a_problem(self, client, path):
         problem(client.get(path), 404)
 
-    def test_a_wrong_method_is_told_which_are_right(self, client):
+    def test_a_wrong_method_returns_the_allowed_ones(self, client):
         answer = client.put(RUNS)
         problem(answer, 405)
         assert {"GET", "POST"} <= set(answer.headers["Allow"].split(", "))
 
-    def test_an_address_that_started_its_share_is_told_when_to_come_back(self, make_app):
+    def test_a_rate_limited_client_gets_the_time_to_wait(self, make_app):
         client = make_app(rate_limit="1 per hour").test_client()
         problem(client.post(RUNS, json={"claim": ""}), 422)
         start(client)
         answer = client.post(RUNS, json={"claim": CLAIM})
         assert problem(answer, 429)["retry_after"] == int(answer.headers["Retry-After"]) > 0
 
-    def test_a_spent_day_is_told_in_the_pages_words(self, make_app):
+    def test_a_reached_daily_call_limit_is_reported(self, make_app):
         client = make_app(day_calls=9).test_client()
         ended(client, start(client))
         assert "limit of 9 calls a day" in problem(client.post(RUNS, json={"claim": CLAIM}), 429)["detail"]
 
-    def test_a_fault_of_ours_is_a_problem_without_a_trace(self, make_app):
+    def test_a_server_error_returns_a_problem_without_a_traceback(self, make_app):
         app = make_app()
         app.view_functions["api_runs.read"] = lambda run_id: 1 / 0
         assert "ZeroDivision" not in json.dumps(problem(app.test_client().get(f"{RUNS}/x"), 500))
 
 
 class TestSteering:
-    def test_its_owner_stops_a_run_and_finished_hops_stand(self, make_app):
+    def test_the_owner_can_stop_a_run_and_finished_hops_are_kept(self, make_app):
         gate = Gate("answer 2")
         client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
@@ -279,7 +279,7 @@ class TestSteering:
         assert (run["state"], [hop["status"] for hop in run["hops"]]) == ("interrupted", ["kept", "interrupted"])
         problem(client.post(f"{address}/stop", json={}), 409)
 
-    def test_its_owner_has_a_run_conclude_with_what_it_has(self, make_app):
+    def test_the_owner_can_make_a_run_conclude_early(self, make_app):
         gate = Gate("answer 2")
         client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
@@ -290,7 +290,7 @@ class TestSteering:
         assert ended(client, address)["state"] == "verdict"
         problem(client.post(f"{address}/conclude", json={}), 409)
 
-    def test_nothing_kept_is_nothing_to_conclude_from(self, make_app):
+    def test_a_run_without_kept_answers_cannot_conclude(self, make_app):
         gate = Gate("answer 1")
         client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
@@ -298,24 +298,24 @@ class TestSteering:
         problem(client.post(f"{address}/conclude", json={}), 409)
         gate.open()
 
-    @pytest.mark.parametrize("wish", ["stop", "conclude"])
-    def test_to_everybody_else_there_is_no_such_run(self, make_app, wish):
+    @pytest.mark.parametrize("command", ["stop", "conclude"])
+    def test_others_get_404_when_they_stop_or_conclude_a_run(self, make_app, command):
         gate = Gate("answer 2")
         app = make_app(scripted_container(gate=gate))
         address = start(app.test_client())
-        problem(app.test_client().post(f"{address}/{wish}", json={}), 404)
+        problem(app.test_client().post(f"{address}/{command}", json={}), 404)
         stranger = app.test_client()
         start(stranger)
-        problem(stranger.post(f"{address}/{wish}", json={}), 404)
+        problem(stranger.post(f"{address}/{command}", json={}), 404)
         assert stranger.get(address).json["state"] == "running"
         gate.open()
 
-    def test_stopping_takes_no_fields(self, client):
+    def test_stopping_a_run_accepts_no_fields(self, client):
         assert problem(client.post(f"{start(client)}/stop", json={"hop": 1}), 422)["field"] == "hop"
 
 
 class TestTokens:
-    def test_without_one_that_is_known_nothing_is_started_listed_or_steered(self, make_app, tmp_path):
+    def test_without_a_valid_token_runs_cannot_be_started_listed_or_stopped(self, make_app, tmp_path):
         app, _ = with_tokens(make_app, tmp_path, "one")
         client = app.test_client()
         stopped = f"/api/v1{started(client)}/stop"
@@ -330,7 +330,7 @@ class TestTokens:
                 problem(answer, 401)
                 assert answer.headers["WWW-Authenticate"].startswith("Bearer")
 
-    def test_a_run_belongs_to_the_tokens_name_and_is_read_by_whoever_has_its_id(self, make_app, tmp_path):
+    def test_a_run_belongs_to_the_name_of_its_token_and_anyone_with_its_id_can_read_it(self, make_app, tmp_path):
         gate = Gate("answer 2")
         app, one, two = with_tokens(make_app, tmp_path, "one", "two", container=scripted_container(gate=gate))
         client = app.test_client()
@@ -343,7 +343,7 @@ class TestTokens:
         assert client.post(f"{address}/stop", json={}, headers=one).status_code == 200
         gate.open()
 
-    def test_a_file_that_cannot_be_read_is_a_problem_and_opens_nothing(self, make_app, tmp_path):
+    def test_an_unreadable_token_file_grants_no_access(self, make_app, tmp_path):
         client = make_app(api_tokens=tmp_path / "none").test_client()
         problem(client.get(RUNS, headers={"Authorization": "Bearer x"}), 503)
         problem(client.get(RUNS), 401)

@@ -32,10 +32,10 @@ from tests.fakes import scripted_container
 from tests.web.test_api import CLAIM, RUNS, ended, with_tokens
 
 REQUESTS_A_MODE = 8
-"""Of each operation."""
+"""Requests per operation, once with valid and once with invalid input."""
 
 MOST_SECONDS = 20.0
-"""A request that takes longer than this is a fault; the streams here are of runs that have ended."""
+"""Time limit of a request; streams stay below it because their runs have ended."""
 
 CHECKS = [
     not_a_server_error,
@@ -52,7 +52,7 @@ OPERATIONS = [
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Iterator[tuple[Flask, dict[str, str], list[str]]]:
-    """An application where somebody has runs, the headers with their token, and the ids of runs, some another's."""
+    """An application, the headers of one token, and three run ids: two of that token, one of another token."""
     folder = tmp_path_factory.mktemp("site")
     app, mine, theirs = with_tokens(partial(site_in, folder), folder, "one", "two")
     client = app.test_client()
@@ -62,7 +62,7 @@ def site(tmp_path_factory) -> Iterator[tuple[Flask, dict[str, str], list[str]]]:
 
 
 def site_in(folder: Path, _container: None, **settings) -> Flask:
-    """An application whose runs take no time, and which lets anybody start as many as they like."""
+    """Return an application whose runs end at once and whose limits are never reached."""
     url = sqlite_file(folder)
     plenty = {"rate_limit": "9999 per second", "max_waiting": 9999, "publishing": True}
     return create_app(Settings(instance=folder, database_url=url, **plenty, **settings), scripted_container(), False)
@@ -70,20 +70,20 @@ def site_in(folder: Path, _container: None, **settings) -> Flask:
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda part: part.removeprefix(API))
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
-def test_no_answer_is_a_server_error_and_all_are_as_described(site, method, path, mode):
+def test_any_input_gets_a_documented_response(site, method, path, mode):
     app, token, ids = site
     operation = schemathesis.openapi.from_wsgi(f"{API}/openapi.json", app)[path][method]
     if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query or operation.headers):
-        return  # nothing is sent here that could be wrong
-    for run_id in ids:  # one of the other tests may have deleted it
+        return  # the operation has no input that could be invalid
+    for run_id in ids:  # another test may have deleted it
         app.extensions["hopcheck"].runs.deletion.restore(run_id, "token:one")
-    well = {"hop": 1, "run": ids[:2]} if mode is GenerationMode.POSITIVE else {}
-    about = st.sampled_from([*({**well, "run_id": run_id} for run_id in ids), {}])
-    send_some(operation.as_strategy(generation_mode=mode), about, token)
+    valid_fields = {"hop": 1, "run": ids[:2]} if mode is GenerationMode.POSITIVE else {}
+    known = st.sampled_from([*({**valid_fields, "run_id": run_id} for run_id in ids), {}])
+    send_some(operation.as_strategy(generation_mode=mode), known, token)
 
 
 def send_some(cases, about, token) -> None:
-    """Send made-up requests of one operation, most of them `about` what is there."""
+    """Send generated requests of one operation, most of them with ids that exist (`about`)."""
 
     @settings(
         max_examples=REQUESTS_A_MODE,

@@ -14,7 +14,7 @@ CLAIMS = ["The moon is made of rock.", {"claim": "The sea is wet.", "speaker": "
 
 
 def done(client, path: str) -> dict:
-    """The batch once it is done; meanwhile batches are fed, as a server's scheduler does."""
+    """Feed batches, as a server's scheduler does, until this one is done; return it."""
 
     def look() -> dict | None:
         client.application.extensions["hopcheck"].runs.feeder.feed()
@@ -23,7 +23,7 @@ def done(client, path: str) -> dict:
     return until(look, "a batch that is done")
 
 
-def test_a_batch_is_started_listed_and_its_results_are_read_some_at_a_time(client):
+def test_a_batch_is_started_and_listed_and_its_results_are_paged(client):
     answer = client.post(BATCHES, json={"claims": [*CLAIMS, "?"], "title": "Mine", "labels": "four"})
     path = answer.headers["Location"]
     assert answer.status_code == 201 and path == f"{BATCHES}/{answer.json['id']}"
@@ -37,7 +37,7 @@ def test_a_batch_is_started_listed_and_its_results_are_read_some_at_a_time(clien
     assert last["next"] is None and last["results"][0]["problem"].startswith("Claim 3: The claim is too short")
 
 
-def test_it_is_paused_goes_on_and_is_cancelled_once(make_app):
+def test_a_batch_is_paused_resumed_and_cancelled_once(make_app):
     gate = Gate("question 1")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
@@ -53,7 +53,7 @@ def test_it_is_paused_goes_on_and_is_cancelled_once(make_app):
     gate.open()
 
 
-def test_what_failed_is_tried_again(make_app):
+def test_failed_claims_can_be_retried(make_app):
     client = make_app(scripted_container(FAILING, TWO_HOPS), workers=1).test_client()
     path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
     assert done(client, path)["counts"] == {"failed": 1, "SUPPORTED": 1}
@@ -76,13 +76,13 @@ def test_what_failed_is_tried_again(make_app):
         ({"claims": ["The sea is wet."] * 10_001}, "claims"),
     ],
 )
-def test_what_cannot_be_taken_names_the_field_and_starts_nothing(client, sent, field):
+def test_invalid_input_names_the_field_and_starts_nothing(client, sent, field):
     answer = client.post(BATCHES, json=sent)
     assert (answer.status_code, answer.json["field"]) == (422, field)
     assert client.get(BATCHES).json["batches"] == []
 
 
-def test_results_after_no_number_are_refused(client):
+def test_a_results_cursor_that_is_not_a_number_is_refused(client):
     path = client.post(BATCHES, json={"claims": CLAIMS}).headers["Location"]
     assert client.get(f"{path}/results?after=x").status_code == 422
 
@@ -101,13 +101,13 @@ def test_the_same_request_with_the_same_idempotency_key_starts_one_batch(make_ap
     assert start(client, None) != start(client, None)
 
 
-def test_the_operator_says_how_many_claims_a_batch_may_have(make_app):
+def test_the_operator_sets_the_maximum_number_of_claims_per_batch(make_app):
     answer = make_app(batch_claims=2).test_client().post(BATCHES, json={"claims": [*CLAIMS, *CLAIMS]})
     progress = "There are 4 claims; at most 2 are allowed."
     assert (answer.status_code, answer.json["detail"], answer.json["field"]) == (422, progress, "claims")
 
 
-def test_where_batches_are_switched_off_a_program_is_told_so(make_app):
+def test_a_site_with_batches_switched_off_refuses_them_with_a_reason(make_app):
     client = make_app(batch_claims=0).test_client()
     answer = client.post(BATCHES, json={"claims": CLAIMS})
     assert (answer.status_code, answer.json["detail"]) == (404, CLOSED)

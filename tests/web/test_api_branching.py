@@ -19,7 +19,7 @@ ANSWERERS = (
 
 
 def container():
-    """The first run has two kept hops; every later one finds one more."""
+    """Return a container whose first run has two kept hops; each later run finds one more."""
     return scripted_container(TWO_HOPS, ONE_MORE, choices=ANSWERERS)
 
 
@@ -37,7 +37,7 @@ def address(client) -> str:
 
 
 def branched(client, address: str, **fields) -> dict:
-    """The run that goes on, after its end."""
+    """Branch a run and return the new run once it has ended."""
     sent = client.post(f"{address}/branch", json=fields)
     assert sent.status_code == 201, sent.text
     held_to("Run", sent.json)
@@ -48,20 +48,20 @@ def questions(run: dict) -> list[str]:
     return [hop["question"] for hop in run["hops"]]
 
 
-def test_a_question_is_asked_in_the_hops_place_and_the_hops_before_it_stand(client, address):
+def test_a_new_question_replaces_the_hop_and_earlier_hops_are_kept(client, address):
     run = branched(client, address, hop=2, question="In which country was he born?")
     assert questions(run)[:2] == ["Who wrote Hamlet?", "In which country was he born?"]
     assert run["id"] != address.rpartition("/")[2]
     assert questions(client.get(address).json) == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
 
 
-def test_without_a_question_the_hops_own_is_asked_again_of_another_answerer(client, address):
+def test_without_a_new_question_another_answerer_gets_the_hops_question(client, address):
     run = branched(client, address, hop=2, answerer="reciter-reader")
     assert questions(run)[:2] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
     assert run["options"]["answerer"] == "reciter-reader"
 
 
-def test_a_hop_that_is_left_out_is_set_aside_and_one_more_may_be_asked(client, address):
+def test_a_left_out_hop_is_set_aside_and_one_more_hop_is_allowed(client, address):
     run = branched(client, address, hop=2, leave_out=True)
     assert [hop["status"] for hop in run["hops"]] == ["kept", "set_aside", "kept"]
     assert run["options"]["max_hops"] == client.get(address).json["options"]["max_hops"] + 1
@@ -77,7 +77,7 @@ def test_the_page_and_the_api_start_the_same_branch(client, address):
     assert questions(run) == questions(of_the_page)
 
 
-def test_its_owner_lists_the_branches_of_a_run_and_nobody_else_does(client, address):
+def test_only_the_owner_can_list_the_branches_of_a_run(client, address):
     made = [branched(client, address, hop=hop)["id"] for hop in (1, 2)]
     body = held_to("RunList", client.get(f"{address}/branches").json)
     assert ([run["id"] for run in body["runs"]], body["next"]) == (made, None)
@@ -106,13 +106,13 @@ def test_its_owner_lists_the_branches_of_a_run_and_nobody_else_does(client, addr
         ({"hop": 2, "claim": "Another claim."}, "claim"),
     ],
 )
-def test_the_field_that_is_wrong_is_named_and_nothing_is_started(client, address, fields, field):
+def test_an_invalid_field_is_named_and_nothing_is_started(client, address, fields, field):
     answered = problem(client.post(f"{address}/branch", json=fields), 422)
     assert answered["field"] == field and answered["detail"].endswith(".")
     assert client.get(f"{address}/branches").json["runs"] == []
 
 
-def test_a_run_that_still_goes_on_is_not_branched(make_app):
+def test_a_running_run_cannot_be_branched(make_app):
     gate = Gate("answer 2")
     client = make_app(scripted_container(gate=gate)).test_client()
     address = start(client)
@@ -121,7 +121,7 @@ def test_a_run_that_still_goes_on_is_not_branched(make_app):
     gate.open()
 
 
-def test_to_everybody_else_there_is_no_such_run(client, address):
+def test_others_get_404_when_they_branch_a_run(client, address):
     stranger = client.application.test_client()
     problem(stranger.post(f"{address}/branch", json={"hop": 1}), 404)
     start(stranger)

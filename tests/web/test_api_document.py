@@ -11,7 +11,7 @@ from app.web.api.about import document
 from app.web.api.blueprint import API
 
 
-def test_every_route_for_programs_is_in_the_document_and_nothing_else_is(make_app):
+def test_the_document_has_exactly_the_routes_for_programs(make_app):
     rules = make_app().url_map.iter_rules()
     routes = {
         (re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule), method.lower())
@@ -35,19 +35,19 @@ def test_every_route_of_the_api_is_in_its_documentation():
     assert routes == known
 
 
-def test_the_events_it_describes_are_all_that_a_run_may_tell():
+def test_the_document_describes_every_event_type():
     described = document()["components"]["schemas"]["Event"]["discriminator"]["mapping"]
     assert set(described) == {get_args(get_type_hints(event)["kind"])[0] for event in get_args(Event)}
 
 
-def test_it_is_served_and_every_reference_in_it_leads_somewhere(client):
+def test_the_document_is_served_and_all_its_references_resolve(client):
     served = client.get(f"{API}/openapi.json")
     assert served.json == document() and served.json["openapi"].startswith("3.1")
     names = re.findall(r'"#/components/schemas/(\w+)"', served.text)
     assert names and set(names) <= set(document()["components"]["schemas"])
 
 
-def test_its_page_shows_every_operation_and_schema_and_needs_no_script(client):
+def test_the_api_page_shows_every_operation_and_schema_without_a_script(client):
     answer = client.get("/api")
     page = answer.text
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]

@@ -26,7 +26,7 @@ def ids(answer) -> list[str]:
 
 
 class TestDeleting:
-    def test_a_deleted_run_is_gone_for_everybody_and_its_owner_may_have_it_back(self, client, address):
+    def test_a_deleted_run_is_gone_for_everyone_and_its_owner_can_restore_it(self, client, address):
         before, run_id = client.get(address).json, address.rpartition("/")[2]
         assert (client.delete(address).status_code, ids(client.get(RUNS))) == (204, [])
         for gone in (address, f"{address}/events", f"/runs/{run_id}"):
@@ -38,7 +38,7 @@ class TestDeleting:
         assert client.post(f"{address}/restore", json={}).json == before, "a second time changes nothing"
         assert (ids(client.get(DELETED)), ids(client.get(RUNS))) == ([], [run_id])
 
-    def test_a_run_that_goes_on_is_stopped_first(self, make_app):
+    def test_deleting_a_running_run_stops_it_first(self, make_app):
         gate = Gate("answer 2")
         client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
@@ -47,14 +47,14 @@ class TestDeleting:
         gate.open()
         assert client.post(f"{address}/restore", json={}).json["state"] == "interrupted"
 
-    def test_to_everybody_else_there_is_nothing_to_delete_or_to_have_back(self, client, address):
+    def test_others_cannot_delete_or_restore_a_run(self, client, address):
         stranger = client.application.test_client()
         problem(stranger.delete(address), 404)
         assert client.delete(address).status_code == 204
         problem(stranger.post(f"{address}/restore", json={}), 404)
         assert ids(stranger.get(DELETED)) == []
 
-    def test_a_token_deletes_the_runs_of_its_name_alone(self, make_app, tmp_path):
+    def test_a_token_deletes_only_the_runs_of_its_name(self, make_app, tmp_path):
         app, one, two = with_tokens(make_app, tmp_path, "one", "two")
         client = app.test_client()
         address = client.post(RUNS, json={"claim": "Hamlet is a play."}, headers=one).headers["Location"]
@@ -68,7 +68,7 @@ class TestDeleting:
 
 
 class TestImporting:
-    def test_what_the_api_told_of_a_run_becomes_a_run_that_is_marked_as_imported(self, client, address):
+    def test_a_run_read_from_the_api_can_be_imported_and_is_marked_as_imported(self, client, address):
         exported = client.get(address).json
         answer = client.post(IMPORT, json=exported)
         assert answer.status_code == 201
@@ -79,18 +79,18 @@ class TestImporting:
         assert [each["imported"] for each in client.get(RUNS).json["runs"]] == [True, False]
 
     @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"7", b"\xff", b"{}", b'{"version": 99}', b"[" * 100_000])
-    def test_what_is_no_report_is_refused_and_nothing_is_kept(self, client, body):
+    def test_a_body_that_is_not_a_report_is_refused_and_not_stored(self, client, body):
         refused = problem(client.post(IMPORT, data=body, content_type="application/json"), 422)
         assert refused["field"] == "report" and client.get(RUNS).json["runs"] == []
 
-    def test_a_large_report_is_read_and_one_that_is_too_large_is_not(self, client, address):
+    def test_a_large_report_is_accepted_and_a_too_large_one_is_refused(self, client, address):
         exported = client.get(address).json
         for passage in exported["hops"][0]["evidence"]:
             passage["text"] += " and more" * 20_000
         assert client.post(IMPORT, json=exported).status_code == 201
         problem(client.post(IMPORT, json={**exported, "claim": "word " * 600_000}), 413)
 
-    def test_it_counts_as_a_start_and_belongs_to_the_token_that_brought_it(self, make_app, tmp_path):
+    def test_an_import_counts_as_a_started_run_and_belongs_to_its_token(self, make_app, tmp_path):
         app, one, two = with_tokens(make_app, tmp_path, "one", "two", rate_limit="2 per hour")
         client = app.test_client()
         address = client.post(RUNS, json={"claim": "Hamlet is a play."}, headers=one).headers["Location"]
@@ -106,8 +106,8 @@ class TestPublishing:
     def client(self, make_app):
         return make_app(publishing=True).test_client()
 
-    def test_a_published_report_is_in_the_gallery_until_it_is_taken_out(self, client, address):
-        for _ in range(2):  # once more changes nothing
+    def test_a_published_report_is_in_the_gallery_until_it_is_unpublished(self, client, address):
+        for _ in range(2):  # publishing again changes nothing
             published = held_to("Run", client.post(f"{address}/publish", json={}).json)
         assert published["published_at"]
         body = held_to("Gallery", client.application.test_client().get(GALLERY).json)
@@ -116,7 +116,7 @@ class TestPublishing:
             assert client.post(f"{address}/unpublish", json={}).json["published_at"] is None
         assert client.get(GALLERY).json == {"reports": [], "next": None}
 
-    def test_the_gallery_comes_in_pages_and_by_label(self, client):
+    def test_the_gallery_is_paged_and_filtered_by_label(self, client):
         for _ in range(3):
             address = start(client)
             ended(client, address)
@@ -127,12 +127,12 @@ class TestPublishing:
         assert client.get(f"{GALLERY}?label=REFUTED").json["reports"] == []
         assert problem(client.get(f"{GALLERY}?label=MAYBE"), 422)["field"] == "label"
 
-    def test_what_the_operator_took_down_cannot_be_published_again(self, client, address):
+    def test_a_report_taken_down_by_the_operator_cannot_be_published_again(self, client, address):
         client.application.extensions["hopcheck"].runs.publishing.take_down(address.rpartition("/")[2])
         assert "operator" in problem(client.post(f"{address}/publish", json={}), 409)["detail"]
         assert client.get(address).json["taken_down"] is True
 
-    def test_where_the_operator_has_not_allowed_it_there_is_none_of_it(self, make_app):
+    def test_without_the_operators_permission_there_is_no_publishing(self, make_app):
         client = make_app().test_client()
         address = start(client)
         ended(client, address)
@@ -166,23 +166,23 @@ class TestNotes:
             ({"hop": 1, "agrees": True}, "hop"),
         ],
     )
-    def test_a_note_that_cannot_be_is_refused_and_the_field_named(self, client, address, sent, field):
+    def test_an_invalid_note_is_refused_with_its_field(self, client, address, sent, field):
         assert problem(client.put(f"{address}/notes/1", json=sent), 422)["field"] == field
         assert client.get(f"{address}/notes").json["notes"] == []
 
     @pytest.mark.parametrize("hop", ["3", "-1", "two", "²", "1.0", "9" * 5000])
-    def test_a_hop_that_is_not_there_has_no_note(self, client, address, hop):
+    def test_notes_on_an_unknown_hop_are_refused(self, client, address, hop):
         problem(client.put(f"{address}/notes/{hop}", json={"agrees": True}), 404)
         problem(client.delete(f"{address}/notes/{hop}"), 404)
 
-    def test_a_run_that_goes_on_has_no_notes_yet(self, make_app):
+    def test_a_running_run_takes_no_notes(self, make_app):
         gate = Gate("answer 2")
         client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
         problem(client.put(f"{address}/notes/1", json={"agrees": True}), 409)
         gate.open()
 
-    def test_nobody_else_reads_or_writes_them(self, client, address):
+    def test_others_cannot_read_or_write_notes(self, client, address):
         stranger = client.application.test_client()
         client.put(f"{address}/notes/1", json={"text": "Mine alone."})
         problem(stranger.get(f"{address}/notes"), 404)

@@ -21,14 +21,14 @@ class TestExports:
     @pytest.mark.parametrize(
         ("form", "kind"), [("export.md", "text/markdown"), ("claimreview.json", "application/ld+json")]
     )
-    def test_it_is_what_the_page_gives_as_a_file(self, client, form, kind):
+    def test_an_export_equals_the_file_that_the_page_offers(self, client, form, kind):
         address = start(client)
         ended(client, address)
         body, file = client.get(f"{address}/{form}"), client.get(f"{address.removeprefix('/api/v1')}/{form}")
         assert (body.status_code, body.mimetype) == (200, kind)
         assert (body.json == file.get_json(force=True)) if "json" in kind else (body.text == file.text)
 
-    def test_its_owner_alone_gets_the_markdown_with_notes(self, client):
+    def test_only_the_owner_gets_the_markdown_with_notes(self, client):
         address = start(client)
         ended(client, address)
         client.put(f"{address}/notes/1", json={"text": "Mine alone."})
@@ -39,7 +39,7 @@ class TestExports:
         assert "Mine alone" not in stranger.get(f"{address}/export.md").text
 
     @pytest.mark.parametrize("form", ["export.md", "claimreview.json"])
-    def test_a_run_that_goes_on_is_not_whole_yet(self, make_app, form):
+    def test_a_running_run_cannot_be_exported(self, make_app, form):
         gate = Gate("answer 2")
         client = make_app(scripted_container(gate=gate)).test_client()
         address = start(client)
@@ -54,7 +54,7 @@ class TestExports:
 
 
 class TestComparing:
-    def test_the_runs_stand_in_the_order_named_with_hops_by_question_and_the_pages_they_used(self, client):
+    def test_a_comparison_has_the_runs_in_the_given_order_with_hops_by_question_and_pages(self, client):
         first, second = two_runs(client)
         body = held_to("Comparison", client.get(f"{COMPARE}?run={second}&run={first}").json)
         assert [run["id"] for run in body["runs"]] == [second, first]
@@ -63,13 +63,13 @@ class TestComparing:
         cited = [page for page in body["pages"] if page["uses"][0]["cited"]]
         assert cited and all(page["alike"] for page in cited)
 
-    def test_a_question_that_one_run_asked_has_nothing_in_the_others_place(self, make_app):
+    def test_a_question_asked_by_one_run_has_null_for_the_other(self, make_app):
         client = make_app(scripted_container(TWO_HOPS, FAILING)).test_client()
         body = held_to("Comparison", client.get(f"{COMPARE}?run={'&run='.join(two_runs(client))}").json)
         assert None in [hop for row in body["rows"] for hop in row["hops"]]
         assert [run["label"] for run in body["runs"]] == ["SUPPORTED", None]
 
-    def test_what_cannot_be_compared_is_said_in_the_pages_words(self, client):
+    def test_comparison_errors_have_the_same_words_as_the_page(self, client):
         first = ended(client, start(client))["id"]
         other = ended(client, start(client, "Everest is a mountain."))["id"]
         for code, runs in (

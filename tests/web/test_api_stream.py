@@ -14,14 +14,14 @@ from tests.web.test_api import ended, held_to, start
 
 
 def events(stream: str) -> list[dict]:
-    """The stored events of a stream; every id is its event's number."""
+    """Return the stored events of a stream after checking that each id is its event's number."""
     found = re.findall(r"^id: (\d+)\ndata: (.*)\n\n", stream, re.MULTILINE)
     stored = [json.loads(data) for _, data in found]
     assert [int(number) for number, _ in found] == [event["seq"] for event in stored]
     return [held_to("StoredEvent", event) for event in stored]
 
 
-def test_it_tells_every_stored_event_and_then_the_end(make_app):
+def test_a_stream_sends_every_stored_event_and_then_the_end(make_app):
     app = make_app(scripted_container(delay=0.02))
     client = app.test_client()
     address = start(client)
@@ -37,7 +37,7 @@ def test_it_tells_every_stored_event_and_then_the_end(make_app):
     assert report.hops == app.extensions["hopcheck"].runs.report(address.rpartition("/")[2]).report.hops
 
 
-def test_cut_at_every_event_and_taken_up_again_nothing_is_lost_and_nothing_comes_twice(client):
+def test_a_stream_resumed_after_any_event_loses_and_repeats_nothing(client):
     address = start(client)
     ended(client, address)
     whole = events(client.get(f"{address}/events").text)
@@ -48,7 +48,7 @@ def test_cut_at_every_event_and_taken_up_again_nothing_is_lost_and_nothing_comes
         assert by_query.endswith(streaming.END)
 
 
-def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
+def test_without_a_free_slot_a_stream_sends_the_stored_events_and_closes(make_app):
     gate = Gate("answer 2")
     app = make_app(scripted_container(gate=gate), threads=1)
     client = app.test_client()
@@ -60,7 +60,7 @@ def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
     assert "question_asked" in [event["kind"] for event in events(stream)] and streaming.END not in stream
 
 
-def test_who_waits_is_told_the_place_without_an_id_and_then_by_comments_that_the_line_is_open(make_app):
+def test_the_stream_of_a_queued_run_sends_its_position_without_an_id_and_then_heartbeats(make_app):
     gate = Gate("answer 1")
     app = make_app(scripted_container(gate=gate), workers=1)
     client = app.test_client()

@@ -14,7 +14,7 @@ from app.web.http_delivery import cache_static_files
 STATIC = Path(__file__).resolve().parents[2] / "static"
 
 
-def test_a_page_names_files_that_are_there_and_may_be_kept(client):
+def test_static_files_named_by_a_page_exist_and_are_cached_for_a_year(client):
     files = set(re.findall(r'"(/static/[^"]+)"', client.get("/").text))
     assert len(files) == 6
     for file in files:
@@ -25,7 +25,7 @@ def test_a_page_names_files_that_are_there_and_may_be_kept(client):
 
 @pytest.fixture
 def address(tmp_path):
-    """The address of a file that changes."""
+    """Write a static file with this text and modification time, and return its address."""
     app = Flask(__name__, static_folder=str(tmp_path))
     cache_static_files(app)
 
@@ -38,19 +38,19 @@ def address(tmp_path):
     return write
 
 
-def test_an_address_changes_with_what_is_in_the_file_and_only_then(address):
+def test_the_address_of_a_file_changes_only_with_its_content(address):
     first = address("a", 1)
     assert address("a", 2) == first != address("b", 3)
 
 
-def test_all_script_together_is_small():
+def test_all_scripts_together_are_under_70_kb():
     scripts = list(STATIC.rglob("*.js"))
     assert len(scripts) >= 4
     assert sum(len(script.read_bytes()) for script in scripts) < 70_000
 
 
-def test_one_round_trip_brings_every_file():
-    """The page itself names all it needs: no style sheet or script of ours brings in another file."""
-    for pattern, brings_in in (("*.css", r"@import|url\("), ("*.js", r"\bimport\b|importScripts")):
+def test_style_sheets_and_scripts_load_no_further_files():
+    """The page itself names every file, so a browser can fetch them all in one round trip."""
+    for pattern, loading in (("*.css", r"@import|url\("), ("*.js", r"\bimport\b|importScripts")):
         for file in STATIC.glob(pattern):
-            assert not re.search(brings_in, file.read_text("utf-8")), file
+            assert not re.search(loading, file.read_text("utf-8")), file

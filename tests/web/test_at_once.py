@@ -19,12 +19,12 @@ from tests.redis_server import running
 from tests.waiting import LONG
 from tests.web.conftest import send, token
 
-MANY = 24
-"""Who come at once."""
+CLIENTS = 24
+"""Number of simultaneous clients."""
 
 
 class Slow(FakeContainer):
-    """Takes its time over each start, so that all who come at once are under way together."""
+    """Delays each start, so that simultaneous requests overlap."""
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
         time.sleep(0.3)
@@ -33,7 +33,7 @@ class Slow(FakeContainer):
 
 @pytest.fixture(params=["memory", "Redis"])
 def served(request, make_app) -> Iterator[Callable[..., Sequence[Flask]]]:
-    """The web processes of a site: one that counts by itself, or two that count in one Redis."""
+    """The web processes of a site: one that counts in memory, or two that share their counts in Redis."""
     if request.param == "memory":
         yield lambda **settings: [make_app(Slow(), **settings)]
         return
@@ -42,48 +42,48 @@ def served(request, make_app) -> Iterator[Callable[..., Sequence[Flask]]]:
 
 
 def browsers(apps: Sequence[Flask]) -> list[FlaskClient]:
-    """MANY browsers at one address, spread over the processes."""
-    return [apps[number % len(apps)].test_client() for number in range(MANY)]
+    """Return CLIENTS browsers at one address, spread over the processes."""
+    return [apps[number % len(apps)].test_client() for number in range(CLIENTS)]
 
 
-def statuses(sendings: Sequence[Callable[[], int]]) -> Counter[int]:
-    """What those who send at the same moment are answered, and how many of them."""
-    ready = threading.Barrier(len(sendings))
+def statuses(requests: Sequence[Callable[[], int]]) -> Counter[int]:
+    """Send all requests at the same moment and count the status codes."""
+    ready = threading.Barrier(len(requests))
 
-    def sent(sending: Callable[[], int]) -> int:
+    def send_one(request: Callable[[], int]) -> int:
         ready.wait(LONG)
-        return sending()
+        return request()
 
-    with ThreadPoolExecutor(len(sendings)) as pool:
-        return Counter(pool.map(sent, sendings))
+    with ThreadPoolExecutor(len(requests)) as pool:
+        return Counter(pool.map(send_one, requests))
 
 
-def starting(client: FlaskClient, claim: str = "Hamlet's author was born in England.") -> Callable[[], int]:
-    """To send the claim form, which this browser has opened already."""
+def start_request(client: FlaskClient, claim: str = "Hamlet's author was born in England.") -> Callable[[], int]:
+    """Open the claim form and return a function that sends it."""
     form = {"csrf_token": token(client), "claim": claim}
     return lambda: client.post("/runs", data=form).status_code
 
 
-def test_after_many_started_at_the_same_moment_the_limit_is_full(served):
+def test_simultaneous_starts_use_up_the_rate_limit(served):
     apps = served(rate_limit="3 per hour", max_waiting=100)
-    assert statuses([starting(each) for each in browsers(apps)])[303] >= 3
+    assert statuses([start_request(each) for each in browsers(apps)])[303] >= 3
     assert {send(app.test_client()).status_code for app in apps} == {429}
 
 
-def test_what_is_refused_at_the_same_moment_costs_nothing_afterwards(served):
+def test_simultaneous_refused_forms_do_not_count_against_the_limit(served):
     apps = served(rate_limit="2 per hour")
-    refused = statuses([starting(each, "") for each in browsers(apps)])
+    refused = statuses([start_request(each, "") for each in browsers(apps)])
     assert set(refused) <= {422, 429} and refused[422] >= 2
     assert [send(apps[-1].test_client()).status_code for _ in range(3)] == [303, 303, 429]
 
 
-def guessing(client: FlaskClient) -> Callable[[], int]:
-    """To send a wrong password in the form, which this browser has opened already."""
+def guess_request(client: FlaskClient) -> Callable[[], int]:
+    """Open the password form and return a function that sends a wrong password."""
     found = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/password").text)
     form = {"csrf_token": found[1], "password": "not the password"}
     return lambda: client.post("/password", data=form).status_code
 
 
-def test_no_more_passwords_are_guessed_at_the_same_moment_than_may_be(served):
+def test_simultaneous_password_guesses_do_not_exceed_the_limit(served):
     apps = served(site_password="correct horse")
-    assert statuses([guessing(each) for each in browsers(apps)]) == {422: 10, 429: MANY - 10}
+    assert statuses([guess_request(each) for each in browsers(apps)]) == {422: 10, 429: CLIENTS - 10}

@@ -51,8 +51,8 @@ def box(*events) -> str | None:
 
 
 @pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING])
-def test_whenever_a_module_is_called_it_is_the_one_that_is_lit(script):
-    """The real loop over scripted modules: each says, as it is called, what the report so far shows at work."""
+def test_the_highlighted_module_is_the_one_being_called(script):
+    """Run the real loop over scripted modules and compare each call with the module that the report highlights."""
     report, called, lit = report_after(*GUIDED), [], []
 
     def before_step(step: str) -> None:
@@ -78,21 +78,21 @@ def test_whenever_a_module_is_called_it_is_the_one_that_is_lit(script):
         ((ASKED, FOUND, KEPT, NOT_YET, QuestioningEnded("There are enough.")), "reasoner"),
     ],
 )
-def test_a_pursuit_lights_its_own_modules(events, lit):
+def test_a_pursuit_highlights_its_own_modules(events, lit):
     assert box(*PURSUED, *events) == lit
 
 
-def test_nobody_is_at_work_before_a_runs_turn_and_after_its_end():
+def test_no_module_is_highlighted_before_a_run_starts_or_after_it_ends():
     assert box(*GUIDED[:1]) is None
     assert box(*GUIDED[:2]) is None
     assert box(*GUIDED, ASKED, FOUND, KEPT, VerdictReached(SUPPORTED)) is None
 
 
-def test_a_verifier_that_failed_is_not_at_work_again():
+def test_a_failed_verifier_is_not_highlighted_again():
     assert box(*GUIDED, ASKED, FOUND, KEPT, StepFailed("claim verifier", "No reply.")) == "generator"
 
 
-def test_a_run_that_is_taken_up_again_lights_what_it_goes_on_with():
+def test_a_resumed_run_highlights_the_module_it_resumes_with():
     assert box(*GUIDED, ASKED, FOUND, KEPT, RunResumed("Cut off.")) == "verifier"
     assert box(*GUIDED, ASKED, FOUND, RunResumed("Cut off.")) == "generator"
 
@@ -114,5 +114,5 @@ def test_a_page_draws_the_modules_of_its_own_strategy(make_app, strategy, boxes,
     gate.open()
 
 
-def test_a_run_that_has_ended_draws_none(client):
+def test_an_ended_run_has_no_diagram(client):
     assert '<figure id="diagram" hidden></figure>' in finished(client)

@@ -19,7 +19,7 @@ SECRET = "zebra"
 
 @pytest.fixture
 def lines(caplog):
-    """The refusals so far."""
+    """Return the refusals logged so far."""
     caplog.set_level(logging.DEBUG)
     yield lambda: [record.getMessage() for record in caplog.records if record.name == "app.web.audit"]
     assert SECRET not in caplog.text and "127.0.0.1" not in caplog.text
@@ -29,7 +29,7 @@ def reason(line: str) -> str:
     return re.fullmatch(r"refused \((\w+)\): [A-Z]+ [\w.]+ from [0-9a-f]{12}( (run|batch) [\w-]+)?", line)[1]
 
 
-def test_a_form_with_a_forged_token_leaves_a_line(client, lines):
+def test_a_form_with_a_forged_token_is_logged(client, lines):
     path = started(client)
     client.post("/runs", data={"claim": SECRET, "csrf_token": SECRET})
     client.post(f"{path}/stop", data={"csrf_token": SECRET})
@@ -37,7 +37,7 @@ def test_a_form_with_a_forged_token_leaves_a_line(client, lines):
     assert lines()[1].endswith(f" run {path.removeprefix('/runs/')}")
 
 
-def test_a_run_of_somebody_else_leaves_a_line_and_one_that_is_not_there_none(make_app, lines):
+def test_access_to_the_run_of_another_visitor_is_logged_and_to_an_unknown_run_is_not(make_app, lines):
     app = make_app()
     path, other = started(app.test_client()), app.test_client()
     form = {"csrf_token": token(other)}
@@ -47,13 +47,13 @@ def test_a_run_of_somebody_else_leaves_a_line_and_one_that_is_not_there_none(mak
     assert [reason(line) for line in lines()] == ["owner", "owner"]
 
 
-def test_a_limit_leaves_a_line(make_app, lines):
+def test_a_rate_limit_refusal_is_logged(make_app, lines):
     client = make_app(rate_limit="1 per hour").test_client()
     assert [send(client, SECRET).status_code for _ in range(2)] == [303, 429]
     assert [reason(line) for line in lines()] == ["limit"]
 
 
-def test_a_batch_of_somebody_else_leaves_a_line_that_names_it(make_app, lines):
+def test_access_to_the_batch_of_another_visitor_is_logged_with_its_id(make_app, lines):
     app = make_app()
     batch_id = app.test_client().post(f"{API}/batches", json={"claims": [SECRET]}).json["id"]
     other = app.test_client()
@@ -64,7 +64,7 @@ def test_a_batch_of_somebody_else_leaves_a_line_that_names_it(make_app, lines):
     assert all(line.endswith(f" batch {batch_id}") for line in lines())
 
 
-def test_what_is_too_large_and_what_is_no_json_leave_a_line(client, lines):
+def test_too_large_and_non_json_bodies_are_logged(client, lines):
     for path in ("/runs", "/import", "/batches", RUNS, f"{API}/import", f"{API}/batches"):
         large = {"wsgi.input": io.BytesIO(), "CONTENT_LENGTH": str(10**8)}
         media = "application/json" if API in path else "application/x-www-form-urlencoded"
@@ -73,26 +73,26 @@ def test_what_is_too_large_and_what_is_no_json_leave_a_line(client, lines):
     assert [reason(line) for line in lines()] == ["size"] * 6 + ["type"]
 
 
-def test_a_day_that_is_spent_leaves_a_line(make_app, lines):
+def test_a_daily_limit_refusal_is_logged(make_app, lines):
     client = make_app(day_calls=1).test_client()
     finished(client)
     assert send(client, SECRET).status_code == client.post(RUNS, json={"claim": SECRET}).status_code == 429
     assert [reason(line) for line in lines()] == ["full", "full"]
 
 
-@pytest.mark.parametrize("said", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
-def test_a_stream_for_a_page_of_another_site_leaves_a_line(client, lines, said):
+@pytest.mark.parametrize("foreign", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
+def test_a_stream_for_a_page_of_another_site_is_refused_and_logged(client, lines, foreign):
     path, another = started(client), started(client)
     for each in (path, another):
         wait_for(client, each, "verdict-heading")
     for address in (f"{path}/events", f"/api/v1{path}/events", f"/compare/events?run={path[6:]}&run={another[6:]}"):
-        assert client.get(address, headers=said, buffered=True).status_code == 403, address
-        same = {"Sec-Fetch-Site": "same-origin"} if "Origin" not in said else {"Origin": "http://localhost"}
+        assert client.get(address, headers=foreign, buffered=True).status_code == 403, address
+        same = {"Sec-Fetch-Site": "same-origin"} if "Origin" not in foreign else {"Origin": "http://localhost"}
         assert client.get(address, headers=same, buffered=True).status_code == 200, address
     assert [reason(line) for line in lines()] == ["origin"] * 3
 
 
-def test_a_wrong_token_leaves_a_line(make_app, tmp_path, lines):
+def test_a_wrong_token_is_logged(make_app, tmp_path, lines):
     app, _ = with_tokens(make_app, tmp_path, "one", metrics_token="m" * 20)
     for shown in ({}, {"Authorization": f"Bearer {new_token()}"}, {"Authorization": f"Basic {SECRET}"}):
         assert app.test_client().post(RUNS, json={"claim": SECRET}, headers=shown).status_code == 401
@@ -100,14 +100,14 @@ def test_a_wrong_token_leaves_a_line(make_app, tmp_path, lines):
     assert [reason(line) for line in lines()] == ["token"] * 4
 
 
-def test_a_wrong_password_leaves_a_line(make_app, lines):
+def test_a_wrong_password_is_logged(make_app, lines):
     client = make_app(site_password=PASSWORD).test_client()
     enter(client, SECRET)
     client.get(RUNS)
     assert [reason(line) for line in lines()] == ["password", "password"]
 
 
-def test_one_visitor_has_one_name_in_the_log_and_another_visitor_another(make_app, lines):
+def test_each_visitor_has_a_stable_pseudonym_in_the_log(make_app, lines):
     app = make_app()
     for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2"):
         client = app.test_client()

@@ -28,7 +28,7 @@ def link_of_a_run(client, path: str) -> str:
     return re.search(r'href="(/runs/[\w-]+)"', client.get(path).text)[1]
 
 
-def test_after_a_question_it_is_gone_for_everybody_with_its_checks_and_can_be_had_back(client, path):
+def test_a_deleted_batch_is_gone_for_everyone_with_its_checks_and_can_be_restored(client, path):
     other, run = client.application.test_client(), link_of_a_run(client, path)
     assert f'href="{path}/delete"' in client.get(path).text and f'href="{path}/delete"' not in other.get(path).text
     question = unescape(client.get(f"{path}/delete").text)
@@ -45,7 +45,7 @@ def test_after_a_question_it_is_gone_for_everybody_with_its_checks_and_can_be_ha
     assert "Done: 3 of 3 done" in client.get(path).text and client.get(run).status_code == 200
 
 
-def test_one_that_is_not_over_is_cancelled_first_and_says_so(make_app):
+def test_deleting_an_unfinished_batch_cancels_it_first_and_says_so(make_app):
     gate = Gate("question 1")
     client = make_app(scripted_container(gate=gate), workers=1).test_client()
     path = started(client, "Yes!\n" * 30)
@@ -57,13 +57,13 @@ def test_one_that_is_not_over_is_cancelled_first_and_says_so(make_app):
     assert re.search(r"Cancelled: \d+ of 30 done", page) and "Its batch was deleted." in page
 
 
-def test_deleting_and_undoing_twice_lead_to_the_same_places(client, path):
+def test_deleting_and_restoring_are_idempotent(client, path):
     assert [press(client, path, "delete").location for _ in range(2)] == ["/batches"] * 2
     assert client.get(f"{path}/delete").location == "/batches"
     assert [press(client, path, "restore").location for _ in range(2)] == [path] * 2
 
 
-def test_to_anybody_else_there_is_nothing_to_delete_or_to_undo(client, path):
+def test_others_cannot_delete_or_restore_a_batch(client, path):
     other = client.application.test_client()
     assert other.get(f"{path}/delete").status_code == press(other, path, "delete").status_code == 404
     press(client, path, "delete")
@@ -82,7 +82,7 @@ def test_a_stale_form_asks_again_and_changes_nothing(client, path):
     assert client.get(path).status_code == 404
 
 
-def test_a_program_deletes_it_lists_it_and_has_it_back(client):
+def test_the_api_deletes_lists_and_restores_a_batch(client):
     made = client.post(f"{API}/batches", json={"claims": ["The sea is wet."], "title": "Mine"}).json
     path = f"{API}/batches/{made['id']}"
     assert client.delete(path).status_code == 204 and client.delete(path).status_code == 404

@@ -36,7 +36,7 @@ def press(client, path: str, button: str):
 
 
 def fed_until(client, path: str, text: str) -> str:
-    """The page once it holds `text`; meanwhile batches are fed, as a server's scheduler does."""
+    """Feed batches, as a server's scheduler does, until the page holds `text`; return the page."""
 
     def look() -> str | None:
         client.application.extensions["hopcheck"].runs.feeder.feed()
@@ -45,7 +45,7 @@ def fed_until(client, path: str, text: str) -> str:
     return until(look, f"{text!r} on {path}")
 
 
-def test_pasted_claims_become_a_page_that_fills_with_labels_and_links(client):
+def test_pasted_claims_become_a_batch_page_with_labels_and_links(client):
     path = started(client, title="  My\nclaims ")
     page = fed_until(client, path, "Done: 3 of 3 done")
     assert "My claims" in page and "hx-get" not in page and "http-equiv" not in page
@@ -56,21 +56,21 @@ def test_pasted_claims_become_a_page_that_fills_with_labels_and_links(client):
     assert path in client.get("/batches").text
 
 
-def test_a_file_is_taken_with_its_name_as_the_title_and_speakers_and_dates(client):
+def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
     sent = b"claim,speaker,date\nThe moon is made of rock.,Somebody,2020-10-31\n"
     path = started(client, "", file=(io.BytesIO(sent), "moon.csv"))
     page = client.get(path).text
     assert '<h1 dir="auto">moon.csv</h1>' in page and "Somebody" in page and "2020-10-31" in page
 
 
-def test_what_is_chosen_is_what_its_runs_are_made_of(client):
+def test_the_chosen_options_apply_to_the_runs_of_a_batch(client):
     path = started(client, "The moon is made of rock.", labels="four")
     page = fed_until(client, path, "Done: 1 of 1 done")
     run = client.get(re.search(r'href="(/runs/[\w-]+)"', page)[1]).text
     assert "four labels" in run
 
 
-def test_while_something_moves_the_page_comes_again_with_script_and_without(make_app):
+def test_the_page_of_an_unfinished_batch_refreshes_with_and_without_script(make_app):
     gate = Gate("question 1")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
@@ -82,7 +82,7 @@ def test_while_something_moves_the_page_comes_again_with_script_and_without(make
     fed_until(client, path, "Done: 3 of 3 done")
 
 
-def test_a_batch_is_paused_goes_on_and_is_cancelled_after_a_question(make_app):
+def test_a_batch_is_paused_resumed_and_cancelled_after_a_confirmation(make_app):
     gate = Gate("question 1")
     client = make_app(scripted_container(gate=gate), workers=1).test_client()
     path = started(client, "Yes!\n" * 30)
@@ -94,12 +94,12 @@ def test_a_batch_is_paused_goes_on_and_is_cancelled_after_a_question(make_app):
     assert "Cancel this batch?" in client.get(f"{path}/cancel").text
     assert press(client, path, "cancel").location == path
     page = client.get(path).text
-    assert re.search("Cancelled: [89] of 30 done", page), "what had begun, and the one that began meanwhile"
+    assert re.search("Cancelled: [89] of 30 done", page), "the runs that had started, and one that started meanwhile"
     assert "Its batch was cancelled." in page and "</button>" not in page[page.index("batch-now") :]
     gate.open()
 
 
-def test_what_failed_can_be_tried_again(make_app):
+def test_failed_claims_can_be_retried(make_app):
     client = make_app(scripted_container(FAILING, TWO_HOPS), workers=1).test_client()
     path = started(client)
     assert "Try the failed again" in fed_until(client, path, "Done: 3 of 3 done")
@@ -109,7 +109,7 @@ def test_what_failed_can_be_tried_again(make_app):
     assert again.status_code == 409 and NOTHING_FAILED in again.text
 
 
-def test_results_are_taken_away_as_a_safe_table_and_as_json_lines(client):
+def test_results_are_exported_as_safe_csv_and_as_json_lines(client):
     path = started(client)
     fed_until(client, path, "Done: 3 of 3 done")
     table = client.get(f"{path}/results.csv")
@@ -146,7 +146,7 @@ def test_a_long_batch_has_pages_of_a_hundred(client):
         ({"claims": "A good claim.", "labels": "many"}, "There is no label set of that name"),
     ],
 )
-def test_a_form_that_cannot_be_taken_comes_back_as_it_was_with_one_sentence(client, fields, message):
+def test_a_refused_form_comes_back_as_typed_with_the_reason(client, fields, message):
     answer = send(client, title="My title", **fields)
     page = unescape(answer.text)
     assert answer.status_code == 422 and message in page and 'value="My title"' in page
@@ -174,19 +174,19 @@ def test_a_stale_form_does_nothing_and_loses_nothing(client):
     assert "Pause</button>" in client.get(path).text
 
 
-def test_on_a_day_that_is_spent_the_page_says_why_nothing_goes_on(make_app):
+def test_the_page_says_when_the_daily_limit_holds_up_a_batch(make_app):
     client = make_app(day_calls=1, workers=1).test_client()
     path = started(client, "Yes!\n" * 30)
     assert "limit of 1 call a day is reached" in fed_until(client, path, "The batch then goes on by itself.")
 
 
-def test_what_claims_say_is_shown_as_text(client):
+def test_markup_in_claims_and_titles_is_escaped(client):
     path = started(client, "<script>alert(1)</script>", title="<b>bold</b>")
     page = client.get(path).text
     assert "<script>alert" not in page and "&lt;b&gt;bold" in page
 
 
-def test_the_operator_says_how_many_claims_a_batch_may_have(make_app):
+def test_the_operator_sets_the_maximum_number_of_claims_per_batch(make_app):
     client = make_app(batch_claims=2).test_client()
     assert "Up to 2 claims" in client.get("/batches").text
     assert send(client, "The sea is wet.\nIce is cold.").status_code == 303
@@ -194,7 +194,7 @@ def test_the_operator_says_how_many_claims_a_batch_may_have(make_app):
     assert answer.status_code == 422 and "There are 3 claims; at most 2 are allowed." in answer.text
 
 
-def test_where_batches_are_switched_off_nothing_leads_there_and_the_page_says_why(make_app):
+def test_with_batches_switched_off_no_page_links_to_them_and_their_page_says_why(make_app):
     made_before = make_app()
     path = started(client := made_before.test_client())
     cookie = client.get_cookie("hopcheck").value

@@ -42,7 +42,7 @@ def questions(page: str) -> list[str]:
     return re.findall(r'<li id="hop-\d+" class="hop.*?<h3[^>]*>(.*?)</h3>', page, re.DOTALL)
 
 
-def test_the_page_of_a_finished_run_offers_its_owner_every_hop(client, path):
+def test_the_page_of_a_finished_run_offers_its_owner_a_branch_from_every_hop(client, path):
     page = client.get(path).text
     assert f'href="{path}/branch?hop=1"' in page and f'href="{path}/branch?hop=2"' in page
     assert "/branch" not in client.application.test_client().get(path).text
@@ -55,7 +55,7 @@ def test_the_form_holds_the_hops_question_and_answerer(client, path):
     assert "FLAN-T5 is not installed." in page
 
 
-def test_the_form_says_how_many_hops_stand(make_app):
+def test_the_form_says_how_many_earlier_hops_are_kept(make_app):
     client = make_app(scripted_container(ONE_SET_ASIDE)).test_client()
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
@@ -69,7 +69,7 @@ def test_the_form_says_how_many_hops_stand(make_app):
     ]
 
 
-def test_an_edited_question_leads_to_a_new_run_that_leads_back_and_is_listed(client, path):
+def test_an_edited_question_starts_a_run_that_links_to_its_parent_and_is_listed_there(client, path):
     sent = branch(client, path)
     assert (sent.status_code, sent.location != path) == (303, True)
     page = wait_for(client, sent.location, 'id="verdict-heading"')
@@ -77,17 +77,17 @@ def test_an_edited_question_leads_to_a_new_run_that_leads_back_and_is_listed(cli
     assert f'href="{path}#hop-2">hop 2 of an earlier check' in page
     assert page.count("From the earlier check") == 1
     assert f'href="{sent.location}"' in client.get(path).text
-    assert sent.location not in client.application.test_client().get(path).text, "the link is the owner's to give away"
+    assert sent.location not in client.application.test_client().get(path).text, "only the owner sees it"
 
 
-def test_a_hop_that_is_left_out_is_set_aside_and_another_question_follows(client, path):
+def test_a_left_out_hop_is_set_aside_and_another_question_follows(client, path):
     sent = branch(client, path, question="", leave_out="yes")
     page = wait_for(client, sent.location, 'id="verdict-heading"')
     assert "Its owner left it out." in page
     assert questions(page) == ["Who wrote Hamlet?", "Where was William Shakespeare born?", "Which land is that?"]
 
 
-def test_another_answerer_is_at_work_in_the_new_run(client, path):
+def test_the_new_run_uses_the_chosen_answerer(client, path):
     sent = branch(client, path, answerer="reciter-reader")
     assert "reciter-reader" in wait_for(client, sent.location, 'id="verdict-heading"')
 
@@ -101,7 +101,7 @@ def test_another_answerer_is_at_work_in_the_new_run(client, path):
         ({"answerer": "nobody"}, "There is no answerer"),
     ],
 )
-def test_a_form_that_is_wrong_comes_back_as_typed_with_the_reason(client, path, fields, expected):
+def test_an_invalid_form_comes_back_as_typed_with_the_reason(client, path, fields, expected):
     sent = branch(client, path, **fields)
     assert (sent.status_code, expected in sent.text) == (422, True)
     assert fields.get("question", "In which country was he born?") in sent.text
@@ -109,14 +109,14 @@ def test_a_form_that_is_wrong_comes_back_as_typed_with_the_reason(client, path, 
 
 
 @pytest.mark.parametrize("hop", ["3", "0", "-1", "two", "", "²", "9" * 5000])
-def test_a_hop_that_is_not_there_is_told_on_the_runs_page(client, path, hop):
+def test_an_unknown_hop_is_reported_on_the_page_of_the_run(client, path, hop):
     asked, sent = client.get(f"{path}/branch", query_string={"hop": hop}), branch(client, path, hop)
     assert (asked.status_code, sent.status_code) == (404, 409)
     for answered in (asked, sent):
         assert re.search(r'role="alert">(This check has no hop \d+|Choose the hop to go on from)\.', answered.text)
 
 
-def test_a_run_that_still_goes_on_is_not_branched(make_app):
+def test_a_running_run_cannot_be_branched(make_app):
     gate = Gate("answer 2")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
@@ -127,7 +127,7 @@ def test_a_run_that_still_goes_on_is_not_branched(make_app):
     gate.open()
 
 
-def test_to_anybody_else_there_is_no_such_page(client, path):
+def test_others_get_404_for_the_branch_page_and_form(client, path):
     other = client.application.test_client()
     assert other.get(f"{path}/branch?hop=1").status_code == 404
     assert branch(other, path).status_code == 404
@@ -140,7 +140,7 @@ def test_a_stale_form_comes_back_as_it_was_typed(client, path):
     assert "This page was out of date, so nothing was done." in sent.text
 
 
-def test_a_stale_form_of_anybody_else_leads_nowhere(client, path):
+def test_a_stale_form_of_another_browser_gets_404(client, path):
     for form in ("branch", "stop"):
         assert client.application.test_client().post(f"{path}/{form}", data={"csrf_token": "old"}).status_code == 404
 
@@ -158,5 +158,5 @@ def test_asking_again_fills_the_form_in_from_the_earlier_run(client):
     assert "\nHamlet is a play.</textarea>" in page
     assert 'value="A visitor"' in page and re.search(r'id="max_hops"[^>]*value="3"', page)
     assert re.search(r'value="reciter-reader" checked', page)
-    assert re.search(r'value="vital" checked', page), "what was not at work then is as usual"
+    assert re.search(r'value="vital" checked', page), "options that the earlier run did not use have their defaults"
     assert client.get("/?again=never").status_code == 404

@@ -16,7 +16,7 @@ from tests.web.test_sse import chunks_until, swapped
 
 CLAIM = "Hamlet's author was born in England."
 
-OTHERWISE = Script(
+DIFFERENT_RUN = Script(
     (
         ScriptedHop("Is Hamlet a play?", answer(None), Judgement(False, "There was no answer.")),
         ScriptedHop("Who wrote Hamlet?", answer("Thomas Kyd", "Thomas Kyd wrote it, some say.", "Ur-Hamlet")),
@@ -55,7 +55,7 @@ class Rows(HTMLParser):
 
 
 def row(page: str, head: str) -> list[str]:
-    """The cells of the one row whose head begins with these words."""
+    """Return the cells of the one row whose head begins with these words."""
     (found,) = [cells[1:] for cells in Rows(page).found if cells[0].startswith(head)]
     return found
 
@@ -74,11 +74,11 @@ def compare(client, *ids: str):
 @pytest.fixture
 def two(make_app):
     """A browser, and the ids of two runs of one claim that went differently."""
-    client = make_app(scripted_container(TWO_HOPS, OTHERWISE)).test_client()
+    client = make_app(scripted_container(TWO_HOPS, DIFFERENT_RUN)).test_client()
     return client, ended(client), ended(client)
 
 
-def test_two_runs_stand_in_a_column_each_with_label_confidence_counts_and_costs(two):
+def test_each_run_has_a_column_with_label_confidence_counts_and_costs(two):
     client, one, other = two
     answered = compare(client, one, other)
     assert (answered.status_code, answered.headers["X-Robots-Tag"]) == (200, "noindex")
@@ -91,7 +91,7 @@ def test_two_runs_stand_in_a_column_each_with_label_confidence_counts_and_costs(
     assert "They do not say the same" in page and CLAIM.replace("'", "&#39;") in page
 
 
-def test_the_same_question_stands_in_one_row_and_says_whether_the_answers_differ(two):
+def test_the_same_question_is_one_row_that_says_whether_the_answers_differ(two):
     page = compare(*two).text
     assert "Hop 1" in row(page, "Who wrote Hamlet? answers differ")[0]
     assert "Hop 2" in row(page, "Who wrote Hamlet? answers differ")[1]
@@ -100,14 +100,14 @@ def test_the_same_question_stands_in_one_row_and_says_whether_the_answers_differ
     assert row(page, "Is Hamlet a play?")[0] == "A Not asked"
 
 
-def test_sources_in_common_and_those_of_one_run_are_told_apart(two):
+def test_shared_sources_are_distinguished_from_those_of_one_run(two):
     page = compare(*two).text
     assert row(page, "William Shakespeare") == ["A Cited in hop 2", "B Cited in hop 3"]
     assert row(page, "Ur-Hamlet") == ["A Not met", "B Cited in hop 2"]
     assert "4 pages were read, 3 of them in both; 3 are cited, 1 of them in both." in page
 
 
-def test_a_choice_in_which_the_runs_differ_is_marked(make_app):
+def test_a_choice_that_differs_between_runs_is_marked(make_app):
     client = make_app(scripted_container()).test_client()
     page = compare(client, ended(client), ended(client, labels="four")).text
     assert row(page, "Labels differs") == ["A three", "B four"]
@@ -121,20 +121,20 @@ def test_up_to_four_runs_are_compared_in_the_order_of_the_address(client):
     assert page.index(ids[3]) < page.index(ids[2]) < page.index(ids[1]) < page.index(ids[0])
 
 
-def test_whoever_has_the_links_may_compare_and_looking_makes_no_cookie(two):
+def test_anyone_with_the_links_can_compare_and_gets_no_cookie(two):
     client, one, other = two
     stranger = client.application.test_client()
     answered = compare(stranger, one, other)
     assert answered.status_code == 200 and "Set-Cookie" not in answered.headers
 
 
-def test_a_run_that_is_not_there_is_named(two):
+def test_an_unknown_run_is_named(two):
     client, one, _ = two
     answered = compare(client, one, "never-was")
     assert (answered.status_code, "There is no check “never-was” here" in answered.text) == (404, True)
 
 
-def test_a_very_long_name_is_cut_and_markup_in_it_is_text(two):
+def test_the_name_of_an_unknown_run_is_shortened_and_escaped(two):
     client, one, _ = two
     page = compare(client, one, "<b>" + "x" * 5000).text
     assert "&lt;b&gt;" in page and "<b>x" not in page and "x" * 100 not in page
@@ -150,18 +150,18 @@ def test_a_very_long_name_is_cut_and_markup_in_it_is_text(two):
         ([f"run-{number}" for number in range(20)], "At most 4 checks can be compared at once; these are 20."),
     ],
 )
-def test_the_wrong_number_of_runs_is_answered_with_a_sentence_and_a_way_on(two, names, sentence):
+def test_a_wrong_number_of_runs_is_explained(two, names, sentence):
     client, one, _ = two
     answered = compare(client, *(one if name == "one" else name for name in names))
     assert (answered.status_code, sentence in answered.text) == (422, True)
 
 
-def test_a_run_that_is_named_twice_beside_another_stands_there_once(two):
+def test_a_run_given_twice_is_shown_once(two):
     client, one, other = two
     assert len(row(compare(client, one, other, one).text, "Verdict")) == 2
 
 
-def test_runs_of_different_claims_are_not_compared_and_case_and_spaces_make_no_difference(client):
+def test_only_runs_of_one_claim_are_compared_ignoring_case_and_spaces(client):
     one, same, other = ended(client, "Kyd wrote Hamlet."), ended(client, "kyd  wrote hamlet."), ended(client, "Else.")
     assert compare(client, one, same).status_code == 200
     answered = compare(client, one, other)
@@ -179,12 +179,12 @@ def message_ids(answer) -> list[str]:
 
 @pytest.fixture
 def running(make_app):
-    """A browser, and two runs of which the first has ended and the second waits before its second answer."""
+    """Start an ended run and one that waits before its third answer; return the browser, both ids and the gate."""
     gates = []
 
     def start(**settings):
         gates.append(Gate("answer 3"))
-        client = make_app(scripted_container(TWO_HOPS, OTHERWISE, gate=gates[-1]), **settings).test_client()
+        client = make_app(scripted_container(TWO_HOPS, DIFFERENT_RUN, gate=gates[-1]), **settings).test_client()
         one = ended(client)
         other = started(client).removeprefix("/runs/")
         assert gates[-1].reached.wait(LONG)
@@ -195,7 +195,7 @@ def running(make_app):
         gate.open()
 
 
-def test_while_a_run_goes_on_the_page_shows_what_there_is_and_follows(running):
+def test_a_comparison_with_a_running_run_shows_its_state_and_follows_it(running):
     client, one, other, _ = running()
     page = compare(client, one, other).text
     assert "1 of 2 is still running." in page and 'sse-connect="/compare/events?run=' in page
@@ -203,7 +203,7 @@ def test_while_a_run_goes_on_the_page_shows_what_there_is_and_follows(running):
     assert row(page, "Verdict")[1].startswith("B Running")
 
 
-def test_one_stream_tells_of_all_of_them_and_ends_with_the_last(running):
+def test_one_stream_updates_all_runs_and_ends_with_the_last(running):
     client, one, other, gate = running()
     gate.open()
     answered = stream(client, one, other)
@@ -213,7 +213,7 @@ def test_one_stream_tells_of_all_of_them_and_ends_with_the_last(running):
     assert "They do not say the same" in answered.text
 
 
-def test_who_has_seen_all_is_told_the_end_alone_and_who_comes_from_anywhere_else_gets_everything(two):
+def test_a_reader_with_the_last_id_gets_only_the_end_and_with_any_other_id_everything(two):
     everything = stream(*two)
     (last,) = message_ids(everything)
     for headers in ({"after": last}, {"after": "1-1", "Last-Event-ID": last}):
@@ -223,7 +223,7 @@ def test_who_has_seen_all_is_told_the_end_alone_and_who_comes_from_anywhere_else
         assert message_ids(stream(*two, after=after)) == [last]
 
 
-def test_a_reader_that_was_cut_off_anywhere_has_the_same_pieces_in_the_end(running):
+def test_a_reconnected_reader_ends_with_the_same_content_as_the_page(running):
     client, one, other, gate = running()
     first = stream(client, one, other)
     chunks_until(first, "event: update")
@@ -235,21 +235,21 @@ def test_a_reader_that_was_cut_off_anywhere_has_the_same_pieces_in_the_end(runni
     assert row(again, "Verdict") == row(page, "Verdict") and row(again, "Ur-Hamlet") == row(page, "Ur-Hamlet")
 
 
-@pytest.mark.parametrize("seats", [1, 2])
-def test_a_comparison_takes_one_seat_however_many_runs_it_follows(make_app, seats):
+@pytest.mark.parametrize("slots", [1, 2])
+def test_a_comparison_takes_one_stream_slot_for_any_number_of_runs(make_app, slots):
     gate = Gate("answer 1")
-    app = make_app(scripted_container(gate=gate), threads=THREADS_FOR_PAGES + seats, workers=3)
+    app = make_app(scripted_container(gate=gate), threads=THREADS_FOR_PAGES + slots, workers=3)
     client, followers = app.test_client(), app.extensions["hopcheck"].followers
     ids = [started(client).removeprefix("/runs/") for _ in range(3)]
     following = stream(client, *ids)
     chunks_until(following, "event: update")
-    assert followers.has_room is (seats == 2)
+    assert followers.has_room is (slots == 2)
     following.close()
     assert followers.has_room
     gate.open()
 
 
-def test_without_a_free_seat_the_page_loads_itself_again(running):
+def test_without_a_free_stream_slot_the_page_refreshes_itself(running):
     client, one, other, _ = running(threads=1)
     with client.application.extensions["hopcheck"].followers.slot():
         page = compare(client, one, other).text
@@ -258,12 +258,12 @@ def test_without_a_free_seat_the_page_loads_itself_again(running):
         assert len(message_ids(answered)) == 1 and "event: end" not in answered.text
 
 
-def test_what_cannot_be_compared_has_no_stream(two):
+def test_an_invalid_comparison_has_no_stream(two):
     client, one, _ = two
     assert [stream(client, one, "never").status_code, stream(client, one).status_code] == [404, 422]
 
 
-def test_a_runs_page_offers_the_other_checks_of_its_claim_to_compare_with(two):
+def test_the_page_of_a_run_offers_other_checks_of_its_claim_for_comparison(two):
     client, one, other = two
     ended(client, "Something else.")
     page = client.get(f"/runs/{other}").text
@@ -272,12 +272,12 @@ def test_a_runs_page_offers_the_other_checks_of_its_claim_to_compare_with(two):
     assert 'action="/compare"' in offered and "Supported" in offered
 
 
-def test_a_check_that_is_asked_again_is_offered_the_one_before_it_at_once(running):
+def test_a_repeated_check_offers_the_earlier_one_for_comparison_while_it_runs(running):
     client, one, other, _ = running()
     assert f'name="run" value="{one}" checked' in client.get(f"/runs/{other}").text
 
 
-def test_another_browser_is_offered_its_own_checks_alone(two):
+def test_another_browser_is_offered_only_its_own_checks(two):
     client, one, _ = two
     stranger = client.application.test_client()
     assert "others-heading" not in stranger.get(f"/runs/{one}").text
@@ -286,31 +286,31 @@ def test_another_browser_is_offered_its_own_checks_alone(two):
     assert "others-heading" not in stranger.get(f"/runs/{own}").text
 
 
-def test_where_nothing_can_be_compared_yet_others_are_offered(two):
+def test_the_error_for_a_single_run_offers_other_runs_to_add(two):
     client, one, other = two
     assert f'name="run" value="{other}"' in compare(client, one).text
 
 
-def test_in_the_history_runs_are_ticked_and_compared(two):
+def test_the_history_has_a_form_to_compare_runs(two):
     client, one, other = two
     page = client.get("/history").text
     form = page[page.index('action="/compare"') :]
     assert set(re.findall(r'<input type="checkbox" name="run" value="([^"]+)"', form)) == {one, other}
 
 
-def test_a_single_check_in_the_history_has_nothing_to_be_compared_with(client):
+def test_a_history_with_a_single_check_has_no_comparison_form(client):
     ended(client)
     assert 'type="checkbox"' not in client.get("/history").text
 
 
-def test_a_run_that_was_deleted_is_not_compared_any_more(two):
+def test_a_deleted_run_cannot_be_compared(two):
     client, one, other = two
     client.post(f"/runs/{one}/delete", data={"csrf_token": token(client)})
     assert compare(client, one, other).status_code == 404
     assert "others-heading" not in client.get(f"/runs/{other}").text
 
 
-def test_a_run_that_was_branched_says_from_which_of_them(make_app):
+def test_a_branched_run_names_its_parent_in_the_comparison(make_app):
     client = make_app(scripted_container()).test_client()
     parent = ended(client)
     fields = {"csrf_token": token(client), "hop": "2", "question": "Where was he born?"}
@@ -321,7 +321,7 @@ def test_a_run_that_was_branched_says_from_which_of_them(make_app):
     assert "From the earlier check" in row(page, "Who wrote Hamlet? same answer")[1]
 
 
-def test_an_imported_report_is_marked_as_one(two):
+def test_an_imported_report_is_marked_as_imported(two):
     client, one, other = two
     exported = client.get(f"/runs/{one}/export.json").data
     runs = client.application.extensions["hopcheck"].runs

@@ -73,7 +73,7 @@ STORED = tuple(
     )
 )
 NUMBERS = range(2, len(STORED) + 1)
-"""After so many events somebody may look: a run begins with two."""
+"""Numbers of events after which a page can be loaded: every run begins with two."""
 
 
 def run_after(events: int) -> StoredRun:
@@ -87,8 +87,8 @@ def update_for(seen: int, now: int, reader: PageUpdates | None = None) -> str:
     return "\n".join(line.removeprefix("data: ") for line in message.splitlines() if line.startswith("data: "))
 
 
-def take_in(page: html.HtmlElement, message: str) -> None:
-    """Put the pieces of a message where the page has their ids, as htmx does."""
+def swap_in(page: html.HtmlElement, message: str) -> None:
+    """Replace the elements of the page that have the ids of a message's elements, as htmx does."""
     pieces = html.document_fromstring(f"<body>{message}</body>")
     page.find(".//title").text = pieces.find(".//title").text
     for piece in pieces.xpath("//*[@hx-swap-oob]"):
@@ -99,7 +99,7 @@ def take_in(page: html.HtmlElement, message: str) -> None:
 
 
 def shown(page: html.HtmlElement) -> Sequence[str]:
-    """What a reader sees of a run, without the clock; two of the same id are an error."""
+    """Return the visible parts of a run's page, without the clock, after checking that all ids are unique."""
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))
     seen = page.xpath("//title | //*[@id='status' or @id='verdict' or @id='diagram' or @id='usage'] | //ol/li")
@@ -108,40 +108,41 @@ def shown(page: html.HtmlElement) -> Sequence[str]:
 
 @pytest.fixture
 def loaded(make_app) -> Iterator[dict[int, html.HtmlElement]]:
-    """The page as somebody who only reads has it after so many events."""
+    """The page of a run as a visitor who is not its owner loads it, by number of events."""
     with make_app().test_request_context("/runs/r"):
         yield {number: html.document_fromstring(run_page(run_after(number))) for number in NUMBERS}
 
 
-def test_wherever_a_reader_was_cut_off_the_next_message_makes_the_page_as_it_is_loaded_then(loaded):
+def test_after_any_interruption_the_next_message_brings_the_page_up_to_date(loaded):
     for seen, now in combinations(NUMBERS, 2):
         page = deepcopy(loaded[seen])
-        take_in(page, update_for(seen, now))
+        swap_in(page, update_for(seen, now))
         assert shown(page) == shown(loaded[now]), f"events {seen + 1} to {now}"
 
 
-def test_event_by_event_the_page_is_always_as_it_is_loaded_then(loaded):
+def test_after_each_event_the_updated_page_equals_the_loaded_page(loaded):
     page, reader = loaded[2], PageUpdates(run_after(2))
     for seen in NUMBERS[:-1]:
-        take_in(page, update_for(seen, seen + 1, reader))
+        swap_in(page, update_for(seen, seen + 1, reader))
         assert shown(page) == shown(loaded[seen + 1]), f"event {seen + 1}"
 
 
-def test_a_message_that_comes_twice_changes_nothing(loaded):
+def test_a_repeated_message_changes_nothing(loaded):
     page, reader = loaded[2], PageUpdates(run_after(2))
     for seen in NUMBERS[:-1]:
-        take_in(page, update_for(seen, seen + 1, reader))
-        take_in(page, update_for(2, seen + 1))
+        swap_in(page, update_for(seen, seen + 1, reader))
+        swap_in(page, update_for(2, seen + 1))
         assert shown(page) == shown(loaded[seen + 1]), f"event {seen + 1}"
 
 
-def test_the_pages_differ_so_that_their_being_alike_says_something(loaded):
+def test_the_loaded_pages_differ_from_each_other(loaded):
+    """Otherwise the comparisons above would prove nothing."""
     assert len({tuple(shown(page)) for page in loaded.values()}) > 20
     assert sum('id="hop-' in piece[:30] for piece in shown(loaded[len(STORED)])) == 4
 
 
-def test_a_screen_reader_hears_of_a_hop_when_its_outcome_is_there_and_of_no_evidence(make_app):
-    """What is not marked off is read out, for the trail is a log. Taking a run up again brings every card anew."""
+def test_a_screen_reader_announces_each_hop_with_its_outcome_and_without_its_evidence(make_app):
+    """The trail is a live log: all is read out except aria-live=off. A resumed run renders every card again."""
     reader, heard = PageUpdates(run_after(2)), []
     with make_app().test_request_context("/runs/r"):
         messages = [update_for(seen, seen + 1, reader) for seen in NUMBERS[:-1]]

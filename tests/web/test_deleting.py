@@ -24,9 +24,9 @@ def path(client) -> str:
 
 @pytest.fixture
 def too_late(client, database_url):
-    """Let the time for undoing pass, and what is due be purged if so wished."""
+    """Let the time for restoring pass and, with `purge`, purge the expired runs."""
 
-    def pass_by(purge: bool) -> None:
+    def expire(purge: bool) -> None:
         engine = create_engine(database_url)
         with engine.begin() as connection:
             connection.execute(update(RunRow).values(deleted_at=datetime.now(UTC) - timedelta(hours=1)))
@@ -34,21 +34,21 @@ def too_late(client, database_url):
         if purge:
             assert client.application.extensions["hopcheck"].runs.deletion.purge()
 
-    return pass_by
+    return expire
 
 
 def press(client, path: str, button: str, **fields):
     return client.post(f"{path}/{button}", data={"csrf_token": token(client), **fields})
 
 
-def test_the_question_comes_first_and_changes_nothing(client, path):
+def test_the_confirmation_page_changes_nothing(client, path):
     page = client.get(f"{path}/delete").text
     assert "Delete this check?" in page and "10 minutes" in page
     assert "Hamlet&#39;s author was born in England." in page
     assert client.get(path).status_code == 200
 
 
-def test_deleting_leads_to_the_history_where_it_can_be_undone(client, path):
+def test_deleting_redirects_to_the_history_where_it_can_be_undone(client, path):
     pressed = press(client, path, "delete")
     assert (pressed.status_code, pressed.location) == (303, "/history")
     page = client.get("/history").text
@@ -59,7 +59,7 @@ def test_deleting_leads_to_the_history_where_it_can_be_undone(client, path):
     assert "Deleted." not in client.get("/history").text
 
 
-def test_a_deleted_run_is_nowhere_for_anybody(client, path):
+def test_a_deleted_run_is_gone_for_everyone(client, path):
     other, run_id = client.application.test_client(), path.rsplit("/", 1)[-1]
     press(client, path, "delete")
     for visitor in (client, other):
@@ -73,7 +73,7 @@ def test_a_deleted_run_is_nowhere_for_anybody(client, path):
     assert "Deleted." not in other.get("/history").text
 
 
-def test_a_branch_stays_and_its_parents_list_no_longer_has_a_deleted_one(client, path):
+def test_a_branch_outlives_its_parent_and_a_deleted_branch_is_no_longer_listed(client, path):
     sent = client.post(f"{path}/branch", data={"csrf_token": token(client), "hop": 2, "question": "Where is he from?"})
     child = sent.location
     wait_for(client, child, 'id="verdict-heading"')
@@ -85,7 +85,7 @@ def test_a_branch_stays_and_its_parents_list_no_longer_has_a_deleted_one(client,
     assert client.get(child).status_code == 200
 
 
-def test_a_run_that_goes_on_is_stopped_first(make_app):
+def test_deleting_a_running_run_stops_it_first(make_app):
     gate = Gate("answer 2")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
@@ -98,7 +98,7 @@ def test_a_run_that_goes_on_is_stopped_first(make_app):
     assert "Its owner deleted this check." in client.get(path).text
 
 
-def test_what_another_version_stored_cannot_be_shown_but_be_deleted_by_its_owner_alone(client, path, database_url):
+def test_a_run_stored_by_another_version_can_be_deleted_only_by_its_owner(client, path, database_url):
     engine = create_engine(database_url)
     with engine.begin() as connection:
         connection.execute(update(EventRow).values(version=99))
@@ -112,19 +112,19 @@ def test_what_another_version_stored_cannot_be_shown_but_be_deleted_by_its_owner
     assert press(client, path, "restore").location == press(client, path, "restore").location == path
 
 
-def test_two_tabs_that_delete_lead_to_the_same_place(client, path):
+def test_deleting_in_two_tabs_redirects_both_to_the_history(client, path):
     first, second = press(client, path, "delete"), press(client, path, "delete")
     assert (first.location, second.location) == ("/history", "/history")
     assert client.get(f"{path}/delete").location == "/history"
 
 
-def test_undoing_twice_leads_to_the_run(client, path):
+def test_restoring_twice_redirects_to_the_run(client, path):
     press(client, path, "delete")
     assert press(client, path, "restore").location == press(client, path, "restore").location == path
 
 
 @pytest.mark.parametrize("purge", [False, True])
-def test_undoing_too_late_is_told_on_the_history(client, path, too_late, purge):
+def test_restoring_too_late_is_reported_on_the_history(client, path, too_late, purge):
     press(client, path, "delete")
     too_late(purge)
     answer = press(client, path, "restore")
@@ -133,7 +133,7 @@ def test_undoing_too_late_is_told_on_the_history(client, path, too_late, purge):
     assert [press(client, path, "delete").status_code, client.get(f"{path}/delete").status_code] == [404, 404]
 
 
-def test_to_anybody_else_there_is_nothing_to_delete_or_to_undo(client, path):
+def test_others_cannot_delete_or_restore_a_run(client, path):
     other = client.application.test_client()
     assert other.get(f"{path}/delete").status_code == 404
     assert press(other, path, "delete").status_code == 404
@@ -151,7 +151,7 @@ def test_a_stale_form_asks_again_and_deletes_nothing(client, path):
     assert client.application.test_client().post(f"{path}/delete").status_code == 404
 
 
-def test_a_stale_undo_comes_back_with_a_button_that_works(client, path):
+def test_a_stale_restore_form_comes_back_with_a_working_button(client, path):
     press(client, path, "delete")
     answer = client.post(f"{path}/restore", data={"csrf_token": "old"})
     assert answer.status_code == 400

@@ -19,7 +19,7 @@ from tests.web.test_strangers import ROUTES, Owned, Site
 site = test_strangers.site
 
 FORMS = sorted(route for route, kind in ROUTES.items() if route.startswith("POST ") and API not in route)
-TAKING = sorted(route for route in ROUTES if route.split()[0] in ("POST", "PUT"))
+ROUTES_WITH_BODY = sorted(route for route in ROUTES if route.split()[0] in ("POST", "PUT"))
 
 EVIL = {"next": "//evil.example", "wanted": "//evil.example", "url": "https://evil.example", "back": "/\\evil.example"}
 FROM_EVIL = {
@@ -35,7 +35,7 @@ NEW = {
     "POST /import": {},
     "POST /password": {},
 }
-"""What a form says that belongs to no run or batch."""
+"""The fields of the forms that belong to no run or batch."""
 
 
 def made_for(site: Callable[..., Site], route: str) -> Site:
@@ -56,7 +56,7 @@ def fields_of(place: Site, route: str) -> dict:
 
 
 @pytest.mark.parametrize("route", [route for route in FORMS if route != "POST /password"])
-def test_a_form_is_taken_with_its_own_token_alone_and_leads_nowhere_else_than_on_this_site(site, route):
+def test_a_form_needs_its_own_token_and_redirects_only_within_this_site(site, route):
     place = made_for(site, route)
     address, mine = address_of(place, route), token(place.owner)
     theirs, before = token(place.browser()), place.stored()
@@ -71,7 +71,7 @@ def test_a_form_is_taken_with_its_own_token_alone_and_leads_nowhere_else_than_on
     assert place.stored() != before
 
 
-def test_every_form_that_a_page_shows_carries_a_token_and_leads_to_this_site(site):
+def test_every_form_on_a_page_has_a_token_and_posts_to_this_site(site):
     place, seen = site("ended", batch="paused"), set()
     addresses = [f"{path.replace('<run_id>', place.ids[0]).replace('<batch_id>', place.batch)}" for path in PAGES]
     place.owner.post(f"/runs/{place.ids[1]}/delete", data={"csrf_token": token(place.owner)})
@@ -97,7 +97,7 @@ FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data; boundar
 
 
 class Counted(io.RawIOBase):
-    """A body without end that knows how much of it was taken."""
+    """An endless body that counts the bytes read from it."""
 
     taken = 0
 
@@ -111,7 +111,7 @@ class Counted(io.RawIOBase):
 
 
 def send_endlessly(client: FlaskClient, route: str, media: str, **environ) -> tuple[int, int]:
-    """The status of the answer to a body without end, and how much of it was read."""
+    """Send an endless body; return the status code and the number of bytes read."""
     (method, rule), body = route.split(), Counted()
     path = re.sub(r"<(run|batch)_id>", "x" * 22, rule).replace("<hop>", "1")
     answer = client.open(path, method=method, content_type=media, environ_overrides={"wsgi.input": body, **environ})
@@ -121,17 +121,17 @@ def send_endlessly(client: FlaskClient, route: str, media: str, **environ) -> tu
 @pytest.mark.parametrize(
     "media", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
 )
-def test_what_is_larger_than_any_route_takes_is_read_by_none(make_app, media):
+def test_a_body_over_every_limit_is_refused_unread(make_app, media):
     client = make_app(rate_limit="9999 per minute").test_client()
-    for route in TAKING:
+    for route in ROUTES_WITH_BODY:
         code, taken = send_endlessly(client, route, media, CONTENT_LENGTH=str(2 * MAX_BYTES))
         assert code in (404, 413, 415) and taken == 0, (route, code, taken)
 
 
-def test_of_a_body_of_no_told_length_no_route_reads_more_than_it_takes(make_app):
+def test_a_body_without_a_length_is_read_no_further_than_the_limit(make_app):
     client = make_app(rate_limit="9999 per minute").test_client()
     endless = {"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"}
-    for route in TAKING:
+    for route in ROUTES_WITH_BODY:
         media = "application/json" if API in route else "application/x-www-form-urlencoded"
         code, taken = send_endlessly(client, route, media, **endless)
         assert 400 <= code < 500 and taken < MAX_BYTES + 512 * 1024, (route, code, taken)
@@ -140,9 +140,9 @@ def test_of_a_body_of_no_told_length_no_route_reads_more_than_it_takes(make_app)
 @pytest.mark.parametrize(
     "media", ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x", ""]
 )
-def test_no_route_of_the_api_takes_a_form_of_another_site(make_app, media):
+def test_no_api_route_accepts_a_form(make_app, media):
     client = make_app().test_client()
-    for route in [route for route in TAKING if API in route]:
+    for route in [route for route in ROUTES_WITH_BODY if API in route]:
         method, rule = route.split()
         path = re.sub(r"<(run|batch)_id>", "x" * 22, rule).replace("<hop>", "1")
         answer = client.open(path, method=method, data=b"{}", content_type=media)

@@ -15,7 +15,7 @@ GUESSES = 10_000
 
 NO_API_ROUTE = "it only shows what the API returns elsewhere, or redirects there"
 
-TWINS = {
+EQUIVALENTS = {
     "GET /": (f"GET {API}/choices", f"GET {API}/runs"),
     "GET /parts": ("GET /readyz",),
     "GET /how-it-works": NO_API_ROUTE,
@@ -62,16 +62,16 @@ TWINS = {
     "POST /runs/<run_id>/publish": (f"POST {API}/runs/<run_id>/publish",),
     "POST /runs/<run_id>/unpublish": (f"POST {API}/runs/<run_id>/unpublish",),
 }
-"""For each route of the pages the routes by which a program does the same."""
+"""For each page route, the API routes that do the same."""
 
 FOR_MACHINES = ("GET /static/<path:filename>", "GET /healthz", "GET /readyz", "GET /metrics")
-"""Neither pages nor the API."""
+"""Routes that belong neither to the pages nor to the API."""
 
-DOORS = ("GET /password", "POST /password")
-"""Where a site asks people for a password; a program sends a token."""
+PASSWORD_ROUTES = ("GET /password", "POST /password")
+"""The password form for people; a program sends a token instead."""
 
 
-WITHOUT_MORE = {"GET /metrics", "GET /password"}
+WITHOUT_PUBLIC_CONTENT = {"GET /metrics", "GET /password"}
 """Routes without public content: one needs a token, the other is for sites with a password."""
 
 
@@ -81,16 +81,16 @@ def routes_of(app) -> set[str]:
     }
 
 
-def test_what_a_page_does_a_program_can_do_by_the_api(make_app):
+def test_every_page_route_has_an_api_equivalent(make_app):
     routes = routes_of(make_app())
-    pages = {route for route in routes if API not in route} - {*FOR_MACHINES, *DOORS}
-    assert pages == set(TWINS), "say in TWINS by which routes of the API a program does the same"
-    named = {twin for twins in TWINS.values() if twins != NO_API_ROUTE for twin in twins}
+    pages = {route for route in routes if API not in route} - {*FOR_MACHINES, *PASSWORD_ROUTES}
+    assert pages == set(EQUIVALENTS), "add the API routes that do the same to EQUIVALENTS"
+    named = {each for same in EQUIVALENTS.values() if same != NO_API_ROUTE for each in same}
     assert named <= routes
-    assert not [route for route, twins in TWINS.items() if twins == NO_API_ROUTE and not route.startswith("GET ")]
+    assert not [route for route, same in EQUIVALENTS.items() if same == NO_API_ROUTE and not route.startswith("GET ")]
 
 
-def test_every_answer_carries_the_headers_that_guard_it(make_app):
+def test_every_response_has_the_security_headers(make_app):
     app = make_app(publishing=True, metrics_token="m" * 16)
     client, shown = app.test_client(), set()
     run_id, another = (ended(client, start(client))["id"] for _ in range(2))
@@ -105,11 +105,11 @@ def test_every_answer_carries_the_headers_that_guard_it(make_app):
             missing = {name for name, value in HEADERS.items() if answer.headers.get(name) != value}
             assert not missing, (method, path, missing)
             shown |= {f"{method} {rule.rule}"} if answer.status_code == 200 else set()
-    assert {route for route in routes_of(app) if route.startswith("GET ")} - shown == WITHOUT_MORE
+    assert {route for route in routes_of(app) if route.startswith("GET ")} - shown == WITHOUT_PUBLIC_CONTENT
 
 
-def test_of_ten_thousand_guessed_ids_none_opens_a_run_or_batch(make_app, caplog):
-    """By the application itself and not the test client, which takes longer to ask than the site to answer."""
+def test_ten_thousand_guessed_ids_find_no_run_or_batch(make_app, caplog):
+    """Calls the WSGI application directly, because the test client takes longer than the request itself."""
     app = make_app()
     client, found, tried = app.test_client(), [], set()
     client.post(f"{API}/batches", json={"claims": [CLAIM, "The sea is wet."]})
@@ -124,7 +124,7 @@ def test_of_ten_thousand_guessed_ids_none_opens_a_run_or_batch(make_app, caplog)
     assert len(tried) == GUESSES == found.count("404")
 
 
-def test_ids_have_128_random_bits_and_the_nearest_guess_opens_nothing(client):
+def test_ids_have_128_bits_and_similar_ids_find_nothing(client):
     run_id = ended(client, start(client))["id"]
     assert len(run_id) == 22, "128 bits in base 64"
     near = {run_id[:at] + other + run_id[at + 1 :] for at in range(22) for other in "Aa0-_%"}

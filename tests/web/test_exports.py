@@ -31,7 +31,7 @@ HOSTILE = '[click](https://evil.example) <script>alert(1)</script> "</script>"'
 
 @pytest.fixture
 def browse(make_app):
-    """A browser on an application that plays these scripts."""
+    """A browser on an application whose runs follow these scripts."""
     return lambda *scripts, **fields: make_app(scripted_container(*scripts, **fields)).test_client()
 
 
@@ -43,7 +43,7 @@ def export(client, **fields) -> str:
 
 
 @pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING], ids=["verdict", "set-aside", "failed"])
-def test_the_json_export_is_as_its_schema_says(browse, script):
+def test_the_json_export_matches_its_schema(browse, script):
     client = browse(script)
     path = export(client, speaker="A teacher", date="2020-10-31")
     answered = client.get(f"{path}/export.json")
@@ -54,7 +54,7 @@ def test_the_json_export_is_as_its_schema_says(browse, script):
     assert (answered.json["id"], answered.json["version"]) == (path.rpartition("/")[2], 1)
 
 
-def test_the_schema_refuses_what_is_no_export(browse):
+def test_the_schema_refuses_invalid_exports(browse):
     client = browse()
     content = client.get(f"{export(client)}/export.json").json
     for wrong in (
@@ -67,7 +67,7 @@ def test_the_schema_refuses_what_is_no_export(browse):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_whoever_has_the_link_gets_a_file_that_is_named_after_the_claim(browse, form):
+def test_anyone_with_the_link_gets_a_file_named_after_the_claim(browse, form):
     client = browse()
     path = export(client, claim="“Hamlet” was written in 1601, née Amleth.")
     answered = client.application.test_client().get(f"{path}/{form}")
@@ -78,7 +78,7 @@ def test_whoever_has_the_link_gets_a_file_that_is_named_after_the_claim(browse, 
     assert "Set-Cookie" not in answered.headers
 
 
-def test_a_claim_without_latin_letters_makes_a_file_all_the_same(browse):
+def test_a_claim_without_latin_letters_gets_a_generic_file_name(browse):
     client = browse()
     answered = client.get(f"{export(client, claim='地球是圆的')}/export.json")
     assert answered.headers["Content-Disposition"].endswith("filename=hopcheck-report.json")
@@ -86,7 +86,7 @@ def test_a_claim_without_latin_letters_makes_a_file_all_the_same(browse):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_run_that_goes_on_is_not_exported_and_its_page_says_why(browse, form):
+def test_a_running_run_is_not_exported_and_its_page_says_why(browse, form):
     gate = Gate("answer 2")
     client = browse(gate=gate)
     path = started(client)
@@ -98,11 +98,11 @@ def test_a_run_that_goes_on_is_not_exported_and_its_page_says_why(browse, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_run_that_is_not_there_has_no_export(client, form):
+def test_an_unknown_run_has_no_export(client, form):
     assert client.get(f"/runs/nothing/{form}").status_code == 404
 
 
-def test_the_markdown_tells_the_whole_trail(browse):
+def test_the_markdown_contains_the_whole_trail(browse):
     client = browse(ONE_SET_ASIDE)
     path = export(client, speaker="A teacher", date="2020-10-31")
     answered = client.get(f"{path}/export.md")
@@ -130,7 +130,7 @@ def test_the_markdown_tells_the_whole_trail(browse):
         assert content in text, content
 
 
-def test_the_markdown_tells_of_each_page_of_the_web_its_site_its_day_and_whether_a_fact_checker_wrote_it(browse):
+def test_the_markdown_names_the_site_date_and_fact_checker_of_each_web_page(browse):
     tower = Passage("It is so.", "The tower", "tower.example", "https://tower.example/", "2020-10-30", Origin.WEB)
     found = Passage("It is so.", "Is it?", "snopes.com", "https://www.snopes.com/fact-check/tower/", None, Origin.WEB)
     client = browse(Script((ScriptedHop("What is it?", Answer("so", Span(tower, 6, 8), (tower, found))),), SUPPORTED))
@@ -146,7 +146,7 @@ def test_the_markdown_of_a_run_without_a_verdict_says_why_there_is_none(browse):
     assert "A machine made this verdict" not in text
 
 
-def test_nothing_that_people_or_pages_wrote_does_anything_in_the_markdown(browse):
+def test_hostile_text_is_escaped_in_the_markdown(browse):
     found = answer("Shakespeare", f"{HOSTILE} Shakespeare {HOSTILE}", HOSTILE)
     verdict = Verdict(Label.REFUTED, (), HOSTILE)
     client = browse(Script((ScriptedHop(HOSTILE, found),), verdict))
@@ -156,7 +156,7 @@ def test_nothing_that_people_or_pages_wrote_does_anything_in_the_markdown(browse
     assert page.count("[click](https://evil.example)") >= 6
 
 
-def test_the_claim_review_has_a_software_author_and_the_ends_of_the_scale(browse):
+def test_the_claim_review_has_a_software_author_and_a_rating_with_its_scale(browse):
     client = browse()
     path = export(client, claim="Hamlet is English.", speaker="A teacher", date="2020-10-31")
     answered = client.get(f"{path}/claimreview.json")
@@ -193,7 +193,7 @@ def test_the_claim_review_has_a_software_author_and_the_ends_of_the_scale(browse
         (Label.CONFLICTING_EVIDENCE, {"alternateName": "Conflicting evidence"}),
     ],
 )
-def test_a_verdict_that_does_not_decide_has_a_name_and_no_number(browse, label, rating):
+def test_the_claim_review_has_a_number_only_for_a_decisive_verdict(browse, label, rating):
     client = browse(Script(TWO_HOPS.hops, Verdict(label, ())))
     review = json.loads(client.get(f"{export(client)}/claimreview.json").text)
     assert review["reviewRating"] == {"@type": "Rating", **rating}
@@ -212,13 +212,13 @@ def links(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("script, offered", [(TWO_HOPS, list(FORMS)), (FAILING, ["export.json", "export.md"])])
-def test_the_page_of_a_finished_run_offers_everybody_its_files(browse, script, offered):
+def test_the_page_of_a_finished_run_offers_its_files_to_everyone(browse, script, offered):
     client = browse(script)
     path = export(client)
     assert links(client.application.test_client().get(path).text) == offered
 
 
-def test_the_page_of_a_run_that_goes_on_gets_the_links_with_its_last_message(browse):
+def test_the_page_of_a_running_run_gets_the_export_links_with_its_last_message(browse):
     gate = Gate("answer 2")
     client = browse(gate=gate)
     path = started(client)
@@ -231,7 +231,7 @@ def test_the_page_of_a_run_that_goes_on_gets_the_links_with_its_last_message(bro
     assert 'id="sharing" class="sharing" aria-labelledby="sharing-heading" hx-swap-oob="true"' in content
 
 
-def test_the_page_of_a_published_report_holds_its_claim_review_and_no_other_page_does(make_app):
+def test_only_the_page_of_a_published_report_contains_its_claim_review(make_app):
     client = make_app(scripted_container(), publishing=True).test_client()
     path = export(client, claim=HOSTILE)
     assert "ld+json" not in client.get(path).text

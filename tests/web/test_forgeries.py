@@ -20,14 +20,14 @@ CLAIM_OF_MINE = "A claim of one owner alone."
 
 
 def signed(key: str, claims: dict) -> str:
-    """A cookie as Flask signs it, with that key."""
+    """Return a cookie that Flask signed with this key."""
     app = Flask("forger")
     app.secret_key = key
     return SecureCookieSessionInterface().get_signing_serializer(app).dumps(claims)
 
 
 def forged(value: str, claims: dict) -> dict[str, str]:
-    """Cookies that name the owner; `value` is the owner's real one."""
+    """Return forged cookies that name the owner; `value` is the owner's real cookie."""
     body, at, signature = value.rsplit(".", 2)
     named = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
     return {
@@ -46,7 +46,7 @@ def forged(value: str, claims: dict) -> dict[str, str]:
     }
 
 
-def test_a_forged_cookie_makes_nobody_the_owner(make_app):
+def test_a_forged_cookie_does_not_grant_ownership(make_app):
     app = make_app()
     mine = app.test_client()
     path = started(mine, CLAIM_OF_MINE)
@@ -63,7 +63,7 @@ def test_a_forged_cookie_makes_nobody_the_owner(make_app):
         assert client.get(RUNS).json["runs"] == [], how
 
 
-def test_a_token_of_one_session_is_worth_nothing_in_another(make_app):
+def test_a_form_token_is_valid_only_in_its_own_session(make_app):
     app = make_app()
     theirs = token(app.test_client())
     client = app.test_client()
@@ -74,7 +74,7 @@ def test_a_token_of_one_session_is_worth_nothing_in_another(make_app):
     assert client.post("/runs", data={"csrf_token": mine, "claim": "A claim."}).status_code == 303
 
 
-def test_a_forged_cookie_stands_for_no_password(make_app):
+def test_a_forged_cookie_does_not_replace_the_password(make_app):
     client = make_app(site_password=PASSWORD).test_client()
     enter(client)
     value = client.get_cookie("hopcheck").value
@@ -88,7 +88,7 @@ def test_a_forged_cookie_stands_for_no_password(make_app):
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "Basic ", "Token ", ""])
-def test_a_forged_api_token_opens_nothing(make_app, tmp_path, scheme):
+def test_a_forged_api_token_is_refused(make_app, tmp_path, scheme):
     known, file = new_token(), tmp_path / "tokens"
     file.write_text(line_of("one", known))
     client = make_app(api_tokens=file).test_client()

@@ -55,7 +55,7 @@ def link(page: str, name: str) -> str:
     return html.unescape(re.search(rf'href="([^"]+)"[^>]*>{name}</a>', page)[1])
 
 
-def test_what_was_checked_is_listed_newest_first_with_how_it_came_out(client):
+def test_checks_are_listed_newest_first_with_their_verdicts(client):
     first = started(client, "Hamlet is a play.")
     wait_for(client, first, 'id="verdict-heading"')
     finished(client, "Hamlet is an opera.")
@@ -66,20 +66,20 @@ def test_what_was_checked_is_listed_newest_first_with_how_it_came_out(client):
     assert ">2 checks</p>" in page
 
 
-def test_the_home_page_leads_to_it_once_something_was_checked(client):
+def test_the_home_page_links_to_the_history_after_the_first_check(client):
     assert "/history" not in re.search(r"<main.*</main>", client.get("/").text, re.DOTALL)[0]
     started(client)
     assert 'href="/history"' in client.get("/").text
 
 
-def test_a_browser_without_a_history_is_told_so_and_gets_no_cookie(client):
+def test_an_empty_history_says_so_and_sets_no_cookie(client):
     answer = client.get("/history")
     assert "Nothing has been checked in this browser yet." in answer.text
     assert "Set-Cookie" not in answer.headers
     assert "<form" not in answer.text
 
 
-def test_another_browser_sees_none_of_it(client: FlaskClient):
+def test_another_browser_does_not_see_the_history(client: FlaskClient):
     started(client)
     assert listed(client.application.test_client().get("/history?q=hamlet").text) == []
 
@@ -94,14 +94,14 @@ def test_words_labels_and_answerers_narrow_the_list_and_stay_in_the_form(client,
     assert re.findall(r'<option value="([^"]+)" selected', page) == ["REFUTED", "retriever-reader"]
 
 
-def test_where_nothing_fits_the_way_back_to_all_is_there(client, stored):
+def test_an_empty_search_result_links_to_the_whole_history(client, stored):
     stored("Hamlet is a play.")
     page = client.get("/history?q=macbeth").text
     assert "No check fits." in page and ">No checks</p>" in page
     assert link(page, "Show all") == "/history"
 
 
-def test_a_long_history_comes_some_at_a_time_under_the_same_filter(client, stored):
+def test_paging_through_a_long_history_keeps_the_filter(client, stored):
     stored(*(f"Claim {n:02} & more" for n in range(45)))
     page, seen = client.get("/history?q=CLAIM").text, []
     assert "20 checks, and older ones behind them" in page
@@ -115,7 +115,7 @@ def test_a_long_history_comes_some_at_a_time_under_the_same_filter(client, store
 
 
 @pytest.mark.parametrize("after", ["", "never", "1e9.x", "9" * 30, "-1.x", "²."])
-def test_a_place_that_is_none_gives_the_beginning_and_says_so(client, stored, after):
+def test_an_invalid_cursor_shows_the_beginning_and_says_so(client, stored, after):
     stored("Hamlet is a play.")
     page = client.get("/history", query_string={"after": after}).text
     assert "here is its beginning" in page
@@ -133,21 +133,21 @@ def test_a_place_that_is_none_gives_the_beginning_and_says_so(client, stored, af
         {"answerer": "oracle"},
     ],
 )
-def test_whatever_is_asked_gets_a_page(client, stored, query):
+def test_any_query_gets_a_page(client, stored, query):
     stored("Hamlet is a play.")
     answer = client.get("/history", query_string=query)
     assert answer.status_code == 200
     assert "<script>" not in re.search(r"<main.*</main>", answer.text, re.DOTALL)[0]
     if "q" not in query:
-        assert listed(answer.text) == ["Hamlet is a play."], "a choice that is not known is none"
+        assert listed(answer.text) == ["Hamlet is a play."], "an unknown filter value is ignored"
 
 
-def test_a_claim_is_shown_as_text(client, stored):
+def test_markup_in_a_claim_is_escaped(client, stored):
     stored("<b>Hamlet</b>")
     assert "&lt;b&gt;Hamlet&lt;/b&gt;" in client.get("/history").text
 
 
-def test_only_runs_of_a_browser_are_listed_not_those_of_a_token(client):
+def test_the_runs_of_a_token_are_not_listed(client):
     runs = client.application.extensions["hopcheck"].runs
     runs.start(Claim("Hamlet is a play."), RunOptions(), "token:someone")
     assert listed(client.get("/history").text) == []

@@ -15,7 +15,7 @@ def page(client) -> str:
     return client.get("/how-it-works").text
 
 
-def test_both_ways_are_drawn_with_a_text_in_place_of_the_drawing(page):
+def test_both_strategies_have_a_drawing_with_a_text_alternative(page):
     drawings = re.findall(r'<svg class="modules"[^>]*role="img" aria-label="([^"]+)"', page)
     assert len(drawings) == 2
     assert "QA validator" in drawings[0] and "paraphraser" in drawings[1] and ' lit"' not in page

@@ -45,11 +45,11 @@ def imported(client, exported: dict) -> str:
 
 
 @pytest.mark.parametrize("script", [TWO_HOPS, ONE_SET_ASIDE, FAILING], ids=["verdict", "set-aside", "failed"])
-def test_a_file_becomes_a_page_that_shows_the_same_and_says_that_it_was_imported(make_app, script):
+def test_an_imported_file_shows_the_same_report_marked_as_imported(make_app, script):
     client = make_app(scripted_container(script)).test_client()
     exported = export(client)
     path = imported(client, exported)
-    client = client.application.test_client()  # its owner's page has notes besides
+    client = client.application.test_client()  # the owner's page also has notes
     page = client.get(path).text
     assert re.search(f"<title>{UNVERIFIED}: ", page)
     assert re.search(
@@ -61,13 +61,13 @@ def test_a_file_becomes_a_page_that_shows_the_same_and_says_that_it_was_imported
     assert trail.search(page)[0] == trail.search(original)[0]
 
 
-def test_pasted_text_is_taken_as_a_file_is(client, exported):
+def test_pasted_text_is_imported_like_a_file(client, exported):
     answer = client.post("/import", data={"csrf_token": token(client), "report": json.dumps(exported, indent=1)})
     assert answer.status_code == 303
     assert UNVERIFIED in client.get(answer.location).text
 
 
-def test_every_form_of_it_says_that_it_was_imported_and_none_is_a_claim_review(client, exported):
+def test_every_export_of_an_imported_report_says_so_and_none_is_a_claim_review(client, exported):
     path = imported(client, exported)
     again = client.get(f"{path}/export.json").json
     assert again["imported"] == {"made_at": exported["created_at"]}
@@ -77,7 +77,7 @@ def test_every_form_of_it_says_that_it_was_imported_and_none_is_a_claim_review(c
     assert f'<meta name="description" content="{UNVERIFIED}.' in client.get(path).text
 
 
-def test_lists_say_so_too(client, exported):
+def test_lists_mark_imported_reports(client, exported):
     path = imported(client, exported)
     for place in ("/", "/history"):
         (entry,) = re.findall(rf'<li><a href="{path}".*?</li>', client.get(place).text, re.DOTALL)
@@ -86,7 +86,7 @@ def test_lists_say_so_too(client, exported):
         assert UNVERIFIED not in own
 
 
-def test_its_owner_cannot_stop_conclude_or_branch_it_but_ask_its_claim_again(client, exported):
+def test_the_owner_of_an_imported_report_can_only_check_its_claim_again(client, exported):
     path = imported(client, exported)
     page = client.get(path).text
     assert f"{path}/branch" not in page and f"{path}/stop" not in page
@@ -99,21 +99,21 @@ def test_its_owner_cannot_stop_conclude_or_branch_it_but_ask_its_claim_again(cli
     assert client.post(f"{path}/conclude", data=form).status_code == 409
 
 
-def test_whoever_has_the_link_can_read_it_and_only_its_importer_has_it_listed(client, exported):
+def test_anyone_with_the_link_can_read_an_imported_report_and_only_its_importer_lists_it(client, exported):
     path = imported(client, exported)
     stranger = client.application.test_client()
     assert UNVERIFIED in stranger.get(path).text
     assert path not in stranger.get("/").text
 
 
-def test_a_parent_that_it_names_is_no_link_and_lists_no_branch(client, exported):
+def test_the_parent_of_an_imported_branch_is_not_linked_and_does_not_list_it(client, exported):
     path = imported(client, {**exported, "branch": {"parent": exported["id"], "hop": 2, "question": "And?"}})
     page = client.application.test_client().get(path).text
     assert "Branched off hop 2 of an earlier check, which is not here." in page and exported["id"] not in page
     assert "Branched</h3>" not in client.get(f"/runs/{exported['id']}").text
 
 
-def test_nothing_that_a_file_holds_does_anything_on_the_page(client, exported):
+def test_hostile_content_of_a_file_is_escaped_on_every_page(client, exported):
     hop = exported["hops"][0]
     evidence = [
         {**hop["evidence"][0], "url": "javascript:alert(1)", "title": HOSTILE, "source": HOSTILE, "text": HOSTILE * 3}
@@ -146,7 +146,7 @@ def test_nothing_that_a_file_holds_does_anything_on_the_page(client, exported):
 
 
 @pytest.mark.parametrize(
-    "sent, said",
+    "sent, message",
     [
         (b"", "Choose a file, or paste its text."),
         (b"not json", "This is no JSON in UTF-8."),
@@ -156,25 +156,25 @@ def test_nothing_that_a_file_holds_does_anything_on_the_page(client, exported):
         (b'{"version": 7}', "only version 1 can be read here."),
     ],
 )
-def test_a_file_that_is_none_gets_the_form_back_with_the_reason(client, sent, said):
+def test_an_invalid_file_gets_the_form_back_with_the_reason(client, sent, message):
     answer = upload(client, sent)
     assert answer.status_code == 422
-    assert 'role="alert"' in answer.text and said in answer.text
+    assert 'role="alert"' in answer.text and message in answer.text
     assert 'action="/import"' in answer.text
 
 
-def test_what_was_pasted_comes_back_with_the_reason(client):
+def test_invalid_pasted_text_comes_back_in_the_form(client):
     answer = client.post("/import", data={"csrf_token": token(client), "report": "{<b>}"})
     assert (answer.status_code, "\n{&lt;b&gt;}</textarea>" in answer.text) == (422, True)
 
 
-def test_a_stale_form_comes_back_with_what_was_pasted(client):
+def test_a_stale_form_comes_back_with_the_pasted_text(client):
     answer = client.post("/import", data={"csrf_token": "old", "report": "{}"})
     assert answer.status_code == 400
     assert "This page was out of date" in answer.text and "\n{}</textarea>" in answer.text
 
 
-def test_a_report_as_large_as_allowed_is_read_and_a_larger_one_is_not(client, exported):
+def test_a_report_of_the_maximum_size_is_accepted_and_a_larger_one_is_refused(client, exported):
     padded = as_bytes(exported)
     padded += b" " * (MAX_BYTES - len(padded))
     assert upload(client, padded).status_code == 303
@@ -183,7 +183,7 @@ def test_a_report_as_large_as_allowed_is_read_and_a_larger_one_is_not(client, ex
     pasted = client.post(
         "/import", data={"csrf_token": token(client), "report": json.dumps(exported) + " " * 1_000_000 + "x"}
     )
-    assert pasted.status_code == 422 and "This is no JSON" in pasted.text, "also pasted text has the larger limit"
+    assert pasted.status_code == 422 and "This is no JSON" in pasted.text, "pasted text has the larger limit, too"
 
 
 class Unread(io.RawIOBase):
@@ -233,7 +233,7 @@ def test_other_forms_keep_the_small_limit(client):
     assert answer.status_code == 413
 
 
-def test_imports_count_as_starts_do(make_app):
+def test_imports_count_as_started_runs(make_app):
     client = make_app(rate_limit="2 per minute").test_client()
     exported = export(client)
     assert upload(client, exported).status_code == 303
@@ -241,6 +241,6 @@ def test_imports_count_as_starts_do(make_app):
     assert answer.status_code == 429 and "Not so fast" in answer.text
 
 
-def test_the_form_is_found_from_every_page(client):
+def test_other_pages_link_to_the_import_form(client):
     assert 'href="/import"' in client.get("/how-it-works").text
     assert 'type="file"' in client.get("/import").text

@@ -39,7 +39,7 @@ def imported(client, path: str) -> str:
     return answer.location
 
 
-def test_on_no_page_comes_anything_alive_that_people_or_pages_wrote(client):
+def test_hostile_runs_put_no_active_content_on_any_page(client):
     path = hostile_run(client)
     copy, other = imported(client, path), started(client, marked("claim"))
     shown = ["/", "/history", "/gallery", path, copy, f"{path}/delete", f"{path}/branch?hop=1", f"{copy}/delete"]
@@ -48,20 +48,20 @@ def test_on_no_page_comes_anything_alive_that_people_or_pages_wrote(client):
     for address in shown:
         answer = client.get(address)
         page = Page(answer.text)
-        assert answer.status_code == 200 and page.alive() == [], address
+        assert answer.status_code == 200 and page.active_elements() == [], address
         assert "<script>alert" not in answer.text and LINK not in [each.get("href") for _, each in page.elements], (
             address
         )
         seen += page.text if answer.mimetype == "text/html" else ""
     assert [field for field in FIELDS if f"[{field}] {SCRIPT}" not in seen] == []
-    assert CODE in seen, "nothing was taken for a template"
+    assert CODE in seen, "no template syntax was evaluated"
 
 
 NAMED = "<script>alert(1)</script>.jsonl"
 
 
 @pytest.mark.parametrize("titled", [True, False])
-def test_on_no_page_of_a_batch_comes_anything_alive_that_people_wrote(client, titled):
+def test_hostile_batches_put_no_active_content_on_any_page(client, titled):
     claims = [
         {"claim": marked("claim"), "speaker": SCRIPT},
         {"claim": "?", "speaker": SCRIPT},
@@ -77,27 +77,27 @@ def test_on_no_page_of_a_batch_comes_anything_alive_that_people_wrote(client, ti
     assert client.post(f"{path}/delete", data={"csrf_token": token(client)}).status_code == 303
     pages.append(client.get("/batches").text)
     for page in map(Page, pages):
-        assert page.alive() == []
+        assert page.active_elements() == []
         assert (SCRIPT if titled else NAMED)[:30] in page.text
     assert f"[claim] {SCRIPT}" in Page(pages[0]).text
 
 
-def test_a_form_that_comes_back_shows_what_was_typed_as_text(client):
+def test_a_refused_form_shows_the_typed_text_escaped(client):
     for fields in ({"claim": marked("claim") + "x" * 600}, {"max_hops": SCRIPT}, {"date": SCRIPT}):
         answer = send(client, **{"claim": marked("claim"), **fields})
-        assert answer.status_code == 422 and Page(answer.text).alive() == []
+        assert answer.status_code == 422 and Page(answer.text).active_elements() == []
         assert f"[claim] {SCRIPT}" in Page(answer.text).text
 
 
-def test_a_file_that_cannot_be_imported_is_not_quoted_alive(client):
+def test_the_error_for_an_invalid_import_has_no_active_content(client):
     report = client.get(f"{hostile_run(client)}/export.json").json
     for broken in ({**report, "state": SCRIPT}, {SCRIPT: 1}, {**report, "hops": [{SCRIPT: SCRIPT}]}, SCRIPT):
         file = (io.BytesIO(json.dumps(broken).encode()), f"{SCRIPT}.json")
         answer = client.post("/import", data={"csrf_token": token(client), "file": file})
-        assert answer.status_code == 422 and Page(answer.text).alive() == []
+        assert answer.status_code == 422 and Page(answer.text).active_elements() == []
 
 
-def test_exports_are_files_whose_headers_hold_nothing_that_was_written(client):
+def test_exports_are_downloads_with_safe_headers(client):
     path = hostile_run(client)
     for name in ("export.json", "export.md", "claimreview.json"):
         answer = client.get(f"{path}/{name}")
@@ -118,7 +118,7 @@ CLAIMS = (
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_a_claim_is_nothing_but_text(make_app, caplog, claim):
+def test_a_claim_is_treated_as_plain_text(make_app, caplog, claim):
     client = make_app().test_client()
     page = Page(finished(client, claim))
     kept = re.split(r"[\x00-\x1f]+", claim)
@@ -134,7 +134,7 @@ NEEDLES += ("x" * 5000, "😀", "\ud800")
 PARAMETERS = ("q", "label", "answerer", "after", "hop", "run", "date", "claim", "lang")
 
 
-def test_no_query_breaks_a_page_or_finds_what_it_should_not(client):
+def test_no_query_breaks_a_page_or_reveals_the_runs_of_others(client):
     path = hostile_run(client)
     addresses = ["/", "/history", "/gallery", "/compare", f"{path}/branch", f"{path}/events", "/runs/none", "/choices"]
     stranger = client.application.test_client()
@@ -148,7 +148,7 @@ def test_no_query_breaks_a_page_or_finds_what_it_should_not(client):
         assert db.session.scalar(db.text("SELECT count(*) FROM runs")) == 1
 
 
-def test_what_sql_takes_for_a_wildcard_is_a_letter_in_a_search(make_app):
+def test_sql_wildcards_are_literal_in_a_search(make_app):
     client = make_app().test_client()
     finished(client, "Water boils at 100 degrees.")
     for needle in ("%", "_", "1_0", "b%s", "'", "\\"):
@@ -166,7 +166,7 @@ PATHS += (
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_no_path_leads_out_of_the_site(make_app, path):
+def test_no_path_reads_a_file_outside_the_site(make_app, path):
     answer = make_app().test_client().get(path)
     assert answer.status_code in (404, 308) and "root:" not in answer.text and "Hopcheck:" not in answer.text
 
@@ -175,7 +175,7 @@ HEADERS = ("Cookie", "If-None-Match", "Authorization", "Accept-Encoding", "Origi
 HEADERS += ("Last-Event-ID", "X-Forwarded-For", "X-Forwarded-Host", "HX-Request", "HX-Target")
 
 
-def test_no_header_of_a_request_breaks_an_answer_or_comes_back_in_one(make_app):
+def test_no_request_header_breaks_a_response_or_is_reflected_in_it(make_app):
     client = make_app(scripted_container()).test_client()
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
@@ -183,7 +183,7 @@ def test_no_header_of_a_request_breaks_an_answer_or_comes_back_in_one(make_app):
         for value in ("'\"><script>alert(1)</script>", "é\xff", "1" * 4000, "-1", "999999999999999999999", "{{7*7}}"):
             for address in (path, f"{path}/events", "/api/v1/runs"):
                 answer = client.get(address, headers={name: value}, buffered=True)
-                assert answer.status_code < 500 and Page(answer.text).alive() == [], (name, value, address)
+                assert answer.status_code < 500 and Page(answer.text).active_elements() == [], (name, value, address)
                 assert not any("alert(1)" in each for _, each in answer.headers), (name, address)
 
 
@@ -191,13 +191,13 @@ STRANGE = ("//evil.example", "//evil.example/..", "/\\evil.example", "/%2f%2fevi
 
 
 @pytest.mark.parametrize("path", STRANGE)
-def test_no_address_leads_to_another_site(make_app, path):
+def test_no_address_redirects_to_another_site(make_app, path):
     app = make_app()
     answer = app.test_client().get("/", environ_overrides={"PATH_INFO": path, "REQUEST_URI": path})
     assert "evil.example" not in (answer.location or "").partition("localhost")[0]
 
 
-def test_no_other_site_may_read_an_answer(make_app):
+def test_other_sites_cannot_read_responses(make_app):
     client = make_app().test_client()
     run_id = started(client).removeprefix("/runs/")
     foreign = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}

@@ -33,18 +33,18 @@ texts = st.one_of(st.text(st.characters(exclude_categories=["Cs", "Cc"])), st.li
 
 
 def shown(markdown: str) -> tuple[str, set[str]]:
-    """What a reader sees, and the names of the elements that it stands in."""
+    """Return the text that a reader sees and the names of the rendered elements."""
     page = COMMONMARK.render(markdown)
     return " ".join(html.unescape(re.sub(r"<[^<>]*>", "", page)).split()), set(re.findall(r"<(\w+)", page))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_markup_in_a_text_is_shown_and_does_nothing(text):
+def test_markup_in_a_text_is_shown_literally(text):
     assert shown(line(text)) == (" ".join(text.split()), {"p"})
 
 
 @given(texts)
-def test_any_text_is_shown_as_it_is_alone_on_a_line_quoted_listed_or_in_a_heading(text):
+def test_any_text_is_shown_literally_on_a_line_in_a_quote_in_a_list_and_in_a_heading(text):
     words = " ".join(text.split())
     alone = {"p"} if words else set()
     assert shown(line(text)) == (words, alone)
@@ -54,25 +54,25 @@ def test_any_text_is_shown_as_it_is_alone_on_a_line_quoted_listed_or_in_a_headin
 
 
 @given(texts, texts, texts)
-def test_an_answer_is_bold_and_nothing_else_is_whatever_stands_around_it(before, answer, after):
+def test_only_the_answer_is_bold_whatever_the_surrounding_text(before, answer, after):
     words, elements = shown(f"> {line(before)}{bold(answer)}{plain(after)}")
     assert elements - {"p", "strong"} == {"blockquote"}
     assert "".join(words.split()) == "".join(f"{before}{answer}{after}".split())
 
 
 @pytest.mark.parametrize("answer", ["Paris", "the 5th", "“Paris”", "$5", "-3"])
-def test_an_answer_is_bold_also_when_it_is_no_word(answer):
+def test_any_answer_is_bold_even_within_a_word(answer):
     page = COMMONMARK.render(f"> in{bold(answer)}s")
     assert f"<strong>{answer}</strong>" in page
 
 
 @given(texts, texts)
-def test_a_links_text_and_address_stay_within_it(text, tail):
+def test_the_text_and_address_of_a_link_cannot_end_it(text, tail):
     page = COMMONMARK.render(f"{link(f'x{text}', f'https://example.org/{tail}')} after")
     assert re.fullmatch(r'<p><a href="https://example\.org/[^"]*">[^<]*</a> after</p>\n', page)
 
 
-def test_a_link_leads_where_its_address_does():
+def test_the_address_of_a_link_is_kept():
     page = COMMONMARK.render(link("Q & A", "https://example.org/a_b(c)?d=1&copy;=2"))
     assert page == '<p><a href="https://example.org/a_b(c)?d=1&amp;copy;=2">Q &amp; A</a></p>\n'
 

@@ -33,7 +33,7 @@ def scrape():
     return lambda client: scraped(client.get("/metrics", headers=BEARER).text)
 
 
-def test_runs_are_counted_by_state_and_label_as_the_database_has_them(make_app, scrape):
+def test_runs_are_counted_by_state_and_label(make_app, scrape):
     client = make_app(scripted_container(TWO_HOPS, TWO_HOPS, FAILING), metrics_token=TOKEN).test_client()
     finished(client), finished(client), wait_for(client, started(client), "No verdict")
     seen = scrape(client)
@@ -42,7 +42,7 @@ def test_runs_are_counted_by_state_and_label_as_the_database_has_them(make_app, 
     assert seen["hopcheck_runs_waiting",] == 0 and seen["hopcheck_database_up",] == 1
 
 
-def test_what_waits_is_the_depth_of_the_queue(make_app, scrape):
+def test_queued_runs_are_counted(make_app, scrape):
     gate = Gate("answer 1")
     client = make_app(scripted_container(gate=gate), workers=1, metrics_token=TOKEN).test_client()
     for _ in range(3):
@@ -52,7 +52,7 @@ def test_what_waits_is_the_depth_of_the_queue(make_app, scrape):
     gate.open()
 
 
-def test_hops_are_timed_by_what_became_of_them_and_tokens_added_up(make_app, scrape):
+def test_hops_are_timed_by_outcome_and_tokens_are_summed(make_app, scrape):
     client = make_app(scripted_container(ONE_SET_ASIDE, delay=0.03), metrics_token=TOKEN).test_client()
     finished(client)
     seen = scrape(client)
@@ -60,7 +60,7 @@ def test_hops_are_timed_by_what_became_of_them_and_tokens_added_up(make_app, scr
     assert seen["hopcheck_hop_seconds_count", ("outcome", "set_aside")] == 1
     assert 0.06 <= seen["hopcheck_hop_seconds_sum", ("outcome", "kept")] < 20
     prompt, completion = (seen["hopcheck_tokens_total", ("kind", each)] for each in ("prompt", "completion"))
-    assert prompt == 5 * completion > 0  # as tests/fakes.py has it: 10 and 2 a call
+    assert prompt == 5 * completion > 0  # tests/fakes.py counts 10 and 2 tokens per call
 
 
 class Known:
@@ -72,7 +72,7 @@ class Known:
     def put(self, call, reply): ...
 
 
-def test_a_call_that_is_made_is_timed_and_one_whose_reply_was_kept_is_not(make_app):
+def test_only_calls_without_a_cached_reply_are_timed(make_app):
     metrics = Metrics(make_app().extensions["hopcheck"].runs.overview)
     with use_stores(Known(), *metrics.stores()):
         cached_call(Call("known", {}), lambda: "new")
@@ -91,13 +91,13 @@ def test_followers_are_counted(make_app, scrape):
 
 
 @pytest.mark.parametrize("shown", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}])
-def test_without_the_token_there_is_no_such_page(make_app, shown):
+def test_without_the_token_the_metrics_are_404(make_app, shown):
     answer = make_app(metrics_token=TOKEN).test_client().get("/metrics", headers=shown)
     assert answer.status_code == 404 and "hopcheck_" not in answer.text
     assert make_app().test_client().get("/metrics", headers=BEARER).status_code == 404
 
 
-def test_with_the_database_gone_it_says_so_and_goes_on(make_app, scrape):
+def test_a_broken_database_is_reported_as_down(make_app, scrape):
     app = make_app(metrics_token=TOKEN)
     with app.app_context():
         db.session.execute(db.text("DROP TABLE runs"))
@@ -105,13 +105,13 @@ def test_with_the_database_gone_it_says_so_and_goes_on(make_app, scrape):
     assert scrape(app.test_client())["hopcheck_database_up",] == 0
 
 
-def test_nothing_that_people_wrote_is_in_it(make_app):
+def test_the_metrics_contain_no_user_text(make_app):
     client = make_app(metrics_token=TOKEN).test_client()
     page = finished(client, "A private zebra lives in Prague.")
     assert "zebra" in page and "zebra" not in client.get("/metrics", headers=BEARER).text
 
 
-def test_a_worker_tells_its_own_on_this_machine_alone(make_app):
+def test_a_worker_serves_its_metrics_only_on_localhost(make_app):
     app = make_app()
     port = free_port()
     server = measure(app.extensions["hopcheck"], port)

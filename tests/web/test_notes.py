@@ -26,13 +26,13 @@ def path(client) -> str:
 
 
 def place(page: str, hop: int) -> str:
-    """The place of the note on a hop."""
+    """Return the HTML of the note on a hop."""
     start = page.index(f'<div id="note-{hop}" class="note">')
     return page[start : page.index("</details>", start)]
 
 
 def write(client, path: str, hop="1", headers=None, **fields):
-    """Send the form of a hop's note as the page of the run has it now; `fields` are what was changed in it."""
+    """Send the note form of a hop as the page of the run shows it now, with `fields` changed."""
     seen = (
         re.search(r'name="seen" value="([^"]*)"', page[page.index(f'id="note-{hop}"') :])
         if (f'id="note-{hop}"' in (page := client.get(path).text))
@@ -43,7 +43,7 @@ def write(client, path: str, hop="1", headers=None, **fields):
 
 
 def typed(page: str, hop: int) -> str:
-    """What stands in the text box of a hop's note."""
+    """Return the content of the text box of a hop's note."""
     return html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", place(page, hop), re.DOTALL)[1])
 
 
@@ -58,12 +58,12 @@ def test_a_note_is_written_changed_and_removed(client, path):
     assert "On second thought." not in client.get(path).text
 
 
-def test_the_verdict_takes_a_note_too_and_agreeing_needs_no_words(client, path):
+def test_the_verdict_can_have_a_note_without_text(client, path):
     write(client, path, hop="0", agrees="yes")
     assert "You agree" in place(client.get(path).text, 0)
 
 
-def test_with_script_a_note_takes_its_own_place_alone(client, path):
+def test_with_script_only_the_section_of_the_note_is_returned(client, path):
     answer = write(client, path, text="Forged.", headers=SCRIPT)
     assert answer.status_code == 200 and answer.text.strip().startswith('<div id="note-1" class="note">')
     assert "Forged." in answer.text and "<html" not in answer.text
@@ -78,7 +78,7 @@ def test_with_script_a_note_takes_its_own_place_alone(client, path):
         ("  ", "", "Say whether you agree, or write something."),
     ],
 )
-def test_a_note_that_cannot_be_kept_comes_back_as_it_was_typed(client, path, text, agrees, sentence, headers):
+def test_an_invalid_note_comes_back_as_typed(client, path, text, agrees, sentence, headers):
     answer = write(client, path, hop="2", text=text, agrees=agrees, headers=headers)
     assert answer.status_code == (200 if headers else 422)
     sent_back = place(answer.text, 2)
@@ -96,7 +96,7 @@ def test_a_stale_form_comes_back_as_it_was_typed_and_can_be_sent_again(client, p
     assert write(client, path, text="Long thoughts.", csrf_token=fresh).status_code == 303
 
 
-def test_a_second_tab_does_not_write_over_the_note_of_the_first(client, path):
+def test_a_second_tab_does_not_overwrite_the_note_of_the_first(client, path):
     write(client, path, text="From the first tab.")
     answer = write(client, path, text="From the second.", seen="")
     assert answer.status_code == 409
@@ -108,19 +108,19 @@ def test_a_second_tab_does_not_write_over_the_note_of_the_first(client, path):
     assert "From the second." in client.get(path).text and "From the first tab." not in client.get(path).text
 
 
-def test_a_second_tab_does_not_remove_what_it_has_not_seen_and_removing_twice_is_no_error(client, path):
+def test_a_second_tab_cannot_remove_an_unseen_note_and_removing_twice_is_no_error(client, path):
     write(client, path, text="New.")
     assert write(client, path, remove="yes", seen="2020-01-01T00:00:00+00:00").status_code == 409
     assert write(client, path, remove="yes").status_code == 303
     assert write(client, path, remove="yes", seen="2020-01-01T00:00:00+00:00").status_code == 303
 
 
-def test_a_form_that_was_sent_twice_writes_one_note(client, path):
+def test_sending_the_same_note_twice_is_no_conflict(client, path):
     assert [write(client, path, text="Once.", seen="").status_code for _ in range(2)] == [303, 303]
 
 
 @pytest.mark.parametrize("hop", ["3", "-1", "x", "", "99999"])
-def test_a_hop_that_is_not_there_takes_no_note_and_the_page_says_so(client, path, hop):
+def test_a_note_on_an_unknown_hop_is_refused_and_the_page_says_so(client, path, hop):
     answer = write(client, path, hop=hop, text="Hm.")
     assert answer.status_code == 409 and 'role="alert"' in answer.text
 
@@ -139,7 +139,7 @@ def test_notes_are_offered_once_the_run_has_ended(make_app):
     assert all(f'id="note-{hop}"' in client.get(path).text for hop in (0, 1, 2))
 
 
-def test_nobody_else_sees_or_writes_notes(client, path):
+def test_others_cannot_see_or_write_notes(client, path):
     write(client, path, text="For me alone.")
     stranger = client.application.test_client()
     assert "For me alone." not in (page := stranger.get(path).text) and 'class="note"' not in page
@@ -149,7 +149,7 @@ def test_nobody_else_sees_or_writes_notes(client, path):
     assert stranger.post(f"{path}/notes", data={"hop": "1", "csrf_token": "old"}).status_code == 404
 
 
-def test_the_owner_exports_notes_by_asking_for_them_and_nobody_else_does(client, path):
+def test_only_the_owner_can_export_notes_and_only_on_request(client, path):
     write(client, path, hop="0", agrees="yes", text="")
     write(client, path, hop="2", text="Stratford is\n*not* the point.")
     (on_verdict, on_hop) = client.get(f"{path}/export.json?notes=yes").json["notes"]
@@ -163,14 +163,14 @@ def test_the_owner_exports_notes_by_asking_for_them_and_nobody_else_does(client,
         assert "Stratford is" not in reader.get(f"{path}/export.md{query}").text
 
 
-def test_an_export_with_notes_is_as_its_schema_says_and_is_read_again(client, path):
+def test_an_export_with_notes_matches_its_schema_and_can_be_imported(client, path):
     write(client, path, agrees="", text="Hm.")
     exported = client.get(f"{path}/export.json?notes=yes")
     jsonschema_rs.validate(export_schema(), exported.json)
     assert read_export(exported.data)
 
 
-def test_a_deleted_run_takes_no_notes_and_brings_them_back_with_it(client, path):
+def test_a_deleted_run_takes_no_notes_and_a_restored_one_has_its_notes(client, path):
     write(client, path, text="Still here.")
     client.post(f"{path}/delete", data={"csrf_token": token(client)})
     assert write(client, path, text="Gone?").status_code == 404

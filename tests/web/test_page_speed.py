@@ -7,11 +7,11 @@ import time
 
 from tests.web.conftest import started, wait_for
 
-MOST_SECONDS = 0.1
+MAX_SECONDS = 0.1
 
 
 def test_home_and_a_finished_report_are_quick(client):
-    """The processor's time, for other programs make the clock's longer; the first request of each loads templates."""
+    """CPU time, because other programs slow down the clock's; the first request of each page loads its templates."""
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
     for address in ("/", path):
@@ -20,4 +20,4 @@ def test_home_and_a_finished_report_are_quick(client):
             began = time.thread_time()
             assert client.get(address, headers={"Accept-Encoding": "br"}).status_code == 200
             taken.append(time.thread_time() - began)
-        assert statistics.median(taken[1:]) < MOST_SECONDS, address
+        assert statistics.median(taken[1:]) < MAX_SECONDS, address

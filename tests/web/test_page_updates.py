@@ -38,7 +38,7 @@ STORED = tuple(StoredEvent(number, number / 10, event) for number, event in enum
 
 @pytest.fixture
 def reader(make_app):
-    """A reader who came after the first two events."""
+    """The page updates of a reader who has seen the first two events."""
     with make_app().test_request_context():
         yield PageUpdates(StoredRun("r", "somebody", datetime.now(UTC), 2, report(STORED[:2])))
 
@@ -51,13 +51,13 @@ def after(stored: tuple[StoredEvent, ...], event) -> StoredEvent:
     return StoredEvent(stored[-1].seq + 1, stored[-1].seconds + 1, event)
 
 
-def test_events_that_come_one_by_one_make_the_same_report_as_all_at_once(reader):
+def test_events_applied_one_by_one_make_the_same_report_as_all_at_once(reader):
     for stored in STORED[2:]:
         reader.render([stored])
     assert reader.run.report == report(STORED) and reader.run.last_seq == len(STORED)
 
 
-def test_events_that_were_folded_before_are_drawn_and_not_folded_again(reader):
+def test_events_rendered_again_are_not_applied_again(reader):
     reader.render(STORED[2:])
     assert "hop-1" in swapped(reader.render(STORED[2:4]))
     assert reader.run.report == report(STORED)
@@ -71,11 +71,11 @@ def test_events_that_were_folded_before_are_drawn_and_not_folded_again(reader):
         ([after(STORED[:2], PhaseEntered("reading"))], ["hop-1", "status", "clock", "usage", "diagram"]),
     ],
 )
-def test_only_what_events_touched_is_drawn_and_the_place_of_the_next_hop(reader, events, pieces):
+def test_only_changed_sections_and_the_placeholder_of_the_next_hop_are_rendered(reader, events, pieces):
     assert swapped(reader.render(events)) == pieces
 
 
-def test_what_an_open_hop_does_is_drawn_without_its_card(reader):
+def test_the_activity_of_an_open_hop_is_rendered_without_its_card(reader):
     reader.render(STORED[2:])
     html = reader.render([after(STORED, PhaseEntered("reading 8 passages"))])
     assert swapped(html)[:3] == ["hop-3", "at-work", "status"] and "Reading 8 passages" in html
@@ -88,22 +88,22 @@ def test_a_new_answer_folds_the_card_before_it(reader):
     assert 'id="hop-2-fold" class="fold" open' in html
 
 
-def test_the_end_closes_the_hop_that_was_open(reader):
+def test_an_interruption_closes_the_open_hop(reader):
     reader.render(STORED[2:])
     html = reader.render([after(STORED, RunInterrupted("It was stopped."))])
     pieces = ["hop-1", "hop-2", "hop-3", "status", "clock", "usage", "diagram", "verdict", "sharing"]
     assert swapped(html) == pieces and "Interrupted" in html
 
 
-def test_the_diagram_is_drawn_when_another_module_is_at_work_and_not_before(reader):
-    """The hop is asked, something is searched for it, its answer comes: the second of these changes no module."""
+def test_the_diagram_is_rendered_only_when_the_active_module_changes(reader):
+    """Of the question, the search and the answer of a hop, the search changes no module."""
     asked, searching, found = STORED[2], after(STORED[:3], PhaseEntered("searching")), STORED[3]
     found = StoredEvent(5, found.seconds, found.event)
     lit = ["diagram" in swapped(reader.render([each])) for each in (asked, searching, found)]
     assert lit == [True, False, True]
 
 
-def test_a_run_that_is_taken_up_again_says_so_and_drops_the_hop_that_was_cut_off(reader):
+def test_a_resumed_run_says_so_and_drops_the_unfinished_hop(reader):
     reader.render(STORED[2:])
     html = reader.render([after(STORED, RunResumed("The check was cut off."))])
     assert "Where was he born?" not in html and '<li id="hop-2" hidden hx-swap-oob="true"></li>' in html
@@ -112,7 +112,7 @@ def test_a_run_that_is_taken_up_again_says_so_and_drops_the_hop_that_was_cut_off
 
 @pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "twice"), (3, "3 times")])
 @pytest.mark.parametrize("end", [VerdictReached(SUPPORTED), RunFailed("No."), RunInterrupted("No.")])
-def test_an_ended_run_says_how_often_it_was_taken_up_again(reader, times, words, end):
+def test_an_ended_run_says_how_often_it_was_resumed(reader, times, words, end):
     stored = STORED
     for _ in range(times):
         stored += (after(stored, RunResumed("The check was cut off.")),)
@@ -120,11 +120,11 @@ def test_an_ended_run_says_how_often_it_was_taken_up_again(reader, times, words,
     assert f". It was cut off and taken up again {words}.</span>" in html
 
 
-def test_a_run_that_was_never_cut_off_says_nothing_of_it(reader):
+def test_a_run_that_was_never_interrupted_does_not_mention_resuming(reader):
     assert "taken up again" not in reader.render((*STORED[2:], after(STORED, VerdictReached(SUPPORTED))))
 
 
-def test_a_new_place_is_drawn_and_the_same_place_is_not(reader):
+def test_a_queue_position_is_rendered_only_when_it_changes(reader):
     assert "3rd in line, about 40 seconds" in reader.render_place(Place(3, 40))
     assert reader.render_place(Place(3, 40)) == ""
     assert "Next in line" in reader.render_place(Place(1, None))

@@ -49,8 +49,8 @@ def page_over(make_app, passage: Passage, **fields) -> str:
     return finished(make_app(scripted_container(script)).test_client(), **fields)
 
 
-def unfolding(page: str) -> str:
-    """What stands by the first answer while the passages behind it are folded away."""
+def summary_of(page: str) -> str:
+    """Return the summary that is shown for the first answer while its passages are folded."""
     return page.split('<summary id="hop-1-unfold">')[1].split("</summary>")[0]
 
 
@@ -59,12 +59,12 @@ class TestHome:
         page = unescape(client.get("/").text)
         assert all(sample.claim in page for sample in EXAMPLES)
 
-    def test_greys_an_unavailable_answerer_and_says_why(self, client):
+    def test_disables_an_unavailable_answerer_and_says_why(self, client):
         page = client.get("/").text
         assert 'value="flan-t5" disabled' in page
         assert "FLAN-T5 is not installed." in page
 
-    def test_names_a_missing_part_with_the_command_that_mends_it(self, make_app):
+    def test_names_a_missing_component_with_the_command_that_fixes_it(self, make_app):
         parts = (
             Component("judge", "failed", "The weights are damaged.", "make models"),
             Component("reader", "loading"),
@@ -73,17 +73,17 @@ class TestHome:
         assert "The weights are damaged." in page and "<code>make models</code>" in page
         assert 'hx-get="/parts"' in page
 
-    def test_does_not_ask_again_when_all_parts_are_ready(self, client):
+    def test_does_not_poll_when_all_components_are_ready(self, client):
         assert "hx-get" not in client.get("/").text
 
-    def test_lists_the_runs_of_this_browser_and_of_no_other(self, make_app):
+    def test_lists_only_the_runs_of_this_browser(self, make_app):
         app = make_app()
         mine, other = app.test_client(), app.test_client()
         finished(mine, "This claim is mine.")
         assert "This claim is mine." in mine.get("/").text
         assert "This claim is mine." not in other.get("/").text
 
-    def test_the_form_begins_with_the_settings(self, make_app):
+    def test_the_form_is_prefilled_from_the_settings(self, make_app):
         container = scripted_container(
             usual=RunOptions(max_hops=3, preset="prompted", model="big"), language_models=(AWAY,)
         )
@@ -91,25 +91,25 @@ class TestHome:
         assert 'name="max_hops" type="number" min="1" max="10" value="3"' in page
         assert 'value="prompted" checked' in page and 'value="big" checked' in page and 'value="vital" checked' in page
 
-    def test_shows_who_answers_at_once_and_folds_the_rest_away(self, client):
+    def test_shows_the_answerers_and_folds_the_other_choices(self, client):
         at_once, folded = client.get("/").text.split("<summary>More choices", 1)
         assert 'name="answerer"' in at_once and 'name="speaker"' in at_once
         for field in ("strategy", "preset", "pursuit", "search", "corpora", "labels", "max_hops", "fresh"):
             assert f'name="{field}"' in folded and f'name="{field}"' not in at_once
 
-    def test_says_who_would_get_the_claim_before_it_is_sent(self, make_app):
+    def test_says_who_would_receive_the_claim_before_it_is_sent(self, make_app):
         near = Choice("near", "A model here")
         page = make_app(scripted_container(language_models=(near, AWAY))).test_client().get("/").text
         assert page.count("Your claim, questions and evidence will be sent to") == 1
         assert '<span class="when">When A big model is asked:</span>' in page
         assert "will be sent to api.example.org." in page and "Sends what it is asked to api.example.org." in page
 
-    def test_says_it_plainly_where_the_settings_choose_such_a_model(self, make_app):
+    def test_says_who_receives_the_claim_when_the_settings_choose_a_remote_model(self, make_app):
         usual = RunOptions(preset="prompted", model="big")
         page = make_app(scripted_container(usual=usual, language_models=(AWAY,))).test_client().get("/").text
         assert '<span class="when" hidden>' in page and "will be sent to api.example.org." in page
 
-    def test_says_who_would_get_what_a_web_search_asks(self, make_app):
+    def test_says_who_would_receive_the_queries_of_a_web_search(self, make_app):
         answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
         page = make_app(scripted_container(choices=answerers)).test_client().get("/").text
         at_once = page.split("<summary>More choices")[0]
@@ -117,13 +117,13 @@ class TestHome:
         here = scripted_container(choices=answerers, engines=(Choice("corpus", "The corpora"),))
         assert "will be sent to" not in make_app(here).test_client().get("/").text
 
-    def test_says_nothing_of_sending_where_nothing_leaves_the_machine(self, make_app):
+    def test_does_not_mention_sending_when_nothing_leaves_the_machine(self, make_app):
         gone = AWAY.unavailable("No key is set.", "OPENAI_API_KEY")
         for models in ((), (Choice("near", "A model here"),), (gone,)):
             page = make_app(scripted_container(language_models=models)).test_client().get("/").text
             assert "will be sent to" not in page
 
-    def test_lists_everything_that_can_be_chosen_with_what_makes_it_so(self, make_app):
+    def test_the_choices_page_lists_every_choice_with_its_setting_or_fix(self, make_app):
         gone = AWAY.unavailable("No key is set.", "OPENAI_API_KEY")
         page = unescape(make_app(scripted_container(language_models=(gone,))).test_client().get("/choices").text)
         assert "Retriever and reader" in page and "Answerers <code>ANSWERER</code>" in page
@@ -132,19 +132,19 @@ class TestHome:
 
 
 class TestStart:
-    def test_leads_to_the_new_run_with_303(self, client):
+    def test_redirects_to_the_new_run_with_303(self, client):
         answer = send(client)
         assert answer.status_code == 303
         assert answer.location.startswith("/runs/") and len(answer.location) == len("/runs/") + 22
 
-    def test_hands_the_choices_to_the_run(self, make_app):
+    def test_passes_labels_and_max_hops_to_the_run(self, make_app):
         container = scripted_container()
         finished(make_app(container).test_client(), labels="two", max_hops="7", answerer="retriever-reader")
         (options,) = container.asked_for
         assert (options.labels, options.max_hops) == (LabelSet.TWO, 7)
         assert options.modules == container.modules(options)
 
-    def test_hands_every_choice_to_the_run(self, make_app):
+    def test_passes_preset_model_corpora_and_fresh_to_the_run(self, make_app):
         shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
         container = scripted_container(language_models=(AWAY,), shelves=shelves)
         chosen = {"preset": "prompted", "model": "big", "corpora": ["", "vital", "mine"], "fresh": "yes"}
@@ -157,7 +157,7 @@ class TestStart:
             True,
         )
 
-    def test_a_model_that_nothing_asks_is_left_out_of_the_run(self, make_app):
+    def test_an_unused_model_is_left_out_of_the_run(self, make_app):
         container = scripted_container(language_models=(AWAY,))
         finished(make_app(container).test_client(), model="big")
         assert container.asked_for[0].model is None
@@ -168,7 +168,7 @@ class TestStart:
         (options,) = container.asked_for
         assert (options.strategy, options.model, options.answerer, options.corpora) == ("direct", "big", "", ())
 
-    def test_choices_come_back_with_a_form_that_was_refused(self, make_app):
+    def test_a_refused_form_comes_back_with_its_choices(self, make_app):
         shelves = (Choice("vital", "Vital articles"), Choice("mine", "My own papers"))
         client = make_app(scripted_container(language_models=(AWAY,), shelves=shelves)).test_client()
         page = send(client, "", preset="prompted", model="big", corpora=["", "mine"], fresh="yes").text
@@ -215,11 +215,11 @@ class TestStart:
         assert sentence in unescape(answer.text)
         assert not container.asked_for
 
-    def test_speaker_and_date_go_with_the_claim_and_stand_on_its_page(self, client):
+    def test_speaker_and_date_are_shown_with_the_claim(self, client):
         page = finished(client, speaker="  A minister ", date="31 October 2020")
         assert '<bdi>A minister</bdi>, <time datetime="2020-10-31">2020-10-31</time>' in page
 
-    def test_the_way_of_pursuing_evidence_is_the_preset_of_a_pursuit_and_of_nothing_else(self, make_app):
+    def test_the_pursuit_field_sets_the_preset_of_pursuits_only(self, make_app):
         container = scripted_container(language_models=(AWAY,))
         client = make_app(container).test_client()
         finished(client, strategy="evidence-pursuit", preset="local", pursuit="paper", model="big")
@@ -228,7 +228,7 @@ class TestStart:
         assert (first.preset, first.labels) == ("paper", LabelSet.TWO)
         assert (second.preset, second.labels) == ("local", LabelSet.THREE)
 
-    def test_boxes_that_are_ticked_at_first_can_be_cleared_and_left_alone(self, make_app):
+    def test_boxes_that_are_ticked_by_default_can_be_cleared(self, make_app):
         searching = Choice("web-search", "Web search")
         container = scripted_container(choices=(searching,), usual=RunOptions(answerer="web-search", search="corpus"))
         client = make_app(container).test_client()
@@ -238,16 +238,16 @@ class TestStart:
         assert (first.undated, first.fact_checks) == (True, True)
         assert (second.undated, second.fact_checks) == (True, False)
 
-    def test_the_form_comes_back_with_what_was_typed(self, client):
+    def test_a_refused_form_comes_back_as_typed(self, client):
         page = send(client, "  y", max_hops="99", labels="two").text
         assert "\n  y</textarea>" in page and 'value="99"' in page
         assert 'value="two" checked' in page
 
-    def test_a_first_line_break_that_was_typed_comes_back_too(self, client):
+    def test_a_leading_line_break_comes_back_too(self, client):
         assert "<textarea" in (page := send(client, "\nx").text) and ">\n\nx</textarea>" in page
 
     @pytest.mark.parametrize("length", [3, 500])
-    def test_the_shortest_and_the_longest_claim_are_taken(self, client, length):
+    def test_the_shortest_and_the_longest_claim_are_accepted(self, client, length):
         assert send(client, "é" * length).status_code == 303
 
     @pytest.mark.parametrize("claim", ["Ankara Türkiye'nin başkentidir.", "東京は日本の首都である。", "🌍 is 🔵🟢"])
@@ -279,8 +279,8 @@ class TestStart:
         assert not container.asked_for
 
 
-SUPPORTED_BY_NOTHING = Verdict(Label.SUPPORTED, (Sentence("I remember it so."),))
-"""What a baseline concludes: there is no hop to point to."""
+SUPPORTED_WITHOUT_HOPS = Verdict(Label.SUPPORTED, (Sentence("I remember it so."),))
+"""The verdict of a baseline, which cites no hop."""
 
 
 class TestRun:
@@ -297,7 +297,7 @@ class TestRun:
         page = finished(client)
         assert "sse-connect" not in page and 'http-equiv="refresh"' not in page
 
-    def test_a_running_run_follows_and_refreshes_without_javascript(self, make_app):
+    def test_a_running_run_is_streamed_or_refreshed_without_javascript(self, make_app):
         gate = Gate("answer 1")
         client = make_app(scripted_container(gate=gate)).test_client()
         page = wait_for(client, started(client), "Who wrote Hamlet?")
@@ -306,7 +306,7 @@ class TestRun:
         assert '<li id="hop-2" hidden></li>' in page
         gate.open()
 
-    def test_without_a_free_seat_the_page_refreshes_itself(self, make_app):
+    def test_without_a_free_stream_slot_the_page_refreshes_itself(self, make_app):
         gate = Gate("answer 1")
         app = make_app(scripted_container(gate=gate), threads=1)
         client = app.test_client()
@@ -315,7 +315,7 @@ class TestRun:
         assert "sse-connect" not in page and '<meta http-equiv="refresh" content="3">' in page
         gate.open()
 
-    def test_a_hop_that_was_set_aside_stays_with_its_reason(self, make_app):
+    def test_a_hop_that_was_set_aside_is_shown_with_its_reason(self, make_app):
         page = finished(make_app(scripted_container(ONE_SET_ASIDE)).test_client())
         assert "Set aside" in page and "There was no answer." in page
         assert "No answer was found in what was read." in page
@@ -325,7 +325,7 @@ class TestRun:
         page = finished(make_app(scripted_container(script)).test_client())
         assert "The answerer failed: The reader took too long." in page and "Failed</span>" in page
 
-    def test_a_failed_run_says_so_and_keeps_the_secret(self, make_app):
+    def test_a_failed_run_says_so_without_internal_details(self, make_app):
         page = finished(make_app(scripted_container(FAILING)).test_client())
         assert "No verdict: the check failed" in page and "Who wrote Hamlet?" in page
         assert "secret" not in page
@@ -335,7 +335,7 @@ class TestRun:
         page = finished(make_app(scripted_container(Script(TWO_HOPS.hops, verdict))).test_client())
         assert "Not enough evidence" in page and "Nothing says where he lived." in page
 
-    def test_what_a_model_recites_is_labelled_and_never_linked(self, make_app):
+    def test_a_recited_passage_is_labelled_and_never_linked(self, make_app):
         recited = Passage("It is so.", "Recited", "a model", "https://example.org/x", origin=Origin.RECITED)
         script = hop_with(Answer("so", Span(recited, 6, 8), (recited,)))
         page = finished(make_app(scripted_container(script)).test_client())
@@ -344,26 +344,26 @@ class TestRun:
         assert "hop 1, from the model’s memory, not a source</a>" in page
         assert "https://example.org/x" not in page
 
-    def test_a_recited_passage_that_was_only_read_is_labelled_before_it_is_unfolded(self, make_app):
+    def test_a_recited_passage_that_is_not_cited_is_labelled_while_folded(self, make_app):
         recited = Passage("It is so.", "A model's memory", "a model", "https://example.org/x", origin=Origin.RECITED)
         page = finished(make_app(scripted_container(hop_with(Answer("yes", None, (recited,))))).test_client())
-        assert "1 passage recited" in unfolding(page) and "From the model’s memory, not a source" in unfolding(page)
+        assert "1 passage recited" in summary_of(page) and "From the model’s memory, not a source" in summary_of(page)
         assert "https://example.org/x" not in page
 
-    def test_what_stands_in_a_source_is_not_called_memory(self, client):
+    def test_a_passage_from_a_source_is_not_labelled_as_memory(self, client):
         assert "memory" not in finished(client)
 
-    def test_the_site_and_the_date_of_a_page_stand_by_the_answer(self, make_app):
+    def test_the_site_and_the_date_of_a_web_page_are_shown_by_the_answer(self, make_app):
         assert "<bdi>Tower news</bdi>, 2020-10-30</span>" in page_over(make_app, web(published="2020-10-30"))
         assert "<bdi>Tower news</bdi>, date unknown</span>" in page_over(make_app, web())
 
-    def test_site_date_and_mark_are_there_before_the_evidence_is_unfolded(self, make_app):
+    def test_site_date_and_fact_checker_mark_are_shown_while_the_evidence_is_folded(self, make_app):
         page = page_over(make_app, web(url="https://www.snopes.com/fact-check/tower/"))
-        assert "<bdi>Tower news</bdi>, date unknown</span>" in unfolding(page)
-        assert "A fact-checker’s own article" in unfolding(page)
-        assert "Tower news" not in unfolding(page_over(make_app, replace(web(), origin=Origin.CORPUS)))
+        assert "<bdi>Tower news</bdi>, date unknown</span>" in summary_of(page)
+        assert "A fact-checker’s own article" in summary_of(page)
+        assert "Tower news" not in summary_of(page_over(make_app, replace(web(), origin=Origin.CORPUS)))
 
-    def test_a_passage_of_a_corpus_is_undated_too_once_the_claim_has_a_date(self, make_app):
+    def test_an_undated_corpus_passage_is_marked_only_if_the_claim_has_a_date(self, make_app):
         corpus = replace(web(), origin=Origin.CORPUS)
         assert "date unknown" not in page_over(make_app, corpus)
         assert "<bdi>Tower news</bdi>, date unknown</span>" in page_over(make_app, corpus, date="2020-10-31")
@@ -374,17 +374,17 @@ class TestRun:
         )
         assert "A fact-checker’s own article" not in page_over(make_app, web())
 
-    def test_a_page_without_a_title_has_a_link_that_can_be_read(self, make_app):
+    def test_a_page_without_a_title_has_a_readable_link(self, make_app):
         assert "A page without a title</cite>" in (page := page_over(make_app, replace(web(), title="")))
         assert "Open it at its source" in page and ": a page without a title (opens in a new tab)" in page
 
-    def test_an_answer_that_cites_nothing_has_the_sites_beside_it(self, make_app):
+    def test_an_answer_without_a_citation_lists_the_sites_shown_for_it(self, make_app):
         script = hop_with(Answer("so", None, (web(), web(published="2020-10-30"), replace(web(), source="Others"))))
         page = finished(make_app(scripted_container(script)).test_client())
         assert "Nothing is cited for this answer. What was shown for it is from Tower news, Others." in page
-        assert '<bdi class="origin">Tower news, Others</bdi>' in unfolding(page)
+        assert '<bdi class="origin">Tower news, Others</bdi>' in summary_of(page)
 
-    def test_what_did_not_work_on_the_way_stands_by_the_verdict(self, make_app):
+    def test_problems_during_a_run_are_shown_by_the_verdict(self, make_app):
         container = scripted_container(
             gate=lambda step: troubled("Brave failed. Another search engine was asked instead.")
         )
@@ -392,7 +392,7 @@ class TestRun:
         verdict = page.split('id="verdict-heading"')[1].split("</section>")[0]
         assert verdict.count("Brave failed. Another search engine was asked instead.") == 1
 
-    def test_a_pursuit_says_by_its_verdict_what_it_cannot_do(self, make_app):
+    def test_the_verdict_of_a_pursuit_states_its_limitations(self, make_app):
         client = make_app(scripted_container(language_models=(AWAY,))).test_client()
         asked = finished(client, strategy="evidence-pursuit", pursuit="paper", model="big")
         assert "brand-new claim" in asked and "a language model may have used what it knows" in asked
@@ -400,12 +400,12 @@ class TestRun:
         assert "brand-new claim" in alone and "language model may have used" not in alone
         assert "brand-new claim" not in finished(client)
 
-    def test_so_does_a_check_of_the_other_strategy_that_searches_the_web(self, make_app):
+    def test_the_verdict_of_a_question_guided_web_search_states_its_limitations(self, make_app):
         searching = Choice("web-search", "Web search")
         container = scripted_container(choices=(searching,), usual=RunOptions(answerer="web-search", search="corpus"))
         assert "brand-new claim" in finished(make_app(container).test_client())
 
-    def test_says_what_was_at_work_and_what_it_cost(self, make_app):
+    def test_lists_the_modules_used_and_their_usage(self, make_app):
         container = scripted_container(language_models=(AWAY,))
         page = finished(make_app(container).test_client(), preset="prompted", model="big")
         work = page.split('id="work-heading"')[1]
@@ -414,7 +414,7 @@ class TestRun:
         assert "cost" not in work
 
     def test_a_baseline_shows_its_verdict_without_hops_and_says_that_no_evidence_was_seen(self, make_app):
-        container = scripted_container(Script((), SUPPORTED_BY_NOTHING), language_models=(AWAY,))
+        container = scripted_container(Script((), SUPPORTED_WITHOUT_HOPS), language_models=(AWAY,))
         page = finished(make_app(container).test_client(), strategy="direct", model="big")
         assert "from the claim alone" in page and "looked at no evidence" in page
         assert "The trail" not in page and "pips" not in page and "Answerer" not in page
@@ -443,7 +443,7 @@ class TestRun:
         answer = client.get("/runs/nobody-knows-this-one")
         assert answer.status_code == 404 and "There is no such page" in answer.text
 
-    def test_a_run_that_another_version_stored_says_so_on_a_page(self, make_app, caplog):
+    def test_a_run_stored_by_another_version_gets_a_page_that_says_so(self, make_app, caplog):
         app = make_app()
         client = app.test_client()
         path = started(client)

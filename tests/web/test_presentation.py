@@ -11,7 +11,7 @@ from app.runs.service import Place
 from app.web.views import FACES, confidence_words, duration, excerpt, moment, place_words, since, usage_words, web_link
 
 
-def test_every_label_and_status_has_a_face_with_word_and_icon():
+def test_every_label_and_status_has_a_word_an_icon_and_a_tone():
     for value in (*Label, *HopStatus, "running", "failed", "interrupted"):
         assert FACES[value].word and FACES[value].icon and FACES[value].tone
 
@@ -52,7 +52,7 @@ def test_a_place_in_the_queue_in_words(position, seconds, words):
         (Usage(2, 10, 5, 0, 0.0), "2 calls, 15 tokens, cost 0.0000"),
     ],
 )
-def test_tokens_are_always_told_and_money_only_where_there_are_prices(usage, words):
+def test_tokens_are_always_shown_and_costs_only_where_there_are_prices(usage, words):
     assert usage_words(usage) == words
 
 
@@ -73,7 +73,7 @@ def test_only_web_addresses_are_links(url, safe):
     assert web_link(Passage("text", "title", "source", url)) == (url if safe else None)
 
 
-def test_what_a_model_recited_has_no_link():
+def test_a_recited_passage_has_no_link():
     assert web_link(Passage("text", "title", "source", "https://example.org", origin=Origin.RECITED)) is None
 
 

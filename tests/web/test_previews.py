@@ -24,7 +24,7 @@ def tags(page: str) -> dict[str, str]:
     return {name: html.unescape(value) for name, value in found.items()}
 
 
-def test_a_finished_run_tells_its_claim_and_verdict(client):
+def test_the_preview_of_a_finished_run_has_its_claim_and_verdict(client):
     path = started(client, CLAIM)
     meta = tags(wait_for(client, path, 'id="verdict-heading"'))
     assert meta["og:title"] == meta["title"] and meta["title"].startswith('Supported: The "author" of Hamlet')
@@ -37,12 +37,12 @@ def test_a_finished_run_tells_its_claim_and_verdict(client):
     assert meta["og:type"] == "article" and meta["robots"] == "noindex"
 
 
-def test_the_address_is_the_same_whatever_is_added_to_it(client):
+def test_the_canonical_address_ignores_the_query(client):
     path = started(client)
     assert tags(client.get(f"{path}?cards=open&utm_source=x").text)["canonical"] == f"http://localhost{path}"
 
 
-def test_a_run_that_goes_on_is_told_as_one(make_app):
+def test_the_preview_of_a_running_run_says_that_it_is_being_checked(make_app):
     gate = Gate("answer 1")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client, CLAIM)
@@ -61,12 +61,12 @@ def test_a_run_that_goes_on_is_told_as_one(make_app):
         ),
     ],
 )
-def test_other_ends_are_told_in_words_as_well(make_app, script, begins):
+def test_other_outcomes_are_described_in_words(make_app, script, begins):
     client = make_app(scripted_container(script)).test_client()
     assert tags(finished(client, CLAIM))["og:description"].startswith(begins + CLAIM)
 
 
-def test_every_other_page_describes_itself_and_an_error_is_no_page_to_link_to(client):
+def test_every_other_page_has_its_own_description_and_error_pages_are_not_indexed(client):
     pages = {path: tags(client.get(path).text) for path in ("/", "/how-it-works", "/choices", "/api")}
     assert len({meta["description"] for meta in pages.values()}) == len(pages)
     assert all(meta["canonical"] == f"http://localhost{path}" for path, meta in pages.items())

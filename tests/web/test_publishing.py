@@ -47,28 +47,28 @@ def test_publishing_puts_a_report_in_the_gallery_and_says_what_that_means(client
     assert path not in client.get("/gallery").text
 
 
-def test_who_publishes_a_branch_is_told_that_it_leads_to_its_parent(client, path):
+def test_the_owner_of_a_branch_is_warned_that_it_links_to_its_parent(client, path):
     assert "its readers find that one as well" not in client.get(path).text
     sent = press(client, path, "branch", hop=2, question="Where was he born?")
     page = wait_for(client, sent.location, 'id="verdict-heading"')
     assert "It leads back to the check that it branched off, so its readers find that one as well." in page
 
 
-def test_search_engines_are_kept_off_unless_a_report_is_published(client, path):
-    def kept_off(address: str) -> tuple[bool, bool]:
+def test_search_engines_may_index_only_published_reports(client, path):
+    def has_noindex(address: str) -> tuple[bool, bool]:
         answer = client.get(address)
         return "noindex" in answer.headers.get("X-Robots-Tag", ""), NOINDEX in answer.text
 
-    assert kept_off(path) == (True, True)
+    assert has_noindex(path) == (True, True)
     press(client, path, "publish")
-    assert kept_off(path) == (False, False)
+    assert has_noindex(path) == (False, False)
     assert "noindex" in client.get(f"/api/v1{path}").headers["X-Robots-Tag"]
-    assert kept_off("/gallery") == (False, False)
+    assert has_noindex("/gallery") == (False, False)
     press(client, path, "unpublish")
-    assert kept_off(path) == (True, True)
+    assert has_noindex(path) == (True, True)
 
 
-def test_where_the_operator_does_not_allow_it_there_is_nothing_of_it(make_app):
+def test_without_the_operators_permission_there_is_no_publishing(make_app):
     client = make_app().test_client()
     path = started(client)
     page = wait_for(client, path, 'id="verdict-heading"')
@@ -78,7 +78,7 @@ def test_where_the_operator_does_not_allow_it_there_is_nothing_of_it(make_app):
     assert (gallery.status_code, "its operator has not allowed it" in gallery.text) == (404, True)
 
 
-def test_what_was_published_is_as_if_it_were_not_once_the_operator_allows_it_no_more(make_app):
+def test_published_reports_are_unlisted_once_the_operator_disallows_publishing(make_app):
     client = make_app(publishing=True).test_client()
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
@@ -89,12 +89,12 @@ def test_what_was_published_is_as_if_it_were_not_once_the_operator_allows_it_no_
     assert later.get("/gallery").status_code == 404
 
 
-def test_two_tabs_that_publish_or_take_back_get_the_page(client, path):
+def test_publishing_and_unpublishing_are_idempotent(client, path):
     for button in ("publish", "publish", "unpublish", "unpublish"):
         assert press(client, path, button).status_code == 303
 
 
-def test_what_was_taken_down_is_told_to_its_owner_who_cannot_publish_it(client, path):
+def test_the_owner_sees_that_a_report_was_taken_down_and_cannot_publish_it(client, path):
     press(client, path, "publish")
     publishing_of(client).take_down(path.rsplit("/", 1)[-1])
     page = client.get(path)
@@ -108,7 +108,7 @@ def test_what_was_taken_down_is_told_to_its_owner_who_cannot_publish_it(client, 
 
 
 @pytest.mark.parametrize("container, text", [(scripted_container(FAILING), "the check failed"), (None, "Running")])
-def test_without_a_verdict_there_is_no_button_and_pressing_it_is_answered(make_app, container, text):
+def test_a_run_without_a_verdict_cannot_be_published(make_app, container, text):
     gate = Gate("answer 2")
     client = make_app(container or scripted_container(gate=gate), publishing=True).test_client()
     path = started(client)
@@ -119,7 +119,7 @@ def test_without_a_verdict_there_is_no_button_and_pressing_it_is_answered(make_a
     gate.open()
 
 
-def test_the_stream_brings_the_owner_the_button_with_the_verdict_and_nobody_else(make_app):
+def test_the_stream_sends_the_publish_button_with_the_verdict_to_the_owner_only(make_app):
     gate = Gate("conclusion 1")
     client = make_app(scripted_container(gate=gate), publishing=True).test_client()
     path = started(client)
@@ -131,7 +131,7 @@ def test_the_stream_brings_the_owner_the_button_with_the_verdict_and_nobody_else
 
 
 @pytest.mark.parametrize("button", ["publish", "unpublish"])
-def test_to_anybody_else_there_is_no_such_page(client, path, button):
+def test_others_cannot_publish_or_unpublish_a_report(client, path, button):
     other = client.application.test_client()
     press(client, path, "publish")
     assert "Unpublish" not in other.get(path).text
@@ -147,7 +147,7 @@ def test_a_stale_form_changes_nothing_and_says_so(client, path):
     assert path not in client.get("/gallery").text
 
 
-def test_the_gallery_comes_by_label_and_some_at_a_time(make_app):
+def test_the_gallery_is_paged_and_filtered_by_label(make_app):
     client = make_app(publishing=True, rate_limit="100 per minute").test_client()
     paths = []
     for n in range(22):
@@ -167,7 +167,7 @@ def test_the_gallery_comes_by_label_and_some_at_a_time(make_app):
     assert "here is its beginning" in client.get("/gallery?after=nowhere").text
 
 
-def test_an_empty_gallery_says_so_and_makes_no_cookie(client):
+def test_an_empty_gallery_says_so_and_sets_no_cookie(client):
     answer = client.get("/gallery")
     assert "Nothing has been published yet." in answer.text
     assert "Set-Cookie" not in answer.headers

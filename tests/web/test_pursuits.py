@@ -15,12 +15,12 @@ from tests.web.conftest import started, token, wait_for
 
 ENDED = 'id="verdict-heading"'
 ASKED = ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
-"""Two questions of the questioner's own, its decision, and other wordings until there are five pairs."""
+"""Two questions of the questioner and, after its decision, paraphrases until there are five pairs."""
 
 
 @dataclass
 class Pursuing(FakeContainer):
-    """Every pursuit goes by the script, which notes each call of a module."""
+    """A container whose pursuits follow the script, which records each module call."""
 
     script: Script = field(default_factory=Script)
 
@@ -42,7 +42,7 @@ def client(make_app, container):
 
 @pytest.fixture
 def path(client, container) -> str:
-    """The path of a pursuit that has ended; of what it called nothing is noted."""
+    """The path of an ended pursuit; its recorded module calls are cleared."""
     found = started(client, strategy="evidence-pursuit")
     assert questions(wait_for(client, found, ENDED)) == ASKED
     container.script.calls.clear()
@@ -54,13 +54,13 @@ def questions(page: str) -> list[str]:
 
 
 def branched(client, path: str, hop: int, **fields) -> str:
-    """The page of the check that goes on from this hop, once it has ended."""
+    """Branch from this hop and return the page of the new check once it has ended."""
     sent = client.post(f"{path}/branch", data={"csrf_token": token(client), "hop": hop, "question": "Mine?", **fields})
     assert sent.status_code == 303, sent.text
     return wait_for(client, sent.location, ENDED)
 
 
-def test_a_question_of_the_questioners_own_is_changed_and_it_goes_on_from_the_answer(client, path, container):
+def test_a_branch_with_a_changed_question_continues_from_its_answer(client, path, container):
     page = branched(client, path, 2)
     assert questions(page)[:2] == ["First?", "Mine?"] and len(questions(page)) == len(ASKED)
     assert "First?" not in [asked for asked, _ in container.script.named("answer")], "its answer is kept"
@@ -68,26 +68,26 @@ def test_a_question_of_the_questioners_own_is_changed_and_it_goes_on_from_the_an
     assert page.count("From the earlier check") == 1
 
 
-def test_another_wording_is_changed_and_what_the_questioner_decided_before_it_stands(client, path, container):
+def test_a_branch_with_a_changed_paraphrase_keeps_the_questioners_decision(client, path, container):
     page = branched(client, path, 4)
     assert questions(page)[:4] == ["First?", "Second?", "First, 1?", "Mine?"] and len(questions(page)) == len(ASKED)
     assert container.script.named("step") == [], "it is not asked to decide once more"
     assert "The questioner holds that the answers show the claim to be true." in page
 
 
-def test_another_wording_is_left_out_and_one_more_is_asked_in_its_place(client, path):
+def test_a_branch_that_leaves_out_a_paraphrase_asks_one_more_in_its_place(client, path):
     page = branched(client, path, 4, leave_out="yes")
     assert questions(page)[:5] == ["First?", "Second?", "First, 1?", "Second, 1?", "First, 2?"]
     assert len(questions(page)) == len(ASKED) + 1, "five pairs are wanted, and this makes none"
     assert "Its owner left it out." in page
 
 
-def test_a_question_that_is_left_out_is_shown_to_the_questioner_as_set_aside(client, path, container):
+def test_a_left_out_question_is_passed_to_the_questioner_as_set_aside(client, path, container):
     branched(client, path, 1, leave_out="yes")
     assert [hop.question.text for hop in container.script.named("step")[0][2]] == ["First?"]
 
 
-def test_it_stands_beside_a_check_of_the_other_strategy(client, path):
+def test_a_pursuit_can_be_compared_with_a_question_guided_check(client, path):
     other = started(client)
     wait_for(client, other, ENDED)
     page = client.get("/compare", query_string={"run": [each.rsplit("/", 1)[1] for each in (path, other)]})
@@ -96,7 +96,7 @@ def test_it_stands_beside_a_check_of_the_other_strategy(client, path):
     assert page.text.count("Not asked") == len(ASKED) + 2, "no question of theirs is the same"
 
 
-def test_its_export_is_read_again_as_the_same_report(client, path):
+def test_the_export_of_a_pursuit_is_imported_as_the_same_report(client, path):
     exported = client.get(f"{path}/export.json")
     sent = {"csrf_token": token(client), "file": (io.BytesIO(exported.data), "pursuit.json")}
     kept = client.post("/import", data=sent, content_type="multipart/form-data")

@@ -27,7 +27,7 @@ def gate() -> Iterator[Gate]:
     gate.open()
 
 
-def test_when_too_many_wait_one_more_is_turned_away_with_its_claim_kept(make_app, gate):
+def test_a_full_queue_refuses_a_run_and_keeps_its_claim(make_app, gate):
     app = make_app(scripted_container(gate=gate), workers=1, max_waiting=1)
     client = app.test_client()
     assert send(client).status_code == 303 and gate.reached.wait(LONG)
@@ -40,7 +40,7 @@ def test_when_too_many_wait_one_more_is_turned_away_with_its_claim_kept(make_app
     assert "A third claim." not in client.get("/").text, "nothing was started"
 
 
-def test_a_client_with_half_of_the_queue_is_turned_away_while_others_are_served(make_app, gate):
+def test_a_client_with_half_of_the_queue_is_refused_while_others_are_served(make_app, gate):
     app = make_app(scripted_container(gate=gate), workers=1, max_waiting=4)
     greedy = from_address(app, "192.0.2.1")
     assert send(greedy).status_code == 303 and gate.reached.wait(LONG)
@@ -54,7 +54,7 @@ def test_a_client_with_half_of_the_queue_is_turned_away_while_others_are_served(
     assert send(from_address(app, "192.0.2.2")).status_code == 303
 
 
-def test_when_the_day_is_spent_a_new_run_is_turned_away_with_its_claim_kept(make_app):
+def test_a_reached_daily_limit_refuses_a_run_and_keeps_its_claim(make_app):
     client = make_app(day_calls=9).test_client()
     finished(client)
     answer = send(client, "One claim more.")
@@ -73,7 +73,7 @@ def test_when_the_day_is_spent_a_new_run_is_turned_away_with_its_claim_kept(make
         ({"run_tokens": 30}, "30 tokens"),
     ],
 )
-def test_a_run_that_reaches_a_limit_of_the_settings_says_which_on_its_page(make_app, setting, limit):
+def test_a_run_that_reaches_a_limit_names_it_on_its_page(make_app, setting, limit):
     page = finished(make_app(scripted_container(delay=0.5), **setting).test_client())
     assert f"The limit of {limit} for one check was reached." in page and "Supported" in page
 
@@ -85,7 +85,7 @@ def from_address(app: Flask, address: str):
     return client
 
 
-def test_an_address_that_started_its_share_is_turned_away_with_its_claim_kept(make_app):
+def test_an_address_over_its_rate_limit_is_refused_and_its_claim_is_kept(make_app):
     container = scripted_container()
     client = make_app(container, rate_limit="2 per minute").test_client()
     assert [send(client).status_code for _ in range(2)] == [303, 303]
@@ -109,12 +109,12 @@ def test_reading_is_not_limited(make_app):
     assert {client.get(path).status_code for path in ("/", "/", "/", link, link, "/static/style.css")} == {200}
 
 
-def test_a_form_that_was_refused_costs_nothing(make_app):
+def test_a_refused_form_does_not_count_against_the_limit(make_app):
     client = make_app(rate_limit="1 per hour").test_client()
     assert [send(client, "").status_code, send(client).status_code] == [422, 303]
 
 
-def test_the_minute_and_the_day_both_count(make_app):
+def test_all_of_several_rate_limits_apply(make_app):
     client = make_app(rate_limit="5 per second, 2 per day").test_client()
     answers = [send(client) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [303, 303, 429]
@@ -147,7 +147,7 @@ def test_without_its_redis_a_site_still_starts_runs_and_limits_them(make_app, ca
     assert expected == ["Rate limit storage unreachable - falling back to in-memory storage"]
 
 
-def test_a_redis_that_comes_back_is_counted_in_again(make_app, redis):
+def test_counting_in_redis_resumes_when_it_is_back(make_app, redis):
     client = make_app(rate_limit="9999 per hour", max_waiting=9999, redis_url=redis.url).test_client()
     redis.stop()
     assert send(client).status_code == 303
@@ -163,10 +163,10 @@ def test_behind_a_proxy_the_visitors_address_counts(make_app):
         return client.post("/runs", data=form, headers={"X-Forwarded-For": address}).status_code
 
     assert [post("192.0.2.1"), post("192.0.2.1"), post("192.0.2.2")] == [303, 429, 303]
-    assert post("192.0.2.9, 192.0.2.1") == 429, "what a visitor writes there himself is not believed"
+    assert post("192.0.2.9, 192.0.2.1") == 429, "an address that the visitor adds is ignored"
 
 
-def test_without_a_proxy_nobody_can_claim_another_address(make_app):
+def test_without_a_proxy_the_forwarded_address_is_ignored(make_app):
     client = make_app(rate_limit="1 per hour").test_client()
     form = {"csrf_token": token(client), "claim": "A claim from somewhere else."}
     answers = [client.post("/runs", data=form, headers={"X-Forwarded-For": f"192.0.2.{n}"}) for n in (1, 2)]
@@ -182,7 +182,7 @@ def test_without_a_proxy_nobody_can_claim_another_address(make_app):
         ("unix:", "unix:"),
     ],
 )
-def test_an_ipv6_visitor_counts_by_the_network(make_app, address, counted):
+def test_an_ipv6_visitor_is_counted_by_network(make_app, address, counted):
     with make_app().test_request_context(environ_base={"REMOTE_ADDR": address}):
         assert client_address() == counted
 
@@ -197,5 +197,5 @@ def test_an_ipv6_visitor_counts_by_the_network(make_app, address, counted):
         (7000, "about 2 hours"),
     ],
 )
-def test_a_wait_is_told_as_a_person_would(seconds, words):
+def test_waiting_times_are_rounded_and_put_in_words(seconds, words):
     assert about(seconds) == words

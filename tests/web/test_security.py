@@ -14,7 +14,7 @@ from tests.web.conftest import finished, send, started, token
 
 
 def broken() -> str:
-    """A view with a fault in it."""
+    """A view that raises an unexpected exception."""
     return str(1 / 0)
 
 
@@ -41,7 +41,7 @@ ANSWERS: dict[int | str, Callable[[FlaskClient], TestResponse]] = {
     "an unknown stream": lambda client: client.get("/runs/none/events"),
     "an unknown file": lambda client: client.get("/static/none.css"),
 }
-"""By status code or in words: how to get each kind of answer that this application gives."""
+"""How to get each kind of response of this application, by status code or description."""
 
 
 def whole(stream: TestResponse) -> TestResponse:
@@ -51,7 +51,7 @@ def whole(stream: TestResponse) -> TestResponse:
 
 
 def unavailable() -> str:
-    """A view that finds the database gone."""
+    """A view that finds the database unavailable."""
     raise DatabaseUnavailable("The disk that holds the database is full.")
 
 
@@ -70,7 +70,7 @@ def every_client(make_app) -> Callable[..., FlaskClient]:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_every_answer_carries_the_headers(every_client, name):
+def test_every_response_has_the_security_headers(every_client, name):
     answer = ANSWERS[name](every_client())
     assert answer.status_code == name or isinstance(name, str)
     policy = answer.headers["Content-Security-Policy"]
@@ -81,26 +81,26 @@ def test_every_answer_carries_the_headers(every_client, name):
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_by_https_every_answer_asks_for_https_from_then_on(every_client, name):
+def test_every_https_response_has_strict_transport_security(every_client, name):
     client = every_client(https=True)
     client.environ_base["wsgi.url_scheme"] = "https"
     assert ANSWERS[name](client).headers["Strict-Transport-Security"] == "max-age=31536000"
 
 
 @pytest.mark.parametrize("code", [400, 404, 405, 413, 422, 429, 500, 503])
-def test_every_error_is_a_page_with_a_way_back_and_without_a_trace(every_client, code):
+def test_every_error_page_links_home_and_has_no_traceback(every_client, code):
     answer = ANSWERS[code](every_client())
     assert answer.status_code == code and answer.mimetype == "text/html"
     assert '<a class="wordmark" href="/"' in answer.text and "</html>" in answer.text
     assert "Traceback" not in answer.text and "Error:" not in answer.text and ".py" not in answer.text
 
 
-def test_a_page_that_says_the_database_is_gone_says_how_and_when_to_come_back(every_client):
+def test_the_database_error_page_says_why_and_when_to_retry(every_client):
     answer = every_client().get("/unavailable")
     assert "The disk that holds the database is full." in answer.text and answer.headers["Retry-After"] == "30"
 
 
-def test_a_claim_is_kept_when_the_database_is_gone(make_app):
+def test_a_claim_is_kept_when_the_database_is_unavailable(make_app):
     app = make_app()
     client = app.test_client()
     form = {"csrf_token": token(client), "claim": "A claim to keep."}
@@ -110,7 +110,7 @@ def test_a_claim_is_kept_when_the_database_is_gone(make_app):
 
 
 @pytest.mark.parametrize("fields", [{"claim": "A claim to keep.", "max_hops": "many"}, {"csrf_token": "stale"}])
-def test_a_form_that_is_refused_while_the_database_is_gone_is_kept_by_a_page_that_says_so(make_app, fields):
+def test_an_invalid_form_is_kept_when_the_database_is_unavailable(make_app, fields):
     app = make_app()
     client = app.test_client()
     form = {"csrf_token": token(client), "claim": "A claim to keep.", **fields}
@@ -122,7 +122,7 @@ def test_a_form_that_is_refused_while_the_database_is_gone_is_kept_by_a_page_tha
     assert "A claim to keep.</textarea>" in answer.text and int(answer.headers["Retry-After"]) > 0
 
 
-def test_a_wrong_method_is_told_which_are_right(client):
+def test_a_wrong_method_returns_the_allowed_ones(client):
     assert set(client.get("/runs").headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
 
 
@@ -146,7 +146,7 @@ def test_no_page_names_a_resource_of_another_site(client):
         assert page.count('<link rel="stylesheet" href="/static/') == page.count('<link rel="stylesheet"')
 
 
-def test_the_owner_cookie_is_signed_and_kept_from_scripts(client):
+def test_the_owner_cookie_is_signed_and_hidden_from_scripts(client):
     cookie = client.get("/").headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
     value = client.get_cookie("hopcheck").value
@@ -155,18 +155,18 @@ def test_the_owner_cookie_is_signed_and_kept_from_scripts(client):
     assert "A claim of mine." not in client.get("/").text
 
 
-def test_a_reader_without_a_cookie_gets_none_by_opening_a_run(make_app):
+def test_opening_a_run_sets_no_cookie(make_app):
     app = make_app()
     path = started(app.test_client())
     assert "Set-Cookie" not in app.test_client().get(path).headers
 
 
-def test_the_cookie_travels_only_by_https_where_the_site_does(make_app):
+def test_the_cookie_is_secure_on_an_https_site(make_app):
     assert "Secure" not in make_app().test_client().get("/").headers["Set-Cookie"]
     assert "Secure" in make_app(https=True).test_client().get("/").headers["Set-Cookie"]
 
 
-def test_a_fault_is_told_as_ours_and_its_message_stays_in_the_log(every_client):
+def test_a_server_error_page_does_not_show_the_exception(every_client):
     answer = every_client().get("/broken")
     assert "Something went wrong here" in answer.text and "ZeroDivisionError" not in answer.text
     assert "division by zero" not in answer.text

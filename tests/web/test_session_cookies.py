@@ -15,7 +15,7 @@ DAY, YEAR = timedelta(days=1), timedelta(days=365)
 
 @pytest.fixture
 def app() -> Flask:
-    """Tells whose the cookie is, and makes it somebody's where it is nobody's."""
+    """An application that returns the owner in the session cookie, and sets one if there is none."""
     app = Flask(__name__)
     app.secret_key = "x" * 40
     app.permanent_session_lifetime = YEAR
@@ -29,7 +29,7 @@ def app() -> Flask:
 
 
 def signed(app: Flask, ahead: timedelta, owner: str = "me") -> str:
-    """A cookie of a web process whose clock is so far ahead."""
+    """Return a cookie signed by a web process whose clock is `ahead` of the real time."""
 
     class Clock(TimestampSigner):
         def get_timestamp(self) -> int:
@@ -47,16 +47,16 @@ def owner_of(app: Flask, cookie: str) -> str:
 
 
 @pytest.mark.parametrize("hours", [-1, 0, 1, 23])
-def test_a_cookie_that_a_clock_up_to_a_day_ahead_has_signed_is_still_its_owners(app, hours):
+def test_a_cookie_signed_by_a_clock_up_to_a_day_ahead_is_accepted(app, hours):
     assert owner_of(app, signed(app, timedelta(hours=hours))) == "me"
 
 
 @pytest.mark.parametrize("ahead", [2 * DAY, -YEAR - DAY])
-def test_one_from_beyond_that_or_older_than_a_year_is_nobodys(app, ahead):
+def test_a_cookie_from_further_ahead_or_older_than_a_year_is_rejected(app, ahead):
     assert owner_of(app, signed(app, ahead)) == "nobody yet"
 
 
-def test_one_that_was_forged_is_nobodys_whatever_time_it_claims(app):
+def test_a_forged_cookie_is_rejected(app):
     cookie = signed(app, timedelta(hours=1))
     payload, stamp, signature = cookie.rsplit(".", 2)
     for forged in (f"{payload}.{stamp}.{signature[::-1]}", f"{payload[:-2]}AA.{stamp}.{signature}", cookie[:-1]):

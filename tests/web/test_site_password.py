@@ -31,13 +31,13 @@ def enter(client: FlaskClient, password: str = PASSWORD, wanted: str = "/", **he
 
 @pytest.fixture
 def run_path(app) -> str:
-    """The path of a run that somebody with the password made."""
+    """The path of a run that was started with the password."""
     client = app.test_client()
     enter(client)
     return re.search(r"/runs/[\w-]+", finished(client))[0]
 
 
-def test_every_route_asks_a_stranger_for_the_password_and_says_nothing_else(app, run_path):
+def test_every_route_requires_the_password_and_reveals_nothing(app, run_path):
     stranger, run_id = app.test_client(), run_path.removeprefix("/runs/")
     tried = 0
     for rule in app.url_map.iter_rules():
@@ -53,16 +53,16 @@ def test_every_route_asks_a_stranger_for_the_password_and_says_nothing_else(app,
 
 
 @pytest.mark.parametrize("path", ["/no/such/page", "/runs/none", "/runs/none/events"])
-def test_what_is_not_there_looks_like_what_is(app, path):
+def test_unknown_addresses_also_ask_for_the_password(app, path):
     assert ASKS in app.test_client().get(path).text
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/static/style.css", "/password"])
-def test_what_machines_and_the_form_need_is_open(app, path):
+def test_liveness_static_files_and_the_password_form_are_open(app, path):
     assert app.test_client().get(path).status_code == 200
 
 
-def test_the_password_opens_the_page_that_was_wanted(app, run_path):
+def test_the_password_leads_to_the_requested_page(app, run_path):
     client = app.test_client()
     asked = client.get(f"{run_path}?x=1")
     assert asked.status_code == 403 and f'name="wanted" value="{run_path}?x=1"' in asked.text
@@ -88,13 +88,13 @@ ELSEWHERE = (
 
 
 @pytest.mark.parametrize("wanted", ELSEWHERE)
-def test_the_form_leads_to_no_other_site(app, wanted):
+def test_the_form_redirects_to_no_other_site(app, wanted):
     answer = enter(app.test_client(), wanted=wanted)
     assert (answer.status_code, answer.location) == (303, "/")
 
 
 @pytest.mark.parametrize("path", ["/%2Fevil.example", "/%2F%2Fevil.example/x", "/%5Cevil.example", "/%09/evil.example"])
-def test_a_page_that_looks_like_another_site_leads_back_to_this_one(app, path):
+def test_a_path_that_looks_like_another_site_redirects_within_this_one(app, path):
     client = app.test_client()
     wanted = unescape(re.search(r'name="wanted" value="([^"]+)"', client.get(path).text)[1])
     answer = enter(client, wanted=wanted)
@@ -102,14 +102,14 @@ def test_a_page_that_looks_like_another_site_leads_back_to_this_one(app, path):
 
 
 @pytest.mark.parametrize("password", ["", "Correct horse", "correct horse ", "correct", "\0", "пароль", "x" * 100_000])
-def test_a_wrong_password_opens_nothing(app, password):
+def test_a_wrong_password_gives_no_access(app, password):
     client = app.test_client()
     answer = enter(client, password)
     assert answer.status_code == 422 and "That is not the password." in answer.text
     assert client.get("/").status_code == 403
 
 
-def test_who_guesses_is_held_up_and_others_are_not(app):
+def test_wrong_passwords_are_limited_by_address(app):
     guesser = app.test_client()
     assert {enter(guesser, f"guess {n}").status_code for n in range(10)} == {422}
     held = enter(guesser, PASSWORD)
@@ -120,18 +120,18 @@ def test_who_guesses_is_held_up_and_others_are_not(app):
     assert enter(other).status_code == 303
 
 
-def test_right_passwords_of_a_class_behind_one_address_are_not_counted(app):
+def test_correct_passwords_from_one_address_are_not_limited(app):
     assert {enter(app.test_client()).status_code for _ in range(12)} == {303}
 
 
 @pytest.mark.parametrize("body", [b"password=%ff", b"csrf_token=forged&password=correct+horse"])
-def test_a_form_that_cannot_be_taken_shows_the_form_again_and_nothing_else(app, body):
+def test_an_invalid_form_shows_only_the_password_form(app, body):
     sent = {"data": body, "content_type": "application/x-www-form-urlencoded"}
     answer = app.test_client().post("/password", **sent)
     assert answer.status_code == 400 and ASKS in answer.text and 'name="claim"' not in answer.text
 
 
-def test_another_password_or_key_lets_nobody_in_who_was_before(make_app):
+def test_changing_the_password_or_the_key_ends_all_sessions(make_app):
     client = make_app(site_password=PASSWORD, secret_key="k" * 32).test_client()
     enter(client)
     assert client.get("/").status_code == 200
@@ -143,7 +143,7 @@ def test_another_password_or_key_lets_nobody_in_who_was_before(make_app):
         assert again.get("/").status_code == 403
 
 
-def test_a_program_gets_in_with_a_token(make_app, tmp_path):
+def test_a_program_uses_a_token_instead_of_the_password(make_app, tmp_path):
     token, file = new_token(), tmp_path / "tokens"
     file.write_text(line_of("one", token))
     client = make_app(site_password=PASSWORD, api_tokens=file).test_client()
@@ -155,5 +155,5 @@ def test_a_program_gets_in_with_a_token(make_app, tmp_path):
     assert client.get("/", headers=bearer).status_code == 403, "a token is for programs"
 
 
-def test_without_the_setting_there_is_no_form(client):
+def test_without_the_setting_there_is_no_password_form(client):
     assert client.get("/password").status_code == 404 and client.get("/").status_code == 200

@@ -21,12 +21,12 @@ def connection() -> Iterator[socket.socket]:
             yield accepted
 
 
-def test_waiting_for_the_rest_of_a_request_ends(connection):
+def test_reading_from_a_silent_client_times_out(connection):
     with pytest.raises(BlockingIOError):
         connection.recv(1)
 
 
-def test_writing_to_a_client_that_reads_nothing_ends(connection):
+def test_writing_to_a_client_that_does_not_read_times_out(connection):
     with pytest.raises(BlockingIOError):
         connection.sendall(b"x" * 100_000_000)
 
@@ -35,7 +35,7 @@ def test_writing_to_a_client_that_reads_nothing_ends(connection):
     ("error", "expected"),
     [(BlockingIOError(11, "unavailable"), "a client was too slow and was cut off"), (OSError(5, "broken"), "Trouble.")],
 )
-def test_of_a_slow_client_the_log_has_one_line_and_of_other_trouble_all(error, expected):
+def test_a_slow_client_is_logged_in_one_line_and_other_errors_in_full(error, expected):
     record = logging.LogRecord("gunicorn.error", logging.ERROR, "", 1, "Trouble.", (), (type(error), error, None))
     assert ShortenTimeouts().filter(record) and record.getMessage() == expected
     assert (record.exc_info is None) == isinstance(error, BlockingIOError)

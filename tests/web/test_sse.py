@@ -22,7 +22,7 @@ from tests.web.conftest import started, wait_for
 
 
 def read(client, path: str, after: str = "", **headers) -> str:
-    """The whole stream of a run, to its end."""
+    """Read the stream of a run to its end."""
     return client.get(f"{path}/events{after}", headers=headers).text
 
 
@@ -49,7 +49,7 @@ def swapped(stream: str) -> list[str]:
     return parser.found
 
 
-def test_follows_a_run_to_its_end_and_then_closes(make_app):
+def test_a_stream_follows_a_run_to_its_end_and_closes(make_app):
     client = make_app(scripted_container(delay=0.02)).test_client()
     answer = client.get(started(client) + "/events")
     assert answer.mimetype == "text/event-stream" and answer.headers["Cache-Control"] == "no-store"
@@ -58,7 +58,7 @@ def test_follows_a_run_to_its_end_and_then_closes(make_app):
     assert {"hop-1", "hop-2", "status", "clock", "verdict"} <= set(swapped(answer.text))
 
 
-def test_every_piece_has_its_place_on_the_page_as_it_was_first_rendered(make_app):
+def test_every_streamed_section_has_its_element_on_the_initial_page(make_app):
     gate = Gate("question 1")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
@@ -67,7 +67,7 @@ def test_every_piece_has_its_place_on_the_page_as_it_was_first_rendered(make_app
     assert all(page.count(f'id="{piece}"') == 1 for piece in set(swapped(read(client, path))))
 
 
-def test_last_event_id_goes_on_from_there_and_beats_the_address(client):
+def test_last_event_id_resumes_the_stream_and_overrides_the_query(client):
     path = started(client)
     wait_for(client, path, "verdict-heading")
     last = ids(read(client, path))[-1]
@@ -75,20 +75,20 @@ def test_last_event_id_goes_on_from_there_and_beats_the_address(client):
     assert ids(read(client, path, f"?after={last - 1}")) == [last]
 
 
-def test_a_reader_who_has_seen_all_is_told_the_end_at_once(client):
+def test_a_reader_who_has_seen_everything_gets_the_end_at_once(client):
     path = started(client)
     wait_for(client, path, "verdict-heading")
     last = ids(read(client, path))[-1]
     assert ids(stream := read(client, path, f"?after={last}")) == [] and "event: end" in stream
 
 
-def test_a_made_up_position_counts_as_the_beginning(client):
+def test_an_invalid_position_counts_as_the_beginning(client):
     path = started(client)
     wait_for(client, path, "verdict-heading")
     assert swapped(read(client, path, "?after=-5")) == swapped(read(client, path, "?after=x", **{"Last-Event-ID": "²"}))
 
 
-def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
+def test_without_a_free_slot_a_stream_sends_the_current_state_and_closes(make_app):
     gate = Gate("answer 2")
     app = make_app(scripted_container(gate=gate), threads=1)
     client = app.test_client()
@@ -100,7 +100,7 @@ def test_without_a_free_seat_it_gives_what_there_is_and_lets_go(make_app):
     gate.open()
 
 
-def test_a_seat_is_given_back_when_the_reader_goes_away(make_app):
+def test_a_stream_slot_is_released_when_the_reader_leaves(make_app):
     gate = Gate("answer 1")
     app = make_app(scripted_container(gate=gate), threads=1)
     client = app.test_client()
@@ -140,13 +140,13 @@ def test_followers_leave_threads_for_pages():
     assert Followers(2).limit == 1
 
 
-def test_what_is_not_stored_has_no_id():
+def test_a_message_without_a_stored_event_has_no_id():
     assert message("a") == "event: update\ndata: a\n\n"
 
 
 @pytest.fixture
 def follow() -> Iterator[Callable]:
-    """Opens a stream as a browser does; every one of them is closed when the test ends."""
+    """Open a stream as a browser does; all streams are closed when the test ends."""
     opened = []
 
     def open_stream(client, path: str, after: str = ""):
@@ -159,7 +159,7 @@ def follow() -> Iterator[Callable]:
 
 
 def chunks_until(answer, *texts: str) -> list[str]:
-    """What a stream sends, up to the first chunk that holds one of `texts`."""
+    """Read a stream up to the first chunk that holds one of `texts`, and return its chunks."""
     sent: list[str] = []
     for chunk in answer.iter_encoded():
         sent.append(chunk.decode())
@@ -168,7 +168,7 @@ def chunks_until(answer, *texts: str) -> list[str]:
     raise AssertionError(f"the stream ended without {texts}: {sent}")
 
 
-def test_those_who_wait_see_their_place_and_how_it_changes(make_app, follow):
+def test_the_stream_of_a_queued_run_sends_its_position_and_then_the_run(make_app, follow):
     gate = Gate("answer 1")
     app = make_app(scripted_container(TWO_HOPS, TWO_HOPS, gate=gate), workers=1)
     client = app.test_client()
@@ -182,7 +182,7 @@ def test_those_who_wait_see_their_place_and_how_it_changes(make_app, follow):
     assert "Who wrote Hamlet?" in "".join(chunks_until(answer, "event: end"))
 
 
-def test_a_waiting_reader_holds_no_connection_to_the_database(make_app, follow):
+def test_a_waiting_reader_holds_no_database_connection(make_app, follow):
     gate = Gate("answer 1")
     app = make_app(scripted_container(gate=gate), workers=1)
     client = app.test_client()
@@ -196,7 +196,7 @@ def test_a_waiting_reader_holds_no_connection_to_the_database(make_app, follow):
     gate.open()
 
 
-def test_a_quiet_stream_writes_often_so_that_a_closed_tab_is_noticed_soon(make_app, follow):
+def test_a_quiet_stream_sends_frequent_heartbeats_to_notice_closed_tabs(make_app, follow):
     gate = Gate("answer 1")
     client = make_app(scripted_container(gate=gate)).test_client()
     answer = follow(client, started(client))
@@ -207,11 +207,11 @@ def test_a_quiet_stream_writes_often_so_that_a_closed_tab_is_noticed_soon(make_a
         chunks_until(answer, streaming.HEARTBEAT)
         return time.monotonic() - began < 3
 
-    assert any(quickly() for _ in range(20)), "now and then the machine may have been too busy"
+    assert any(quickly() for _ in range(20)), "a busy machine may delay some of the heartbeats"
     gate.open()
 
 
-def test_a_reader_is_let_go_when_the_server_leaves_and_told_no_end(make_app, follow):
+def test_a_stopping_server_closes_streams_without_an_end_message(make_app, follow):
     gate = Gate("answer 1")
     app = make_app(scripted_container(gate=gate))
     answer = follow(app.test_client(), started(app.test_client()))
@@ -221,7 +221,7 @@ def test_a_reader_is_let_go_when_the_server_leaves_and_told_no_end(make_app, fol
     gate.open()
 
 
-def test_when_the_database_fails_a_reader_is_let_go_with_a_line_in_the_log(make_app, follow, caplog):
+def test_a_database_failure_closes_the_stream_and_is_logged(make_app, follow, caplog):
     gate = Gate("answer 1")
     app = make_app(scripted_container(gate=gate))
     answer = follow(app.test_client(), started(app.test_client()))
@@ -237,8 +237,8 @@ def test_when_the_database_fails_a_reader_is_let_go_with_a_line_in_the_log(make_
     gate.open()
 
 
-def test_who_came_at_the_end_is_told_all_that_led_to_it_also_in_parts(make_app):
-    """One look at the events need not return all of them."""
+def test_a_late_reader_gets_all_remaining_events_in_several_reads(make_app):
+    """A single read of the stored events may return only some of them."""
     app = make_app()
     client = app.test_client()
     path = started(client)
@@ -247,8 +247,8 @@ def test_who_came_at_the_end_is_told_all_that_led_to_it_also_in_parts(make_app):
     here = app.extensions["hopcheck"]
     run = here.runs.report(path.rpartition("/")[2])
     with app.test_request_context(f"{path}/events?after={last - 3}"):
-        app.extensions["hopcheck"] = replace(here, runs=FoundInParts(last))
-        stream = streaming.stream_run(run, InParts()).get_data(as_text=True)
+        app.extensions["hopcheck"] = replace(here, runs=OneEventPerRead(last))
+        stream = streaming.stream_run(run, EndedPageUpdates()).get_data(as_text=True)
         app.extensions["hopcheck"] = here
     assert ids(stream) == [last - 2, last - 1, last]
 
@@ -261,8 +261,8 @@ def test_cards_are_folded_or_open_as_each_browser_asks(make_app):
     assert folded.count("<details") == unfolded.count("<details") and folded.count(" open") < unfolded.count(" open")
 
 
-class FoundInParts:
-    """Runs of which every look brings one event."""
+class OneEventPerRead:
+    """A run service whose every read returns one event."""
 
     def __init__(self, last: int) -> None:
         self._last = last
@@ -271,8 +271,8 @@ class FoundInParts:
         return (StoredEvent(after + 1, 1.0, PhaseEntered("reading")),) if after < self._last else ()
 
 
-class InParts:
-    """A reader who knew from the start that the run has ended."""
+class EndedPageUpdates:
+    """Page updates for a run that had ended when the stream began."""
 
     ended = True
 

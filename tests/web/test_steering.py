@@ -22,7 +22,7 @@ ENDED = "This check had ended already, so nothing was changed."
 
 @pytest.fixture
 def held(make_app):
-    """Start a run that waits before a step: its owner's browser and the path of its page."""
+    """Start a run that waits before a step; return the owner's browser, the path of the page and the gate."""
     gates = []
 
     def start(step: str = "answer 2"):
@@ -44,7 +44,7 @@ def press(client, path: str, button: str, **fields):
 
 
 def without_tokens(page: str) -> str:
-    """The page without what its forms carry, which changes from second to second."""
+    """Return the page without its form tokens, which change every second."""
     return re.sub(r'(name="(?:csrf_token|form)" value=")[^"]*', r"\1", page)
 
 
@@ -52,7 +52,7 @@ def statuses(page: str) -> list[str]:
     return re.findall(r'<li id="hop-\d+" class="hop (\w+)"', page)
 
 
-def test_stop_leads_back_to_a_page_with_every_finished_hop_and_the_interrupted_one(held):
+def test_a_stopped_run_keeps_finished_hops_and_marks_the_interrupted_one(held):
     client, path, _ = held()
     pressed = press(client, path, "stop")
     assert (pressed.status_code, pressed.location) == (303, path)
@@ -61,7 +61,7 @@ def test_stop_leads_back_to_a_page_with_every_finished_hop_and_the_interrupted_o
     assert statuses(page) == ["kept", "interrupted"]
 
 
-def test_conclude_leads_to_a_verdict_from_what_was_kept(held):
+def test_concluding_gives_a_verdict_from_the_kept_answers(held):
     client, path, gate = held()
     assert press(client, path, "conclude").location == path
     assert "Concluding once the call under way has ended." in client.get(path).text
@@ -71,7 +71,7 @@ def test_conclude_leads_to_a_verdict_from_what_was_kept(held):
     assert statuses(page) == ["kept", "interrupted"]
 
 
-def test_pressed_with_script_a_button_answers_with_its_own_place_alone(held):
+def test_with_script_a_button_returns_only_the_steering_section(held):
     client, path, _ = held()
     answer = press(client, path, "conclude", headers=SCRIPT)
     assert answer.status_code == 200
@@ -81,7 +81,7 @@ def test_pressed_with_script_a_button_answers_with_its_own_place_alone(held):
 
 
 @pytest.mark.parametrize("button", ["stop", "conclude"])
-def test_a_run_that_has_ended_is_left_as_it_is_and_the_page_says_so(client, button):
+def test_an_ended_run_is_not_changed_and_the_page_says_so(client, button):
     path = started(client)
     before = wait_for(client, path, 'id="verdict-heading"')
     pressed = press(client, path, button)
@@ -90,14 +90,14 @@ def test_a_run_that_has_ended_is_left_as_it_is_and_the_page_says_so(client, butt
     assert without_tokens(client.get(path).text) == without_tokens(before)
 
 
-def test_two_tabs_that_stop_a_run_get_a_page_each(held):
+def test_stopping_a_run_in_a_second_tab_reports_that_it_had_ended(held):
     client, path, _ = held()
     first, second = press(client, path, "stop"), press(client, path, "stop")
     assert (first.status_code, second.status_code) == (303, 409)
     assert ENDED in second.text and "Its owner stopped this check." in second.text
 
 
-def test_with_nothing_kept_there_is_nothing_to_conclude_from(held):
+def test_a_run_without_kept_answers_cannot_conclude(held):
     client, path, _ = held("answer 1")
     assert "/conclude" not in client.get(path).text
     pressed = press(client, path, "conclude")
@@ -105,7 +105,7 @@ def test_with_nothing_kept_there_is_nothing_to_conclude_from(held):
 
 
 @pytest.mark.parametrize("button", ["stop", "conclude"])
-def test_to_anybody_else_there_are_no_buttons_and_no_such_page(held, button):
+def test_others_see_no_buttons_and_cannot_stop_or_conclude_a_run(held, button):
     client, path, _ = held()
     other = client.application.test_client()
     assert "/stop" not in other.get(path).text
@@ -115,7 +115,7 @@ def test_to_anybody_else_there_are_no_buttons_and_no_such_page(held, button):
 
 
 @pytest.mark.parametrize("headers", [{}, SCRIPT])
-def test_a_stale_form_does_nothing_and_says_so_on_the_runs_page(held, headers):
+def test_a_stale_form_does_nothing_and_the_page_of_the_run_says_so(held, headers):
     client, path, _ = held()
     answer = client.post(f"{path}/stop", data={"csrf_token": "old"}, headers=headers)
     assert answer.status_code == (200 if headers else 400)
@@ -123,16 +123,16 @@ def test_a_stale_form_does_nothing_and_says_so_on_the_runs_page(held, headers):
     assert "Running" in client.get("/").text
 
 
-def test_the_buttons_are_there_while_the_run_goes_on_and_gone_after_its_end(client):
+def test_an_ended_run_has_no_stop_button(client):
     assert "/stop" not in finished(client)
 
 
 @pytest.mark.parametrize("read", [2, len(STORED)])
 @pytest.mark.parametrize("reader, times", [("somebody", 2), ("another", 0)])
-def test_the_stream_brings_the_owner_the_buttons_when_others_apply_and_nobody_else(make_app, reader, times, read):
-    """After the first kept hop there is something to conclude from; after the end there is nothing to do.
+def test_the_stream_updates_the_buttons_only_for_the_owner(make_app, reader, times, read):
+    """The first kept hop enables the conclude button, and the end removes all buttons.
 
-    The reader's run may have been read before the events of the stream, or after them.
+    The run may have been read before or after the events of the stream were stored.
     """
     with make_app().test_request_context():
         session["owner"] = reader

@@ -26,10 +26,10 @@ from tests.web.conftest import token
 from tests.web.test_api import CLAIM, RUNS, with_tokens
 
 OPEN = "the same for everybody"
-LIST = "what is in it are the visitor's own runs"
-BATCH_LIST = "what is in it are the visitor's own batches"
+LIST = "lists only the visitor's own runs"
+BATCH_LIST = "lists only the visitor's own batches"
 BATCH_LINK = "open to anybody with the batch's id"
-MAKES = "makes a run of the visitor's own"
+MAKES = "makes a run or batch that belongs to the visitor"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Owned:
-    """For the owner of a run or batch alone. It is tried on one in that state, with these fields, and succeeds so."""
+    """Only for the owner of a run or batch. Tried on one in this state with these fields, it returns `code`."""
 
     state: str = "ended"
     fields: dict[str, Any] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Owned:
     batch: str = "going"
 
 
-CARRYING_OUT = ("epoch", "holder", "leased_until", "cut_offs", "began_at")
+EXECUTION_COLUMNS = ("epoch", "holder", "leased_until", "cut_offs", "began_at")
 """Columns of a run that change without a request."""
 
 WITHOUT_A_COOKIE = (400, 404)
@@ -158,7 +158,7 @@ class Site:
     tokens: tuple[dict[str, str], ...] = ()
 
     def ask(self, client: FlaskClient, route: str, ids: tuple[str, ...] = (), headers: dict | None = None):
-        """The answer to this route about what the site has, or of these `ids`, asked as a page or a program asks it."""
+        """Request this route for the runs and batch of the site, or for these `ids`, as a page or a program does."""
         kind, (method, rule) = ROUTES[route], route.split()
         rule = rule.replace("<batch_id>", ids[0] if ids else self.batch)
         ids = ids or self.ids
@@ -173,10 +173,10 @@ class Site:
         return client.open(path, method=method, data=sent)
 
     def stored(self) -> dict[str, list]:
-        """Everything that the database holds of runs, but for what says who carries them out and until when."""
+        """Return everything stored about runs and batches, except the columns in EXECUTION_COLUMNS."""
         tables = db.metadata.tables
         chosen = {name: list(tables[name].columns) for name in ("events", "notes", "batches", "batch_claims")}
-        chosen["runs"] = [each for each in tables["runs"].columns if each.name not in CARRYING_OUT]
+        chosen["runs"] = [each for each in tables["runs"].columns if each.name not in EXECUTION_COLUMNS]
         with self.app.app_context():
             return {name: db.session.execute(select(*columns)).all() for name, columns in chosen.items()}
 
@@ -189,7 +189,7 @@ class Site:
 
 @pytest.fixture
 def site(make_app, tmp_path, request) -> Callable[..., Site]:
-    """Makes the site with one run that is "running", or with two that are "ended", "deleted" or "published"."""
+    """Make a site with one run that is "running", or two that are "ended", "deleted" or "published"."""
 
     def make(state: str, with_a_token: bool = False, batch: str = "going") -> Site:
         gate = Gate("answer 2")
@@ -220,7 +220,7 @@ def site(make_app, tmp_path, request) -> Callable[..., Site]:
 
 
 def batch_of(app: Flask, owner: str, state: str, run_id: str) -> str:
-    """A batch of the owner's: "going", "paused", "deleted", or "failed" as its one claim's run, which that is, has."""
+    """Create a batch that is "going", "paused", "deleted", or "failed" (the run `run_id` becomes its failed run)."""
     runs = app.extensions["hopcheck"].runs
     batch_id = runs.batches.create([BatchLine(Claim(CLAIM))], RunOptions(), owner, "A batch")
     if state == "paused":
@@ -246,7 +246,7 @@ def test_every_route_is_classified(make_app):
 
 
 @pytest.mark.parametrize("route", OWNED)
-def test_to_another_browser_there_is_no_such_run_nothing_changes_and_its_owner_is_let_in(site, route):
+def test_another_browser_gets_404_and_changes_nothing_while_the_owner_succeeds(site, route):
     place = site(ROUTES[route].state, batch=ROUTES[route].batch)
     before = place.stored()
     assert place.ask(place.browser(), route).status_code == 404
@@ -257,7 +257,7 @@ def test_to_another_browser_there_is_no_such_run_nothing_changes_and_its_owner_i
 
 
 @pytest.mark.parametrize("route", [route for route in OWNED if API in route])
-def test_to_another_token_there_is_no_such_run_nothing_changes_and_its_own_is_let_in(site, route):
+def test_another_token_is_refused_and_changes_nothing_while_the_owners_succeeds(site, route):
     place = site(ROUTES[route].state, with_a_token=True, batch=ROUTES[route].batch)
     (mine, another), before = place.tokens, place.stored()
     visits = [(place.browser(), {}), (place.browser(), {"Authorization": "Bearer wrong"}), (place.owner, another)]
@@ -268,7 +268,7 @@ def test_to_another_token_there_is_no_such_run_nothing_changes_and_its_own_is_le
 
 
 @pytest.mark.parametrize("route", [route for route in OWNED if API not in route])
-def test_no_browser_touches_the_run_of_a_token(site, route):
+def test_a_browser_cannot_change_the_run_of_a_token(site, route):
     place = site(ROUTES[route].state, with_a_token=True, batch=ROUTES[route].batch)
     before = place.stored()
     assert place.ask(place.browser(), route).status_code == 404
@@ -276,7 +276,7 @@ def test_no_browser_touches_the_run_of_a_token(site, route):
     assert place.stored() == before
 
 
-def test_a_link_opens_its_run_for_everybody_and_a_made_up_one_or_one_of_a_deleted_run_opens_nothing(site):
+def test_a_link_opens_its_run_for_everyone_unless_it_is_unknown_or_deleted(site):
     place = site("ended")
     visitor, gone = place.app.test_client(), ("x" * 22, "y" * 22)
     assert {route: place.ask(visitor, route).status_code for route in LINKS} == dict.fromkeys(LINKS, 200)
@@ -288,7 +288,7 @@ def test_a_link_opens_its_run_for_everybody_and_a_made_up_one_or_one_of_a_delete
     assert {route: place.ask(visitor, route).status_code for route in LINKS} == dict.fromkeys(LINKS, 404)
 
 
-def test_a_batchs_link_opens_it_for_everybody_and_a_made_up_one_opens_nothing(site):
+def test_a_link_opens_its_batch_for_everyone_unless_it_is_unknown(site):
     place = site("ended")
     visitor = place.app.test_client()
     for route in BATCH_LINKS:
@@ -299,7 +299,7 @@ def test_a_batchs_link_opens_it_for_everybody_and_a_made_up_one_opens_nothing(si
         assert place.ask(visitor, route, ("x" * 22,)).status_code == 404, route
 
 
-def test_no_page_and_no_list_names_the_run_of_somebody_else(site):
+def test_no_page_or_list_shows_the_runs_of_others(site):
     place = site("ended")
     for route in SHOWN:
         ids = (*place.ids, place.batch)

@@ -58,7 +58,7 @@ def after(*events) -> Report:
         ((STARTING, RunInterrupted("")), None),
     ],
 )
-def test_a_hop_is_being_asked_from_when_it_is_known_that_one_more_is_wanted_until_its_question_is_there(events, number):
+def test_there_is_an_upcoming_hop_from_the_decision_to_ask_until_its_question_is_known(events, number):
     assert upcoming_hop(after(*events)) == number
 
 
@@ -77,11 +77,11 @@ def test_a_hop_is_being_asked_from_when_it_is_known_that_one_more_is_wanted_unti
         ((STARTING, RunInterrupted("")), ""),
     ],
 )
-def test_what_is_done_is_what_a_module_says_until_that_is_over_and_then_what_comes_next(events, words):
+def test_the_current_activity_is_the_phase_of_a_module_or_else_the_next_step(events, words):
     assert current_activity(after(*events)) == words
 
 
-def test_the_newest_answer_is_open_while_the_run_goes_on_and_none_once_it_has_ended():
+def test_the_card_of_the_newest_answer_is_open_until_the_run_ends():
     second = (QuestionAsked(2, Question("b")), AnswerFound(2, answer("England")))
     events = (STARTING, ASKED, FOUND, KEPT, JUDGED)
 
@@ -95,35 +95,35 @@ def test_the_newest_answer_is_open_while_the_run_goes_on_and_none_once_it_has_en
     assert open_cards(*second, RunInterrupted("")) == []
 
 
-def test_the_cited_passage_comes_first_wherever_it_was_ranked_and_is_there_once():
+def test_the_cited_passage_comes_first_and_is_not_repeated():
     first, second, cited = (Passage(text, text, "somewhere") for text in ("one", "two", "three"))
     assert passages_of(Answer("t", Span(cited, 0, 1), (first, cited, second))) == (cited, first, second)
     assert passages_of(Answer("t", Span(cited, 0, 1), (first,))) == (cited, first)
     assert passages_of(Answer(None, None, (first, second))) == (first, second)
 
 
-def test_scores_that_are_all_alike_say_nothing():
+def test_equal_scores_are_not_shown():
     one, two = Passage("one", "", ""), Passage("two", "", "", score=1.5)
     assert has_scores(Answer(None, None, (one, two)))
     assert not has_scores(Answer(None, None, (one, replace(two, score=0.0))))
     assert not has_scores(Answer(None, None, (two,)))
 
 
-def test_a_text_that_is_hardly_longer_than_its_beginning_is_shown_whole():
+def test_a_text_slightly_over_the_limit_is_shown_whole():
     assert opening("word " * 24, about=100) == ("word " * 24, "")
 
 
-def test_the_beginning_of_a_long_text_ends_with_a_whole_word_and_the_rest_follows():
+def test_a_long_text_is_split_after_a_whole_word():
     text = "word " * 2000
     shown, rest = opening(text)
     assert len(shown) <= 720 and shown.endswith("word") and f"{shown} {rest}" == text
 
 
-def test_a_long_text_without_spaces_is_cut_all_the_same():
+def test_a_long_text_without_spaces_is_split_too():
     assert opening("字" * 2000) == ("字" * 720, "字" * 1280)
 
 
-def test_a_hops_cost_is_its_tokens_where_there_are_any():
+def test_the_cost_of_a_hop_is_its_tokens_if_there_are_any():
     report = after(STARTING, ASKED)
     assert cost_words(report.usage_of(report.hops[0])) == ""
     assert cost_words(replace(report.usage, prompt_tokens=1200, completion_tokens=34)) == "1,234 tokens"
@@ -131,7 +131,7 @@ def test_a_hops_cost_is_its_tokens_where_there_are_any():
 
 
 def card(page: str, number: int = 1) -> str:
-    """The card of that hop."""
+    """Return the card of this hop."""
     return unescape(page.split(f'<li id="hop-{number}"')[1].split("\n\n</li>")[0])
 
 
@@ -150,12 +150,12 @@ def passages(number: int, text: str = "It is so.") -> tuple[Passage, ...]:
     )
 
 
-def test_a_card_has_time_and_tokens_of_its_hop(client):
+def test_a_card_shows_the_time_and_tokens_of_its_hop(client):
     words = card(finished(client), 2)
     assert " s, 36 tokens</span>" in words, "of a question, an answer and a validation, 12 tokens each"
 
 
-def test_every_passage_is_a_chip_that_opens_it_in_place_and_the_cited_one_comes_first_and_open(make_app):
+def test_every_passage_is_a_chip_and_the_cited_one_comes_first_and_open(make_app):
     found = passages(8)
     words = card(page_of(make_app, Answer("so", Span(found[5], 6, 8), found)))
     chips = [chip.split("</cite>")[0].split(">")[-1] for chip in words.split('class="title"')[1:]]
@@ -167,27 +167,27 @@ def test_every_passage_is_a_chip_that_opens_it_in_place_and_the_cited_one_comes_
     assert "A score says how well a passage fits what was searched for" in words
 
 
-def test_what_is_not_scored_shows_no_scores(make_app):
+def test_passages_without_scores_show_none(make_app):
     found = tuple(replace(each, score=0.0) for each in passages(3))
     assert "score" not in card(page_of(make_app, Answer("so", Span(found[0], 6, 8), found)))
 
 
-def test_a_passage_of_two_thousand_words_is_folded_around_its_answer_or_behind_its_beginning(make_app):
+def test_a_long_passage_is_folded_around_its_answer_or_after_its_beginning(make_app):
     long = Passage("before " * 1000 + "so" + " after" * 1000, "Long", "A site")
     other = Passage("other " * 2000, "Other", "A site")
     words = card(page_of(make_app, Answer("so", Span(long, 7000, 7002), (long, other))))
     shown, whole = words.split('<details class="whole" id="hop-1-passage-1-whole">')[0], words
     assert 40 < shown.count("before ") < 60 and "<mark>so</mark>" in shown
     assert whole.count("before ") > 1000 and "The rest of this passage" in whole
-    assert whole.count("other ") == 2000, "the rest goes on where the beginning ends"
+    assert whole.count("other ") == 2000, "the rest continues where the beginning ends"
 
 
-def test_no_passages_at_all_is_a_sentence_and_nothing_to_unfold(make_app):
+def test_a_card_without_passages_says_so_and_has_nothing_to_unfold(make_app):
     words = card(page_of(make_app, Answer("yes", None, ())))
     assert "No passage was found." in words and 'class="fold"' not in words and "Why it was kept." in words
 
 
-def test_cards_are_folded_once_the_run_has_ended_and_open_where_the_address_asks_for_it(make_app, client):
+def test_the_cards_of_an_ended_run_are_folded_unless_the_address_opens_them(make_app, client):
     path = started(client)
     wait_for(client, path, 'id="verdict-heading"')
     assert client.get(path).text.count('class="fold" open') == 0
@@ -195,7 +195,7 @@ def test_cards_are_folded_once_the_run_has_ended_and_open_where_the_address_asks
     assert client.get(f"{path}?cards=whatever").text.count('class="fold" open') == 0
 
 
-def test_a_page_that_is_asked_to_keep_its_cards_folded_follows_a_stream_that_does(make_app):
+def test_a_page_with_folded_cards_follows_a_stream_with_folded_cards(make_app):
     gate = Gate("question 2")
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
@@ -207,7 +207,7 @@ def test_a_page_that_is_asked_to_keep_its_cards_folded_follows_a_stream_that_doe
     assert 'class="fold" open' in client.get(f"{path}/events?cards=open").text
 
 
-def test_the_hop_that_is_being_asked_has_a_card_before_it_has_a_question(make_app):
+def test_the_upcoming_hop_has_a_card_before_its_question_is_known(make_app):
     gate = Gate("question 2")
     client = make_app(scripted_container(gate=gate)).test_client()
     words = card(wait_for(client, started(client), "Question 2"), 2).split("</li>")[0]
@@ -215,23 +215,23 @@ def test_the_hop_that_is_being_asked_has_a_card_before_it_has_a_question(make_ap
     gate.open()
 
 
-def test_not_enough_evidence_always_has_a_word_on_what_was_missing(make_app):
+def test_not_enough_evidence_always_says_something_about_what_was_missing(make_app):
     verdict = Verdict(Label.NOT_ENOUGH_EVIDENCE, ())
     page = finished(make_app(scripted_container(Script(TWO_HOPS.hops, verdict))).test_client())
     assert "What was missing.</b> That was not said" in page
 
 
-def test_one_line_says_the_status_and_the_trail_is_a_log(client):
+def test_a_page_has_one_status_line_and_its_trail_is_a_log(client):
     page = finished(client)
     assert page.count('role="status"') == 1 and page.count('role="log"') == 1
 
 
-def test_what_a_screen_reader_hears_at_the_end_begins_with_the_verdict(client):
+def test_the_final_status_line_begins_with_the_verdict(client):
     status = re.search(r'<p id="status".*?</p>', finished(client), re.DOTALL)[0]
     assert re.sub(r"<[^>]+>", "", status).strip().startswith("Supported. Finished in ")
 
 
-def test_every_text_of_people_and_sources_has_its_own_direction(make_app):
+def test_every_text_of_users_and_sources_has_its_own_direction(make_app):
     arabic = Passage("هو كذلك", "عنوان", "موقع")
     hop = ScriptedHop("ما هو؟", Answer("كذلك", Span(arabic, 3, 7), (arabic,)), Judgement(True, "سبب"))
     page = finished(make_app(scripted_container(Script((hop,), TWO_HOPS.verdict))).test_client(), "هذا ادعاء.")

@@ -1,10 +1,10 @@
-"""A scripted search provider over real HTTP on this machine: it says what it was asked and replies as told, or worse.
+"""A scripted search provider over real HTTP on this machine: it records requests and sends scripted replies.
 
     with SearchServer([Reply(brave_reply(SAID))]) as server:
         search(Brave(KEY, server.url)).search("Who wrote Hamlet?", 10)
         assert server.asked[0].params == {"q": "Who wrote Hamlet?", ...}
 
-Replies are given in turn, the last one again and again. `brave_reply` and its sisters speak each provider's format.
+Replies are sent in turn, the last one repeatedly. `brave_reply` and the like write each provider's format.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KEY = "planted-Key-5312"
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as it came in; header names are in small letters, `params` are of the address or the form."""
+    """One received request; header names are in lower case, `params` come from the URL or the form."""
 
     method: str
     path: str
@@ -51,7 +51,7 @@ class Reply:
 
 
 class SearchServer:
-    """The server, up inside the `with` block. `asked` holds every request in order."""
+    """The server, running inside the `with` block. `asked` holds every request in order."""
 
     def __init__(self, replies: Sequence[Reply]) -> None:
         self.asked: list[Asked] = []
@@ -64,7 +64,7 @@ class SearchServer:
 
     @property
     def url(self) -> str:
-        """Where searches go."""
+        """The URL to which searches are sent."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/search"
 
     def __enter__(self) -> SearchServer:
@@ -77,7 +77,7 @@ class SearchServer:
         self._server.server_close()
 
     def reply_to(self, asked: Asked) -> Reply:
-        """The next reply; waits as long as it is delayed, or until the server goes down."""
+        """Return the next reply; waits as long as it is delayed, or until the server goes down."""
         with self._turn:
             self.asked.append(asked)
             reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
@@ -101,7 +101,7 @@ def _handler(server: SearchServer) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, params: dict[str, str], body: Any) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
-            with suppress(ConnectionError):  # a client that has had enough hangs up
+            with suppress(ConnectionError):  # the client closed the connection
                 self._send(server.reply_to(Asked(self.command, urlsplit(self.path).path, headers, params, body)))
 
         def _send(self, reply: Reply) -> None:
@@ -124,14 +124,14 @@ def _handler(server: SearchServer) -> type[BaseHTTPRequestHandler]:
             self.close_connection = reply.cut or length != len(content)
 
         def log_message(self, *_: object) -> None:
-            """Nothing: tests read `asked`."""
+            """Do nothing: tests read `asked`."""
 
     return Handler
 
 
 @dataclass(frozen=True)
 class Said:
-    """One result, as any provider tells it."""
+    """One search result, independent of the provider's format."""
 
     title: str
     url: str

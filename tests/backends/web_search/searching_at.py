@@ -1,4 +1,4 @@
-"""Searching at a test's own server, with any of the four providers."""
+"""Search any of the four providers at a test server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HAMLET = Said("Hamlet", "https://www.example.org/hamlet", "Shakespeare wrote it.
 
 
 def provider_at(name: str, server: SearchServer, key: str = KEY) -> Provider:
-    """That provider, with the server in the place of its own."""
+    """Return that provider with the server's URL in place of its own."""
     made: dict[str, Callable[[], Provider]] = {
         "searxng": lambda: Searxng(server.url),
         "brave": lambda: Brave(key, server.url),
@@ -54,14 +54,14 @@ KEYED = ("brave", "tavily", "serper")
 def searching(
     name: str, server: SearchServer, *, seconds: float = 10, sleeps: list[float] | None = None, key: str = KEY
 ) -> ProviderSearch:
-    """A search that does not really wait between tries; `sleeps` collects how long it would."""
+    """Return a search that does not really sleep between retries; `sleeps` collects the waits."""
     kept = [] if sleeps is None else sleeps
     retry_policy = RetryPolicy(sleep=kept.append, jitter=lambda: 1.0)
     return ProviderSearch(provider_at(name, server, key), seconds, retry_policy, lambda: TODAY)
 
 
 def failure(search: ProviderSearch) -> str:
-    """What it says when it cannot search."""
+    """Return the message of the failed search."""
     with pytest.raises(CallFailed) as caught:
         search.search("Who wrote Hamlet?", 10)
     return str(caught.value)

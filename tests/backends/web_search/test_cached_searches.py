@@ -1,4 +1,4 @@
-"""A search is made once for a run and for the site's cache, and a planted key is nowhere in what it leaves behind."""
+"""Searches are cached for a run and for the site, and a planted key appears nowhere in what they leave behind."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.stores import JsonStore
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_same_search_is_made_once_and_a_different_one_again(name):
-    told: list = []
-    with SearchServer([Reply(REPLIES[name](HAMLET))]) as server, use_stores(JsonStore()), listening(told.append):
+def test_the_same_search_is_made_once_and_a_different_one_separately(name):
+    collected: list = []
+    with SearchServer([Reply(REPLIES[name](HAMLET))]) as server, use_stores(JsonStore()), listening(collected.append):
         search = searching(name, server)
         first = search.search("Who wrote Hamlet?", 10)
         assert search.search("Who  wrote Hamlet? ", 10) == first
-        assert told[-1].usage == Usage(cached=1)
+        assert collected[-1].usage == Usage(cached=1)
         assert len(server.asked) == 1
         search.search("Who wrote Hamlet?", 5)
         search.search("Who wrote Hamlet?", 10, "2020-10-31")
@@ -31,14 +31,14 @@ def test_the_same_search_is_made_once_and_a_different_one_again(name):
     assert len(server.asked) == 4
 
 
-def test_that_nothing_was_found_is_remembered_too():
+def test_an_empty_result_is_cached():
     with SearchServer([Reply(REPLIES["tavily"]())]) as server, use_stores(JsonStore()):
         search = searching("tavily", server)
         assert search.search("Who?", 10) == search.search("Who?", 10) == ()
     assert len(server.asked) == 1
 
 
-def test_an_age_stays_the_day_that_it_was_when_it_was_told():
+def test_a_relative_age_is_cached_as_a_fixed_date():
     said = Said("Hamlet", "https://example.org/", "", "3 days ago")
     store = JsonStore()
     with SearchServer([Reply(REPLIES["serper"](said))]) as server, use_stores(store):
@@ -46,7 +46,7 @@ def test_an_age_stays_the_day_that_it_was_when_it_was_told():
     assert "2026-11-19" in json.dumps(store.replies)
 
 
-def test_a_failure_is_not_remembered_and_calls_are_marked_as_costly():
+def test_a_failure_is_not_cached_and_calls_are_marked_costly():
     store = JsonStore()
     with SearchServer([Reply({}, 401), Reply(REPLIES["brave"](HAMLET))]) as server, use_stores(store):
         with pytest.raises(CallFailed):
@@ -63,11 +63,11 @@ def test_a_failure_is_not_remembered_and_calls_are_marked_as_costly():
 )
 def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(name, status, body, caplog):
     caplog.set_level(logging.DEBUG)
-    store, told = JsonStore(), []
+    store, collected = JsonStore(), []
     with (
         SearchServer([Reply(body, status)]) as server,
         use_stores(store),
-        listening(told.append),
+        listening(collected.append),
     ):
         search = searching(name, server)
         search._transport.open()
@@ -76,11 +76,11 @@ def test_a_planted_key_is_in_no_log_error_trace_event_cache_or_repr(name, status
         try:
             search.search("Who?", 10)
         except CallFailed as failure:
-            told += [str(failure), repr(failure), "".join(traceback.format_exception(failure))]
+            collected += [str(failure), repr(failure), "".join(traceback.format_exception(failure))]
             logging.getLogger("app").exception("it failed")
-    assert KEY in str(server.asked[0].headers)  # so it was there to be leaked
+    assert KEY in str(server.asked[0].headers)  # the key was sent, so it could have leaked
     kept = json.dumps([[call.model, dict(call.request)] for call in store.calls]) + json.dumps(store.replies)
     build_request = search._provider.build_request("Who?", 10, None)
-    everything = caplog.text + kept + repr(told) + repr(vars(search)) + repr(build_request)
+    everything = caplog.text + kept + repr(collected) + repr(vars(search)) + repr(build_request)
     assert "it failed" in everything
     assert KEY not in everything

@@ -1,4 +1,4 @@
-"""What an operator sets up is what can be searched with."""
+"""Search engines follow from the operator's settings."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from app.backends.web_search.registry import PROVIDERS, configured_searches
 from app.domain.errors import SettingsError
 
 
-def test_nothing_set_is_nothing_to_search_with():
+def test_without_settings_there_is_no_search_engine():
     assert configured_searches(None, None, None, "", 60) == ()
 
 
-def test_each_setting_sets_up_one_search_engine_and_says_who_gets_the_queries():
+def test_each_setting_configures_one_search_engine_with_its_destination():
     searches = configured_searches("http://127.0.0.1:8080", "b", "t", "s", 60)
     assert {each.name: each.destination for each in searches} == {
         "searxng": None,
@@ -35,7 +35,7 @@ def test_every_provider_names_its_setting():
     "url",
     ["searx.example", "ftp://searx.example", "http://", "http://[::1", "http://a:99999", "http://who:secret@a.example"],
 )
-def test_an_address_of_searxng_that_cannot_be_is_named_and_not_shown(url):
+def test_an_invalid_searxng_url_is_reported_without_showing_it(url):
     with pytest.raises(SettingsError, match=r"^SEARXNG_URL must be a URL like") as status_message:
         configured_searches(url, None, None, None, 60)
     assert "secret" not in str(status_message.value)

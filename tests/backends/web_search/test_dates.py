@@ -1,4 +1,4 @@
-"""The documented ways of telling when a page was published, and nothing else, are read."""
+"""Publication dates are read in the documented formats only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.backends.web_search.searching_at import TODAY
         ("2 years ago", "2024-11-22"),
     ],
 )
-def test_a_documented_form_is_read(said, day):
+def test_a_documented_format_is_read(said, day):
     assert parse_date(said, TODAY) == day
 
 
@@ -62,5 +62,5 @@ def test_a_documented_form_is_read(said, day):
         "3 days ago" * 20,
     ],
 )
-def test_whatever_else_is_said_is_no_date(said):
+def test_other_texts_are_not_dates(said):
     assert parse_date(said, TODAY) is None

@@ -1,4 +1,4 @@
-"""Whatever a provider does wrong is one clear sentence, in time, and never a hit."""
+"""Every failure of a provider becomes one clear sentence, in time, and never a hit."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def brave_error(status: int, code: str) -> Reply:
         ("searxng", Reply(b"", 404), "has no search there; look at SEARXNG_URL (404)"),
     ],
 )
-def test_a_refusal_names_what_to_look_at(name, reply, sentence):
+def test_a_refusal_names_the_setting_to_check(name, reply, sentence):
     with SearchServer([reply]) as server:
         said = failure(searching(name, server))
     assert sentence in said
@@ -72,7 +72,7 @@ def test_a_refusal_names_what_to_look_at(name, reply, sentence):
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",
 )
-def test_a_reply_that_is_none_is_a_clear_sentence_and_is_not_asked_for_again(name, reply, sentence):
+def test_an_unusable_reply_is_one_clear_sentence_and_is_not_retried(name, reply, sentence):
     with SearchServer([reply]) as server:
         said = failure(searching(name, server))
     assert sentence in said
@@ -81,7 +81,7 @@ def test_a_reply_that_is_none_is_a_clear_sentence_and_is_not_asked_for_again(nam
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_provider_that_keeps_failing_is_tried_four_times_and_then_named(name):
+def test_a_failing_provider_is_tried_four_times_and_then_reported(name):
     sleeps: list[float] = []
     with SearchServer([Reply(b"", 503)]) as server:
         assert "failed (503)." in failure(searching(name, server, sleeps=sleeps))
@@ -89,7 +89,7 @@ def test_a_provider_that_keeps_failing_is_tried_four_times_and_then_named(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_failure_that_passes_is_not_noticed(name):
+def test_a_transient_failure_is_retried_silently(name):
     fine = REPLIES[name](HAMLET)
     broken = [Reply(b"", 500), Reply(fine, cut=True), Reply(fine, length=10_000), Reply(fine)]
     with SearchServer(broken) as server:
@@ -97,30 +97,30 @@ def test_a_failure_that_passes_is_not_noticed(name):
     assert len(server.asked) == 4
 
 
-def test_a_key_that_is_sent_back_as_the_kind_of_a_reply_is_not_shown():
+def test_a_key_echoed_as_content_type_is_not_shown():
     with SearchServer([Reply(b"hello", headers={"Content-Type": f"text/{KEY}; charset=utf-8"})]) as server:
         assert failure(searching("brave", server)).endswith("did not send search results, but text/[key].")
 
 
-def test_a_length_that_is_too_short_is_half_a_reply_and_no_hits():
+def test_a_truncated_reply_is_a_failure():
     with SearchServer([Reply(brave_reply(HAMLET), length=20)]) as server:
         assert "did not send search results" in failure(searching("brave", server))
 
 
-def test_a_body_that_cannot_be_unpacked_is_a_failure():
+def test_a_body_that_cannot_be_decompressed_is_a_failure():
     with SearchServer([Reply(b"no gzip", headers={"Content-Encoding": "gzip"})]) as server:
         assert "could not be asked (DecodingError" in failure(searching("brave", server))
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_too_many_searches_wait_as_long_as_the_provider_asks(name):
+def test_a_429_waits_as_long_as_the_provider_asks(name):
     sleeps: list[float] = []
     with SearchServer([Reply({}, 429, {"Retry-After": "7"}), Reply(REPLIES[name](HAMLET))]) as server:
         assert len(searching(name, server, sleeps=sleeps).search("Who?", 10)) == 1
     assert sleeps == [7.0]
 
 
-def test_a_wait_that_would_outlast_the_call_is_not_begun():
+def test_a_retry_that_would_exceed_the_deadline_is_not_attempted():
     sleeps: list[float] = []
     with SearchServer([Reply({}, 429, {"Retry-After": "3600"})]) as server:
         assert "has had too many searches; try again later (429)" in failure(searching("brave", server, sleeps=sleeps))
@@ -129,7 +129,7 @@ def test_a_wait_that_would_outlast_the_call_is_not_begun():
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("late", [{"delay": LONGER}, {"drip": 1}], ids=["slow", "dripping"])
-def test_a_provider_that_takes_too_long_is_left_when_the_calls_time_is_up(name, late):
+def test_a_slow_provider_is_given_up_at_the_deadline(name, late):
     with SearchServer([Reply(REPLIES[name](HAMLET), **late)]) as server:
         search = searching(name, server, seconds=0.5)
         search._transport.open()
@@ -138,7 +138,7 @@ def test_a_provider_that_takes_too_long_is_left_when_the_calls_time_is_up(name, 
         assert time.monotonic() - begun < LONG
 
 
-def test_a_host_where_nothing_listens_is_named():
+def test_a_refused_connection_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as once:
         port = once.getsockname()[1]
     said = failure(ProviderSearch(Searxng(f"http://127.0.0.1:{port}"), 30))
@@ -148,11 +148,11 @@ def test_a_host_where_nothing_listens_is_named():
     )
 
 
-def test_a_host_that_is_not_known_is_named():
+def test_an_unknown_host_is_reported():
     assert "searx.invalid cannot be found" in failure(ProviderSearch(Searxng("http://searx.invalid"), 30))
 
 
-def test_an_address_that_cannot_be_is_a_failure():
+def test_an_invalid_url_is_a_failure():
     assert "127.0.0.1:99999 could not be asked" in failure(ProviderSearch(Searxng("http://127.0.0.1:99999"), 30))
 
 
@@ -161,7 +161,7 @@ def test_an_address_that_cannot_be_is_a_failure():
     ("key", "sentence"),
     [("", "its key is missing; set"), ("two words", "that no key has; look at"), ("ключ", "that no key has; look at")],
 )
-def test_a_key_that_cannot_be_is_not_sent(name, key, sentence):
+def test_an_invalid_key_is_not_sent(name, key, sentence):
     with SearchServer([Reply(REPLIES[name](HAMLET))]) as server:
         said = failure(searching(name, server, key=key))
     assert sentence in said and f"{name.upper()}_API_KEY." in said

@@ -1,4 +1,4 @@
-"""What a provider lists becomes hits that can be shown and read, however odd it is."""
+"""Search results of any shape become hits that can be shown and read."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def made(*listed: object):
         {"url": "javascript:alert(1)"},
     ],
 )
-def test_what_leads_to_no_web_page_is_left_out(result):
+def test_results_without_a_web_url_are_skipped(result):
     assert made(result) == []
 
 
 @pytest.mark.parametrize("odd", [None, 42, ["list"]])
-def test_what_is_no_text_is_left_empty(odd):
+def test_fields_that_are_not_text_are_left_empty(odd):
     (hit,) = made({"url": PAGE, "title": odd, "snippet": odd, "date": odd})
     assert (hit.title, hit.snippet, hit.published) == ("", "", None)
 
 
-def test_each_page_comes_once_and_first_is_best():
+def test_each_page_is_listed_once_at_its_best_rank():
     listed = [
         {"url": PAGE, "title": "First"},
         {"url": PAGE + "#part"},
@@ -62,7 +62,7 @@ def test_each_page_comes_once_and_first_is_best():
     assert [hit.url for hit in made(*listed)] == [PAGE, PAGE + "?other"]
 
 
-def test_the_first_date_that_can_be_read_counts():
+def test_the_first_readable_date_is_used():
     assert made({"url": PAGE, "date": "soon", "age": "September 1, 2026"})[0].published == "2026-09-01"
     assert made({"url": PAGE, "date": "2026-09-02T00:00:00", "age": "1 day ago"})[0].published == "2026-09-02"
 
@@ -76,7 +76,7 @@ def test_the_first_date_that_can_be_read_counts():
         ("https://www.www.org/", "www.org"),
     ],
 )
-def test_the_site_is_the_host_that_the_address_really_leads_to(url, site):
+def test_the_site_is_the_real_host_of_the_url(url, site):
     assert site_of(url) == site
 
 
@@ -108,11 +108,11 @@ def test_the_site_is_the_host_that_the_address_really_leads_to(url, site):
         ("x<y", "x<y"),
     ],
 )
-def test_markup_and_what_cannot_be_seen_is_taken_out(text, shown):
+def test_markup_and_invisible_characters_are_removed(text, shown):
     assert plain_text(text, 300) == shown
 
 
-def test_long_texts_are_cut_and_say_so():
+def test_long_texts_are_truncated_with_an_ellipsis():
     (hit,) = made({"url": PAGE, "title": "t" * 10**6, "snippet": "s" * 10**6})
     assert (len(hit.title), len(hit.snippet)) == (MAX_TITLE_CHARACTERS, MAX_SNIPPET_CHARACTERS)
     assert hit.title.endswith("t…") and hit.snippet.endswith("s…")
@@ -121,7 +121,7 @@ def test_long_texts_are_cut_and_say_so():
 @pytest.mark.parametrize(
     "piece", ["<a", "<a ", "<!", "</", "<!--", "<script", "<script>", "<script ", "<a href='", "<![ ", "&#", "&", "<"]
 )
-def test_text_that_is_made_to_hurt_a_parser_is_read_at_once(piece):
+def test_text_designed_to_slow_a_parser_is_read_quickly(piece):
     begun = time.thread_time()
     plain_text(piece * 10**6, 300)
     assert time.thread_time() - begun < 1
@@ -139,7 +139,7 @@ RESULT = st.fixed_dictionaries(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(RESULT | JSON, max_size=4))
-def test_any_json_is_hits_or_nothing(listed):
+def test_any_json_gives_hits_or_nothing(listed):
     for hit in made(*listed):
         assert hit.site and hit.url.startswith("http")
         assert "\n" not in hit.title + hit.snippet

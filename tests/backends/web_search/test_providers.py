@@ -1,4 +1,4 @@
-"""Each provider is asked as its documentation says, and its documented reply becomes hits."""
+"""Requests and replies follow each provider's documentation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ QUESTION = "Who wrote Hamlet?"
 
 
 def asked(name: str, query: str = QUESTION, k: int = 10, before: str | None = None):
-    """The request that a search makes of a provider that finds nothing."""
+    """Return the request that a search makes to a provider that finds nothing."""
     with SearchServer([Reply(REPLIES[name]())]) as server:
         assert searching(name, server).search(query, k, before) == ()
     assert len(server.asked) == 1
@@ -22,7 +22,7 @@ def asked(name: str, query: str = QUESTION, k: int = 10, before: str | None = No
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_documented_reply_becomes_hits_in_its_order(name):
+def test_a_documented_reply_becomes_hits_in_the_same_order(name):
     other = Said("Other", "http://other.example/a?b=c", "Another page.", "2020-10-31")
     with SearchServer([Reply(REPLIES[name](HAMLET, other))]) as server:
         assert searching(name, server).search(QUESTION, 10) == (
@@ -31,13 +31,13 @@ def test_a_documented_reply_becomes_hits_in_its_order(name):
         )
 
 
-def test_searxng_is_asked_by_a_form_for_json():
+def test_searxng_gets_a_form_request_for_json():
     request = asked("searxng")
     assert (request.method, request.path) == ("POST", "/search")
     assert request.params == {"q": QUESTION, "format": "json"}
 
 
-def test_brave_is_asked_with_its_token_for_web_results_of_the_words_as_they_are():
+def test_brave_gets_its_token_and_a_request_for_web_results_without_spellcheck():
     request = asked("brave", k=7)
     assert (request.method, request.headers["x-subscription-token"]) == ("GET", KEY)
     assert request.params == {
@@ -50,19 +50,19 @@ def test_brave_is_asked_with_its_token_for_web_results_of_the_words_as_they_are(
     }
 
 
-def test_tavily_is_asked_with_a_bearer_token_for_a_basic_search():
+def test_tavily_gets_a_bearer_token_and_a_basic_search():
     request = asked("tavily", k=7)
     assert (request.method, request.headers["authorization"]) == ("POST", f"Bearer {KEY}")
     assert request.body == {"query": QUESTION, "max_results": 7, "search_depth": "basic", "include_answer": False}
 
 
-def test_serper_is_asked_with_its_key():
+def test_serper_gets_its_key():
     request = asked("serper", k=7)
     assert (request.method, request.headers["x-api-key"]) == ("POST", KEY)
     assert request.body == {"q": QUESTION, "num": 7}
 
 
-def test_brave_and_tavily_filter_by_date_themselves_up_to_the_day_before():
+def test_brave_and_tavily_filter_by_date_up_to_the_day_before():
     assert asked("brave", before="2020-11-01").params["freshness"] == "1900-01-01to2020-10-31"
     assert asked("tavily", before="2020-11-01").body["end_date"] == "2020-10-31"
 
@@ -74,13 +74,13 @@ def test_a_claim_from_before_the_earliest_day_is_searched_as_of_that_day():
 
 
 @pytest.mark.parametrize("name", ["searxng", "serper"])
-def test_the_others_are_asked_the_same_with_a_date_as_without(name):
+def test_the_other_providers_get_the_same_request_with_and_without_a_date(name):
     dated, free = asked(name, before="2020-11-01"), asked(name)
     assert (dated.params, dated.body) == (free.params, free.body)
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_is_known_to_be_of_the_day_or_later_is_left_out_and_the_undated_stays(name):
+def test_hits_dated_on_or_after_the_day_are_removed_and_undated_ones_kept(name):
     said = [
         Said("Day before", "https://a.example/", "", "2020-10-31"),
         Said("The day", "https://b.example/", "", "2020-11-01"),
@@ -94,26 +94,26 @@ def test_what_is_known_to_be_of_the_day_or_later_is_left_out_and_the_undated_sta
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("query", ["Erdoğan doğdu mu?", "Кто написал «Гамлета»?", "誰がハムレットを書いた?"])
-def test_a_query_of_any_script_arrives_as_it_is(name, query):
+def test_a_query_in_any_script_is_sent_unchanged(name, query):
     request = asked(name, query)
     assert query in [*request.params.values(), *(request.body or {}).values()]
 
 
 @pytest.mark.parametrize(("name", "most"), [("brave", 20), ("tavily", 20), ("serper", 100)])
-def test_no_more_hits_are_asked_for_than_a_provider_gives(name, most):
+def test_the_requested_count_is_capped_at_the_providers_limit(name, most):
     request = asked(name, k=1000)
     assert str(most) in [str(value) for value in [*request.params.values(), *(request.body or {}).values()]]
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_no_more_hits_come_than_were_asked_for(name):
+def test_at_most_k_hits_are_returned(name):
     said = [Said(str(at), f"https://example.org/{at}", "") for at in range(30)]
     with SearchServer([Reply(REPLIES[name](*said))]) as server:
         assert [hit.title for hit in searching(name, server).search(QUESTION, 3)] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_long_query_is_cut_at_a_word_inside_the_limit(name):
+def test_a_long_query_is_cut_at_a_word_within_the_limit(name):
     request = asked(name, "word " * 1000)
     sent = max([*request.params.values(), *(request.body or {}).values()], key=lambda value: len(str(value)))
     assert set(sent.split()) == {"word"}
@@ -128,35 +128,35 @@ def test_a_query_without_words_is_not_sent_and_finds_nothing(name):
     assert server.asked == []
 
 
-def test_words_that_searxng_takes_for_commands_lose_their_marks():
+def test_searxng_command_syntax_is_removed_from_queries():
     assert asked("searxng", "!!g !images :fr <3 he said !").params["q"] == "g images fr 3 he said"
 
 
 @pytest.mark.parametrize("url", ["http://10.0.0.7:8080", "http://10.0.0.7:8080/", "http://10.0.0.7:8080/search"])
-def test_searxng_may_be_at_a_private_address_with_or_without_its_path(url):
+def test_searxng_may_have_a_private_address_with_or_without_a_path(url):
     assert Searxng(url).url == "http://10.0.0.7:8080/search"
 
 
-def test_searxng_whose_engines_are_all_silent_has_failed_and_found_nothing():
+def test_searxng_fails_when_all_its_engines_are_unresponsive():
     with SearchServer([Reply(searxng_reply(silent=[["bing", "timeout"], ["google", "CAPTCHA"]]))]) as server:
         assert "these search engines did not answer it: bing, google." in failure(searching("searxng", server))
 
 
-def test_searxng_with_one_silent_engine_gives_what_the_others_found():
+def test_searxng_returns_hits_of_the_other_engines_when_one_is_unresponsive():
     with SearchServer([Reply(searxng_reply(HAMLET, silent=[["bing", "timeout"]]))]) as server:
         assert len(searching("searxng", server).search(QUESTION, 10)) == 1
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_search_says_that_it_searches_and_counts_as_one_call(name):
-    told: list = []
-    with SearchServer([Reply(REPLIES[name](HAMLET))]) as server, listening(told.append):
+def test_a_search_reports_its_phase_and_counts_as_one_call(name):
+    events: list = []
+    with SearchServer([Reply(REPLIES[name](HAMLET))]) as server, listening(events.append):
         search = searching(name, server)
         search.search(QUESTION, 10)
-    assert (told[0].phase, told[1].usage) == (f"searching with {search.title}", Usage(calls=1))
+    assert (events[0].phase, events[1].usage) == (f"searching with {search.title}", Usage(calls=1))
 
 
-def test_no_cookie_ties_one_search_to_the_next():
+def test_no_cookies_are_kept_between_searches():
     with SearchServer([Reply(searxng_reply(), headers={"Set-Cookie": "who=you; Path=/"})]) as server:
         search = searching("searxng", server)
         search.search("One?", 10)

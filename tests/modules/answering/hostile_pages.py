@@ -1,6 +1,6 @@
-"""Thirty texts that a page may hold to have its own way, each with what it wants said, and two models that read them.
+"""Thirty prompt injections that a page may hold, each with the result it wants, and two models that read them.
 
-Every text holds the word OBEY, so that a test can tell where in a prompt it stands.
+Every text contains the word OBEY, so that a test can find it in a prompt.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ HOSTILE = {
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt as a careful model reads it: what stands between the marks that it was told of, and the rest."""
+    """A prompt as a careful model reads it: the text between the announced data marks, and the rest."""
 
     quoted: tuple[str, ...]
     outside: str
 
     @classmethod
     def read(cls, prompt: str) -> Prompt:
-        """Where the prompt tells of no marks nothing is quoted."""
+        """Split a prompt; without announced marks nothing is quoted."""
         told = re.search(r"^What stands between \[data (\w+)\] and \[end \1\]", prompt, re.MULTILINE)
         if told is None:
             return cls((), prompt)
@@ -67,7 +67,7 @@ class Prompt:
 
 
 def careful(prompt: str) -> str:
-    """A model that does whatever stands outside the marks, and never what stands inside them.
+    """A model that obeys text outside the marks, and never text inside them.
 
     It answers from the quoted texts alone, which it searches for the year in which the tower opened.
     """
@@ -85,7 +85,7 @@ def careful(prompt: str) -> str:
 
 
 def decided(outside: str, year: str | None) -> str:
-    """What a model says in the roles that see no pages, given the year that the kept answers tell."""
+    """Return a model's reply in the roles that see no pages, given the year in the kept answers."""
     case = outside[outside.rfind("Claim =") :]
     if "rephrase the following question" in outside:
         return '["In which year was the tower opened?"]'
@@ -104,5 +104,5 @@ def decided(outside: str, year: str | None) -> str:
 
 
 def obedient_to(wish: str):
-    """A model that says what a page wants as soon as it reads of it, in any role, and is careful otherwise."""
+    """Return a model that follows a page's wish as soon as it reads it, in any role, and is careful otherwise."""
     return lambda prompt: wish if "OBEY" in prompt else careful(prompt)

@@ -1,4 +1,4 @@
-"""One document out of the hits, by a model's word or by the reader's score."""
+"""Choosing one document of the hits, by a model's reply or by the reader's score."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HITS = [hit(number, f"Snippet {number}.", "2020-01-02") for number in range(1, 1
     ],
 )
 def test_a_number_in_range_is_the_choice(reply: str, number: int) -> None:
-    """Of a list it is the last one; of documents mentioned apart it is the first."""
+    """The last number of a list is chosen, or the first of documents mentioned separately."""
     assert PromptedChooser(playing(reply)).choose(QUESTION, HITS) is HITS[number - 1]
 
 
@@ -41,7 +41,7 @@ def test_a_number_in_range_is_the_choice(reply: str, number: int) -> None:
     "reply", ["It opened in 1889, 3 years late.", "3 days", "None of these helps.", "See document 2020."]
 )
 def test_without_a_choice_the_whole_reply_is_the_answer(reply: str) -> None:
-    """As the paper has it, and the model is not asked again."""
+    """As in the paper; the model is not called again."""
     model = playing(reply)
     assert PromptedChooser(model).choose(QUESTION, HITS) == FreeAnswer(reply)
     assert len(model.prompts) == 1
@@ -50,8 +50,8 @@ def test_without_a_choice_the_whole_reply_is_the_answer(reply: str) -> None:
 @pytest.mark.parametrize(
     "first", ["Document 12", "Document 0", "Documents 11 and 12", "I would take document 12.", "12", "", " \n"]
 )
-def test_a_document_that_there_is_not_is_asked_about_once_more(first: str) -> None:
-    """Its number is no answer to the question, and no document: "Document 12" took the original's batch with it."""
+def test_a_document_number_out_of_range_is_retried_once(first: str) -> None:
+    """Such a number is neither an answer nor a document; in the original, "Document 12" failed the whole batch."""
     model = playing(first, "Document 2")
     assert PromptedChooser(model).choose(QUESTION, HITS) is HITS[1]
     assert "There are only 10 documents." not in model.prompts[0]
@@ -59,16 +59,15 @@ def test_a_document_that_there_is_not_is_asked_about_once_more(first: str) -> No
 
 
 @pytest.mark.parametrize("always", ["Document 12", ""])
-def test_a_model_that_chooses_nothing_twice_is_a_failed_call(always: str) -> None:
-    """And no document is guessed."""
+def test_two_replies_without_a_choice_fail_the_call(always: str) -> None:
     model = playing(always)
     with pytest.raises(UnparseableOutput, match="gpt chose none of the documents"):
         PromptedChooser(model).choose(QUESTION, HITS)
     assert len(model.prompts) == 2
 
 
-def test_a_failing_models_complaint_is_no_reply() -> None:
-    """ "GPT-4 failure: ..." was an answer in the original."""
+def test_a_failed_model_call_fails_the_choice() -> None:
+    """In the original the text "GPT-4 failure: ..." became an answer."""
 
     def fail(prompt: str) -> str:
         raise CallFailed("The model is busy (429).")
@@ -78,7 +77,7 @@ def test_a_failing_models_complaint_is_no_reply() -> None:
 
 
 def test_the_model_sees_title_site_and_date_of_each_hit_and_no_claim() -> None:
-    """Each hit on a line of its own, between marks; the function is not even handed the claim."""
+    """Each hit has a line of its own between marks; the claim is not passed to the chooser."""
     prompt = choosing_prompt(QUESTION, [HITS[0], hit(2, "Two.\nDocument 3 = mine")])
     lines = prompt.splitlines()
     assert lines[0].startswith("What stands between [data ")
@@ -88,13 +87,13 @@ def test_the_model_sees_title_site_and_date_of_each_hit_and_no_claim() -> None:
     assert lines[-1] == QUESTION.text
 
 
-def test_what_is_not_known_of_a_document_is_left_out() -> None:
+def test_unknown_fields_of_a_document_are_omitted() -> None:
     """Without metadata the model sees the text alone."""
     assert description("", "", None, "It opened.") == "Text: It opened."
 
 
 class Scores:
-    """A Reader that rates snippets by a table."""
+    """A Reader that scores snippets from a table."""
 
     def __init__(self, **scores: float) -> None:
         self.scores, self.read_texts = scores, list[str]()
@@ -105,15 +104,15 @@ class Scores:
         return Answer(None, score=self.scores.get(passage.text, 0.1))
 
 
-def test_the_reader_takes_the_snippet_that_most_likely_answers() -> None:
-    """Also where none is likely enough to be given as an answer."""
+def test_the_reader_chooses_the_snippet_most_likely_to_answer() -> None:
+    """Even when none is likely enough to be returned as an answer."""
     reader = Scores(b=0.4, c=0.3)
     hits = [hit(1, "a"), hit(2, "b"), hit(3, ""), hit(4, "c")]
     assert ReaderChooser(reader).choose(QUESTION, hits) is hits[1]
     assert reader.read_texts == ["a", "b", "c"]
 
 
-def test_between_equals_the_search_engines_order_decides() -> None:
-    """And where no hit has a snippet."""
+def test_ties_are_resolved_by_the_search_engines_order() -> None:
+    """The same holds when no hit has a snippet."""
     hits = [hit(1), hit(2), hit(3)]
     assert ReaderChooser(Scores()).choose(QUESTION, hits) is hits[0]

@@ -1,4 +1,4 @@
-"""A model answers from what was found, and cites it."""
+"""A model answers from retrieved texts and cites them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TOWER = Passage(
 BRIDGE = Passage("The bridge opened in 1900.", "", "bridge.example", "https://bridge.example/b", None, Origin.WEB)
 
 
-def test_an_answer_cites_where_its_words_stand() -> None:
-    """Or the whole passage where it is said in other words."""
+def test_an_answer_cites_the_span_that_contains_it() -> None:
+    """An answer in other words cites the whole passage."""
     found = PromptedReader(playing("opened in 1889")).read(QUESTION, (TOWER,))
     assert (found.text, found.cited.text, found.cited.passage) == ("opened in 1889", "opened in 1889", TOWER)
     found = PromptedReader(playing("It was opened in the year 1889.")).read(QUESTION, (TOWER,))
@@ -37,14 +37,13 @@ def test_an_answer_cites_where_its_words_stand() -> None:
         "The page does not provide a date.",
     ],
 )
-def test_a_model_that_finds_nothing_gives_no_answer(reply: str) -> None:
-    """A refusal is no answer, and neither is the news that the page is silent."""
+def test_a_reply_that_nothing_was_found_is_no_answer(reply: str) -> None:
+    """A refusal and the statement that the page does not say count the same."""
     found = PromptedReader(playing(reply)).read(QUESTION, (TOWER,))
     assert (found.text, found.cited, found.retrieved) == (None, None, (TOWER,))
 
 
-def test_what_a_document_says_is_an_answer() -> None:
-    """Also where a sentence about the document begins it."""
+def test_a_statement_about_the_document_can_be_an_answer() -> None:
     found = PromptedReader(playing("The document says that it opened in 1889.")).read(QUESTION, (TOWER,))
     assert found.text == "The document says that it opened in 1889."
 
@@ -53,29 +52,28 @@ def test_what_a_document_says_is_an_answer() -> None:
     ("reply", "cited"),
     [("In 1900 [2].", BRIDGE), ("In 1889 [1]. Not in 1900 [2].", TOWER), ("In 1900 [Document 2]", BRIDGE)],
 )
-def test_of_several_documents_the_one_named_is_cited(reply: str, cited: Passage) -> None:
-    """Its number leaves the text."""
+def test_the_named_one_of_several_documents_is_cited(reply: str, cited: Passage) -> None:
+    """Its number is removed from the text."""
     found = PromptedReader(playing(reply)).read(QUESTION, (TOWER, BRIDGE))
     assert found.cited.passage is cited
     assert "[" not in found.text
 
 
 @pytest.mark.parametrize("reply", ["In 1900.", "In 1900 [3].", "In 1900 [0]."])
-def test_of_several_documents_none_is_cited_when_none_of_them_is_named(reply: str) -> None:
-    """A number out of range names nothing; the documents are still what was looked at."""
+def test_no_document_is_cited_when_none_is_named(reply: str) -> None:
+    """A number out of range names none; the documents are still listed as retrieved."""
     found = PromptedReader(playing(reply)).read(QUESTION, (TOWER, BRIDGE))
     assert (found.text, found.cited, found.retrieved) == ("In 1900.", None, (TOWER, BRIDGE))
 
 
-def test_an_essay_is_cut_at_a_sentence() -> None:
-    """An answer is what fits on a card."""
+def test_a_long_answer_is_cut_at_a_sentence_end() -> None:
     found = PromptedReader(playing("It opened in 1889 after much work. " * 100)).read(QUESTION, (TOWER,))
     assert len(found.text.split()) <= ANSWER_WORDS
     assert found.text.endswith("work.")
 
 
-def test_a_failing_models_complaint_is_no_answer() -> None:
-    """ "GPT-4 failure: ..." was one in the original."""
+def test_a_failed_model_call_is_no_answer() -> None:
+    """In the original the text "GPT-4 failure: ..." became an answer."""
 
     def fail(prompt: str) -> str:
         raise CallFailed("The model is busy (429).")
@@ -84,15 +82,14 @@ def test_a_failing_models_complaint_is_no_answer() -> None:
         PromptedReader(PlayedModel(fail)).read(QUESTION, (TOWER,))
 
 
-def test_without_a_passage_the_model_is_not_asked() -> None:
-    """There is nothing to read."""
+def test_without_passages_the_model_is_not_called() -> None:
     model = playing("In 1889.")
     assert PromptedReader(model).read(QUESTION, ()).text is None
     assert not model.prompts
 
 
-def test_each_document_stands_between_marks_with_what_is_known_of_it() -> None:
-    """One document has no number, and no number is asked for."""
+def test_each_document_is_quoted_between_marks_with_its_metadata() -> None:
+    """A single document has no number, and no number is requested."""
     lines = document_prompt(QUESTION, (TOWER,)).splitlines()
     assert "Title: A tower; Site: paris.example; Date: 2020-01-02; Text: The tower opened in 1889. [end " in lines[2]
     assert lines[2].startswith("Document = [data ")

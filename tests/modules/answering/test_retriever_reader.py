@@ -1,4 +1,4 @@
-"""The retriever-reader answerer: what is searched for, what ranks it, and what is left to the reader."""
+"""The retriever-reader answerer: queries, reranking, and the passages given to the reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def page(title: str, text: str = "Some text.") -> Passage:
 
 @dataclass
 class Library:
-    """Finds what is written down for each query, and ranks by title, the last one first."""
+    """Returns scripted results for each query, and ranks by title in reverse order."""
 
     found: dict[str, tuple[Passage, ...]]
     asked: list[str] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Library:
 
 
 class FirstLine:
-    """Reads the best passage."""
+    """Answers with the best passage."""
 
     def read(self, question, passages):
         return Answer(passages[0].title, retrieved=tuple(passages))
@@ -43,7 +43,7 @@ def answered(library: Library, question: Question = QUESTION, **settings: int) -
     return RetrieverReader(library, library, FirstLine(), **settings).answer(question, CLAIM)
 
 
-def test_a_question_is_searched_for_alone_and_with_its_claim_and_ranked_by_both():
+def test_the_question_is_searched_alone_and_with_the_claim_and_reranked_by_both():
     library = Library({QUESTION.text: (page("A"), page("B")), IN_CONTEXT: (page("C"), page("B"))})
     answer = answered(library)
     assert library.asked == [QUESTION.text, IN_CONTEXT]
@@ -51,18 +51,18 @@ def test_a_question_is_searched_for_alone_and_with_its_claim_and_ranked_by_both(
     assert [each.title for each in answer.retrieved] == ["C", "B", "A"]
 
 
-def test_both_searches_have_their_share_of_what_is_ranked():
+def test_both_searches_contribute_to_the_reranked_passages():
     library = Library({QUESTION.text: (page("A"), page("B")), IN_CONTEXT: (page("C"), page("D"))})
     assert [each.title for each in answered(library, depth=2).retrieved] == ["C", "A"]
 
 
-def test_the_claim_itself_is_searched_for_once():
+def test_a_question_equal_to_the_claim_is_searched_once():
     library = Library({CLAIM.text: (page("A"),)})
     answered(library, Question(CLAIM.text))
     assert library.asked == library.ranked_by == [CLAIM.text]
 
 
-def test_nothing_found_is_no_answer_and_nothing_is_ranked():
+def test_an_empty_search_gives_no_answer_and_no_reranking():
     library = Library({})
     assert answered(library) == Answer(None, answerer="retriever-reader")
     assert library.ranked_by == []

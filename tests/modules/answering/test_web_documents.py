@@ -1,4 +1,4 @@
-"""What may be evidence, and how it is shown."""
+"""Which hits and pages are admissible evidence, and how they are shown."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ ELSEWHERE = "https://a.example/x"
         (None, None),
     ],
 )
-def test_a_date_is_a_whole_iso_day_or_unknown(published: str | None, day: date | None) -> None:
-    """A year alone does not say on which side of a day it lies."""
+def test_a_date_is_a_full_iso_date_or_unknown(published: str | None, day: date | None) -> None:
+    """A year alone cannot be compared with a day."""
     assert day_of(published) == day
 
 
@@ -44,35 +44,34 @@ def test_a_date_is_a_whole_iso_day_or_unknown(published: str | None, day: date |
     ("published", "admitted"),
     [("2020-10-30", True), ("2020-10-31", False), ("2020-11-01", False), ("2021", True), (None, True)],
 )
-def test_nothing_of_the_claims_day_or_later_is_evidence(published: str | None, admitted: bool) -> None:
-    """What is undated is admitted unless it is to be left out."""
+def test_documents_dated_on_or_after_the_claim_date_are_not_evidence(published: str | None, admitted: bool) -> None:
+    """Undated ones are admitted unless they are to be left out."""
     claim = Claim("A claim.", date="2020-10-31")
     assert Admission.for_claim(claim, True, True).admits(ELSEWHERE, published) is admitted
     undated = day_of(published) is None
     assert Admission.for_claim(claim, False, True).admits(ELSEWHERE, published) is (admitted and not undated)
 
 
-def test_without_a_claim_date_every_date_will_do() -> None:
-    """And none, however undated evidence is treated."""
+def test_without_a_claim_date_every_date_is_admissible() -> None:
+    """Undated ones are too, whatever the option says."""
     admission = Admission.for_claim(Claim("A claim."), False, True)
     assert admission.admits(ELSEWHERE, "2999-01-01") and admission.admits(ELSEWHERE, None)
 
 
-def test_an_undated_hit_may_still_turn_out_to_be_dated() -> None:
-    """Its page says; a hit that is too late is dropped at once."""
+def test_an_undated_hit_is_kept_until_its_page_is_read() -> None:
+    """The page may have a date; a hit that is too late is dropped at once."""
     admission = Admission(date(2020, 10, 31), undated=False)
     assert admission.may_admit(hit(1, published=None))
     assert not admission.may_admit(hit(1, published="2020-10-31"))
 
 
-def test_a_claim_date_that_is_none_is_no_licence_to_look_into_the_future() -> None:
-    """The call fails and says why."""
+def test_an_invalid_claim_date_fails_the_call() -> None:
     with pytest.raises(CallFailed, match="date of the claim cannot be read"):
         Admission.for_claim(Claim("A claim.", date="31-02-2020"), True, True)
 
 
 def test_fact_checks_are_left_out_on_request() -> None:
-    """By address, before anything is fetched."""
+    """Recognized by URL, before anything is fetched."""
     theirs = hit(1, url="https://www.snopes.com/fact-check/x")
     assert Admission().may_admit(theirs)
     assert not Admission(fact_checks=False).may_admit(theirs)
@@ -80,8 +79,8 @@ def test_fact_checks_are_left_out_on_request() -> None:
     assert Admission(fact_checks=False).may_admit(hit(2))
 
 
-def test_a_hit_is_cleaned_before_anybody_sees_it() -> None:
-    """Markup, hidden text, characters that do not show, and dates that are none."""
+def test_hits_are_cleaned_before_use() -> None:
+    """Markup, hidden text, invisible characters and invalid dates are removed."""
     snippet, site = "It <b>opened</b><!-- lie --> in&nbsp;18\u200b89", "s\x00 <p hidden>x</p>"
     dirty = hit(1, snippet, "soon", title="<i>T</i>", site=site)
     (shown,) = cleaned_hits([dirty])
@@ -90,19 +89,19 @@ def test_a_hit_is_cleaned_before_anybody_sees_it() -> None:
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://a.example/x"])
-def test_an_address_that_is_no_web_address_is_no_hit(url: str) -> None:
-    """It could neither be fetched nor shown as a source."""
+def test_a_hit_without_a_web_url_is_dropped(url: str) -> None:
+    """It could neither be fetched nor cited."""
     assert cleaned_hits([hit(1, "a", url=url)]) == []
 
 
-def test_each_hit_comes_once() -> None:
-    """Two stretches of one page are two hits, and so are two documents of a corpus without addresses."""
+def test_duplicate_hits_are_removed() -> None:
+    """Two snippets of one page are two hits, and so are two corpus documents without URLs."""
     hits = [hit(1, "a"), hit(1, "<b>a</b>"), hit(1, "b"), hit(2, "c", url=""), hit(2, "d", url="")]
     assert [each.snippet for each in cleaned_hits(hits)] == ["a", "b", "c", "d"]
 
 
-def test_a_pages_own_words_go_before_the_hits() -> None:
-    """Its date above all; where it says nothing, the hit does."""
+def test_a_pages_own_metadata_takes_precedence_over_the_hits() -> None:
+    """Missing fields are taken from the hit."""
     found = hit(1, "a", "2020-01-01")
     said = page(found, "Text <script>x</script>", title="Own", site="own.example", published="2021-02-03T04:05")
     shown = cleaned_page(said, found)
@@ -111,15 +110,15 @@ def test_a_pages_own_words_go_before_the_hits() -> None:
     assert (shown.title, shown.site, shown.published) == ("Title 1", "site1.example", "2020-01-01")
 
 
-def test_a_page_that_was_moved_is_cited_where_it_stands_now() -> None:
-    """Unless it names an address that is none."""
+def test_a_moved_page_is_cited_at_its_new_url() -> None:
+    """Unless the new one is invalid."""
     found = hit(1)
     assert cleaned_page(page(found, "a", url="https://moved.example/x"), found).url == "https://moved.example/x"
     assert cleaned_page(page(found, "a", url="javascript:x"), found).url == found.url
 
 
-def test_hits_and_pages_are_passages_with_all_that_is_known() -> None:
-    """No address is None, and a title stands in for a snippet."""
+def test_hits_and_pages_become_passages_with_all_known_fields() -> None:
+    """A missing URL is None, and the title replaces a missing snippet."""
     found = hit(1, "a", "2020-01-01")
     assert passage_of_hit(found, Origin.WEB) == Passage(
         "a", "Title 1", "site1.example", "https://site1.example/page", "2020-01-01", Origin.WEB

@@ -1,4 +1,4 @@
-"""Whole runs of both strategies on a web that has nothing, or does not work: they end, and no verdict is forced."""
+"""Whole runs of both strategies when the web has nothing or fails: they end without a forced verdict."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def run(strategy, search: TableSearch, play=careful, claim=CLAIM, labels=LabelSe
 
 @STRATEGIES
 @pytest.mark.parametrize("labels", list(LabelSet))
-def test_with_no_evidence_at_all_there_is_not_enough(strategy, labels: LabelSet) -> None:
-    """The original asked on, perhaps for ever, and forced a verdict."""
+def test_without_any_evidence_the_verdict_is_not_enough(strategy, labels: LabelSet) -> None:
+    """The original kept asking, possibly without end, and forced a verdict."""
     last = run(strategy, TableSearch(), labels=labels)[-1]
     assert isinstance(last, VerdictReached) and last.verdict.label is Label.NOT_ENOUGH_EVIDENCE
 
 
 @STRATEGIES
-def test_with_nothing_but_later_pages_there_is_not_enough(strategy) -> None:
-    """What was published after the claim does not refute it."""
+def test_pages_published_after_the_claim_are_not_enough(strategy) -> None:
+    """They cannot refute it."""
     search = TableSearch((hit(1, FACT, "2021-01-01"),))
     last = run(strategy, search, claim=Claim(CLAIM.text, date="2020-10-31"))[-1]
     assert isinstance(last, VerdictReached) and last.verdict.label is Label.NOT_ENOUGH_EVIDENCE
 
 
 @STRATEGIES
-def test_with_every_search_failing_the_run_fails_and_says_why(strategy) -> None:
-    """No answer is made of the failure, and no verdict of nothing."""
+def test_a_run_in_which_every_search_fails_fails_with_the_reason(strategy) -> None:
+    """A failure becomes neither an answer nor a verdict."""
     events = run(strategy, TableSearch(failure=CallFailed("The search engine refuses the key.")))
     assert isinstance(events[-1], RunFailed)
     failed = [event for event in events if isinstance(event, HopFailed)]
@@ -51,8 +51,8 @@ def test_with_every_search_failing_the_run_fails_and_says_why(strategy) -> None:
 
 
 @STRATEGIES
-def test_a_model_that_fails_where_it_chooses_fails_the_hop(strategy) -> None:
-    """ "GPT-4 failure: ..." is nobody's answer."""
+def test_a_model_failure_while_choosing_fails_the_hop(strategy) -> None:
+    """The failure message is not an answer."""
 
     def play(prompt: str) -> str:
         if "referring by its number to the one document" in prompt:

@@ -1,4 +1,4 @@
-"""The web-search answerer on a scripted web: what is searched for, opened, read and cited."""
+"""The web-search answerer on a scripted web: what it searches, opens, reads and cites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AROUND = f"D was not. E came. {SNIPPET} F left. G stayed."
 
 
 def at(found, text, **fields):
-    """What stands at the hit's address, as an entry of the table of pages."""
+    """Return the page at the hit's URL, as an entry of the table of pages."""
     return found.url, page(found, text, **fields)
 
 
@@ -40,30 +40,30 @@ def ask(*hits, pages=(), claim=CLAIM, search=None, chooser=None, reader=None, **
 
 
 class TestSearching:
-    def test_claim_and_question_are_searched_for_together(self) -> None:
+    def test_claim_and_question_are_searched_together(self) -> None:
         search = TableSearch((hit(1, SNIPPET),))
         ask(search=search)
         assert search.asked == [(f"{CLAIM.text} {QUESTION.text}", HITS, None)]
 
-    def test_where_that_finds_nothing_the_names_are_searched_for(self) -> None:
-        """Once, and their hits are used like any others."""
+    def test_the_names_are_searched_when_the_first_query_finds_nothing(self) -> None:
+        """Once; their hits are used like any others."""
         search = TableSearch(found={"Paris Eiffel Tower": (hit(1, SNIPPET),)})
         assert ask(search=search).text == "1889"
         assert [query for query, *_ in search.asked] == [f"{CLAIM.text} {QUESTION.text}", "Paris Eiffel Tower"]
 
-    def test_nothing_found_twice_is_no_answer_and_no_failure(self) -> None:
-        """Nobody is asked to choose or to read."""
+    def test_two_empty_searches_give_no_answer_and_no_failure(self) -> None:
+        """Neither chooser nor reader is called."""
         search, reader = TableSearch(), FindsWord()
         assert ask(search=search, reader=reader) == Answer(None, answerer="web-search")
         assert len(search.asked) == 2 and not reader.given
 
-    def test_more_hits_than_were_asked_for_are_cut(self) -> None:
+    def test_surplus_hits_are_dropped(self) -> None:
         chooser = Takes()
         ask(*(hit(number, SNIPPET) for number in range(1, 31)), chooser=chooser)
         assert len(chooser.shown[0]) == HITS
 
-    def test_a_search_that_fails_is_a_failed_call(self) -> None:
-        """What the provider wrote is neither an answer nor a reason to search for something else."""
+    def test_a_failed_search_fails_the_call(self) -> None:
+        """The provider's message is neither an answer nor a reason for another search."""
         search = TableSearch(failure=CallFailed("The search provider refuses the key."))
         with pytest.raises(CallFailed, match="refuses the key"):
             ask(search=search)
@@ -86,30 +86,30 @@ class TestReadingThePage:
         assert (passage.title, passage.source, passage.url) == ("Title 1", "site1.example", found.url)
         assert (passage.published, passage.origin) == ("2019-05-06", Origin.WEB)
 
-    def test_the_snippet_is_read_where_the_page_cannot_be_had(self) -> None:
-        """Or where it has nothing of the snippet: a notice about cookies is no evidence."""
+    def test_the_snippet_is_read_when_the_page_is_unavailable(self) -> None:
+        """Or when the page lacks the snippet: a cookie notice is no evidence."""
         found = hit(1, SNIPPET)
         for pages in ([], [at(found, "We value your privacy. Accept all.")], [at(found, "")]):
             said = ask(found, pages=pages)
             assert (said.text, said.cited.passage.text, said.cited.passage.url) == ("1889", SNIPPET, found.url)
 
-    def test_a_hit_without_a_snippet_is_cited_by_its_own_address(self) -> None:
-        """The original's numbers ran over the hits with a snippet only, and cited the neighbour's address."""
+    def test_a_hit_without_a_snippet_is_cited_by_its_own_url(self) -> None:
+        """The original numbered only the hits with a snippet, and cited the neighbour's URL."""
         bare, other = hit(1, ""), hit(2, "Nothing of use.")
         said = ask(bare, other, pages=[at(bare, TEXT)], chooser=PromptedChooser(playing("Document 1")))
         assert (said.text, said.cited.passage.url) == ("1889", bare.url)
         said = ask(hit(1, ""), hit(2, SNIPPET), chooser=PromptedChooser(playing("Document 2")))
         assert (said.text, said.cited.passage.url) == ("1889", hit(2).url)
 
-    def test_a_document_without_any_text_is_passed_over(self) -> None:
-        """No snippet and no page: the next best is chosen from the others."""
+    def test_a_document_without_text_is_skipped(self) -> None:
+        """Without snippet and page, the next best of the others is chosen."""
         chooser = Takes()
         said = ask(hit(1, ""), hit(2, SNIPPET), chooser=chooser)
         assert said.cited.passage.url == hit(2).url
         assert [len(shown) for shown in chooser.shown] == [2, 1]
 
-    def test_the_other_hits_are_kept_behind_what_was_read(self) -> None:
-        """Also where nothing answered."""
+    def test_the_other_hits_follow_the_document_that_was_read(self) -> None:
+        """Even when there is no answer."""
         said = ask(hit(1, SNIPPET), hit(2, "Other."), reader=FindsWord("1900"))
         assert said.text is None and said.cited is None
         assert [(passage.text, passage.url) for passage in said.retrieved] == [
@@ -117,24 +117,24 @@ class TestReadingThePage:
             ("Other.", hit(2).url),
         ]
 
-    def test_a_page_that_moved_is_cited_where_it_is(self) -> None:
+    def test_a_moved_page_is_cited_at_its_new_url(self) -> None:
         found = hit(1, SNIPPET)
         search, pages = TableSearch((found,)), TablePages(dict([at(found, TEXT, url="https://new.example/x")]))
         said = WebSearchAnswerer(search, pages, Takes(), FindsWord()).answer(QUESTION, CLAIM)
         assert said.cited.passage.url == "https://new.example/x"
 
-    def test_a_reader_that_fails_is_a_failed_call(self) -> None:
+    def test_a_failing_reader_fails_the_call(self) -> None:
         def fail(prompt: str) -> str:
             raise CallFailed("The model is busy (429).")
 
         with pytest.raises(CallFailed, match="busy"):
             ask(hit(1, SNIPPET), reader=PromptedReader(PlayedModel(fail)))
 
-    def test_the_status_line_says_what_is_being_done_and_the_report_why_a_snippet_had_to_do(self) -> None:
-        told = []
-        with listening(told.append):
+    def test_phases_are_reported_and_the_use_of_a_snippet_is_explained(self) -> None:
+        reported = []
+        with listening(reported.append):
             ask(hit(1, SNIPPET))
-        assert told == [
+        assert reported == [
             PhaseEntered("searching the web"),
             PhaseEntered("reading site1.example"),
             PhaseEntered("reading what the search shows of it"),
@@ -142,9 +142,9 @@ class TestReadingThePage:
         ]
 
 
-class TestAFreeAnswer:
+class TestFreeAnswer:
     def test_the_whole_reply_is_the_answer_and_the_hits_are_its_evidence(self) -> None:
-        """No page is opened or made up, and none of the hits is said to have it word for word."""
+        """No page is opened, and no hit is said to contain the answer verbatim."""
         said = ask(hit(1, SNIPPET), hit(2, "Other."), chooser=Takes(says="It opened in 1889, as two of them say."))
         assert (said.text, said.cited) == ("It opened in 1889, as two of them say.", None)
         assert [passage.url for passage in said.retrieved] == [hit(1).url, hit(2).url]
@@ -152,45 +152,45 @@ class TestAFreeAnswer:
 
     @pytest.mark.parametrize("reply", ["I don't know.", REFUSAL])
     def test_a_refusal_is_no_answer(self, reply: str) -> None:
-        """The hits stay on the page."""
+        """The hits stay listed."""
         said = ask(hit(1, SNIPPET), chooser=PromptedChooser(playing(reply)))
         assert (said.text, len(said.retrieved)) == (None, 1)
 
-    def test_it_may_not_rest_on_hits_that_may_not_be_evidence(self) -> None:
-        """The model saw an undated one, and undated evidence is to be left out."""
+    def test_it_is_rejected_when_it_saw_inadmissible_hits(self) -> None:
+        """The model saw an undated hit, and undated evidence is to be left out."""
         hits = (hit(1, SNIPPET, "2019-01-01"), hit(2, "Undated."))
         said = ask(*hits, claim=DATED, chooser=Takes(says="In 1889."), undated=False)
         assert (said.text, [passage.url for passage in said.retrieved]) == (None, [hit(1).url])
         assert ask(*hits, claim=DATED, chooser=Takes(says="In 1889.")).text == "In 1889."
 
 
-class TestNothingFromTheFuture:
-    def test_the_search_is_told_the_claims_day(self) -> None:
+class TestClaimDate:
+    def test_the_search_gets_the_claim_date(self) -> None:
         search = TableSearch((hit(1, SNIPPET),))
         ask(search=search, claim=DATED)
         assert search.asked[0][2] == "2020-10-31"
 
-    def test_a_hit_of_the_claims_day_or_later_is_never_shown_to_anybody(self) -> None:
-        """Whatever the provider's own filter let through; with nothing else found, the names are searched for."""
+    def test_a_hit_dated_on_or_after_the_claim_date_is_never_used(self) -> None:
+        """Whatever the provider's own filter let through; with nothing else found, the names are searched."""
         search, chooser = TableSearch((hit(1, SNIPPET, "2020-10-31"), hit(2, SNIPPET, "2021-01-01"))), Takes()
         said = ask(search=search, claim=DATED, chooser=chooser)
         assert said == Answer(None, answerer="web-search")
         assert not chooser.shown and len(search.asked) == 2
 
-    def test_a_pages_own_date_counts_for_more_than_the_hits(self) -> None:
-        """The page turns out to be too late, so its snippet is no evidence either, and another one is chosen."""
+    def test_a_pages_own_date_overrides_the_hits(self) -> None:
+        """A page that is too late disqualifies its snippet too, and another hit is chosen."""
         late, good = hit(1, SNIPPET, "2019-01-01"), hit(2, SNIPPET, "2019-01-02")
         pages = [at(late, TEXT, published="2020-11-01"), at(good, TEXT)]
         said = ask(late, good, pages=pages, claim=DATED)
         assert (said.cited.passage.url, said.cited.passage.published) == (good.url, "2019-01-02")
         assert late.url not in [passage.url for passage in said.retrieved]
 
-    def test_undated_evidence_is_told_by_having_no_date(self) -> None:
+    def test_undated_evidence_is_marked_by_a_missing_date(self) -> None:
         said = ask(hit(1, SNIPPET), claim=DATED)
         assert (said.text, said.cited.passage.published, said.cited.passage.origin) == ("1889", None, Origin.WEB)
 
     def test_undated_evidence_can_be_left_out(self) -> None:
-        """The hit has no date, so its page is looked at: it says one, says none, or cannot be had."""
+        """An undated hit is opened: its page has a date, has none, or is unavailable."""
         found = hit(1, SNIPPET)
         for pages, text in [
             ([at(found, TEXT, published="2019-01-01")], "1889"),
@@ -200,15 +200,15 @@ class TestNothingFromTheFuture:
             assert ask(found, pages=pages, claim=DATED, undated=False).text == text
         assert ask(found, claim=DATED, undated=False, long_document=False).text is None
 
-    def test_only_so_many_documents_are_opened(self) -> None:
-        """Each may take fifteen seconds; then there is no answer, and nothing undated is listed."""
+    def test_the_number_of_opened_documents_is_limited(self) -> None:
+        """Each may take fifteen seconds; after the limit there is no answer, and nothing undated is listed."""
         hits = tuple(hit(number, SNIPPET) for number in range(1, 11))
         pages, chooser = TablePages(dict(at(each, TEXT) for each in hits)), Takes()
         answerer = WebSearchAnswerer(TableSearch(hits), pages, chooser, FindsWord(), DocumentSettings(undated=False))
         assert answerer.answer(QUESTION, DATED) == Answer(None, answerer="web-search")
         assert len(pages.asked) == TRIES
 
-    def test_a_claim_date_that_cannot_be_read_stops_the_search(self) -> None:
+    def test_an_invalid_claim_date_prevents_the_search(self) -> None:
         search = TableSearch((hit(1, SNIPPET),))
         with pytest.raises(CallFailed, match="date of the claim"):
             ask(search=search, claim=Claim(CLAIM.text, date="31-02-2020"))
@@ -218,13 +218,13 @@ class TestNothingFromTheFuture:
 class TestFactChecks:
     THEIRS = hit(1, SNIPPET, url="https://www.snopes.com/fact-check/tower")
 
-    def test_they_are_evidence_unless_they_are_to_be_left_out(self) -> None:
+    def test_fact_checks_are_evidence_unless_left_out_on_request(self) -> None:
         assert ask(self.THEIRS, hit(2, SNIPPET)).cited.passage.url == self.THEIRS.url
         said = ask(self.THEIRS, hit(2, SNIPPET), fact_checks=False)
         assert [passage.url for passage in said.retrieved] == [hit(2).url]
 
-    def test_a_page_that_leads_to_one_is_left_out_too(self) -> None:
-        """A short address tells nothing of where it leads."""
+    def test_a_redirect_to_a_fact_check_is_left_out_too(self) -> None:
+        """A shortened URL does not show its target."""
         short = hit(3, SNIPPET)
         said = ask(short, hit(2, SNIPPET), pages=[at(short, TEXT, url=self.THEIRS.url)], fact_checks=False)
         assert said.cited.passage.url == hit(2).url
@@ -241,7 +241,7 @@ class TestVariants:
         assert not pages.asked
 
     def test_several_documents_are_read_together(self) -> None:
-        """Nobody chooses, and no page is opened: the snippets are read, those that are there."""
+        """Nothing is chosen and no page is opened: the available snippets are read."""
         hits = [hit(number, SNIPPET if number != 3 else "") for number in range(1, 8)]
         search, pages, chooser, reader = TableSearch(tuple(hits)), TablePages(), Takes(), FindsWord()
         answerer = WebSearchAnswerer(search, pages, chooser, reader, DocumentSettings(multi_document=True))
@@ -257,12 +257,12 @@ class TestVariants:
         said = ask(*hits, reader=reader, multi_document=True)
         assert (said.text, said.cited.passage.url) == ("In 1900.", hits[2].url)
 
-    def test_several_documents_of_which_none_may_be_evidence_give_no_answer(self) -> None:
+    def test_several_inadmissible_documents_give_no_answer(self) -> None:
         said = ask(hit(1, SNIPPET), claim=DATED, multi_document=True, undated=False)
         assert said == Answer(None, answerer="web-search")
 
-    def test_without_metadata_only_texts_are_shown_and_the_citation_has_it_all(self) -> None:
-        """To whoever chooses, and to whoever reads."""
+    def test_without_metadata_only_texts_are_shown_but_citations_are_complete(self) -> None:
+        """To the chooser and to the reader."""
         hits = (hit(1, "Other.", "2019-01-01"), hit(2, SNIPPET, "2019-01-02"))
         chooser, reader = Takes(2), FindsWord()
         said = ask(*hits, chooser=chooser, reader=reader, metadata=False)
@@ -274,16 +274,16 @@ class TestVariants:
         assert said.cited.text == "1889"
         assert ask(*hits, chooser=Takes(says="In 1889."), metadata=False).text == "In 1889."
 
-    def test_a_corpus_is_no_web(self) -> None:
-        """Its passages and the status line say so."""
-        told = []
+    def test_a_corpus_is_not_called_the_web(self) -> None:
+        """Its passages and the status line name the corpus."""
+        reported = []
         answerer = WebSearchAnswerer(
             TableSearch((hit(1, SNIPPET),)), TablePages(), Takes(), FindsWord(), origin=Origin.CORPUS
         )
-        with listening(told.append):
+        with listening(reported.append):
             said = answerer.answer(QUESTION, CLAIM)
         assert {passage.origin for passage in said.retrieved} == {Origin.CORPUS}
-        assert told[0] == PhaseEntered("searching the corpus")
+        assert reported[0] == PhaseEntered("searching the corpus")
 
 
 THREE = tuple(hit(number, SNIPPET) for number in (1, 2, 3))
@@ -291,13 +291,13 @@ THEIR_PAGES = dict(at(each, TEXT) for each in THREE)
 
 
 class TestOpeningAhead:
-    """Pages that are opened while a document is chosen."""
+    """Pages are opened while a document is being chosen."""
 
     def answerer(self, pages, chooser, opened_ahead: int = 2, **settings) -> WebSearchAnswerer:
         how = DocumentSettings(**settings)
         return WebSearchAnswerer(TableSearch(THREE), pages, chooser, FindsWord(), how, opened_ahead=opened_ahead)
 
-    def test_the_chosen_page_is_under_way_while_it_is_chosen_and_opened_once(self) -> None:
+    def test_the_chosen_page_is_opened_once_while_the_choice_is_made(self) -> None:
         opening = threading.Event()
 
         class Waits(Takes):
@@ -315,25 +315,25 @@ class TestOpeningAhead:
         assert answer == self.answerer(TablePages(THEIR_PAGES), Takes(), opened_ahead=0).answer(QUESTION, CLAIM)
         assert pages.asked.count(THREE[0].url) == 1
 
-    def test_one_that_was_not_opened_ahead_is_opened_when_it_is_chosen(self) -> None:
+    def test_a_page_not_opened_ahead_is_opened_when_chosen(self) -> None:
         pages = TablePages(THEIR_PAGES)
         answer = self.answerer(pages, Takes(3)).answer(QUESTION, CLAIM)
         assert answer.cited.passage.url == THREE[2].url
         assert THREE[2].url in pages.asked
 
-    def test_of_one_site_one_page_is_opened(self) -> None:
+    def test_one_page_per_site_is_opened_ahead(self) -> None:
         pages, same = TablePages(), [hit(n, SNIPPET, site="one.example") for n in (1, 2)]
         with WebSearchAnswerer(TableSearch(), pages, Takes(), FindsWord(), opened_ahead=2)._opening(same) as opening:
             assert list(opening._begun) == same[:1]
 
-    def test_a_page_that_cannot_be_had_and_was_not_chosen_is_no_trouble(self) -> None:
+    def test_an_unavailable_page_that_was_not_chosen_is_ignored(self) -> None:
         said: list = []
         with listening(said.append):
             pages = TablePages({THREE[1].url: THEIR_PAGES[THREE[1].url]})
             self.answerer(pages, Takes(2)).answer(QUESTION, CLAIM)
         assert not [event for event in said if isinstance(event, TroubleMet)]
 
-    def test_without_long_documents_none_is_opened(self) -> None:
+    def test_without_long_documents_no_page_is_opened_ahead(self) -> None:
         pages = TablePages(THEIR_PAGES)
         self.answerer(pages, Takes(), long_document=False).answer(QUESTION, CLAIM)
         assert pages.asked == []

@@ -1,4 +1,4 @@
-"""Which five sentences of a page a snippet is from."""
+"""The five-sentence window of a page that a snippet comes from."""
 
 from __future__ import annotations
 
@@ -14,59 +14,59 @@ PAGE = " ".join(TEN)
 
 
 def test_the_window_is_five_whole_sentences() -> None:
-    """Five windows hold the snippet; the middle one in the page's order has it in the middle."""
+    """Five windows contain the snippet; the middle one in page order is centred on it."""
     assert window_for(PAGE, TEN[4], "") == " ".join(TEN[2:7])
 
 
-def test_of_an_even_number_of_windows_the_later_middle_one_is_taken() -> None:
-    """Index len // 2: the second sentence stands in windows 0 and 1, the fourth in 0 to 3."""
+def test_the_later_middle_window_of_an_even_number_is_taken() -> None:
+    """Index len // 2: the second sentence is in windows 0 and 1, the fourth in 0 to 3."""
     assert window_for(PAGE, TEN[1], "") == " ".join(TEN[1:6])
     assert window_for(PAGE, TEN[3], "") == " ".join(TEN[2:7])
 
 
 def test_the_last_window_of_a_page_is_tried() -> None:
-    """The original never did, so that what stands in a page's last sentence was not found."""
+    """The original skipped it, so a page's last sentence was not found."""
     assert window_for(PAGE, TEN[9], "") == " ".join(TEN[5:])
 
 
-def test_case_accents_and_marks_do_not_matter() -> None:
+def test_case_accents_and_punctuation_do_not_matter() -> None:
     """The original compared cased words with lower-cased ones."""
     page = f"{PAGE} Recep Erdoğan said: “It’s OPEN at 10:30 p.m.”, in Ankara."
     assert window_for(page, "RECEP ERDOGAN SAID it's open at 10:30 P.M. In ankara", "") is not None
 
 
-def test_words_are_compared_as_words() -> None:
-    """ "art" does not stand in "party", however the letters run."""
+def test_only_whole_words_match() -> None:
+    """Thus "art" is not found in "party"."""
     assert window_for("The party started. They departed smartly.", "art tar par", "") is None
 
 
-def test_more_than_seven_words_in_ten_must_be_there() -> None:
+def test_more_than_seven_words_in_ten_must_match() -> None:
     """Exactly seven are too few, eight are enough."""
     page = "One two three four five six seven eight. And more."
     assert window_for(page, "one two three four five six seven x y z", "") is None
     assert window_for(page, "one two three four five six seven eight x y", "") is not None
 
 
-def test_a_word_counts_once_however_often_the_snippet_says_it() -> None:
-    """Otherwise one word, repeated, would find any page."""
+def test_a_repeated_word_of_the_snippet_counts_once() -> None:
+    """Otherwise one repeated word would match any page."""
     assert window_for("The tower stands.", "tower tower tower tower bridge", "") is None
 
 
 def test_a_page_of_fewer_sentences_is_one_window() -> None:
-    """And an empty page is none."""
+    """An empty page has none."""
     assert window_for("It opened. It closed.", "it closed", "") == "It opened. It closed."
     assert window_for("", "it closed", "") is None
     assert window_for("", "", "When?") is None
 
 
 def test_without_a_snippet_the_window_nearest_to_the_question_is_taken() -> None:
-    """No words at all are in every window, which would make the middle of the page a citation."""
+    """An empty snippet matches every window, which would cite the middle of the page."""
     assert window_for(PAGE, "", "What is said of kappaness?") == " ".join(TEN[5:])
     assert window_for(PAGE, " ... ", "Who?") == " ".join(TEN[:5])
 
 
-def test_a_table_without_full_stops_is_cut() -> None:
-    """Five of its pieces are a window, so that no prompt grows without bound."""
+def test_a_table_without_full_stops_is_split() -> None:
+    """Five pieces make a window, so prompts stay bounded."""
     words = [f"w{number}" for number in range(3_000)]
     window = window_for(" ".join(words), " ".join(words[1_500:1_520]), "")
     assert window is not None
@@ -74,8 +74,8 @@ def test_a_table_without_full_stops_is_cut() -> None:
     assert "w1500 w1501" in window
 
 
-def test_a_long_page_takes_no_long_time() -> None:
-    """Two million characters, of which the first 200,000 are looked at."""
+def test_a_long_page_is_searched_quickly() -> None:
+    """Two million characters, of which the first 200,000 are searched."""
     began = time.process_time()
     assert window_for(PAGE * 6_000, TEN[4], "") is not None
     assert time.process_time() - began < 10

@@ -1,4 +1,4 @@
-"""A web made of a table: hits, the pages behind them, and whoever chooses and reads, all scripted."""
+"""A scripted web: hits, the pages behind them, a document chooser and a reader."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ QUESTION = Question("When did the Eiffel Tower open?")
 
 
 def hit(number: int, snippet: str = "", published: str | None = None, **fields) -> SearchHit:
-    """The hit of that number, whose page is at https://siteN.example/page."""
+    """Return the hit of that number, whose page is at https://siteN.example/page."""
     url = fields.pop("url", f"https://site{number}.example/page")
     title, site = fields.pop("title", f"Title {number}"), fields.pop("site", f"site{number}.example")
     return SearchHit(title, site, snippet, url, published)
 
 
 def page(of: SearchHit, text: str, **fields) -> Page:
-    """What stands at the hit's address."""
+    """Return the page at the hit's URL."""
     said = {"url": of.url, "title": of.title, "site": of.site, "published": None} | fields
     return Page(text=text, **said)
 
 
 @dataclass
 class TableSearch:
-    """A WebSearch: finds what `found` has for a query, `usual` for every other one. Keeps what it was asked."""
+    """A WebSearch that returns `found` for a listed query, and `usual` for any other. Records its queries."""
 
     usual: tuple[SearchHit, ...] = ()
     found: dict[str, tuple[SearchHit, ...]] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class TableSearch:
 
 @dataclass
 class TablePages:
-    """A PageReader over pages by address; one that it has not fails."""
+    """A PageReader over pages by URL; an unknown one fails."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ class TablePages:
 
 @dataclass
 class Takes:
-    """A DocumentChooser that takes the n-th hit of those it is shown, or says something instead."""
+    """A DocumentChooser that takes the n-th hit it is shown, or returns a free answer."""
 
     number: int = 1
     says: str = ""
@@ -71,7 +71,7 @@ class Takes:
 
 @dataclass
 class FindsWord:
-    """A Reader that answers with `word` where a passage has it. Keeps the passages it was given."""
+    """A Reader that answers with `word` when a passage contains it. Records its passages."""
 
     word: str = "1889"
     given: list[tuple] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Kept hops that the tests of the prompted modules share, and texts that no module may take for an answer."""
+"""Kept hops shared by the tests of the prompted modules, and texts that no module may accept as an answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ESSAY = "word " * 3_000
 
 
 def hop(number: int, question: str, text: str | None, evidence: str = "", status: HopStatus = HopStatus.KEPT) -> Hop:
-    """A closed hop whose answer stands in `evidence`, where there is some."""
+    """Return a closed hop whose answer is found in `evidence`, if there is any."""
     cited = None
     if text is not None and evidence:
         start = evidence.index(text)

@@ -1,4 +1,4 @@
-"""The prompted claim verifier and validator: yes or no as the model says it, and an error for anything else."""
+"""The prompted claim verifier and validator: yes or no from the model, and an error for anything else."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def useful(model: PlayedModel):
 @pytest.mark.parametrize(
     ("text", "holds"), [("Yes", True), ("**Yes**, we can know.", True), ("No", False), ("No, we cannot know.", False)]
 )
-def test_the_models_word_decides(decide, text: str, holds: bool) -> None:
-    """With a reason that names the model, and the probability where it tells one."""
+def test_the_models_reply_decides(decide, text: str, holds: bool) -> None:
+    """The reason names the model, and the probability when it gives one."""
     judgement = decide(playing(text, probability=0.8))
     assert (judgement.holds, judgement.confidence) == (holds, 0.8)
     assert judgement.reason.startswith("gpt ")
@@ -32,14 +32,14 @@ def test_the_models_word_decides(decide, text: str, holds: bool) -> None:
 
 @pytest.mark.parametrize("decide", [sufficient, useful])
 @pytest.mark.parametrize("text", ["True, as is well known", "Unknown", "", REFUSAL, ESSAY, "Yes or no"])
-def test_anything_else_decides_nothing(decide, text: str) -> None:
-    """The "no" in "known" is no no; the step fails, and the run shows it."""
+def test_any_other_reply_is_an_error(decide, text: str) -> None:
+    """For instance, the "no" in "known" is not a no; the step fails, and the run shows it."""
     with pytest.raises(UnparseableOutput):
         decide(playing(text))
 
 
 def test_the_verifier_sees_the_claim_and_every_kept_pair() -> None:
-    """By the hops' own numbers."""
+    """Numbered by hop."""
     model = playing("Yes")
     sufficient(model)
     case = model.prompts[0].rpartition("\n\n")[2]
@@ -47,8 +47,8 @@ def test_the_verifier_sees_the_claim_and_every_kept_pair() -> None:
         assert line in case
 
 
-def test_the_validator_asks_about_the_pair_given_what_is_known() -> None:
-    """What is known first, the new pair apart from it."""
+def test_the_validator_asks_about_the_new_pair_given_the_kept_ones() -> None:
+    """The kept pairs come first, separate from the new one."""
     model = playing("Yes")
     useful(model)
     known, _, further = model.prompts[0].rpartition("\n\n")[2].partition("Now we further know:")
@@ -56,7 +56,6 @@ def test_the_validator_asks_about_the_pair_given_what_is_known() -> None:
 
 
 def test_a_pair_without_an_answer_is_not_useful_and_costs_no_call() -> None:
-    """There is nothing to ask about."""
     model = playing("Yes")
     assert not PromptedValidator(model).is_useful(CLAIM, (), hop(1, "Who wrote Emma?", None)).holds
     assert not model.prompts

@@ -1,4 +1,4 @@
-"""The prompted questioner: one whole question, and none that was asked before."""
+"""The prompted questioner: one whole question per call, and no repeated one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.modules.prompted.cases import AUTHOR, CLAIM, ESSAY, IN_VAIN, REFUSAL
 from tests.text_generators import playing
 
 
-def test_the_first_question_is_asked_with_the_claim_alone() -> None:
-    """In the paper's words for the first question."""
+def test_the_first_question_is_requested_with_the_claim_alone() -> None:
+    """In the paper's wording for the first question."""
     model = playing("Who wrote Emma?")
     assert PromptedQuestioner(model).next_question(CLAIM, (), ()) == Question("Who wrote Emma?")
     case = model.prompts[0].rpartition("\n\n")[2]
@@ -20,7 +20,7 @@ def test_the_first_question_is_asked_with_the_claim_alone() -> None:
     assert CLAIM.text in case
 
 
-def test_the_next_question_is_asked_with_what_is_known_and_what_was_in_vain() -> None:
+def test_the_next_question_is_requested_with_kept_pairs_and_unanswered_questions() -> None:
     """Kept pairs as knowledge, the others by their questions alone."""
     model = playing("Where was Jane Austen born?")
     assert PromptedQuestioner(model).next_question(CLAIM, (AUTHOR,), (IN_VAIN,)) == Question(
@@ -31,8 +31,8 @@ def test_the_next_question_is_asked_with_what_is_known_and_what_was_in_vain() ->
     assert "Jane Austen" in case and "- When was Emma filmed?" in case
 
 
-def test_a_question_that_was_asked_is_asked_for_once_more_with_all_of_them_named() -> None:
-    """In other words it is still the same question."""
+def test_a_repeated_question_is_retried_once_with_all_asked_questions_listed() -> None:
+    """A paraphrase counts as repeated."""
     model = playing("Who is the author of Emma?", "Where was Jane Austen born?")
     question = PromptedQuestioner(model).next_question(CLAIM, (AUTHOR,), (IN_VAIN,))
     assert question == Question("Where was Jane Austen born?")
@@ -42,14 +42,14 @@ def test_a_question_that_was_asked_is_asked_for_once_more_with_all_of_them_named
 
 
 @pytest.mark.parametrize("repeated", ["Who wrote Emma?", "When was Emma filmed?"])
-def test_a_model_that_repeats_itself_twice_has_nothing_left_to_ask(repeated: str) -> None:
-    """Kept or set aside makes no difference; the run concludes, and nothing loops."""
+def test_a_second_repetition_ends_the_questions(repeated: str) -> None:
+    """Kept and set-aside questions count alike; the run concludes."""
     model = playing(repeated)
     assert PromptedQuestioner(model).next_question(CLAIM, (AUTHOR,), (IN_VAIN,)) is None
     assert len(model.prompts) == 2
 
 
-def test_a_hop_that_failed_before_it_had_a_question_is_no_question() -> None:
+def test_a_hop_that_failed_without_a_question_is_not_listed() -> None:
     """An empty line in the prompt would ask for nothing."""
     model = playing("Who wrote Emma?")
     PromptedQuestioner(model).next_question(CLAIM, (), (Hop(1, Question(""), status=HopStatus.FAILED),))
@@ -58,22 +58,22 @@ def test_a_hop_that_failed_before_it_had_a_question_is_no_question() -> None:
 
 @pytest.mark.parametrize("text", ["Yes", "True, as is well known", "Unknown", "", REFUSAL, ESSAY])
 def test_text_without_one_whole_question_is_an_error(text: str) -> None:
-    """The hop fails and says so; nothing is searched for in its place."""
+    """The hop fails with a reason; the text is not searched."""
     model = playing(text)
     with pytest.raises(UnparseableOutput):
         PromptedQuestioner(model).next_question(CLAIM, (), ())
     assert len(model.prompts) == 2
 
 
-def test_a_model_that_writes_something_else_first_is_asked_for_the_question_alone() -> None:
-    """Small models answer the claim at once; told to write a question and nothing else, they may."""
+def test_a_reply_without_a_question_is_retried_asking_for_the_question_alone() -> None:
+    """Small models may answer the claim at once."""
     model = playing("The claim is not supported.", "Who wrote Emma?")
     assert PromptedQuestioner(model).next_question(CLAIM, (), ()) == Question("Who wrote Emma?")
     assert "nothing else" in model.prompts[1] and "nothing else" not in model.prompts[0]
     assert "the first simple question we can ask is" in model.prompts[1].rpartition("\n\n")[2]
 
 
-def test_what_a_chat_model_puts_around_its_question_is_left_out() -> None:
-    """The form repeated, markup, and a case of its own that follows."""
+def test_text_around_a_chat_models_question_is_removed() -> None:
+    """A repeated prompt format, markup, and an invented next case."""
     model = playing("**Question = Who wrote Emma?**\n\nClaim = Another claim.\nQuestion = Who?")
     assert PromptedQuestioner(model).next_question(CLAIM, (), ()) == Question("Who wrote Emma?")

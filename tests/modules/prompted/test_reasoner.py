@@ -1,4 +1,4 @@
-"""The prompted reasoner: reasons with the hops they rest on, the label from the last line, else from a choice."""
+"""The prompted reasoner: reasons with cited hops, and the label from the last line or else from a choice."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def conclude(model, labels=THREE):
     return PromptedReasoner(model).conclude(CLAIM, (AUTHOR, BIRTH), labels)
 
 
-def test_reasons_come_with_their_hops_and_the_label_from_the_last_line() -> None:
-    """One call; a label that was written has no probability."""
+def test_reasons_cite_hops_and_the_label_is_read_from_the_last_line() -> None:
+    """One call; a written label has no probability."""
     model = playing(f"{REASONS}\nLabel = true")
     verdict = conclude(model)
     assert verdict.label is Label.SUPPORTED
@@ -32,35 +32,34 @@ def test_reasons_come_with_their_hops_and_the_label_from_the_last_line() -> None
 
 
 def test_a_hop_that_is_not_in_the_context_is_never_cited() -> None:
-    """Hop 2 was set aside, hop 9 never was."""
+    """Hop 2 was set aside, hop 9 does not exist."""
     verdict = conclude(playing("Emma was filmed [2]. It is by Jane Austen [1, 9].\nLabel = false"))
     assert [sentence.hops for sentence in verdict.rationale] == [(), (1,)]
 
 
 def test_not_enough_evidence_says_what_is_missing() -> None:
-    """In the model's words where it gave some, else by the names that nothing kept mentions."""
-    told = conclude(playing("Emma is by Jane Austen [1].\nMissing = Where she was born.\nLabel = not enough evidence"))
-    assert (told.label, told.missing) == (Label.NOT_ENOUGH_EVIDENCE, "Where she was born.")
+    """In the model's words if it gave any, else by the names that no kept hop mentions."""
+    found = conclude(playing("Emma is by Jane Austen [1].\nMissing = Where she was born.\nLabel = not enough evidence"))
+    assert (found.label, found.missing) == (Label.NOT_ENOUGH_EVIDENCE, "Where she was born.")
     untold = conclude(playing("Emma is by Jane Austen [1].\nLabel = not enough evidence"))
     assert untold.missing
 
 
-def test_of_four_labels_conflicting_evidence_is_one_and_of_three_it_is_none() -> None:
-    """Asked for three, a model that names the fourth is asked to choose among the three."""
+def test_conflicting_evidence_is_a_label_of_four_and_not_of_three() -> None:
+    """With three labels, a model that names the fourth is asked to choose among the three."""
     text = f"{REASONS}\nLabel = conflicting evidence"
     assert conclude(playing(text), FOUR).label is Label.CONFLICTING_EVIDENCE
     assert conclude(playing(text, "false"), THREE).label is Label.REFUTED
     assert conclude(playing(REASONS, "conflicting evidence"), FOUR).label is Label.CONFLICTING_EVIDENCE
 
 
-def test_something_missing_is_not_kept_beside_a_decided_label() -> None:
-    """A verdict that was reached misses nothing."""
+def test_a_decided_label_has_no_missing_evidence() -> None:
     assert conclude(playing(f"{REASONS}\nMissing = Her age.\nLabel = true")).missing is None
 
 
 @pytest.mark.parametrize("text", ["Yes", "**Yes**, we can know.", "Unknown", "", REFUSAL, ESSAY, REASONS])
 def test_without_a_label_on_the_last_line_the_model_is_asked_to_choose(text: str) -> None:
-    """Once, among the labels, with its reasons before it; what declines to reason is replaced by the evidence."""
+    """Once, among the labels, after its reasons; a refusal to reason is replaced by the evidence."""
     model = playing(text, "false", probability=0.7)
     verdict = conclude(model)
     assert (verdict.label, verdict.confidence) == (Label.REFUTED, 0.7)
@@ -70,28 +69,28 @@ def test_without_a_label_on_the_last_line_the_model_is_asked_to_choose(text: str
     assert sum(len(sentence.text.split()) for sentence in verdict.rationale) <= MAX_RATIONALE_WORDS
 
 
-def test_an_answer_that_cites_nothing_is_shown_and_quoted_as_it_stands() -> None:
-    """Without evidence in the prompt, and with question and answer in the rationale."""
+def test_an_answer_without_a_citation_is_quoted_with_its_question() -> None:
+    """The prompt has no evidence for it."""
     model = playing("", "true")
     verdict = PromptedReasoner(model).conclude(CLAIM, (hop(1, "Who wrote Emma?", "Jane Austen"),), THREE)
     assert "Evidence 1" not in model.prompts[0].rpartition("\n\n")[2]
     assert verdict.rationale == (Sentence("Who wrote Emma? Jane Austen", (1,)),)
 
 
-def test_true_as_is_well_known_is_true() -> None:
-    """And is never read as false for the letters "no" in "known"."""
+def test_true_as_is_well_known_is_read_as_true() -> None:
+    """Not as false because of the letters "no" in "known"."""
     assert conclude(playing("True, as is well known")).label is Label.SUPPORTED
 
 
 @pytest.mark.parametrize("text", ["Unknown", "", REFUSAL, ESSAY, "Yes"])
-def test_a_model_that_will_not_choose_either_gives_no_verdict(text: str) -> None:
-    """The run fails with a sentence; no label is made up."""
+def test_a_model_that_never_names_a_label_gives_no_verdict(text: str) -> None:
+    """The run fails with a message."""
     with pytest.raises(UnparseableOutput):
         conclude(playing(text))
 
 
 def test_two_labels_offer_no_third() -> None:
-    """Neither in the prompt nor in what is taken from the text."""
+    """Neither in the prompt nor when the text is parsed."""
     model = playing(f"{REASONS}\nLabel = not enough evidence", "true")
     verdict = conclude(model, TWO)
     assert verdict.label is Label.SUPPORTED

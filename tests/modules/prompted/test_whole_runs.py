@@ -1,4 +1,4 @@
-"""The loop over prompted modules: a capable model gets through it, and whatever another one writes, it ends."""
+"""The loop over prompted modules: a capable model completes it, and any other model's output ends it safely."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.tiny import tiny_t5
 
 
 def prompted(model: TextGenerator) -> QuestionGuided:
-    """All five roles played by one model."""
+    """Return a strategy in which one model plays all five roles."""
     return QuestionGuided(
         PromptedClaimVerifier(model),
         PromptedQuestioner(model),
@@ -41,7 +41,7 @@ def prompted(model: TextGenerator) -> QuestionGuided:
 
 
 def flan_t5(model: TextGenerator, generator: QuestionGenerator) -> QuestionGuided:
-    """FLAN-T5 wherever it can be, with somebody else's questions."""
+    """Return a strategy with FLAN-T5 wherever it is possible, and a separate question generator."""
     return QuestionGuided(
         PromptedClaimVerifier(model), generator, FlanT5Answerer(model), PromptedValidator(model), FlanT5Reasoner(model)
     )
@@ -69,7 +69,7 @@ def capable(request: pytest.FixtureRequest) -> Iterator[TextGenerator]:
 
 
 def test_a_capable_model_checks_a_claim_of_two_hops(capable: TextGenerator) -> None:
-    """Two questions, both kept, then enough, then a verdict that rests on both; all of it recited."""
+    """Two kept questions, then enough, then a verdict that cites both; all answers are recited."""
     _, report = run(prompted(capable))
     assert [hop.question.text for hop in report.hops] == ["Who wrote Hamlet?", "Where was William Shakespeare born?"]
     assert [hop.status for hop in report.hops] == [HopStatus.KEPT] * 2
@@ -83,8 +83,8 @@ def test_a_capable_model_checks_a_claim_of_two_hops(capable: TextGenerator) -> N
 @pytest.mark.parametrize(
     "text", ["Yes", "**Yes**, we can know.", "True, as is well known", "Unknown", "", REFUSAL, ESSAY]
 )
-def test_a_model_that_always_says_the_same_gets_no_verdict_out_of_it(text: str, labels: LabelSet) -> None:
-    """No question was asked, two hops failed and say why, and each was asked for twice and no more."""
+def test_a_model_that_always_replies_the_same_gets_no_verdict(text: str, labels: LabelSet) -> None:
+    """Two hops fail with a reason, and each question is requested twice."""
     model = playing(text)
     events, report = run(prompted(model), labels)
     assert isinstance(events[-1], RunFailed)
@@ -94,8 +94,8 @@ def test_a_model_that_always_says_the_same_gets_no_verdict_out_of_it(text: str, 
 
 
 @pytest.mark.parametrize("text", ["Yes", "True, as is well known", "Unknown", "", REFUSAL, ESSAY])
-def test_after_good_questions_bad_decisions_are_failures_that_the_run_shows(text: str) -> None:
-    """Verdicts come from what was decided or not at all, and the run ends within its hops."""
+def test_unusable_decisions_after_good_questions_are_reported_as_failures(text: str) -> None:
+    """Verdicts come only from actual decisions, and the run ends within its hops."""
     model, left = playing(text), iter(["Who wrote Hamlet?", "Where was Shakespeare born?", "When?", "Why?", "How?"])
     strategy = QuestionGuided(
         PromptedClaimVerifier(model),
@@ -121,8 +121,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Seq2Seq:
 
 
 @pytest.mark.parametrize("labels", list(LabelSet))
-def test_a_tiny_flan_t5_gets_through_a_run_with_every_module_it_can_play(tiny: Seq2Seq, labels: LabelSet) -> None:
-    """What it says is nonsense: the run ends, nothing it could not say is made up, its answers are called recited."""
+def test_a_tiny_flan_t5_completes_a_run_with_every_module_it_can_play(tiny: Seq2Seq, labels: LabelSet) -> None:
+    """Its text is nonsense: the run ends, nothing is made up, and its answers are marked as recited."""
     questions = ScriptedGenerator(["Who wrote Hamlet?", "Where was William Shakespeare born?", None])
     events, report = run(flan_t5(tiny, questions), labels)
     assert isinstance(events[-1], RunFailed | VerdictReached)
@@ -133,8 +133,8 @@ def test_a_tiny_flan_t5_gets_through_a_run_with_every_module_it_can_play(tiny: S
         assert all(passage.origin is Origin.RECITED for passage in (hop.answer.retrieved if hop.answer else ()))
 
 
-def test_a_tiny_flan_t5_that_asks_for_itself_fails_in_plain_words(tiny: Seq2Seq) -> None:
-    """It writes no whole question, so both hops fail and the run says so."""
+def test_a_tiny_flan_t5_cannot_generate_questions_and_the_run_says_so(tiny: Seq2Seq) -> None:
+    """It writes no whole question, so both hops fail."""
     events, report = run(prompted(tiny))
     assert isinstance(events[-1], RunFailed)
     assert all(hop.status is HopStatus.FAILED and "question" in hop.reason for hop in report.hops)
@@ -142,15 +142,15 @@ def test_a_tiny_flan_t5_that_asks_for_itself_fails_in_plain_words(tiny: Seq2Seq)
 
 @pytest.mark.parametrize("labels", list(LabelSet))
 def test_a_tiny_flan_t5_concludes_with_a_label_of_the_set_and_its_probability(tiny: Seq2Seq, labels: LabelSet) -> None:
-    """By the likelihood of the labels' words."""
-    _, told = run(prompted(next(in_process())))
-    verdict = FlanT5Reasoner(tiny).conclude(CLAIM, told.context, labels.labels)
+    """From the likelihood of the labels' words."""
+    _, recited = run(prompted(next(in_process())))
+    verdict = FlanT5Reasoner(tiny).conclude(CLAIM, recited.context, labels.labels)
     assert verdict.label in labels.labels
     assert 1 / len(labels.labels) <= verdict.confidence <= 1
 
 
-def test_a_model_that_is_not_there_fails_the_run_with_what_mends_it(tmp_path: Path) -> None:
-    """Every hop says the same sentence, and the run ends after two."""
+def test_a_missing_model_fails_the_run_with_its_fix(tmp_path: Path) -> None:
+    """Every hop has the same message, and the run ends after two."""
     questions = ScriptedGenerator(["Who wrote Hamlet?", "Where was William Shakespeare born?", None])
     events, report = run(flan_t5(Seq2Seq(str(tmp_path / "gone")), questions))
     assert isinstance(events[-1], RunFailed)

@@ -1,4 +1,4 @@
-"""The local paraphraser: a small model's wordings that hold up, then the claim's own wording as a question."""
+"""The local paraphraser: accepted wordings from a small model, then the claim's own wording as a question."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def wordings(*said: str, question: Question = BORN, n: int = 4, claim: Claim = C
         ("Where was Erdoğan born?", "In which city was Erdogan born?"),
     ],
 )
-def test_a_wording_holds_up_that_names_the_same_and_asks_for_the_same(question: str, wording: str) -> None:
+def test_a_wording_with_the_same_names_and_the_same_question_is_accepted(question: str, wording: str) -> None:
     assert holds_up(question, wording)
 
 
@@ -52,12 +52,12 @@ def test_a_wording_holds_up_that_names_the_same_and_asks_for_the_same(question: 
         ("Where is Kilimanjaro?", "Which island is Kilimanjaro?"),
     ],
 )
-def test_a_wording_that_asks_something_else_does_not(question: str, wording: str) -> None:
-    """A name lost, another kind of thing, a word that carries the meaning lost, a name or a year brought in."""
+def test_a_wording_that_asks_something_else_is_rejected(question: str, wording: str) -> None:
+    """A lost name, another question kind, a lost content word, or an added name or year."""
     assert not holds_up(question, wording)
 
 
-def test_the_models_wordings_come_first_and_each_once() -> None:
+def test_the_models_wordings_come_first_without_duplicates() -> None:
     found = wordings("What is the birthplace of Jane Austen?", "is the birthplace of Jane Austen?", "x", "x")
     assert found[:2] == [
         "What is the birthplace of Jane Austen?",
@@ -65,23 +65,23 @@ def test_the_models_wordings_come_first_and_each_once() -> None:
     ]
 
 
-def test_the_question_itself_is_no_other_wording() -> None:
+def test_the_question_itself_is_not_another_wording() -> None:
     assert BORN.text not in wordings("Where was Jane Austen born?", "where was jane austen born")
 
 
 @pytest.mark.parametrize("said", ["", "x", "Who was Jane Austen?", "I cannot say."])
-def test_where_none_of_the_models_holds_up_the_claims_own_wording_is_asked(said: str) -> None:
+def test_without_an_accepted_wording_the_claims_own_wording_is_used(said: str) -> None:
     assert wordings(said)[0] == "Is it true that the author of Emma was born in Hampshire?"
 
 
-def test_for_a_yes_no_question_the_model_is_not_asked() -> None:
-    """None of its wordings would count."""
+def test_the_model_is_not_called_for_a_yes_no_question() -> None:
+    """None of its wordings would be accepted."""
     model = playing("Is it so?")
     assert LocalParaphraser(model).paraphrase(CLAIM, Question("Was Jane Austen born in Hampshire?"), 4)
     assert model.prompts == []
 
 
-def test_there_are_no_more_than_were_asked_for() -> None:
+def test_at_most_n_wordings_are_returned() -> None:
     assert len(wordings("What is the birthplace of Jane Austen?", n=1)) == 1
 
 
@@ -97,11 +97,11 @@ def test_there_are_no_more_than_were_asked_for() -> None:
         ("Is\nit so?", "Is it true that is it so?"),
     ],
 )
-def test_a_claim_becomes_a_question_in_its_own_words(claim: str, question: str) -> None:
+def test_a_claim_is_turned_into_a_question_in_its_own_words(claim: str, question: str) -> None:
     assert claim_as_question(Claim(claim)) == question
 
 
-def test_a_failed_call_comes_through() -> None:
+def test_a_failed_call_is_raised() -> None:
     class Broken:
         def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
             raise CallFailed("The language model is gone")
@@ -110,7 +110,7 @@ def test_a_failed_call_comes_through() -> None:
         LocalParaphraser(Broken()).paraphrase(CLAIM, BORN, 4)
 
 
-def test_the_demonstrations_name_the_same_in_other_words_and_show_no_sample() -> None:
+def test_demonstrations_keep_names_change_words_and_show_no_sample() -> None:
     for each in data("same_question"):
         assert names(each["question"]) == names(each["same"]) and each["question"] != each["same"]
     shown = " ".join(f"{each['question']} {each['same']}" for each in data("same_question"))

@@ -1,4 +1,4 @@
-"""The prompted questioner and paraphraser: what they show the model, what they take, what they ask a second time."""
+"""The prompted questioner and paraphraser: their prompts, accepted replies, and retries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_first_item_of_the_list_is_the_first_question() -> None:
     assert PromptedPursuer(playing(LIST)).first_questions(CLAIM, 1) == (Question("Who wrote Emma?"),)
 
 
-def test_all_at_once_are_as_many_of_the_list_as_are_wanted() -> None:
+def test_all_questions_at_once_are_the_first_n_of_the_list() -> None:
     pursuer = PromptedPursuer(playing(LIST))
     assert [question.text for question in pursuer.first_questions(CLAIM, 2)] == [
         "Who wrote Emma?",
@@ -45,12 +45,12 @@ def test_all_at_once_are_as_many_of_the_list_as_are_wanted() -> None:
         ("Where was Jane Austen born?", Ask(Question("Where was Jane Austen born?"))),
     ],
 )
-def test_a_step_is_a_decision_or_one_more_question(said: str, step: Ask | Decide) -> None:
+def test_a_step_is_a_decision_or_another_question(said: str, step: Ask | Decide) -> None:
     assert PromptedPursuer(playing(said)).next_step(CLAIM, (AUTHOR,), ()) == step
 
 
-def test_the_step_is_asked_with_every_question_so_far() -> None:
-    """Answers between marks made for the call; questions in vain by name; a hop that failed unasked not at all."""
+def test_the_step_prompt_lists_every_question_so_far() -> None:
+    """Answers between marks, unanswered questions by their text, and failed hops without a question left out."""
     prompt = step_prompt(CLAIM, (AUTHOR, BIRTH), (IN_VAIN, hop(4, "", None)))
     mark = Marks.made_for(["Jane Austen", "Steventon"]).name
     assert f"Question 1 = Who wrote Emma?\nAnswer 1 = [data {mark}] Jane Austen [end {mark}]" in prompt
@@ -59,12 +59,12 @@ def test_the_step_is_asked_with_every_question_so_far() -> None:
     assert "[[True]] or [[False]]" in prompt
 
 
-def test_long_answers_are_shown_in_part() -> None:
+def test_long_answers_are_truncated() -> None:
     context = tuple(hop(number, "Who?", "word " * 1_000) for number in range(1, 6))
     assert step_prompt(CLAIM, context, ()).count("word") <= ANSWERS_WORDS
 
 
-def test_speaker_and_date_go_into_the_prompts_when_they_are_known() -> None:
+def test_speaker_and_date_are_in_the_prompts_when_known() -> None:
     for prompt in (first_prompt(KNOWN), step_prompt(KNOWN, (AUTHOR,), ())):
         assert "the following claim by Jane Doe on 2020-10-31." in prompt
     assert "following claim.\n" in first_prompt(CLAIM)
@@ -72,26 +72,26 @@ def test_speaker_and_date_go_into_the_prompts_when_they_are_known() -> None:
     assert "following claim on 2020-10-31.\n" in first_prompt(Claim("X is Y.", None, "2020-10-31"))
 
 
-def test_speaker_and_date_reach_the_late_verdict_in_its_case_alone() -> None:
-    told = "The claim was made by Jane Doe on 2020-10-31."
+def test_speaker_and_date_are_only_in_the_case_of_the_late_verdict_prompt() -> None:
+    attribution = "The claim was made by Jane Doe on 2020-10-31."
     prompt = reasoning_prompt(KNOWN, (AUTHOR,), LabelSet.THREE.labels)
-    assert prompt.count(told) == 1 and told in prompt.rpartition("\n\n")[2]
+    assert prompt.count(attribution) == 1 and attribution in prompt.rpartition("\n\n")[2]
     assert "The claim was made" not in reasoning_prompt(CLAIM, (AUTHOR,), LabelSet.THREE.labels)
 
 
-def test_a_speaker_of_five_thousand_characters_on_many_lines_is_a_few_words_of_one() -> None:
+def test_a_very_long_speaker_is_truncated_to_a_few_words_on_one_line() -> None:
     prompt = first_prompt(Claim(CLAIM.text, "Lord\nSo and so " * 400, None))
     assert len(prompt) < 600
     assert "claim by Lord So and so" in prompt
 
 
-def test_nothing_is_left_to_fill_in() -> None:
+def test_no_placeholder_is_left_in_a_prompt() -> None:
     for prompt in (first_prompt(KNOWN), step_prompt(KNOWN, (AUTHOR,), ()), paraphrase_prompt(Question("Who?"), 4)):
         assert "$" not in prompt and "\n\n" not in prompt
 
 
 @pytest.mark.parametrize("text", [REFUSAL, ESSAY, "", "Unknown"])
-def test_a_model_that_writes_something_else_is_asked_once_more_for_that_alone(text: str) -> None:
+def test_an_unusable_reply_is_retried_once_with_a_stricter_request(text: str) -> None:
     model = playing(text, LIST)
     assert PromptedPursuer(model).first_questions(CLAIM, 1) == (Question("Who wrote Emma?"),)
     assert "nothing else" in model.prompts[1] and "nothing else" not in model.prompts[0]
@@ -102,7 +102,7 @@ def test_a_model_that_writes_something_else_is_asked_once_more_for_that_alone(te
 
 
 @pytest.mark.parametrize("text", [REFUSAL, ESSAY, "", "Unknown"])
-def test_a_model_that_will_not_ask_at_all_is_an_error(text: str) -> None:
+def test_a_model_that_never_asks_is_an_error(text: str) -> None:
     model = playing(text)
     with pytest.raises(UnparseableOutput):
         PromptedPursuer(model).first_questions(CLAIM, 1)
@@ -113,7 +113,7 @@ def test_a_model_that_will_not_ask_at_all_is_an_error(text: str) -> None:
         PromptedParaphraser(model).paraphrase(CLAIM, Question("Who?"), 4)
 
 
-def test_four_wordings_are_asked_for_without_the_claim_and_the_question_itself_is_none() -> None:
+def test_four_wordings_are_requested_without_the_claim_and_the_question_itself_is_dropped() -> None:
     model = playing(
         '["Who is the author of Emma?", "Who wrote Emma?", "Who penned Emma?", "By whom is Emma?", "A?", "B?"]'
     )

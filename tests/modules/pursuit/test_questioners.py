@@ -1,4 +1,4 @@
-"""The fine-tuned questioner, the local one, and the one made of two."""
+"""The fine-tuned questioner, the local one, and the composite of two."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.text_generators import playing
 from tests.tiny import tiny_t5
 
 
-def test_the_fine_tuned_models_read_what_they_were_trained_on() -> None:
-    """The claim alone, then the claim and each pair; who said it is in neither (Papelo, Appendix A)."""
+def test_fine_tuned_models_get_the_input_format_of_their_training() -> None:
+    """The claim alone, then the claim and each pair, never the speaker (Papelo, Appendix A)."""
     first, following = playing("Who wrote Emma?"), playing("Where was Jane Austen born?")
     pursuer, claim = Seq2SeqPursuer(first, following), Claim(CLAIM.text, "Jane Doe", "2020-10-31")
     assert pursuer.first_questions(claim, 5) == (Question("Who wrote Emma?"),)
@@ -32,7 +32,7 @@ def test_the_fine_tuned_models_read_what_they_were_trained_on() -> None:
     ]
 
 
-def test_a_fine_tuned_model_never_decides_and_may_leave_out_the_question_mark() -> None:
+def test_a_fine_tuned_model_never_decides_and_may_omit_the_question_mark() -> None:
     assert Seq2SeqPursuer(playing("x"), playing("who is he")).next_step(CLAIM, (AUTHOR,), ()) == Ask(
         Question("who is he")
     )
@@ -43,8 +43,7 @@ def test_a_fine_tuned_model_that_writes_nothing_is_an_error() -> None:
         Seq2SeqPursuer(playing(""), playing("")).first_questions(CLAIM, 1)
 
 
-def test_a_real_sequence_to_sequence_model_gets_through(tmp_path) -> None:
-    """A tiny one, whose words are nonsense: one question, or an error that says so."""
+def test_a_real_sequence_to_sequence_model_gives_a_question_or_an_error(tmp_path) -> None:
     model = Seq2Seq(str(tiny_t5(tmp_path / "tiny")))
     try:
         (question,) = Seq2SeqPursuer(model, model).first_questions(CLAIM, 1)
@@ -53,7 +52,7 @@ def test_a_real_sequence_to_sequence_model_gets_through(tmp_path) -> None:
         assert "no question" in str(error)
 
 
-def test_of_two_questioners_one_opens_and_the_other_goes_on() -> None:
+def test_the_composite_uses_one_questioner_first_and_the_other_afterwards() -> None:
     opening = Seq2SeqPursuer(playing("Who wrote Emma?"), playing("never"))
     going_on = Seq2SeqPursuer(playing("never"), playing("Where was she born?"))
     relay = Relay(opening, going_on)
@@ -63,7 +62,7 @@ def test_of_two_questioners_one_opens_and_the_other_goes_on() -> None:
 
 @dataclass
 class Judge:
-    """Verifier and entailment model in one: sufficient or not, with these probabilities."""
+    """Verifier and entailment model in one: sufficient or not, with fixed probabilities."""
 
     sufficient: bool
     probabilities: tuple[float, float, float] = (0.8, 0.1, 0.1)
@@ -82,16 +81,16 @@ def local(judge: Judge, *written: str) -> LocalPursuer:
 
 
 @pytest.mark.parametrize(("probabilities", "holds"), [((0.9, 0.05, 0.05), True), ((0.05, 0.9, 0.05), False)])
-def test_a_sufficient_weighing_decides_for_the_side_that_outweighs_the_other(probabilities, holds) -> None:
+def test_sufficient_evidence_decides_for_the_more_probable_side(probabilities, holds) -> None:
     assert local(Judge(True, probabilities), "").next_step(CLAIM, (AUTHOR,), ()) == Decide(holds)
 
 
-def test_an_insufficient_one_asks_on() -> None:
+def test_insufficient_evidence_leads_to_another_question() -> None:
     step = local(Judge(False), "Where was Jane Austen born?").next_step(CLAIM, (AUTHOR,), ())
     assert step == Ask(Question("Where was Jane Austen born?"))
 
 
-def test_without_a_pair_the_judge_is_not_asked() -> None:
+def test_without_a_pair_the_judge_is_not_called() -> None:
     judge = Judge(True)
     assert local(judge, "Who wrote Emma?").next_step(CLAIM, (), (IN_VAIN,)) == Ask(Question("Who wrote Emma?"))
     assert judge.asked == []
@@ -108,13 +107,13 @@ def test_with_nothing_left_to_ask_there_is_no_step() -> None:
     assert pursuer.first_questions(CLAIM, 5) == ()
 
 
-def test_its_first_questions_are_the_best_and_then_the_best_after_that() -> None:
+def test_first_questions_are_generated_one_after_another() -> None:
     written = "Who wrote Emma?", "Who wrote Emma?", " author of Emma was born in Hampshire?", ""
     found = [question.text for question in local(Judge(False), *written).first_questions(CLAIM, 5)]
     assert found == ["Who wrote Emma?", "Which author of Emma was born in Hampshire?"]
 
 
-def test_a_failed_call_comes_through() -> None:
+def test_a_failed_call_is_raised() -> None:
     class Broken:
         def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question:
             raise CallFailed("The language model is gone")

@@ -1,4 +1,4 @@
-"""What a model replies: a list of questions, a decision, or one question, word for word; or an error."""
+"""Parsing a model's reply as a list of questions, a decision, one question, or an error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def asks(text: str) -> str:
         "**True**, as is well known.",
     ],
 )
-def test_a_decision_is_read_in_its_brackets_or_as_the_word_that_the_text_begins_with(text: str) -> None:
+def test_a_decision_is_read_in_brackets_or_as_the_first_word(text: str) -> None:
     assert step_from(text) == Decide(True)
     assert step_from(text.replace("True", "False").replace("true", "false")) == Decide(False)
 
@@ -47,21 +47,21 @@ def test_a_decision_is_read_in_its_brackets_or_as_the_word_that_the_text_begins_
         "Who wrote Emma? Then I will write [[True]] or [[False]].",
     ],
 )
-def test_both_decisions_are_none_and_the_question_counts(text: str) -> None:
+def test_contradictory_decisions_are_ignored_in_favour_of_the_question(text: str) -> None:
     assert asks(text) == "Who wrote Emma?"
 
 
 @pytest.mark.parametrize(
     "text", ["[[True]] or [[False]]", "[[True]], [[False]]?", "[[Perhaps]]" * 100, "", "?", "[[]]"]
 )
-def test_what_neither_decides_nor_asks_is_an_error(text: str) -> None:
+def test_a_reply_without_decision_or_question_is_an_error(text: str) -> None:
     with pytest.raises(UnparseableOutput):
         step_from(text)
 
 
 @pytest.mark.parametrize("text", [REFUSAL, ESSAY, "I don't know.", "Unknown", "Yes.", "x" * 500])
-def test_a_refusal_or_an_essay_is_no_question_to_search_for(text: str) -> None:
-    """In the original whatever the model writes is searched for, "GPT-4 failure: ..." as well."""
+def test_a_refusal_or_an_essay_is_not_a_question(text: str) -> None:
+    """The original searches for any output of the model, even "GPT-4 failure: ..." messages."""
     for read in (step_from, questions_from):
         with pytest.raises(UnparseableOutput):
             read(text)
@@ -79,7 +79,7 @@ def test_a_refusal_or_an_essay_is_no_question_to_search_for(text: str) -> None:
         ("Question 2: Who chaired it: Smith or Jones?", "Who chaired it: Smith or Jones?"),
     ],
 )
-def test_colons_and_hours_inside_a_question_stay(text: str, question: str) -> None:
+def test_colons_inside_a_question_are_kept(text: str, question: str) -> None:
     """The original deletes up to the last colon: "at 10:30 p.m." became "30 p.m."."""
     assert asks(text) == question
 
@@ -99,7 +99,7 @@ def test_colons_and_hours_inside_a_question_stay(text: str, question: str) -> No
         ("Who wrote\tEmma ?", "Who wrote Emma ?"),
     ],
 )
-def test_the_first_sentence_with_a_question_mark_is_the_question_as_it_stands(text: str, question: str) -> None:
+def test_the_first_sentence_with_a_question_mark_is_the_question(text: str, question: str) -> None:
     assert asks(text) == question
 
 
@@ -107,23 +107,23 @@ def test_without_a_question_mark_the_whole_output_is_the_question() -> None:
     assert asks("the author of Emma\nand her birthplace") == "the author of Emma and her birthplace"
 
 
-def test_a_list_is_read_wherever_it_stands_and_each_question_counts_once() -> None:
+def test_a_list_is_found_anywhere_and_duplicates_are_dropped() -> None:
     text = 'Here [you are]:\n```json\n["Who wrote Emma?", "  Who wrote Emma?", 7, "", "When, at 10:30 p.m.?"]\n```'
     assert questions_from(text) == (Question("Who wrote Emma?"), Question("When, at 10:30 p.m.?"))
 
 
 @pytest.mark.parametrize("text", ['["Who wrote Emma?", "When', "1. Who wrote Emma?\n2. When?", "['Who wrote Emma?']"])
-def test_of_a_list_that_is_no_json_the_first_question_is_taken(text: str) -> None:
+def test_the_first_question_of_an_invalid_json_list_is_taken(text: str) -> None:
     assert questions_from(text) == (Question("Who wrote Emma?"),)
 
 
-def test_a_long_item_is_left_out() -> None:
+def test_an_overlong_item_is_dropped() -> None:
     long = "Why " + "so " * MAX_WORDS + "?"
     assert questions_from(f'["{long}", "Who wrote Emma?"]') == (Question("Who wrote Emma?"),)
 
 
 @given(st.text(alphabet=st.sampled_from(list('[]{}"\\?: Truefals\n*-.ab10é')), max_size=80) | st.text())
-def test_whatever_a_model_writes_is_read_or_is_an_error(text: str) -> None:
+def test_any_text_is_parsed_or_raises_an_error(text: str) -> None:
     """Never another exception, an empty question, or one of more than MAX_WORDS words."""
     for read in (questions_from, step_from):
         try:
@@ -135,6 +135,6 @@ def test_whatever_a_model_writes_is_read_or_is_an_error(text: str) -> None:
         assert all(len(question.text.split()) <= MAX_WORDS and "\n" not in question.text for question in questions)
 
 
-def test_a_thousand_brackets_are_no_list() -> None:
+def test_deeply_nested_brackets_are_not_a_list() -> None:
     with pytest.raises(UnparseableOutput):
         questions_from("[" * 5_000)

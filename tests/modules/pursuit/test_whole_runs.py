@@ -1,4 +1,4 @@
-"""Algorithm 1 over the modules that play it: every preset gets through, and whatever a model writes, the run ends."""
+"""Algorithm 1 over its modules: every preset completes, and the run ends for any output of a model."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ CLAIM = Claim("The author of Hamlet was born in England.", "A visitor", "2020-10
 WHO, WHERE = "Who wrote Hamlet?", "Where was William Shakespeare born?"
 
 
-def told(prompt: str) -> str:
-    """What a capable language model writes for each prompt of the strategy."""
+def capable_reply(prompt: str) -> str:
+    """Return what a capable language model writes for each prompt of the strategy."""
     if "ways to rephrase" in prompt:
         return '["By whom is Hamlet?", "Who is the author of Hamlet?"]' if WHO in prompt else '["His birthplace?"]'
     if "Keep the list short" in prompt:
@@ -39,7 +39,7 @@ def fine_tuned(prompt: str) -> str:
 
 
 class Library:
-    """An answerer with two passages; it knows who wrote Hamlet and where he was born, however that is asked."""
+    """An answerer with two passages: who wrote Hamlet and where he was born, in any wording."""
 
     def answer(self, question: Question, claim: Claim) -> Answer:
         born = "born" in question.text or "birth" in question.text
@@ -49,7 +49,7 @@ class Library:
         return Answer(found, Span(passage, text.index(found), text.index(found) + len(found)), (passage,))
 
 
-def strategy_of(preset: PursuitPreset, play=told) -> EvidencePursuit:
+def strategy_of(preset: PursuitPreset, play=capable_reply) -> EvidencePursuit:
     model, seq, judge = PlayedModel(play), PlayedModel(fine_tuned), Judge(True)
     questioners: dict[str, Pursuer] = {
         "llm": PromptedPursuer(model),
@@ -78,7 +78,7 @@ PAIRS = {"no-paraphrase": 2, "inflate-to-ten": 10, "local": 2}
 
 @pytest.mark.parametrize("name", PURSUIT_PRESETS)
 def test_every_preset_checks_a_claim_of_two_hops(name: str) -> None:
-    """Both questions are asked first, the pairs are made up as the preset says, and the verdict rests on them."""
+    """Both questions come first, pairs are filled up as the preset says, and the verdict cites them."""
     preset = PURSUIT_PRESETS[name]
     _, report = run(strategy_of(preset), preset.labels)
     assert report.verdict is not None and report.verdict.label is Label.SUPPORTED
@@ -90,7 +90,7 @@ def test_every_preset_checks_a_claim_of_two_hops(name: str) -> None:
     assert {number for sentence in report.verdict.rationale for number in sentence.hops} <= set(range(1, 6))
 
 
-def test_the_papers_run_reads_as_the_paper_has_it() -> None:
+def test_the_order_of_calls_follows_the_paper() -> None:
     """First question, next question, decision, then the wordings in turn."""
     _, report = run(strategy_of(PURSUIT_PRESETS["paper"]), LabelSet.TWO)
     assert [hop.question.text for hop in report.hops] == [
@@ -105,8 +105,8 @@ def test_the_papers_run_reads_as_the_paper_has_it() -> None:
 
 @pytest.mark.parametrize("labels", list(LabelSet))
 @pytest.mark.parametrize("text", ["Yes", "", "Unknown", REFUSAL, ESSAY, "[[Maybe]]", "[[True]] or [[False]]"])
-def test_a_model_that_never_asks_gets_no_verdict_out_of_it(text: str, labels: LabelSet) -> None:
-    """No question was asked, two hops failed and say why, and each was asked for twice and no more."""
+def test_a_model_that_never_asks_gets_no_verdict(text: str, labels: LabelSet) -> None:
+    """Two hops fail with a reason, and each question is requested twice."""
     model = playing(text)
     strategy = EvidencePursuit(PromptedPursuer(model), PromptedParaphraser(model), Library(), PromptedReasoner(model))
     events, report = run(strategy, labels)
@@ -116,11 +116,11 @@ def test_a_model_that_never_asks_gets_no_verdict_out_of_it(text: str, labels: La
 
 
 @pytest.mark.parametrize("text", ["", "Unknown", REFUSAL, ESSAY, "[[Maybe]]", "[[True]] or [[False]]", WHO])
-def test_after_a_good_first_question_bad_steps_are_failures_that_the_run_shows(text: str) -> None:
-    """The one pair is there, so the late verdict is given on it, and the run ends within its hops."""
+def test_unusable_steps_after_a_good_first_question_are_reported_as_failures(text: str) -> None:
+    """The late verdict is given on the one pair, and the run ends within its hops."""
 
     def play(prompt: str) -> str:
-        return text if "ask one more question" in prompt or "ways to rephrase" in prompt else told(prompt)
+        return text if "ask one more question" in prompt or "ways to rephrase" in prompt else capable_reply(prompt)
 
     events, report = run(strategy_of(PURSUIT_PRESETS["llm+llm"], play), LabelSet.THREE)
     assert events[-1] == VerdictReached(report.verdict)

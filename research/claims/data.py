@@ -15,8 +15,8 @@ from app.text.sentences import sentences
 Split = Literal["train", "dev", "test"]
 Sample = Literal["mixed", "hard"]
 NOT_ENOUGH = "NOT_ENOUGH_EVIDENCE"
-WRITTEN = Path(__file__).with_name("two_leads.jsonl")
-"""Further claims over two leads of the training split, written for this repository by reading."""
+WRITTEN = Path(__file__).with_name("written.jsonl")
+"""Further claims over leads of the training split, written by reading for this repository."""
 TEST_SHARE = 0.12
 DEV_SHARE = 0.08
 
@@ -88,8 +88,15 @@ def _lines(path: Path) -> list[dict]:
 def _written(row: dict, leads: Mapping[str, str]) -> dict:
     """Return a row of WRITTEN, which names its leads only, as those of `vital_claims.jsonl` are."""
     name = hashlib.sha256(row["claim"].encode()).hexdigest()[:12]
-    same = {"id": f"written-{name}", "kind": "two-hop", "style": "written", "hops": 2}
+    count = len(row["titles"])
+    style, kind = ("written", "two-hop") if count > 1 else ("plain", "written")
+    same = {"id": f"{WRITTEN.stem}-{name}", "kind": kind, "style": style, "hops": count}
     return row | same | {"evidence": [{"title": title, "text": leads[title]} for title in row["titles"]]}
+
+
+def is_written(row: VitalClaim) -> bool:
+    """Return whether the claim is one of WRITTEN."""
+    return row.id.startswith(WRITTEN.stem)
 
 
 def _claim(row: dict, split: Split) -> VitalClaim:

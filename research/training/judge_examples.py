@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.text.sentences import judge_prompt, select_sentences
-from research.claims.data import Asked, VitalClaim, split_lead
+from research.claims.data import Asked, VitalClaim, is_written, split_lead
 from research.training.pairs import NOT_ENOUGH, is_held_out, pairs_from_data
 
 VITAL, SQUAD = "vital_claims.jsonl", "squad_claims.jsonl"
@@ -76,15 +76,16 @@ class Example:
 def epochs_of(
     folder: Path, claims: Sequence[VitalClaim], epochs: int, seed: int, beside: Neighbours | None = None
 ) -> Iterator[list[Family]]:
-    """Yield each epoch's families: the train split, claims over two leads twice, a part of the other sets."""
+    """Yield each epoch's families: the train split, two-lead and written claims once more, a part of other sets."""
     rng = random.Random(seed)
     train = [row for row in claims if row.split == "train"]
     two_leads = [row for row in train if len(row.leads) > 1]  # the hardest, and a fifth of all
+    written = [row for row in train if is_written(row)]
     for _ in range(epochs):
         squad, older = squad_families(folder / SQUAD, rng), older_families(folder, rng)
         rng.shuffle(squad)
         rng.shuffle(older)
-        made = [*vital_families(train, beside or {}, rng), *vital_families(two_leads, beside or {}, rng)]
+        made = [one for rows in (train, two_leads, written) for one in vital_families(rows, beside or {}, rng)]
         yield [*made, *squad[: -(-len(squad) // 8)], *older[: -(-len(older) // 5)]]
 
 

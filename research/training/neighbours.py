@@ -31,14 +31,16 @@ def neighbours(row: VitalClaim, retriever: Retriever) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Write {claim id: [[title, sentence], ...]}."""
+    """Write {claim id: [[title, sentence], ...]}; what the file has already is kept."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     retriever = Container(Settings.from_env({}))._registry.retriever("vital")
+    known = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else {}
     rows = read_claims(options.data / "vital_claims.jsonl")
-    options.out.write_text(json.dumps({row.id: neighbours(row, retriever) for row in rows}), encoding="utf-8")
+    found = {row.id: known[row.id] if row.id in known else neighbours(row, retriever) for row in rows}
+    options.out.write_text(json.dumps(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

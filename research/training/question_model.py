@@ -26,7 +26,7 @@ import torch
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from research.claims.data import Asked, VitalClaim, read_claims
+from research.claims.data import Asked, VitalClaim, is_written, read_claims
 from research.training.adapter import add_adapter, save_adapter
 from research.training.adapter_training import ROWS_AT_ONCE, AdapterSettings, Task, batches, train_adapter
 from research.training.checkpoints import best_device, replacing, resume
@@ -148,8 +148,9 @@ def train(
 ) -> dict:
     """Train on the claims of the train split, save to `out` and return the content of training.json.
 
-    `start` is the checkpoint of an earlier run, whose weights are the first ones here. `out` gets the adapter as peft's
-    files in float16, training.json, and the files of `train_adapter`.
+    `start` is the checkpoint of an earlier run, whose weights are the first ones here; then training takes the written
+    claims (research/claims/data.py) and as many others. `out` gets the adapter as peft's files in float16,
+    training.json, and the files of `train_adapter`.
     """
     torch.manual_seed(settings.seed)
     torch.set_num_threads(threads)
@@ -157,6 +158,9 @@ def train(
     seen = [row for row in claims if row.split == "train"]
     # Twice: claims in visitors' style, and claims with several questions.
     seen += [row for row in seen if row.style == "plain" or row.hops > 1]
+    if start:  # it has seen the others
+        written = [row for row in seen if is_written(row)]
+        seen = written + rng.sample([row for row in seen if not is_written(row)], len(written))
     order = []
     for _ in range(settings.epochs):
         made = examples_of(seen, tokenizer, rng)

@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import click
-from flask import Flask, current_app
+from flask import Flask
 from flask.cli import with_appcontext
 
 from app.components import keep_warm
@@ -45,12 +45,12 @@ def worker(queues: str, metrics_port: int | None) -> None:
     configure_logging(app_services.settings.log_level)
     if metrics_port:
         measure(app_services, metrics_port)
-    app = celery_worker(current_app._get_current_object(), app_services)  # type: ignore[attr-defined] # a proxy
+    app = celery_worker(app_services)
     level = app_services.settings.log_level
     app.worker_main(["worker", "--queues", queues, "--loglevel", level, "--without-gossip", "--without-mingle"])
 
 
-def celery_worker(flask_app: Flask, app_services: AppServices) -> Celery:
+def celery_worker(app_services: AppServices) -> Celery:
     """Return the Celery application, whose one task carries out a run."""
     from celery.signals import worker_ready, worker_shutting_down
 

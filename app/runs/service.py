@@ -210,7 +210,8 @@ class Runs:
         return self._admission.place(run_id)
 
     def wake(self, run_id: str) -> None:
-        """Submit an unfinished run that no process carries out."""
+        """Submit an unfinished run that no process carries out; one whose lease expires meanwhile counts as such."""
+        self._leases.expire_stale()
         self._jobs.submit(run_id, self._queries.queue_of(run_id))
 
     def carry_out(self, run_id: str) -> None:

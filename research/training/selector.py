@@ -37,7 +37,6 @@ from research.training.minilm import CONFIG, matrices, weights_of
 FROZEN = 6
 """Lower layers that stay as they are: half of the weights that ship, and a third of the time."""
 CANDIDATES = 10
-ROWS_AT_ONCE = 14
 MAX_TOKENS = 160
 WEIGHTS = "weights.safetensors"
 

@@ -16,7 +16,7 @@ from tests.faults.followers import Follower
 from tests.faults.servers import run_id
 from tests.faults.site import Site, site
 from tests.faults.steady import CALLS
-from tests.faults.test_kill import GIVEN_UP
+from tests.faults.test_kill import GIVEN_UP, KILLS
 from tests.waiting import LONG, until
 
 pytestmark = pytest.mark.timeout(600)
@@ -64,7 +64,7 @@ def test_other_workers_finish_the_runs_of_killed_workers_without_repeating_calls
     for each in workers:
         each.wait_until_up()
     runs, kills = [], 0
-    while kills < 10 and len(runs) < 40:
+    while kills < KILLS and len(runs) < 40:
         runs.append(run_id(web.start()))
         holder = until(lambda: grown.holder(runs[-1]) or grown.state(runs[-1]) != "running", "a worker that takes it")
         time.sleep(moments.uniform(0, 0.8))
@@ -87,7 +87,7 @@ def test_other_workers_finish_the_runs_of_killed_workers_without_repeating_calls
                 assert at - before < RESUME_SECONDS
         resumed = sum(kind == "run_resumed" for kind, _, _ in events)
         assert calls_made(grown, run) <= CALLS + resumed, "a call is repeated only if it was under way"
-    assert kills == 10 and resumptions, "some were really cut off"
+    assert kills == KILLS and resumptions, "some were really cut off"
     assert "verdict" in {grown.state(run) for run in runs}
 
 

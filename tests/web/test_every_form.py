@@ -93,7 +93,6 @@ SHOWN_FORMS |= {"/runs/<id>/notes", "/runs/<id>/publish", "/batches/<id>/resume"
 SHOWN_FORMS |= {"/batches/<id>/delete"}
 
 
-FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data; boundary=x")
 
 
 class Counted(io.RawIOBase):

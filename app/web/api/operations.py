@@ -145,10 +145,6 @@ def reference(name: str) -> Schema:
     return {"$ref": REF.format(model=name)}
 
 
-def _problem(code: int) -> Schema:
-    return _content(f"{HTTPStatus(code).phrase}.", "application/problem+json", reference("Problem"))
-
-
 def _content(description: str, media: str, schema: Schema) -> Schema:
     return {"description": description, "content": {media: {"schema": schema}}}
 

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.batches.service import BatchClaim, BatchLine
+from app.batches.service import BatchClaim
 from app.domain.errors import InvalidInput
-from app.domain.model import Claim, Label
+from app.domain.model import BatchLine, Claim, Label
 from app.runs.json_schema import as_json
 from app.text.claims import MAX_CLAIM_LENGTH, parse_claim
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.events import RunStarted
-from app.domain.model import Claim, Label, RunOptions
+from app.domain.model import BatchLine, Claim, Label, RunOptions
 from app.runs.admission import id_for_form, is_invalid_id, new_id
 from app.runs.db import database_now
 from app.runs.event_store import encode_options
@@ -36,15 +36,6 @@ class BatchState(StrEnum):
     PAUSED = "paused"
     CANCELLED = "cancelled"
     DONE = "done"
-
-
-@dataclass(frozen=True, slots=True)
-class BatchLine:
-    """A claim read from a file or a request."""
-
-    claim: Claim
-    problem: str = ""
-    """The reason why the line is not a valid claim; `claim` then has its text."""
 
 
 @dataclass(frozen=True, slots=True)

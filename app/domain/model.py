@@ -56,6 +56,14 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchLine:
+    """A claim of a batch, read from a file or a request."""
+
+    claim: Claim
+    problem: str = ""  # why the line is not a valid claim; `claim` then has its text
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """The question of one hop."""
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.batches.feeder import BatchFeeder
-from app.batches.service import BatchCommands, BatchDeletion, Batches, BatchLine
+from app.batches.service import BatchCommands, BatchDeletion, Batches
 from app.domain.errors import InvalidInput
 from app.domain.events import (
     AnswerFound,
@@ -28,7 +28,7 @@ from app.domain.events import (
     SufficiencyJudged,
     TroubleMet,
 )
-from app.domain.model import Branch, Claim, Hop, HopStatus, Question, RunOptions
+from app.domain.model import BatchLine, Branch, Claim, Hop, HopStatus, Question, RunOptions
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, reduce_events
 from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, Rejected, id_for_form, new_id

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from app.batches.feeder import MIN_QUEUED
-from app.batches.service import BAD_INPUT, DELETED, WAITING, BatchLine, BatchState
-from app.domain.model import Claim, Label, RunOptions
+from app.batches.service import BAD_INPUT, DELETED, WAITING, BatchState
+from app.domain.model import BatchLine, Claim, Label, RunOptions
 from app.runs.jobs import BATCHES, PEOPLE, ThreadJobs
 from app.runs.models import RunRow
 from app.runs.service import Limits, Runs

@@ -19,9 +19,9 @@ from app.batches.files import (
     as_jsonl,
     read_claims,
 )
-from app.batches.service import BatchClaim, BatchLine
+from app.batches.service import BatchClaim
 from app.domain.errors import InvalidInput
-from app.domain.model import Claim, Label
+from app.domain.model import BatchLine, Claim, Label
 from app.text.claims import MAX_CLAIM_LENGTH
 
 WHOLE = Claim("Hamlet, the play, is old.", "Somebody", "2020-10-31")

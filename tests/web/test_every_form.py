@@ -93,8 +93,6 @@ SHOWN_FORMS |= {"/runs/<id>/notes", "/runs/<id>/publish", "/batches/<id>/resume"
 SHOWN_FORMS |= {"/batches/<id>/delete"}
 
 
-
-
 class Counted(io.RawIOBase):
     """An endless body that counts the bytes read from it."""
 

@@ -15,8 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
-from app.batches.service import BatchLine
-from app.domain.model import Claim, RunOptions
+from app.domain.model import BatchLine, Claim, RunOptions
 from app.extensions import db
 from app.runs.models import BatchClaimRow, RunRow
 from app.web.api.blueprint import API

@@ -18,9 +18,8 @@ from pydantic import ValidationError
 from werkzeug.exceptions import BadRequest, HTTPException, UnsupportedMediaType
 
 from app.batches.files import NO_CLAIMS, check_lines, line_of, title_of
-from app.batches.service import BatchLine
 from app.domain.errors import HopcheckError, InvalidInput
-from app.domain.model import RunOptions
+from app.domain.model import BatchLine, RunOptions
 from app.domain.ports import RunCommand
 from app.run_request import CLAIM_FIELDS, MAX_HOPS_REQUIRED, RunRequest, resolve_options
 from app.runs.json_schema import as_json

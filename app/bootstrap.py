@@ -91,12 +91,12 @@ def is_whole_model(folder: Path) -> bool:
 def _unpack(target: Path) -> None:
     from app.backends.local.llama_cpp import unpack
 
-    shutil.rmtree(target, ignore_errors=True)
+    shutil.rmtree(target, ignore_errors=True)  # `unpack` keeps a model that exists, even a damaged one
     unpack(target)
 
 
 def main() -> int:
-    """Return 0 when nothing is missing or outdated, else 1. Does not import Flask: every start waits for this."""
+    """Return 0 when nothing is missing or outdated, else 1. Does not import Flask, to be quick: every start waits."""
     from app.runs.schema_version import is_newest
 
     settings = load_settings()

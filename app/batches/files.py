@@ -18,7 +18,7 @@ from app.runs.json_schema import as_json
 from app.text.claims import MAX_CLAIM_LENGTH, parse_claim
 
 MAX_CLAIMS = 10_000
-"""Upper limit of the setting for the claims of one batch."""
+"""The highest value of the setting BATCH_CLAIMS."""
 
 MAX_BYTES = 5 * 1024**2
 
@@ -33,10 +33,10 @@ NO_HEADER = "The first line of a CSV file must name the columns, and one of them
 
 
 def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> tuple[BatchLine, ...]:
-    """Return the claims of a file; a line that is not a claim has its problem.
+    """Return the lines of a file that are not blank; one without a valid claim has its problem set.
 
-    The format follows from the file name (.csv, .jsonl, .txt), or from the content without one. Raises InvalidInput
-    for a file that cannot be read, has no valid claim, or more than `limit`.
+    The format is chosen by the extension of `name` (.csv, .jsonl, .txt), else by the content. Raises InvalidInput for a
+    file that cannot be read, has no valid claim, or more than `limit` claims.
     """
     if len(sent) > MAX_BYTES:
         raise InvalidInput(TOO_LARGE, "claims")
@@ -61,7 +61,7 @@ def check_lines(lines: Iterator[BatchLine], limit: int = MAX_CLAIMS) -> tuple[Ba
 
 
 def _line(where: str, fields: Mapping[str, Any] | str) -> BatchLine:
-    """Return one line of the batch; `where` begins its problem. Text in place of fields is the problem."""
+    """Return one line of the batch. `fields` may be an error message instead; `where` is put before every message."""
     if isinstance(fields, str):
         return BatchLine(Claim(""), where + fields)
     values = {name: "" if fields.get(name) is None else fields[name] for name in FIELDS}
@@ -208,7 +208,7 @@ def as_jsonl(claims: Iterable[BatchClaim], address: Address) -> Iterator[str]:
 
 
 def as_csv(claims: Iterable[BatchClaim], address: Address) -> Iterator[str]:
-    """Yield a header and one record per claim (RFC 4180). An apostrophe is put before text like a formula."""
+    """Yield a header and one record per claim (RFC 4180). Text that looks like a formula gets a leading apostrophe."""
     yield _record(COLUMNS)
     for claim in claims:
         yield _record(map(_escape_formula, as_json(result(claim, address)).values()))

@@ -1,7 +1,7 @@
 """The options for a run: strategies, mixes of modules, answerers, language models, corpora and search engines.
 
-Each choice says whether it is available here, and if not, why and how to make it so. Page, command line and API share
-them.
+Each choice says whether it is available here, and if not, why and how to make it so. Page, command line and API offer
+the same choices.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ MIXES = {
     "local+flan-t5": Mix("local", "local", "local", "flan-t5"),
     "prompted+flan-t5": Mix("prompted", "prompted", "prompted", "flan-t5"),
 }
-"""The presets: prompted or local modules, each with QACheck's two reasoners (section 3.5)."""
+"""The presets: all modules local or all prompted; both also with FLAN-T5, a reasoner of QACheck (section 3.5)."""
 
 TITLES = {
     "local": "Local models",
@@ -109,14 +109,14 @@ def chosen(choices: Sequence[Choice], name: str | None, field: str) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """All options on this machine. Computed once per request, because this opens files."""
+    """All options on this machine. Computed once per request, because computing them opens files."""
 
     strategies: tuple[Choice, ...]
-    presets: tuple[Choice, ...]
+    presets: tuple[Choice, ...]  # of the strategy question-guided
     answerers: tuple[Choice, ...]
     models: tuple[Choice, ...]
     corpora: tuple[Choice, ...]
-    pursuits: tuple[Choice, ...] = ()
+    pursuits: tuple[Choice, ...] = ()  # presets of evidence pursuit
     searches: tuple[Choice, ...] = ()
     default_options: RunOptions = field(default_factory=RunOptions)
     default_pursuit: RunOptions = field(default_factory=lambda: RunOptions(PURSUIT, SEARCHES))

@@ -1,4 +1,8 @@
-"""Parsers for the values of settings, with descriptions of what is valid."""
+"""Kinds of settings: a parser and a description of the valid values for each.
+
+Each function but `setting` returns the arguments `parse` and `choices` of `setting`, so that a setting of whole numbers
+is `setting(env, default, about, **whole(0, 9))`.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,9 @@ SECRETS = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "SITE_PASSWORD", "METRICS_
 
 
 def setting(env: str, default: Any, about: str, parse: Callable[[str], Any] = str, choices: str = "text") -> Any:
-    """Return a dataclass field for the variable `env`; `parse` raises ValueError for invalid values.
+    """Return a dataclass field for the environment variable `env`, described by `about`.
 
+    `parse` raises ValueError or KeyError for an invalid value; `choices` describes the valid ones in the error message.
     Secrets are left out of the settings' repr, which could appear in a traceback.
     """
     secret = env in SECRETS or env.endswith("_API_KEY")
@@ -35,7 +40,7 @@ def one_of(*names: str) -> dict[str, Any]:
     """Parse one of these names."""
 
     def parse(raw: str) -> str:
-        return names[names.index(raw)]
+        return names[names.index(raw)]  # index() raises ValueError for any other name
 
     return {"parse": parse, "choices": f"one of: {', '.join(names)}"}
 

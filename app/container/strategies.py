@@ -1,4 +1,4 @@
-"""Builds evidence-pursuit strategies from presets, and decides where speculative calls are worthwhile."""
+"""Build evidence-pursuit strategies from presets, and decide where speculative calls are worthwhile."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PursuitParts:
 
 
 def fine_tuned(inference: Inference, threads: int, **names: str | None) -> dict[str, Seq2Seq]:
-    """Return the fine-tuned questioners by the setting that names each, without unset ones."""
+    """Return the fine-tuned questioners by setting; `names` maps each setting to its value, None if not set."""
     return {
         setting: Seq2Seq(name, inference, threads, fix=f"{setting} with the folder of a model")
         for setting, name in names.items()
@@ -44,7 +44,7 @@ def pursuit(
     reasoner: Reasoner,
     side_by_side: bool = False,
 ) -> EvidencePursuit:
-    """Build the strategy of `preset`; `side_by_side`: whether it answers questions in parallel."""
+    """Build the strategy of `preset`; with `side_by_side` it answers questions in parallel."""
     paraphraser = PromptedParaphraser(parts.model()) if preset.others == "llm" else LocalParaphraser(parts.completer())
     pursuer = _pursuer(preset, parts)
     return EvidencePursuit(pursuer, paraphraser, answerer, reasoner, preset.variant, side_by_side)
@@ -75,17 +75,20 @@ MAX_PREFETCHED_PAGES = 3
 
 @dataclass(frozen=True)
 class SpeculationPolicy:
-    """Decides from the setting OVERLAP which calls of a run are speculative. A `model` of None is not used."""
+    """Decides which calls of a run are speculative. `model` is None for a run without a language model."""
 
-    overlap: str
+    overlap: str  # the setting OVERLAP: "remote", "all" or "off"
 
     def for_modules(self, mix: Mix, model: TextGenerator | None) -> bool:
-        """Return whether the next question and answer start early: a module called meanwhile must be remote."""
+        """Return whether to start the next question and answer before the validator has judged the last answer.
+
+        Worthwhile only if the claim verifier, the question generator or the QA validator prompts a remote model.
+        """
         asked = (mix.claim_verifier, mix.question_generator, mix.qa_validator)
         return "prompted" in asked and self._elsewhere(model)
 
     def for_answers(self, options: RunOptions, model: TextGenerator | None) -> bool:
-        """Return whether questions are answered in parallel: the answerer must be remote."""
+        """Return whether questions are answered in parallel: only if the answerer calls a remote model or the web."""
         asks_the_model = options.answerer in (reciter_reader.NAME, SEARCHES)
         return self.pages(options) > 0 or (asks_the_model and self._elsewhere(model))
 
@@ -95,7 +98,7 @@ class SpeculationPolicy:
         return MAX_PREFETCHED_PAGES if of_the_web and self.overlap != "off" else 0
 
     def _elsewhere(self, model: TextGenerator | None) -> bool:
-        """Return whether the model's calls run on another machine, or with OVERLAP=all in another server."""
+        """Return whether the model's calls run on another machine, or, with OVERLAP=all, on any server."""
         if model is None or isinstance(model, Seq2Seq):
             return False
         return self.overlap == "all" or (self.overlap == "remote" and model.destination is not None)

@@ -19,7 +19,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check, for people."""
+    """One result of a check, in words for the operator."""
 
     name: str
     state: State
@@ -28,7 +28,7 @@ class Finding:
     """A command, a setting or advice; empty for OK."""
 
     def as_json(self) -> dict[str, str]:
-        """Return the finding under the field names of `doctor --json`."""
+        """Return the finding as `doctor --json` prints it, where two fields have other names."""
         return {"name": self.name, "state": self.state, "said": self.message, "mend": self.fix}
 
 

@@ -1,7 +1,7 @@
 """Limits of a run and of the site's spending in a day, and the owner's command to conclude early.
 
-A run that reaches a limit does not fail: its strategy concludes from what it has and may make the calls that this
-takes. The command is stored with the run, so it reaches any process that resumes the run.
+A run that reaches a limit does not fail: its strategy concludes from the evidence found so far, and the calls needed
+to conclude are still made. The command is stored with the run, so it reaches any process that resumes the run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.runs.db import database_now
 from app.runs.models import SpendingRow
 
 COMMAND_POLL_SECONDS = 0.2
-"""Each append returns the owner's command; after this long without an append it is read from the database."""
+"""Appending an event also reads the owner's command. After this long without an append, it is read by a query."""
 
 ASKED_BY_OWNER = "Its owner asked for a conclusion from what was there."
 
@@ -44,11 +44,11 @@ class Limits:
     day_cost: float | None = None
 
     def reached_by_run(self, usage: Usage) -> str:
-        """Return the limit of one run that this usage reaches, in words, or ""."""
+        """Return the limit that the usage of a run reaches, such as "20 calls", or "" for none."""
         return _reached(usage, self.calls, self.tokens, self.cost)
 
     def reached_by_day(self, today: Callable[[], Usage]) -> str:
-        """Return the daily limit that the site has reached, in words, or ""; calls `today` only if there is a limit."""
+        """Return the daily limit that the site has reached, or "". `today` is called only if there is a limit."""
         if (self.day_calls, self.day_tokens, self.day_cost) == (None, None, None):
             return ""
         return _reached(today(), self.day_calls, self.day_tokens, self.day_cost)
@@ -66,7 +66,7 @@ class RunBudget:
         clock: Callable[[], float] = time.monotonic,
         read_command: Callable[[], RunCommand] = lambda: RunCommand.CONTINUE,
     ) -> None:
-        """`read_command` queries the database; `receive` gets the command without a query."""
+        """`used` and `worked` are the usage and the seconds of work so far; `read_command` queries the database."""
         self._limits = limits
         self._today = today
         self._used = used
@@ -79,12 +79,12 @@ class RunBudget:
         self._received_at = float("-inf")
 
     def count(self, usage: Usage) -> None:
-        """Add the cost of a call. Thread-safe."""
+        """Add the usage of a call. Thread-safe."""
         with self._lock:
             self._used += usage
 
     def receive(self, command: RunCommand) -> None:
-        """Note the owner's present command. A request to finish cannot be withdrawn."""
+        """Take the owner's current command. A request to finish cannot be withdrawn."""
         self._is_finish_requested = self._is_finish_requested or command is RunCommand.FINISH_NOW
         self._received_at = self._clock()
 
@@ -124,7 +124,7 @@ def _reached(usage: Usage, calls: int | None, tokens: int | None, cost: float | 
 
 
 def _addition(insert: Any) -> Any:
-    """Return the statement that inserts a day's sum or adds to it, with the dialect's own `insert`."""
+    """Return the upsert that adds to a day's sum; `insert` is the insert function of a dialect."""
     statement = insert(SpendingRow.__table__)
     columns = SpendingRow.__table__.c
     sums = {each.name: each + statement.excluded[each.name] for each in columns if not each.primary_key}

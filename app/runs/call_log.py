@@ -57,11 +57,12 @@ _VALUES = (
     bindparam("size", type_=BigInteger),
     bindparam("now", type_=UtcDateTime),
 )
+# Whether the run has made or used the shared reply with this key.
 _IS_LINKED = exists().where(_links.c.run_id == _RUN, _links.c.key == _KEY)
 
 
 def _insert_missing(table: Table, columns: Sequence[str], rows: Select[Any]) -> dict[str, Insert]:
-    """Return, by the name of the database, the statement that inserts those of `rows` that are not in the table."""
+    """Return, by dialect name, the statement that inserts `rows` and skips those that the table already has."""
     inserts: dict[str, Callable[[Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
     return {
         name: insert(table)
@@ -80,6 +81,7 @@ _FIND = (
     .order_by(_calls.c.scope.desc())  # the run's own reply before the shared one
     .limit(1)
 )
+# SQLite needs a WHERE between SELECT and ON CONFLICT.
 _ADD_SHARED = _insert_missing(_calls, _COLUMNS, select(literal(SHARED, String), *_VALUES).where(true()))
 _ADD_OWN = _insert_missing(
     _calls, _COLUMNS, select(_runs.c.id, *_VALUES).where(_runs.c.id == _RUN, _runs.c.state == RUNNING, ~_IS_LINKED)
@@ -103,7 +105,7 @@ class CallLog:
         self._unmeasured_bytes = float("inf")  # so that the first shared reply triggers a measurement
 
     def for_run(self, run_id: str, is_new: bool = False, is_fresh: bool = False) -> RunCalls:
-        """Return the calls of a run. A new run has made none yet; a fresh one neither uses nor adds shared replies."""
+        """Return the calls of a run, which has made none yet if `is_new`, and shares no replies if `is_fresh`."""
         return RunCalls(self, run_id, is_new, is_fresh)
 
     def shares(self, call: Call) -> bool:
@@ -111,7 +113,10 @@ class CallLog:
         return call.costly and self._limit > 0
 
     def find(self, run_id: str, key: str, shares: bool) -> tuple[Any | None, bool]:
-        """Return the run's reply, or with `shares` that of any run, and whether `mark_used` is due."""
+        """Return the stored reply, or None, and whether `mark_used` must be called.
+
+        Replies that the run itself made or used are found always, those of other runs only with `shares`.
+        """
         with self._engine.connect() as connection:
             row = connection.execute(_FIND, {"run": run_id, "call": key, "shares": shares}).one_or_none()
         if row is None:
@@ -137,7 +142,7 @@ class CallLog:
                 self._unmeasured_bytes += size
                 if self._unmeasured_bytes >= self._limit * UNMEASURED_SHARE:
                     self._measure(connection)
-            else:  # also where another run shared a reply meanwhile: this run continued with its own
+            else:  # also if another run has shared its reply meanwhile: this run continues with its own one
                 connection.execute(_ADD_OWN[name], row)
 
     def size(self) -> tuple[int, int]:
@@ -182,7 +187,7 @@ class RunCalls:
         return reply
 
     def put(self, call: Call, reply: Any) -> None:
-        """Store the reply to a call; the first one is kept. A run that has ended stores none of its own."""
+        """Store the reply to a call, unless it has one. After the run has ended, only shared replies are stored."""
         if self._own is not None:
             self._own.add(call.key)
         self._attempt(lambda: self._call_log.add(self._run_id, call.key, reply, self._shares(call)))
@@ -228,7 +233,7 @@ def _evict(connection: Connection, excess: float) -> None:
 
 
 def _delete_shared(connection: Connection, condition: ColumnElement[bool]) -> int:
-    """Delete shared replies, but leave each unfinished run a copy of those that it has used; return their number."""
+    """Delete shared replies and return how many. Each unfinished run gets its own copy of those that it has used."""
     chosen = and_(_calls.c.scope == SHARED, condition)
     used = (
         select(_runs.c.id, *(_calls.c[name] for name in _COLUMNS[1:]))

@@ -1,6 +1,6 @@
 """Job runners: the port, and its implementation with threads of this process.
 
-A job only names a run; the process that acquires the run's lease carries it out from its last event.
+A job is only the id of a run. The process that acquires the run's lease continues it after its last stored event.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ RESUBMIT_SECONDS = 5.0
 
 
 class JobRunner(Protocol):
-    """Carries out submitted runs in the background, several at once, in each queue first come first served."""
+    """Executes submitted runs in the background, several at once. Each queue is served in order of submission."""
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
         """Queue the run. Submitting it again does no harm."""
 
     def resubmit_after(self, queue: str) -> float:
-        """Return the seconds after which a run that was submitted and not begun is to be submitted again."""
+        """Return how many seconds a new run may wait to be started before it is submitted again."""
 
     def carry_out(self, run_id: str) -> None:
-        """Carry the run out in this thread, unless another holder does."""
+        """Execute the run in this thread, unless its lease is held elsewhere."""
 
     def stop(self, wait: float = 0.0) -> None:
         """Begin no more runs and wait up to `wait` seconds for those under way. Queued ones remain in the database."""
@@ -41,8 +41,8 @@ class JobRunner(Protocol):
 class ThreadJobs:
     """Runs up to `workers` jobs at once, in threads.
 
-    The threads are daemons, not a pool of the standard library, whose threads are joined when the interpreter exits: a
-    model call that takes minutes must not delay a shutdown.
+    Uses daemon threads instead of a ThreadPoolExecutor, whose threads the interpreter joins at exit: a model call that
+    takes minutes must not delay a shutdown.
     """
 
     def __init__(self, carry_out: Callable[[str], None], workers: int) -> None:
@@ -55,7 +55,7 @@ class ThreadJobs:
         self._stopped = False
 
     def submit(self, run_id: str, queue: str = PEOPLE) -> None:
-        """Queue a run that is neither queued nor under way here. Threads start with the first calls, after any fork."""
+        """Queue the run unless it is queued or under way here. Starts threads only now: none would survive a fork."""
         with self._changed:
             if self._stopped or run_id in self._known:
                 return
@@ -67,7 +67,7 @@ class ThreadJobs:
             self._changed.notify()
 
     def resubmit_after(self, queue: str) -> float:
-        """Return a short time: the run is about to begin, or was lost with the process that queued it."""
+        """Return a short time: `submit` ignores runs queued here; others may have been lost with their process."""
         return RESUBMIT_SECONDS
 
     def stop(self, wait: float = 0.0) -> None:

@@ -55,8 +55,8 @@ class Notes:
     def write(self, run_id: str, hop: int, agrees: bool | None, text: str, seen: datetime | None) -> None:
         """Add a note to a hop, or change the one written at `seen`; None adds one.
 
-        Raises NoteChanged if there is another note by now. One with the same content is accepted, because a form may
-        be sent twice.
+        Raises NoteChanged if that note was changed or deleted since or, for None, if there is one. A note that already
+        has this content is accepted, because a form may be sent twice.
         """
         if not self._wrote(run_id, hop, seen, agrees=agrees, text=text):
             there = next((note for note in self.of(run_id) if note.hop == hop), None)
@@ -98,7 +98,7 @@ def clean_note(raw: str) -> str:
 
 
 def hop_to_note(report: Report, number: int) -> int:
-    """Return the number if this ended run has such a hop, or it is VERDICT. Raises InvalidInput otherwise."""
+    """Return `number` if the run has ended and it is VERDICT or one of its hops. Raises InvalidInput otherwise."""
     if not report.ended:
         raise InvalidInput("This check still goes on; notes can be written once it has ended.", "hop")
     if number != VERDICT and number not in {hop.number for hop in report.hops}:

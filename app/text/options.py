@@ -1,4 +1,4 @@
-"""Finds the option with which a model's reply begins; an unclear reply gives None.
+"""Find the option with which a model's reply begins; an unclear reply gives None.
 
 Strict on purpose: "No one knows" is not "No", "Yes or no" repeats the question, and "Yes, but only if ..." is unclear.
 """
@@ -22,9 +22,10 @@ def plain(text: str) -> str:
 
 
 def option_in(text: str, options: Sequence[str]) -> str | None:
-    """Return the option with which `text` begins, after markup and before a punctuation mark or the end.
+    """Return the option with which `text` begins, None when there is none.
 
-    None when there is none, or when the same sentence names another option or qualifies this one.
+    Only markup and a heading like "Final answer:" may precede the option; only punctuation, a line break or the end may
+    follow it. None also when the same sentence names another option, or qualifies this one as in "Yes, but".
     """
     said = _BEFORE.sub("", text)
     found = [option for option in options if _begins(said, option)]
@@ -32,6 +33,7 @@ def option_in(text: str, options: Sequence[str]) -> str | None:
         return None
     option = max(found, key=len)
     rest = _SENTENCE_END.split(said[len(option) :], maxsplit=1)[0]
+    # The reply may repeat its option, in full or in part: after "not enough", "enough" is no other option.
     others = (other for other in options if plain(other) not in plain(option))
     return None if _TAKEN_BACK.match(rest) or any(_holds(rest, other) for other in others) else option
 

@@ -38,7 +38,9 @@ class ClaimForm:
     answerer: str = ""
     strategy: str = "question-guided"
     preset: str = ""
+    """The preset, except of an evidence pursuit."""
     pursuit: str = ""
+    """The preset of an evidence pursuit."""
     search: str = ""
     model: str = ""
     corpora: tuple[str, ...] = ()
@@ -50,7 +52,7 @@ class ClaimForm:
 
     @classmethod
     def from_options(cls, options: RunOptions, pursuit: str) -> ClaimForm:
-        """Return the form for a new visitor; `pursuit` is the default preset of an evidence pursuit."""
+        """Return the form for a new visitor; `pursuit` is the default for its field."""
         return cls(
             answerer=options.answerer,
             strategy=options.strategy,
@@ -87,9 +89,10 @@ class ClaimForm:
 
     @classmethod
     def sent(cls, fields: MultiDict[str, str], blank: ClaimForm) -> ClaimForm:
-        """Return the submitted form; omitted fields are taken from `blank`. A sample's button submits its claim.
+        """Return the submitted form; omitted fields are taken from `blank`. The button of an example submits its claim.
 
-        Unticked checkboxes are not submitted, so the page sends an empty value with each group of corpora.
+        Browsers omit unticked checkboxes, so the page always submits an empty `corpora` value as well: alone, it means
+        that none is ticked.
         """
         return replace(
             blank,
@@ -102,7 +105,7 @@ class ClaimForm:
         )
 
     def raw(self) -> dict[str, Any]:
-        """Return the fields in the form that RunRequest.resolve accepts. An empty label set is omitted."""
+        """Return the fields as RunRequest.resolve accepts them, without `labels` if it is empty."""
         fields = {name: getattr(self, name) for name in RAW_FIELDS if name != "labels" or self.labels}
         number = int(self.max_hops) if re.fullmatch("[0-9]{1,3}", self.max_hops) else None
         converted = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
@@ -118,7 +121,7 @@ class ClaimForm:
 
 
 def _is_ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
-    """Return the state of a checkbox that is ticked by default: the page sends an empty value with it."""
+    """Return whether a checkbox is ticked. The page always submits an empty value too; without any, `blank` applies."""
     return any(fields.getlist(name)) if name in fields else blank
 
 
@@ -132,7 +135,7 @@ class Example:
     claim: str
     label: Label
     hops: int  # needed to decide it
-    pair: int = 0  # number of the pair of a true and a false claim; 0 for none
+    pair: int = 0  # a true and a false claim with the same number form a pair; 0 for no pair
 
 
 EXAMPLES = (

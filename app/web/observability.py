@@ -23,7 +23,7 @@ access_log = logging.getLogger("app.web.access_log")
 audit_log = logging.getLogger("app.web.audit")
 
 QUIET_ENDPOINTS = frozenset({"health.healthz", "health.readyz", "metrics.scrape"})
-"""Requested every few seconds by machines, so logged at DEBUG."""
+"""Requested every few seconds by monitoring systems, so logged at DEBUG."""
 
 MAX_PATH = 200
 """Characters of a path in the log."""
@@ -34,7 +34,7 @@ REASON_BY_STATUS: dict[int, Reason] = {413: "size", 415: "type", 429: "full"}
 """The reason to log for a refusal with this status, unless one was logged already."""
 
 IPV6_BITS = 64
-"""A household usually gets a whole /64 network, so the other bits do not identify a client."""
+"""Leading bits of an IPv6 address that identify a client, because a household usually gets a whole /64 network."""
 
 health = Blueprint("health", __name__)
 metrics = Blueprint("metrics", __name__)
@@ -90,7 +90,7 @@ def log_refusal_by_status(response: Response) -> Response:
 
 
 def client_address() -> str:
-    """Return the client's IPv4 address, or its /64 network for IPv6. Only proxies that PROXIES trusts can change it."""
+    """Return the client's IPv4 address, or its /64 network for IPv6. Only trusted proxies (PROXIES) can set it."""
     raw = request.remote_addr or ""
     try:
         address = ip_address(raw)
@@ -146,7 +146,7 @@ def _component(name: str, state: str, message: str = "", fix: str = "") -> dict[
 
 @metrics.get("/metrics")
 def scrape() -> Response:
-    """Return Prometheus metrics of this process and the database. Answer 404 without the token of METRICS_TOKEN."""
+    """Return Prometheus metrics of this process and the database. Answer 404 without the token METRICS_TOKEN."""
     expected = services().settings.metrics_token or abort(404)
     if not hmac.compare_digest(bearer().encode(), expected.encode()):
         refused("token")

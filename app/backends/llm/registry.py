@@ -9,7 +9,7 @@ One comes from OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, any number from
     api_key_env = "OPENAI_API_KEY"        # the environment variable that holds the key
     prompt_price = 0.15                   # per million tokens
     completion_price = 0.60
-    thinking_tokens = 4000                # room for thoughts beside the answer
+    thinking_tokens = 4000                # tokens for reasoning, added to those for the answer
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ModelSettings:
     """Per million tokens; both prices are set or neither."""
     completion_price: float | None = None
     thinking_tokens: int | None = None
-    """Token allowance for reasoning before an answer; None detects reasoning models."""
+    """Token allowance for reasoning before an answer; None: only for models detected as reasoning models."""
     key_variable: str | None = KEY_VARIABLE
     """The variable that holds the key, for messages; None where no key is sent."""
 
@@ -67,6 +67,7 @@ def unavailable_reason(model: ModelSettings) -> str:
     """
     if not model.model:
         return "A language model's server is set, but no model: name one in OPENAI_MODEL."
+    # OpenAI needs a key, and so does an entry that names a variable of its own; other servers may need none.
     if not model.api_key and (
         model.base_url.rstrip("/") == OPENAI_URL or model.key_variable not in (None, KEY_VARIABLE)
     ):
@@ -124,7 +125,7 @@ class _Entry(BaseModel):
         return self
 
     def settings(self, secrets: Mapping[str, str]) -> ModelSettings:
-        """Add the key. OpenAI's key is sent to OpenAI's server only, unless the entry names it."""
+        """Return the settings with the key. OPENAI_API_KEY goes to OpenAI's server only, unless the entry names it."""
         variable = self.api_key_env or (KEY_VARIABLE if self.base_url.rstrip("/") == OPENAI_URL else None)
         return ModelSettings(
             self.name,
@@ -138,6 +139,7 @@ class _Entry(BaseModel):
         )
 
 
+# What a field must be, for the message about a value that does not match its pattern.
 _MEANT = {
     "base_url": "it must be a URL like http://127.0.0.1:8080/v1, without a password in it",
     "api_key_env": "it must be the name of an environment variable, not the key itself",

@@ -24,10 +24,10 @@ from app.domain.ports import Completer
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 CONTEXT_TOKENS = 3072
-"""Prompt and completion of one slot; ten demonstrations take under 900, a claim of 500 emoji under 2,100."""
+"""Tokens of one slot, prompt and completion together; ten demonstrations take under 900, 500 emoji under 2,100."""
 
 PROMPT_FAMILIES = 3
-"""Slots: for first questions, follow-ups and rewordings, so that no prompt prefix evicts another from the cache."""
+"""Number of slots: one each for first questions, follow-ups and rewordings, so that their prefixes stay cached."""
 
 SILENT = -1
 """llama.cpp's log level that writes nothing to stderr."""
@@ -83,8 +83,8 @@ class LocalLM:
     ) -> None:
         """`path` is a GGUF file, None for the packaged SmolLM2; `threads` limits the cores of one inference.
 
-        Without `inference`, the process's queue, the model creates its own, which has no deadline. `adapter` is a LoRA
-        adapter in GGUF that `adapted` completes with.
+        `inference` is the process's queue; with None the model creates a queue for itself, without a time limit.
+        `adapter` is a LoRA adapter in GGUF; only `adapted` applies it.
         """
         self._path = path
         self._threads = threads

@@ -31,7 +31,7 @@ def folder_of(name: str) -> Path | None:
     from huggingface_hub import constants
 
     if not (Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}").is_dir():
-        return None  # avoids importing an HTTP client, which would delay the first page
+        return None  # before the next import, which loads an HTTP client and would delay the first page
     from huggingface_hub import try_to_load_from_cache
 
     found = try_to_load_from_cache(name, "config.json")
@@ -220,10 +220,10 @@ _SAFE_OPTIONS = {"use_safetensors": True, "trust_remote_code": False, "local_fil
 
 
 def _read_special_tokens_as_text(tokenizer: Any) -> None:
-    """Tokenize special tokens' names in a text as ordinary text, so that a passage cannot inject control tokens.
+    """Make the tokenizer read a special token's name, such as "</s>" in a passage, as ordinary text.
 
-    `split_special_tokens` has no effect on SentencePiece, whose vocabulary contains the names. A normalizer inserts a
-    space into them.
+    This keeps passages from injecting control tokens. `split_special_tokens` does it for most tokenizers, but not for
+    SentencePiece, whose vocabulary contains the names: there a normalizer inserts a space into each name.
     """
     from tokenizers import normalizers
 

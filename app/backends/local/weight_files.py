@@ -23,7 +23,7 @@ def write_checksums(folder: Path) -> None:
 
 
 def matches_checksums(folder: Path) -> bool:
-    """Return whether `folder` has a SHA256SUMS and every file in it matches."""
+    """Return whether `folder` has a SHA256SUMS and every file that it lists matches its checksum."""
     try:
         named = _named(folder)
         return bool(named) and all(sha256(path) == digest for path, digest in named.items())
@@ -32,10 +32,10 @@ def matches_checksums(folder: Path) -> bool:
 
 
 def unchanged_since_checked(folder: Path) -> bool:
-    """Return `matches_checksums`, but skip files that were not modified since they last matched.
+    """Return `matches_checksums`, but read no file if none was modified since they last matched.
 
-    The modification time of SHA256SUMS is the time of that match. Disk corruption goes unnoticed here; `doctor`
-    reads every byte.
+    The modification time of SHA256SUMS is the time of that match. Disk corruption goes unnoticed here; the command
+    `doctor` reads every byte.
     """
     try:
         checked, named = (folder / CHECKSUMS_FILE).stat().st_mtime_ns, _named(folder)
@@ -46,7 +46,7 @@ def unchanged_since_checked(folder: Path) -> bool:
         return False
     if not matches_checksums(folder):
         return False
-    with suppress(OSError):  # in a folder that cannot be written the bytes are read at each start
+    with suppress(OSError):  # a read-only folder is read in full at each start
         (folder / CHECKSUMS_FILE).touch()
     return True
 

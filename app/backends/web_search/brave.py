@@ -1,8 +1,8 @@
 """Brave Search: GET /res/v1/web/search with the key in X-Subscription-Token.
 
 Brave's reference (api-dashboard.search.brave.com, API reference, "Web search"): a query has at most 400 characters and
-50 words, a reply at most 20 web results, and `freshness` takes a range of days, both included. A page's age is the most
-relevant date that its content reports: published or last modified.
+50 words, a reply at most 20 web results, and `freshness` takes a range of days, first and last included. A page's
+age is the most relevant date that its content reports: published or last modified.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.backends.web_search.base import EARLIEST_DATE, Fields, Limits, SearchRe
 
 @dataclass(frozen=True)
 class Brave:
-    """A `Provider`. Its wrong keys are a 422, its exhausted months a 429 with the code QUOTA_LIMITED."""
+    """A `Provider`. A wrong key gives status 422, an exhausted monthly quota 429 with the code QUOTA_LIMITED."""
 
     api_key: str = field(repr=False)
     url: str = "https://api.search.brave.com/res/v1/web/search"
@@ -43,12 +43,12 @@ class Brave:
         return SearchRequest("GET", {"params": asked}, {"X-Subscription-Token": self.api_key})
 
     def results(self, body: Mapping[str, Any]) -> Any:
-        """Return the results; Brave omits `web` where nothing was found."""
+        """Return the results, [] for a search reply without `web`, which Brave omits where nothing was found."""
         web = body.get("web")
         if web is None:
             return [] if body.get("type") == "search" else None
         return web.get("results") if isinstance(web, dict) else None
 
     def status_message(self, status: int) -> str:
-        """Return "": Brave has no statuses of its own."""
+        """Return "": the messages common to all providers fit Brave's statuses."""
         return ""

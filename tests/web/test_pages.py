@@ -130,6 +130,11 @@ class TestHome:
         assert 'No key is set. <span class="mend">Mend it with: <code>OPENAI_API_KEY</code>' in page
         assert page.count(">Not available</p>") == 2 and page.count(">Available</p>") == 1
 
+    def test_a_link_fills_in_its_claim_as_text(self, client):
+        page = client.get("/", query_string={"claim": 'Ada wrote "<b>Notes</b>".'}).text
+        assert "Ada wrote &#34;&lt;b&gt;Notes&lt;/b&gt;&#34;.</textarea>" in page
+        assert "</textarea>" in client.get("/?claim=").text
+
 
 class TestStart:
     def test_redirects_to_the_new_run_with_303(self, client):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
@@ -25,10 +26,13 @@ pages = Blueprint("pages", __name__)
 
 @pages.get("/")
 def home() -> str:
-    """Show the claim form, samples and this browser's recent runs. `?again=` fills in the form from an earlier run."""
+    """Show the claim form, samples and this browser's recent runs.
+
+    `?claim=` fills in a claim, for links from elsewhere; `?again=` fills in the form from an earlier run.
+    """
     earlier = request.args.get("again")
     if earlier is None:
-        return home_page(_blank_form())
+        return home_page(replace(_blank_form(), claim=request.args.get("claim", "")))
     run = services().runs.report(earlier) or abort(404)
     return home_page(ClaimForm.repeating(run.report.claim, run.report.options, _blank_form()))
 

@@ -141,4 +141,4 @@ def test_a_database_that_is_not_in_wal_mode_is_a_warning(settings, migrated):
     from app.runs.db import Condition
 
     seen = Condition("somewhere", newest="1", revision="1", journal="delete")
-    assert has([(each.state, each.message) for each in storage._usable(seen)], WARNED, "not WAL")
+    assert has([(each.state, each.message) for each in storage._database_findings(seen)], WARNED, "not WAL")

@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=heaviness)
     for item in items:
         place = heaviness(item)
-        item.add_marker(pytest.mark.xdist_group(HEAVY[place] if place < len(HEAVY) else item.path.as_posix()))
+        item.add_marker(pytest.mark.xdist_group(HEAVY[place] if place < len(HEAVY) else item.location[0]))
 
 
 @pytest.fixture(scope="session")

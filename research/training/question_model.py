@@ -26,10 +26,10 @@ import torch
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from research.claims.data import Asked, VitalClaim, is_written, read_claims
+from research.claims.data import Asked, VitalClaim, read_claims
 from research.training.adapter import add_adapter, save_adapter
 from research.training.adapter_training import ROWS_AT_ONCE, AdapterSettings, Task, batches, train_adapter
-from research.training.checkpoints import best_device, replacing, resume
+from research.training.checkpoints import best_device, replacing
 from research.training.judge_examples import VITAL
 
 NOT_FOUND = "not found"
@@ -142,15 +142,12 @@ def train(
     base: Path,
     out: Path,
     settings: AdapterSettings = DEFAULTS,
-    start: Path | None = None,
     clock: Callable[[], float] = time.monotonic,
     threads: int = 2,
 ) -> dict:
     """Train on the claims of the train split, save to `out` and return the content of training.json.
 
-    `start` is the checkpoint of an earlier run, whose weights are the first ones here; then training takes the written
-    claims (research/claims/data.py) and as many others. `out` gets the adapter as peft's files in float16,
-    training.json, and the files of `train_adapter`.
+    `out` gets the adapter as peft's files in float16, training.json, and the files of `train_adapter`.
     """
     torch.manual_seed(settings.seed)
     torch.set_num_threads(threads)
@@ -158,9 +155,6 @@ def train(
     seen = [row for row in claims if row.split == "train"]
     # Twice: claims in visitors' style, and claims with several questions.
     seen += [row for row in seen if row.style == "plain" or row.hops > 1]
-    if start:  # it has seen the others
-        written = [row for row in seen if is_written(row)]
-        seen = written + rng.sample([row for row in seen if not is_written(row)], len(written))
     order = []
     for _ in range(settings.epochs):
         made = examples_of(seen, tokenizer, rng)
@@ -169,8 +163,6 @@ def train(
     chosen = random.Random(0).sample(dev, min(MAX_MEASURED, len(dev)))
     held_out = [encode(parts_of(row), tokenizer) for row in chosen]
     model = build(base, settings)
-    if start:
-        resume(start, model, {})
     task = Task(
         name=f"{len(claims)} claims {asdict(settings) | {'minutes': None}}",
         order=order,
@@ -191,15 +183,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with vital_claims.jsonl")
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--start", type=Path, help="checkpoint of an earlier run to start from")
     parser.add_argument("--threads", type=int, default=2)
     for name in ("epochs", "rank", "first_layer", "learning_rate", "minutes"):
         value = getattr(DEFAULTS, name)
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     options = vars(parser.parse_args())
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    data, base, out, start, threads = (options.pop(name) for name in ("data", "base", "out", "start", "threads"))
-    train(read_claims(data / VITAL), base, out, replace(DEFAULTS, **options), start, threads=threads)
+    data, base, out, threads = (options.pop(name) for name in ("data", "base", "out", "threads"))
+    train(read_claims(data / VITAL), base, out, replace(DEFAULTS, **options), threads=threads)
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ def _backward(model: BertForSequenceClassification, tokenizer: Tokenizer, group:
 
 
 def measure(model: BertForSequenceClassification, tokenizer: Tokenizer, held_out: Sequence[Choice]) -> dict[str, float]:
-    """Return the shares of choices where the best candidate is right and where "none" is told right, and the loss."""
+    """Return the shares of choices where the best candidate is right and where "none" is recognised, and the loss."""
     first, none, loss = [], [], 0.0
     for one in held_out:
         with as_int8(model):

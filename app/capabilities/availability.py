@@ -14,7 +14,6 @@ from app.backends.local.loading import why_missing
 from app.backends.web_search.registry import PROVIDERS, ProviderSearch, with_failover
 from app.capabilities.options import (
     BASELINES,
-    CORPUS_SEARCH,
     MIXES,
     OWN,
     PURSUIT,
@@ -27,8 +26,8 @@ from app.capabilities.options import (
 )
 from app.components import Component, Components
 from app.config.settings import Settings
-from app.domain.model import RunOptions
-from app.modules.answerers import flan_t5, reciter_reader, retriever_reader
+from app.domain.model import ANSWERERS, CORPUS_SEARCH, RunOptions
+from app.modules.answerers import Need, kind_of
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 
 NO_MODEL = "No language model is set up.", "OPENAI_API_KEY and OPENAI_MODEL, or MODELS_FILE"
@@ -224,16 +223,7 @@ class Availability:
         }
 
     def _answerer_words(self, options: RunOptions) -> str:
-        reader = self.settings.reader or "Hopcheck's reader"
-        if options.answerer == retriever_reader.NAME:
-            return f"{options.answerer} over {', '.join(options.corpora)}, read by {reader}"
-        if options.answerer == reciter_reader.NAME:
-            reads = options.model if self.settings.read_with == "model" else reader
-            return f"{options.answerer}: {options.model} recites, {reads} reads"
-        if options.answerer == SEARCHES:
-            over = f" ({', '.join(options.corpora)})" if options.search == CORPUS_SEARCH else ""
-            return f"{options.answerer} with {options.search}{over}"
-        return f"{options.answerer}: {self.settings.flan_t5}"
+        return kind_of(options.answerer).describe(options, self.settings) if options.answerer in ANSWERERS else ""
 
     def _strategies(self, usable: bool) -> tuple[Choice, ...]:
         baselines = (
@@ -270,22 +260,28 @@ class Availability:
         return self._needing_seq2seq(choice) if mix.reasoner == SEQ2SEQ else choice
 
     def _answerers(self, usable: bool) -> tuple[Choice, ...]:
-        local_reader = () if self.settings.reader else (READER,)
-        retrieving = Choice(retriever_reader.NAME, "Retriever and reader: answers from passages of the corpora")
-        if part := self.parts.first_failed(CORPUS, RERANKER, *local_reader):
-            retrieving = broken(retrieving, part)
-        elif not any(corpus.available for corpus in self._corpora()):
-            retrieving = retrieving.unavailable("No corpus is indexed on this machine.", "make corpus")
-        knowing = self._needing_seq2seq(Choice(flan_t5.NAME, "FLAN-T5: answers from its own memory"))
-        reciting = Choice(
-            reciter_reader.NAME, "Reciter and reader: a language model recites, a reader reads", needs_model=True
-        )
-        if not usable:
-            reciting = reciting.unavailable(*NO_MODEL)
-        searching = Choice(SEARCHES, "Web search: answers from one document that a search engine finds")
-        if not any(search.available for search in self._searches()):
-            searching = searching.unavailable("No search engine is set up, and no corpus is indexed.", "SEARXNG_URL")
-        return retrieving, knowing, reciting, searching
+        return tuple(self._answerer(name, usable) for name in ANSWERERS)
+
+    def _answerer(self, name: str, usable: bool) -> Choice:
+        """Return the option of that answerer, with the first of its needs that is not met here."""
+        kind = kind_of(name)
+        choice = Choice(name, kind.title, needs_model=Need.MODEL in kind.needs)
+        return next((lacking for need in kind.needs if (lacking := self._lacking(choice, need, usable))), choice)
+
+    def _lacking(self, choice: Choice, need: Need, usable: bool) -> Choice | None:
+        """Return the choice as unavailable for want of `need`, or None if this machine has it."""
+        parts = {Need.READER: () if self.settings.reader else (READER,), Need.CORPUS: (CORPUS, RERANKER)}
+        if part := self.parts.first_failed(*parts.get(need, ())):
+            return broken(choice, part)
+        if need is Need.MODEL and not usable:
+            return choice.unavailable(*NO_MODEL)
+        if need is Need.FLAN_T5 and not (needing := self._needing_seq2seq(choice)).available:
+            return needing
+        if need is Need.CORPUS and not any(corpus.available for corpus in self._corpora()):
+            return choice.unavailable("No corpus is indexed on this machine.", "make corpus")
+        if need is Need.SEARCH and not any(search.available for search in self._searches()):
+            return choice.unavailable("No search engine is set up, and no corpus is indexed.", "SEARXNG_URL")
+        return None
 
     def _models(self) -> tuple[Choice, ...]:
         remote = (_remote(each) for each in self.models)

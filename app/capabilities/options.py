@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.domain.errors import InvalidInput
-from app.domain.model import RunOptions
+from app.domain.model import CORPUS_SEARCH, RunOptions
 
 BASELINES = ("direct", "chain-of-thought")
 """Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
@@ -20,9 +20,6 @@ PURSUIT = "evidence-pursuit"
 
 RETRIEVES, SEARCHES = "retriever-reader", "web-search"
 """The answerers that use corpora and search engines."""
-
-CORPUS_SEARCH = "corpus"
-"""The value of `search` for the local corpora; nothing leaves the machine."""
 
 
 def searches_corpora(options: RunOptions) -> bool:

@@ -18,10 +18,10 @@ from dotenv import dotenv_values
 from app.config.kinds import database, like, names, number, one_of, setting, switch, whole
 from app.config.secret_key import load_or_create_secret
 from app.domain.errors import SettingsError
+from app.domain.model import ANSWERERS
 
 ROOT = Path(__file__).resolve().parents[2]
 
-ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
 STRATEGIES = ("question-guided", "evidence-pursuit", "direct", "chain-of-thought")
 SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 MAX_HOPS = 10
@@ -64,7 +64,7 @@ class Settings:
     )
     secret_key: str | None = setting("SECRET_KEY", None, "Signs cookies; made once and kept in the instance folder")
     strategy: str = setting("STRATEGY", "question-guided", "Strategy used by default", **one_of(*STRATEGIES))
-    answerer: str = setting("ANSWERER", "retriever-reader", "Answerer used by default", **one_of(*ANSWERERS))
+    answerer: str = setting("ANSWERER", ANSWERERS[0], "Answerer used by default", **one_of(*ANSWERERS))
     max_hops: int = setting("MAX_HOPS", 5, "Hops a run may ask, kept or not", **whole(1, MAX_HOPS))
     workers: int = setting("WORKERS", 2, "Runs worked on at once; others wait their turn", **whole(1, 64))
     max_waiting: int = setting(

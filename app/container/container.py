@@ -24,17 +24,16 @@ from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
 from app.backends.web_search.registry import ProviderSearch, configured_searches, with_failover
 from app.capabilities.availability import CORPUS, GENERATOR, JUDGE, READER, RERANKER, SEQ2SEQ, Availability
-from app.capabilities.options import BASELINES, CORPUS_SEARCH, PURSUIT, Capabilities, Group
+from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group
 from app.components import Component, Components
 from app.config.settings import Settings
 from app.container.strategies import PursuitParts, SpeculationPolicy, fine_tuned, pursuit
-from app.domain.model import Origin, RunOptions
+from app.domain.model import CORPUS_SEARCH, Origin, RunOptions
 from app.domain.ports import (
     ClaimVerifier,
     EntailmentModel,
     PageReader,
     QAValidator,
-    QuestionAnswerer,
     QuestionGenerator,
     Reader,
     Reasoner,
@@ -42,8 +41,8 @@ from app.domain.ports import (
     TextGenerator,
     WebSearch,
 )
-from app.modules.answerers import flan_t5, reciter_reader, retriever_reader, web_search
-from app.modules.answerers.web_documents import PromptedChooser, PromptedReader, ReaderChooser
+from app.modules.answerers import AnswererParts, kind_of
+from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
 from app.modules.claim_verifier import JudgeClaimVerifier, PromptedClaimVerifier
 from app.modules.judging import EvidenceJudge
@@ -191,7 +190,7 @@ class Container:
         if options.strategy in BASELINES:
             return ClaimOnly(ASKERS[options.strategy](self._model(options)))
         model = self._model(options) if options.model and capabilities.needs_model(options) else None
-        answerer = self._answerer(options, model)
+        answerer = kind_of(options.answerer).build(self._answerer_parts(options, model))
         if options.strategy == PURSUIT:
             preset = PURSUIT_PRESETS[options.preset]
             reasoner = self._reasoner("prompted" if preset.others == "llm" else "local", options)
@@ -242,28 +241,22 @@ class Container:
         """Return the judge over what kept hops read."""
         return EvidenceJudge(self.weigher(), self._selector)
 
-    def _answerer(self, options: RunOptions, model: TextGenerator | None) -> QuestionAnswerer:
-        if options.answerer == flan_t5.NAME:
-            return flan_t5.FlanT5Answerer(self._seq2seq)
-        if options.answerer == reciter_reader.NAME:
-            reader = self._reader if self._settings.read_with == "local" else None
-            return reciter_reader.ReciterReader(self._model(options), reader)
-        if options.answerer == web_search.NAME:
-            return self._web_search(options, model)
-        retriever = self._registry.over(options.corpora)
-        return retriever_reader.RetrieverReader(retriever, self._reranker, self._reader)
-
-    def _web_search(self, options: RunOptions, model: TextGenerator | None) -> QuestionAnswerer:
-        """Build the web answerer with `model`, the run's language model if it uses one, else with the local reader."""
+    def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
+        """Return the parts for the answerer of a run; `model` is the run's language model if it uses one."""
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
-        chooser = PromptedChooser(model) if model else ReaderChooser(self._reader)
-        reader = PromptedReader(model) if model else self._reader
-        search, pages, origin = self._engines.of(options)
-        how = web_search.DocumentSettings(
-            preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
+        return AnswererParts(
+            model=model,
+            reader=self._reader,
+            recitation_reader=self._reader if self._settings.read_with == "local" else None,
+            reranker=self._reranker,
+            seq2seq=self._seq2seq,
+            retriever=lambda: self._registry.over(options.corpora),
+            documents=lambda: self._engines.of(options),
+            document_settings=DocumentSettings(
+                preset.long_document, preset.multi_document, preset.metadata, options.undated, options.fact_checks
+            ),
+            opened_ahead=self._speculation.pages(options),
         )
-        opened_ahead = self._speculation.pages(options)
-        return web_search.WebSearchAnswerer(search, pages, chooser, reader, how, origin, opened_ahead)
 
     def _open_corpora(self) -> None:
         for name in self._settings.corpora:

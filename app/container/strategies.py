@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.seq2seq import Seq2Seq
-from app.capabilities.options import CORPUS_SEARCH, SEARCHES, Mix
-from app.domain.model import RunOptions
+from app.capabilities.options import SEARCHES, Mix
+from app.domain.model import CORPUS_SEARCH, RunOptions
 from app.domain.ports import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
-from app.modules.answerers import reciter_reader
+from app.modules.answerers import kind_of
 from app.modules.pursuit_paraphraser import LocalParaphraser
 from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
 from app.presets import PursuitPreset
@@ -89,7 +89,7 @@ class SpeculationPolicy:
 
     def for_answers(self, options: RunOptions, model: TextGenerator | None) -> bool:
         """Return whether questions are answered in parallel: only if the answerer calls a remote model or the web."""
-        asks_the_model = options.answerer in (reciter_reader.NAME, SEARCHES)
+        asks_the_model = kind_of(options.answerer).asks_model
         return self.pages(options) > 0 or (asks_the_model and self._elsewhere(model))
 
     def pages(self, options: RunOptions) -> int:

@@ -205,13 +205,20 @@ class Verdict:
     confidence: float | None = None  # in [0, 1]; None when unknown
 
 
+ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
+"""The answerers, each in a module of its name in app/modules/answerers."""
+
+CORPUS_SEARCH = "corpus"
+"""The search of the local corpora, in place of an engine; nothing leaves the machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """The options of a run, stored with the run."""
 
     strategy: str = "question-guided"
     """The strategy of the check."""
-    answerer: str = "retriever-reader"
+    answerer: str = ANSWERERS[0]
     """The module that answers the questions."""
     labels: LabelSet = LabelSet.THREE
     """Labels that the verdict may have."""

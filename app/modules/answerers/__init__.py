@@ -1,1 +1,71 @@
-"""Question answerers: one file per answerer."""
+"""The answerers. A new one is a file here with a `KIND`, and its name in `ANSWERERS` (app/domain/model.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from app.domain.model import ANSWERERS, Origin, RunOptions
+from app.domain.ports import PageReader, QuestionAnswerer, Reader, Reranker, Retriever, TextGenerator, WebSearch
+
+if TYPE_CHECKING:
+    from app.config.settings import Settings
+    from app.modules.answerers.web_search import DocumentSettings
+
+
+class Need(Enum):
+    """What an answerer cannot do without."""
+
+    CORPUS = "an indexed corpus with its retriever"
+    READER = "the local reader"
+    MODEL = "a language model"
+    FLAN_T5 = "FLAN-T5 on this machine"
+    SEARCH = "a search engine or an indexed corpus"
+
+
+@dataclass(frozen=True)
+class AnswererParts:
+    """The parts of one run from which an answerer is built."""
+
+    model: TextGenerator | None  # the run's language model; None if it has none
+    reader: Reader
+    recitation_reader: Reader | None  # None if the language model reads what it recites
+    reranker: Reranker
+    seq2seq: TextGenerator
+    retriever: Callable[[], Retriever]  # over the run's corpora
+    documents: Callable[[], tuple[WebSearch, PageReader, Origin]]  # the search engine, its pages, their origin
+    document_settings: DocumentSettings
+    opened_ahead: int  # pages opened while a document is chosen
+
+    def demand_model(self) -> TextGenerator:
+        """Return the run's language model. Raises KeyError if it has none, which the options' check rules out."""
+        if self.model is None:
+            raise KeyError("model")
+        return self.model
+
+
+@dataclass(frozen=True)
+class AnswererKind:
+    """An answerer as an option: its title, what it needs, how a report names it, and how it is built."""
+
+    title: str
+    needs: tuple[Need, ...]
+    describe: Callable[[RunOptions, Settings], str]
+    build: Callable[[AnswererParts], QuestionAnswerer]
+    asks_model: bool = False  # whether it calls the run's language model, if there is one
+
+
+def kind_of(name: str) -> AnswererKind:
+    """Return the answerer of that name. Raises KeyError for an unknown one."""
+    if name not in ANSWERERS:
+        raise KeyError(name)
+    kind: AnswererKind = import_module(f"{__name__}.{name.replace('-', '_')}").KIND
+    return kind
+
+
+def reader_name(settings: Settings) -> str:
+    """Return how a report names the local reader."""
+    return settings.reader or "Hopcheck's reader"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from app.domain.instrumentation import entered
 from app.domain.model import Answer, Claim, Question
-from app.domain.ports import TextGenerator
+from app.domain.ports import QuestionAnswerer, TextGenerator
+from app.modules.answerers import AnswererKind, AnswererParts, Need
 from app.modules.answerers.reciter_reader import answer_in, recited
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import filled, one_line
@@ -36,3 +37,15 @@ class FlanT5Answerer:
         prompt = filled("flan_t5_evidence", question=asked, answer=found)
         evidence = passage_from(self.seq2seq.complete(prompt, max_tokens=EVIDENCE_TOKENS), EVIDENCE_WORDS)
         return answer_in(recited(evidence or found, self.seq2seq.name), found, NAME)
+
+
+def _build(parts: AnswererParts) -> QuestionAnswerer:
+    return FlanT5Answerer(parts.seq2seq)
+
+
+KIND = AnswererKind(
+    title="FLAN-T5: answers from its own memory",
+    needs=(Need.FLAN_T5,),
+    describe=lambda options, settings: f"{NAME}: {settings.flan_t5}",
+    build=_build,
+)

@@ -6,12 +6,17 @@ It is the paper's default answerer. A recited passage is shown as recited, never
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from app.domain.instrumentation import entered
-from app.domain.model import Answer, Claim, Origin, Passage, Question, Span
-from app.domain.ports import Reader, TextGenerator
+from app.domain.model import Answer, Claim, Origin, Passage, Question, RunOptions, Span
+from app.domain.ports import QuestionAnswerer, Reader, TextGenerator
+from app.modules.answerers import AnswererKind, AnswererParts, Need, reader_name
 from app.modules.output_parsing import answer_from, passage_from
 from app.modules.prompting import data, few_shot, filled, one_line
+
+if TYPE_CHECKING:
+    from app.config.settings import Settings
 
 SOURCE = "from the model's memory, not a source"
 
@@ -81,3 +86,21 @@ def reading_prompt(question: Question, passage: str) -> str:
     )
     asked = one_line(question.text)
     return few_shot(shown, lambda quote: filled("reading", passage=quote(passage), question=asked), (passage,))
+
+
+def _describe(options: RunOptions, settings: Settings) -> str:
+    reads = options.model if settings.read_with == "model" else reader_name(settings)
+    return f"{NAME}: {options.model} recites, {reads} reads"
+
+
+def _build(parts: AnswererParts) -> QuestionAnswerer:
+    return ReciterReader(parts.demand_model(), parts.recitation_reader)
+
+
+KIND = AnswererKind(
+    title="Reciter and reader: a language model recites, a reader reads",
+    needs=(Need.MODEL,),
+    describe=_describe,
+    build=_build,
+    asks_model=True,
+)

@@ -8,7 +8,8 @@ from itertools import chain, zip_longest
 
 from app.domain.instrumentation import entered
 from app.domain.model import Answer, Claim, Passage, Question, Span
-from app.domain.ports import Reader, Reranker, Retriever
+from app.domain.ports import QuestionAnswerer, Reader, Reranker, Retriever
+from app.modules.answerers import AnswererKind, AnswererParts, Need, reader_name
 from app.text.sentences import sentence_spans
 
 
@@ -62,3 +63,15 @@ class RetrieverReader:
         rankings = (self.retriever.retrieve(query, self.depth) for query in dict.fromkeys(queries))
         in_turn = chain.from_iterable(zip_longest(*rankings))
         return [*{each.text: each for each in in_turn if each}.values()][: self.depth]
+
+
+def _build(parts: AnswererParts) -> QuestionAnswerer:
+    return RetrieverReader(parts.retriever(), parts.reranker, parts.reader)
+
+
+KIND = AnswererKind(
+    title="Retriever and reader: answers from passages of the corpora",
+    needs=(Need.READER, Need.CORPUS),
+    describe=lambda options, settings: f"{NAME} over {', '.join(options.corpora)}, read by {reader_name(settings)}",
+    build=_build,
+)

@@ -14,13 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import entered, troubled
-from app.domain.model import Answer, Claim, Origin, Page, Passage, Question, SearchHit
-from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, Reader, WebSearch
+from app.domain.model import CORPUS_SEARCH, Answer, Claim, Origin, Page, Passage, Question, RunOptions, SearchHit
+from app.domain.ports import DocumentChooser, FreeAnswer, PageReader, QuestionAnswerer, Reader, WebSearch
+from app.modules.answerers import AnswererKind, AnswererParts, Need
 from app.modules.answerers.web_documents import (
     Admission,
+    PromptedChooser,
+    PromptedReader,
+    ReaderChooser,
     cleaned_hits,
     cleaned_page,
     passage_of_hit,
@@ -31,6 +36,9 @@ from app.modules.output_parsing import declines
 from app.strategies.speculation import Ahead
 from app.text.sentences import is_common_word, sentences
 from app.text.wording import names
+
+if TYPE_CHECKING:
+    from app.config.settings import Settings
 
 # Queries: claim and question, and if that finds nothing, only the names in them (Papelo, section 3.2).
 #
@@ -209,3 +217,25 @@ class WebSearchAnswerer:
     def _listed(self, hits: Sequence[SearchHit], admission: Admission) -> tuple[Passage, ...]:
         """Return the hits that are admissible without opening their pages, as passages."""
         return tuple(passage_of_hit(hit, self.origin) for hit in hits if admission.admits(hit.url, hit.published))
+
+
+def _describe(options: RunOptions, settings: Settings) -> str:
+    over = f" ({', '.join(options.corpora)})" if options.search == CORPUS_SEARCH else ""
+    return f"{NAME} with {options.search}{over}"
+
+
+def _build(parts: AnswererParts) -> QuestionAnswerer:
+    """Build the answerer with the run's language model if it has one, else with the local reader."""
+    chooser = PromptedChooser(parts.model) if parts.model else ReaderChooser(parts.reader)
+    reader = PromptedReader(parts.model) if parts.model else parts.reader
+    search, pages, origin = parts.documents()
+    return WebSearchAnswerer(search, pages, chooser, reader, parts.document_settings, origin, parts.opened_ahead)
+
+
+KIND = AnswererKind(
+    title="Web search: answers from one document that a search engine finds",
+    needs=(Need.SEARCH,),
+    describe=_describe,
+    build=_build,
+    asks_model=True,
+)

@@ -38,7 +38,7 @@ def main() -> None:
     arguments.add_argument("--errors", action="store_true", help="print every claim that went wrong")
     options = arguments.parse_args()
     container = Container(load_settings())
-    reasoner = JudgeReasoner(container.weigher(), container.sufficient)
+    reasoner = JudgeReasoner(container.judge, container.sufficient)
     texts = {article.title: article.text for article in vital_articles()}
     twins = [json.loads(line) for line in TWINS.read_text(encoding="utf-8").splitlines()]
     for labels in (LabelSet.TWO, LabelSet.THREE):

@@ -3,11 +3,11 @@
 import pytest
 
 from app.backends.llm.registry import ModelSettings
+from app.backends.web_search.registry import configured_searches
 from app.capabilities.availability import CORPUS, GENERATOR, GUIDED, JUDGE, READER, RERANKER, Availability
 from app.capabilities.options import OWN, PURSUIT
 from app.components import Components
 from app.config.settings import Settings
-from app.container.container import configured_engines
 from app.domain.errors import ModelUnavailable
 from app.domain.model import RunOptions
 from tests.tiny import tiny_t5
@@ -68,7 +68,7 @@ def test_a_search_engine_names_every_host_that_may_get_a_query(tmp_path):
     def hosts(**settings: str) -> dict[str, str | None]:
         known = Settings.from_env(own | settings)
         parts = Components([(name, lambda: None) for name in PARTS])
-        capabilities = Availability(known, parts, (), configured_engines(known)).capabilities()
+        capabilities = Availability(known, parts, (), configured_searches(known.by_name(), 60)).capabilities()
         return {choice.name: choice.destination for choice in capabilities.searches if choice.destination}
 
     assert hosts() == {}

@@ -216,7 +216,7 @@ def test_an_evaluation_on_given_sentences_records_what_was_searched_and_not_meas
 
 def test_the_operators_own_judge_is_used_and_named(tmp_path):
     own = Container(Settings.from_env({"INSTANCE": str(tmp_path), "JUDGE": str(tiny_nli(tmp_path / "judge"))}))
-    ((supports, refutes, neither),) = own.weigher().classify([("Paris is big.", [("Paris", "Paris is big.")])])
+    ((supports, refutes, neither),) = own.judge.classify([("Paris is big.", [("Paris", "Paris is big.")])])
     assert supports + refutes + neither == pytest.approx(1)
     assert "judge" in own.judge_name() and dict(own.capabilities().modules(RunOptions()))["reasoner"].endswith("judge")
     assert own.sufficient == 0.6

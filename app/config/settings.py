@@ -246,6 +246,10 @@ class Settings:
                 raise SettingsError(f"{name} must be {each.metadata['choices']}") from None
         return cls(**values)
 
+    def by_name(self) -> dict[str, Any]:
+        """Return the values by the names of their environment variables."""
+        return {each.metadata["env"]: getattr(self, each.name) for each in settings_fields()}
+
     def signing_key(self) -> str:
         """Return SECRET_KEY, or the random key in the instance folder."""
         return self.secret_key or load_or_create_secret(self.instance / "secret_key")

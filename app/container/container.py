@@ -17,7 +17,7 @@ from app.backends.llm.registry import ModelSettings, configured_models
 from app.backends.local.hub_judge import HubJudge
 from app.backends.local.hub_reader import HubReader
 from app.backends.local.inference_queue import Inference
-from app.backends.local.judge import Calibration, EntailmentJudge
+from app.backends.local.judge import EntailmentJudge
 from app.backends.local.llama_cpp import LocalLM
 from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
@@ -31,7 +31,6 @@ from app.container.strategies import PursuitParts, SpeculationPolicy, fine_tuned
 from app.domain.model import CORPUS_SEARCH, Origin, RunOptions
 from app.domain.ports import (
     ClaimVerifier,
-    EntailmentModel,
     PageReader,
     QAValidator,
     QuestionGenerator,
@@ -73,17 +72,6 @@ class SearchEngines:
         return self._in_turn[options.search or ""], self._pages, Origin.WEB
 
 
-def configured_engines(settings: Settings) -> tuple[ProviderSearch, ...]:
-    """Return the search engines that have an address or a key."""
-    return configured_searches(
-        settings.searxng_url,
-        settings.brave_api_key,
-        settings.tavily_api_key,
-        settings.serper_api_key,
-        settings.call_seconds,
-    )
-
-
 SHIPPED = Path(__file__).resolve().parents[1] / "models"
 ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
     DIRECT: DirectAsker,
@@ -107,8 +95,11 @@ class Container:
         self._selector = CrossEncoderReranker(threads=threads, inference=inference, weights=selector)
         self._own_reader = SpanReader(SHIPPED / "reader", threads, inference)
         self._reader: Reader = HubReader(settings.reader, inference, threads) if settings.reader else self._own_reader
-        self.judge = EntailmentJudge(base, SHIPPED / "judge", threads, inference)
-        self._hub_judge = HubJudge(settings.judge, inference, threads) if settings.judge else None
+        self.judge = (
+            HubJudge(settings.judge, inference, threads)
+            if settings.judge
+            else EntailmentJudge(base, SHIPPED / "judge", threads, inference)
+        )
         adapter = None if settings.question_model else SHIPPED / "questions" / "adapter.gguf"
         self._completer = LocalLM(settings.question_model, threads, inference, adapter)
         demonstrations = "" if adapter else f"{template('transcript').template}\n\n"
@@ -125,7 +116,7 @@ class Container:
         self._models: dict[str, TextGenerator] = {SEQ2SEQ: self._seq2seq}
         self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
         self._components = self._heavy(inference)
-        engines = configured_engines(settings)
+        engines = configured_searches(settings.by_name(), settings.call_seconds)
         self._engines = SearchEngines(engines, self._registry, settings.fetch_robots)
         self._availability = Availability(settings, self._components, models, engines)
 
@@ -137,7 +128,7 @@ class Container:
                 (CORPUS, self._open_corpora),
                 (RERANKER, self._load_rerankers),
                 (READER, self._own_reader.load),
-                (JUDGE, (self._hub_judge or self.judge).load),
+                (JUDGE, self.judge.load),
             ]
         )
 
@@ -158,22 +149,14 @@ class Container:
         """Return whether every component is loaded."""
         return self._components.ready
 
-    def weigher(self) -> EntailmentModel:
-        """Return the operator's judge where one is set, else the shipped one."""
-        return self._hub_judge or self.judge
-
     def judge_name(self) -> str:
         """Return the judge's name with fingerprints of its files. Loads it; raises ModelUnavailable when that fails."""
-        if self._hub_judge:
-            return self._hub_judge.load().version
-        return self.judge.load()[2]
+        return self.judge.version
 
     @property
     def sufficient(self) -> float:
         """The judge's calibrated threshold for sufficient evidence. Raises ModelUnavailable without a valid file."""
-        if self._hub_judge:
-            return self._hub_judge.calibration.sufficient
-        return Calibration.read(SHIPPED / "judge").sufficient
+        return self.judge.sufficient
 
     def capabilities(self) -> Capabilities:
         """Return the options for a run, with the reason where one is unavailable."""
@@ -239,7 +222,7 @@ class Container:
 
     def evidence_judge(self) -> EvidenceJudge:
         """Return the judge over what kept hops read."""
-        return EvidenceJudge(self.weigher(), self._selector)
+        return EvidenceJudge(self.judge, self._selector)
 
     def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
         """Return the parts for the answerer of a run; `model` is the run's language model if it uses one."""

@@ -99,6 +99,16 @@ class HubJudge:
         return self._judge()
 
     @property
+    def version(self) -> str:
+        """The model's name with fingerprints of its files. Raises ModelUnavailable."""
+        return self.load().version
+
+    @property
+    def sufficient(self) -> float:
+        """Probability of supports or refutes from which evidence is enough. Raises ModelUnavailable."""
+        return self.calibration.sufficient
+
+    @property
     def calibration(self) -> Calibration:
         """calibration.json in the model's folder; temperature 1 and the usual bound where there is none."""
         return calibration_of(self._name_or_path)

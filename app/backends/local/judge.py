@@ -116,6 +116,16 @@ class EntailmentJudge:
         self._weights = LazyModel(self._inference, self._read, libraries=LIBRARIES)
         self._tokenizing = threading.Lock()
 
+    @property
+    def version(self) -> str:
+        """The judge's name with fingerprints of its files. Raises ModelUnavailable."""
+        return self.load()[2]
+
+    @property
+    def sufficient(self) -> float:
+        """Probability of supports or refutes from which evidence is enough. Raises ModelUnavailable."""
+        return Calibration.read(self.adapter).sufficient
+
     def load(self) -> tuple[Any, Any, str]:
         """Return the tokenizer, the model and its version name. Raises ModelUnavailable."""
         return self._weights()

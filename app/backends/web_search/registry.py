@@ -31,7 +31,7 @@ from app.backends.web_search.brave import Brave
 from app.backends.web_search.searxng import Searxng
 from app.backends.web_search.serper import Serper
 from app.backends.web_search.tavily import Tavily
-from app.domain.errors import CallFailed, SettingsError
+from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, entered, troubled, used
 from app.domain.model import SearchHit, Usage
 from app.domain.ports import WebSearch
@@ -234,38 +234,16 @@ def shorten_query(query: str, limits: Limits) -> str:
 
 
 PROVIDERS: tuple[type[Searxng] | type[Brave] | type[Tavily] | type[Serper], ...] = (Searxng, Brave, Tavily, Serper)
-"""Every supported provider."""
+"""Every supported provider, the operator's own SearXNG first for privacy."""
 
 
-def configured_searches(
-    searxng_url: str | None,
-    brave_api_key: str | None,
-    tavily_api_key: str | None,
-    serper_api_key: str | None,
-    call_seconds: float,
-) -> tuple[ProviderSearch, ...]:
-    """Return a search for each configured provider, the operator's own SearXNG first for privacy.
+def configured_searches(settings: Mapping[str, str | None], call_seconds: float) -> tuple[ProviderSearch, ...]:
+    """Return a search for each provider whose setting (SEARXNG_URL, BRAVE_API_KEY, ...) has a value, in their order.
 
     Raises SettingsError for an invalid URL. Keys are checked when they are used.
     """
-    providers: tuple[Provider | None, ...] = (
-        Searxng(_address(searxng_url)) if searxng_url else None,
-        Brave(brave_api_key) if brave_api_key else None,
-        Tavily(tavily_api_key) if tavily_api_key else None,
-        Serper(serper_api_key) if serper_api_key else None,
-    )
-    return tuple(ProviderSearch(provider, call_seconds) for provider in providers if provider)
-
-
-def _address(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and "@" not in parts.netloc
-    except ValueError:
-        usable = False
-    if not usable:
-        raise SettingsError("SEARXNG_URL must be a URL like http://127.0.0.1:8080, without a password in it")
-    return url
+    found = ((provider, settings.get(provider.setting)) for provider in PROVIDERS)
+    return tuple(ProviderSearch(provider(value), call_seconds) for provider, value in found if value)
 
 
 log = logging.getLogger(__name__)

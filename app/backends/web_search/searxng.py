@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from app.backends.http import quoted
 from app.backends.web_search.base import Fields, Limits, SearchRequest
-from app.domain.errors import CallFailed
+from app.domain.errors import CallFailed, SettingsError
 
 _REFUSALS = {
     401: "asks for a password, which it cannot be given",
@@ -27,6 +28,16 @@ class Searxng:
     """A `Provider`. `base_url` is the address of its start page, with or without /search; no key is sent."""
 
     base_url: str
+
+    def __post_init__(self) -> None:
+        """Raises SettingsError for an address that is no URL of a site."""
+        try:
+            parts = urlsplit(self.base_url)
+            usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or "@" in self.base_url:
+            raise SettingsError("SEARXNG_URL must be a URL like http://127.0.0.1:8080, without a password in it")
 
     api_key: ClassVar[None] = None
     name: ClassVar[str] = "searxng"

@@ -9,11 +9,12 @@ from app.domain.errors import SettingsError
 
 
 def test_without_settings_there_is_no_search_engine():
-    assert configured_searches(None, None, None, "", 60) == ()
+    assert configured_searches({"SEARXNG_URL": None, "SERPER_API_KEY": ""}, 60) == ()
 
 
 def test_each_setting_configures_one_search_engine_with_its_destination():
-    searches = configured_searches("http://127.0.0.1:8080", "b", "t", "s", 60)
+    keys = {"BRAVE_API_KEY": "b", "TAVILY_API_KEY": "t", "SERPER_API_KEY": "s"}
+    searches = configured_searches({"SEARXNG_URL": "http://127.0.0.1:8080", **keys}, 60)
     assert {each.name: each.destination for each in searches} == {
         "searxng": None,
         "brave": "api.search.brave.com",
@@ -21,10 +22,8 @@ def test_each_setting_configures_one_search_engine_with_its_destination():
         "serper": "google.serper.dev",
     }
     assert [each.name for each in searches] == [each.name for each in PROVIDERS]
-    assert [each.name for each in configured_searches("https://searx.example/", None, "t", None, 60)] == [
-        "searxng",
-        "tavily",
-    ]
+    two = configured_searches({"TAVILY_API_KEY": "t", "SEARXNG_URL": "https://searx.example/"}, 60)
+    assert [each.name for each in two] == ["searxng", "tavily"]
 
 
 def test_every_provider_names_its_setting():
@@ -37,5 +36,5 @@ def test_every_provider_names_its_setting():
 )
 def test_an_invalid_searxng_url_is_reported_without_showing_it(url):
     with pytest.raises(SettingsError, match=r"^SEARXNG_URL must be a URL like") as status_message:
-        configured_searches(url, None, None, None, 60)
+        configured_searches({"SEARXNG_URL": url}, 60)
     assert "secret" not in str(status_message.value)

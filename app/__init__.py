@@ -1,13 +1,18 @@
 """Hopcheck checks a claim one question at a time and shows the evidence for every answer.
 
-Web dependencies are imported in `create_app`, so that `app.domain` needs only the standard library.
+    from app import check
+    report = check("The director of Seven Samurai made 30 feature films.")
+
+Everything else is imported where it is needed, so that `app.domain` needs only the standard library.
 """
 
 from __future__ import annotations
 
 import logging
 import secrets
+import threading
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
 
     from app.config.settings import Settings
     from app.container import AppContainer
+    from app.domain.events import Event
+    from app.runs.report_schema import RunReport
     from app.runs.service import Limits
 
 log = logging.getLogger(__name__)
@@ -66,6 +73,50 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     if commands:
         _add_commands(app)
     return app
+
+
+def check(
+    claim: str, *, on_event: Callable[[Event], None] | None = None, app: Flask | None = None, **options: Any
+) -> RunReport:
+    """Check a claim in this process, wait for the end, and return the report, which is also stored.
+
+    `options` are the other fields of POST /api/v1/runs (docs/api.md), such as `speaker`, `date` and `max_hops`.
+    `on_event` gets each event as it is stored. `app` comes from `create_app`; without it all calls share one
+    application, which loads its models once. A run that fails returns a report without a label and with a `problem`.
+    Raises InvalidInput for an input that cannot be checked, and Rejected when too many checks wait.
+    """
+    from app.domain.errors import HopcheckError
+    from app.run_request import RunRequest
+    from app.runs.report_schema import RunReport
+    from app.runs.transfer import report_fields
+
+    services = (app or _shared_app()).extensions["hopcheck"]
+    asked = RunRequest.resolve({"claim": claim, **options}, services.container.capabilities())
+    run_id = services.runs.start(asked.claim, asked.options, "python")
+    try:
+        for stored in services.runs.until_end(run_id):
+            if on_event:
+                on_event(stored.event)
+    except BaseException:
+        services.runs.interrupt(run_id, "The program that asked for it did not wait for its end.")
+        raise
+    if (run := services.runs.report(run_id)) is None:
+        raise HopcheckError("The check was deleted while it was running.")
+    return RunReport(**report_fields(run))
+
+
+_sharing = threading.Lock()
+
+
+def _shared_app() -> Flask:
+    """Return the application of `check`, made at its first call."""
+    with _sharing:
+        return _make_shared_app()
+
+
+@cache
+def _make_shared_app() -> Flask:
+    return create_app(commands=False)
 
 
 def _signing_key(settings: Settings) -> str:

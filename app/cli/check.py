@@ -18,10 +18,10 @@ from app.capabilities.options import Capabilities
 from app.cli.output import Writer, one_line_errors, print_event, print_verdict, strip_control_chars
 from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
-from app.domain.events import TERMINAL
 from app.domain.model import LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
 from app.run_request import RunRequest, resolve_options
+from app.runs.jobs import RESUBMIT_SECONDS
 from app.runs.service import Runs, StoredEvent
 from app.runs.transfer import run_as_dict
 
@@ -107,8 +107,6 @@ def _say(line: str) -> None:
 
 
 OWNER = "command line"
-WAIT_SECONDS = 5.0
-"""Time without events after which a run is submitted again."""
 
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -212,17 +210,13 @@ def _print_destination(options: RunOptions, capabilities: Capabilities) -> None:
         click.echo(f"The claim and questions are searched for at {host}, and the pages found are opened.", err=True)
 
 
-def _follow(runs: Runs, run_id: str, say: Writer, wait: float = WAIT_SECONDS) -> Report:
+def _follow(runs: Runs, run_id: str, say: Writer, wait: float = RESUBMIT_SECONDS) -> Report:
     """Print the run's events until it has ended, and return its report. Ctrl-C ends the run."""
     seen: list[StoredEvent] = []
     try:
-        while not (seen and isinstance(seen[-1].event, TERMINAL)):
-            new = runs.follow(run_id, seen[-1].seq if seen else 0, wait)
-            for stored in new:
-                seen.append(stored)
-                print_event(stored.event, say)
-            if not new:
-                runs.wake(run_id)  # a database failure may have kept it from starting, and no scheduler runs here
+        for stored in runs.until_end(run_id, wait):
+            seen.append(stored)
+            print_event(stored.event, say)
     except KeyboardInterrupt:
         runs.interrupt(run_id, "It was stopped at the keyboard.")
         raise

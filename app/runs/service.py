@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -14,6 +14,7 @@ from app.batches.feeder import BatchFeeder
 from app.batches.service import BatchCommands, BatchDeletion, Batches
 from app.domain.errors import InvalidInput
 from app.domain.events import (
+    TERMINAL,
     AnswerFound,
     Event,
     HopFailed,
@@ -35,7 +36,7 @@ from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, R
 from app.runs.budget import Limits
 from app.runs.call_log import CallLog
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
-from app.runs.jobs import JobRunner, ThreadJobs
+from app.runs.jobs import RESUBMIT_SECONDS, JobRunner, ThreadJobs
 from app.runs.leases import LeaseLost, Leases
 from app.runs.lifecycle import Deletion, Publishing
 from app.runs.models import RUNNING, RunRow
@@ -244,6 +245,24 @@ class Runs:
     def follow(self, run_id: str, after: int, wait: float) -> tuple[StoredEvent, ...]:
         """Return the events numbered above `after`; wait up to `wait` seconds for some, unless none can come."""
         return self._events.follow(run_id, after, wait)
+
+    def until_end(self, run_id: str, wait: float = RESUBMIT_SECONDS) -> Iterator[StoredEvent]:
+        """Yield the run's events, up to the one that ends it or until the run was deleted.
+
+        A run without events for `wait` seconds is submitted again: a database failure may have kept it from starting,
+        and there may be no scheduler.
+        """
+        seen = 0
+        while True:
+            new = self.follow(run_id, seen, wait)
+            yield from new
+            if new and isinstance(new[-1].event, TERMINAL):
+                return
+            if not new and not self._queries.exists(run_id):
+                return
+            if not new:
+                self.wake(run_id)
+            seen = new[-1].seq if new else seen
 
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
         """Follow several runs; only runs with new events are in the result."""

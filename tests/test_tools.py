@@ -1,0 +1,169 @@
+"""Hopcheck in other programs: the Python API, the MCP server and the examples of docs/tools.md."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+import app as hopcheck
+from app import check, create_app
+from app.config.settings import Settings
+from app.domain.errors import HopcheckError, InvalidInput
+from app.domain.model import Label
+from app.run_request import RunRequest
+from app.runs.report_schema import RunReport
+from app.runs.service import QueueFull
+from app.runs.transfer import run_as_dict
+from tests.fakes import FAILING, Gate, scripted_container
+from tests.waiting import LONG, until
+
+ROOT = Path(__file__).resolve().parents[1]
+CLAIM = "The author of Hamlet was born in England."
+
+
+def example(language: str, number: int = 0) -> str:
+    """Return an example of docs/tools.md, by its language and its place among those."""
+    text = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[number]
+
+
+@pytest.fixture
+def make_app(tmp_path, database_url) -> Iterator[Callable[..., Flask]]:
+    """create_app without commands over a fresh database and scripted runs, which are stopped when the test ends."""
+    made: list[Flask] = []
+
+    def make(*scripts, workers: int = 2, max_waiting: int = 20, **fields) -> Flask:
+        settings = Settings(instance=tmp_path, database_url=database_url, workers=workers, max_waiting=max_waiting)
+        made.append(create_app(settings, scripted_container(*scripts, **fields), commands=False))
+        return made[-1]
+
+    yield make
+    for app in made:
+        app.extensions["hopcheck"].runs.stop()
+
+
+def runs_of(app: Flask):
+    return app.extensions["hopcheck"].runs
+
+
+def test_check_returns_the_report_that_is_stored_and_exported(make_app):
+    app = make_app()
+    report = check(CLAIM, app=app, speaker="A teacher", date="2020-10-31", max_hops=4)
+    assert isinstance(report, RunReport)
+    assert (report.label, report.confidence, report.speaker) == (Label.SUPPORTED, 0.91, "A teacher")
+    assert [hop.answer for hop in report.hops] == ["William Shakespeare", "England"]
+    assert report.options.max_hops == 4
+    stored = runs_of(app).report(report.id)
+    assert run_as_dict(stored)["hops"][0]["question"] == report.hops[0].question
+
+
+def test_check_reports_every_event_in_order(make_app):
+    kinds: list[str] = []
+    app = make_app()
+    report = check(CLAIM, app=app, on_event=lambda event: kinds.append(event.kind))
+    assert kinds[0] == "run_started" and kinds[-1] == "verdict_reached"
+    assert len(kinds) == len(runs_of(app).follow(report.id, 0, 0))
+
+
+def test_a_failed_check_returns_a_report_with_the_problem_and_no_label(make_app):
+    report = check(CLAIM, app=make_app(FAILING))
+    assert (report.label, report.state) == (None, "failed")
+    assert report.problem and "secret" not in report.problem
+
+
+@pytest.mark.parametrize(
+    "claim, options, field",
+    [("", {}, "claim"), (CLAIM, {"max_hops": 0}, "max_hops"), (CLAIM, {"labels": "x"}, "labels")],
+)
+def test_a_claim_or_option_that_cannot_be_used_is_refused_before_a_run_is_stored(make_app, claim, options, field):
+    app = make_app()
+    with pytest.raises(InvalidInput) as refused:
+        check(claim, app=app, **options)
+    assert refused.value.field == field
+    assert runs_of(app).recent("python") == ()
+
+
+def test_a_full_queue_refuses_a_check(make_app):
+    gate = Gate("question 1")
+    app = make_app(gate=gate, workers=1, max_waiting=0)
+    run_id = runs_of(app).start(*_asked(app), "another")
+    with pytest.raises(QueueFull):
+        check(CLAIM, app=app)
+    gate.open()
+    until(lambda: runs_of(app).report(run_id).report.ended, "the other run's end")
+
+
+def _asked(app: Flask):
+    asked = RunRequest.resolve({"claim": CLAIM}, app.extensions["hopcheck"].container.capabilities())
+    return asked.claim, asked.options
+
+
+def test_an_exception_of_the_caller_ends_the_run(make_app):
+    app = make_app(gate=(gate := Gate("answer 2")))
+
+    def give_up(event) -> None:
+        if event.kind == "hop_kept":
+            assert gate.reached.wait(LONG)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check(CLAIM, app=app, on_event=give_up)
+    gate.open()
+    (run,) = runs_of(app).recent("python")
+    assert run.state == "interrupted"
+
+
+def test_a_check_whose_run_is_deleted_does_not_wait_for_ever(make_app):
+    app = make_app(gate=(gate := Gate("answer 2")))
+
+    def delete(event) -> None:
+        if event.kind == "hop_kept":
+            runs_of(app).deletion.delete(runs_of(app).recent("python")[0].id)
+
+    with pytest.raises(HopcheckError, match="deleted"):
+        check(CLAIM, app=app, on_event=delete)
+    gate.open()
+
+
+def test_calls_without_an_application_share_one(monkeypatch, make_app):
+    made: list[Flask] = []
+    monkeypatch.setattr(hopcheck, "create_app", lambda commands: made.append(make_app()) or made[-1])
+    hopcheck._make_shared_app.cache_clear()
+    try:
+        assert {check(CLAIM).label, check(CLAIM).label} == {Label.SUPPORTED}
+    finally:
+        hopcheck._make_shared_app.cache_clear()
+    assert len(made) == 1
+
+
+def test_the_python_example_of_the_documentation_prints_the_verdict_and_each_step(monkeypatch, make_app, capsys):
+    monkeypatch.setattr(hopcheck, "_shared_app", make_app)
+    exec(compile(example("python"), "docs/tools.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == [
+        "SUPPORTED 0.91",
+        "1. Who wrote Hamlet? William Shakespeare (kept)",
+        "    Hamlet https://en.wikipedia.org/wiki/Hamlet",
+        "2. Where was William Shakespeare born? England (kept)",
+        "    William Shakespeare https://en.wikipedia.org/wiki/William_Shakespeare",
+    ]
+
+
+@pytest.mark.models
+@pytest.mark.jvm
+@pytest.mark.timeout(1200)
+def test_the_python_example_checks_its_claim_with_the_real_models(database_url):
+    env = {**os.environ, "DATABASE_URL": database_url}
+    done = subprocess.run(
+        [sys.executable, "-c", example("python")], cwd=ROOT, env=env, capture_output=True, text=True, timeout=1100
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    label, *lines = done.stdout.splitlines()
+    assert label.partition(" ")[0] in {*Label}
+    assert "Shakespeare" in done.stdout and any(line.startswith("1. ") for line in lines)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import re
 import subprocess
@@ -11,9 +13,11 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
+from mcp import Client
 
 import app as hopcheck
 from app import check, create_app
+from app.cli.mcp import mcp_server
 from app.config.settings import Settings
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.model import Label
@@ -159,11 +163,130 @@ def test_the_python_example_of_the_documentation_prints_the_verdict_and_each_ste
 @pytest.mark.jvm
 @pytest.mark.timeout(1200)
 def test_the_python_example_checks_its_claim_with_the_real_models(database_url):
-    env = {**os.environ, "DATABASE_URL": database_url}
+    label, *lines = run_example(example("python"), DATABASE_URL=database_url)
+    assert label.partition(" ")[0] in {*Label}
+    assert any("Shakespeare" in line for line in lines) and lines[0].startswith("1. ")
+
+
+async def _with_client(app: Flask, use) -> None:
+    """Call `use` with a client of the SDK that is connected to the application's MCP server."""
+    async with Client(mcp_server(app.extensions["hopcheck"])) as client:
+        await use(client)
+
+
+def test_an_mcp_client_checks_a_claim_follows_it_and_gets_the_report(make_app):
+    app = make_app()
+
+    async def use(client: Client) -> None:
+        started = await client.call_tool("check_claim", {"claim": CLAIM, "speaker": "A teacher", "max_hops": 4})
+        assert started.structured_content["sent_to"] == []
+        run_id = started.structured_content["run_id"]
+        news = (await client.call_tool("follow_check", {"run_id": run_id})).structured_content
+        assert news["ended"] and news["lines"][0] == "1. Who wrote Hamlet?"
+        assert "SUPPORTED (91%)" in news["lines"]
+        again = (await client.call_tool("follow_check", {"run_id": run_id, "after": news["after"]})).structured_content
+        assert (again["after"], again["lines"][0]) == (news["after"], "SUPPORTED (91%)")
+        report = await client.call_tool("get_report", {"run_id": run_id})
+        assert report.content[0].text.startswith(f"# {CLAIM}\n")
+        assert report.structured_content == run_as_dict(runs_of(app).report(run_id))
+        assert report.structured_content["speaker"] == "A teacher"
+
+    asyncio.run(_with_client(app, use))
+
+
+def test_an_mcp_client_that_follows_in_parts_gets_every_line_once(make_app):
+    app = make_app(gate=(gate := Gate("answer 2")))
+
+    async def use(client: Client) -> None:
+        run_id = (await client.call_tool("check_claim", {"claim": CLAIM})).structured_content["run_id"]
+        assert await asyncio.to_thread(gate.reached.wait, LONG)
+        seen = {"run_id": run_id, "wait_seconds": 0}
+        first = (await client.call_tool("follow_check", seen)).structured_content
+        early = await client.call_tool("get_report", {"run_id": run_id})
+        assert early.is_error and "follow_check" in early.content[0].text
+        gate.open()
+        rest = (await client.call_tool("follow_check", {"run_id": run_id, "after": first["after"]})).structured_content
+        assert (first["ended"], rest["ended"]) == (False, True)
+        whole = (await client.call_tool("follow_check", {"run_id": run_id})).structured_content
+        assert first["lines"] + rest["lines"] == whole["lines"] and first["lines"]
+
+    asyncio.run(_with_client(app, use))
+
+
+def test_mcp_tools_refuse_bad_input_in_words_and_hide_other_errors(make_app):
+    app = make_app()
+
+    async def use(client: Client) -> None:
+        for tool, arguments, words in (
+            ("check_claim", {"claim": ""}, "Please write a claim."),
+            ("check_claim", {"claim": CLAIM, "max_hops": 99}, "The number of hops must be"),
+            ("follow_check", {"run_id": "never"}, "There is no check of that id."),
+            ("follow_check", {"run_id": "never", "wait_seconds": 1e6}, "wait_seconds"),
+            ("get_report", {"run_id": "never"}, "There is no check of that id."),
+        ):
+            answer = await client.call_tool(tool, arguments)
+            assert answer.is_error and words in answer.content[0].text, answer
+
+    asyncio.run(_with_client(app, use))
+
+
+def test_the_mcp_server_names_its_version_and_marks_quoted_text_as_data(make_app):
+    async def use(client: Client) -> None:
+        assert client.server_info.version == hopcheck.__version__
+        assert "data" in client.instructions
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(tools) == {"check_claim", "follow_check", "get_report"}
+        assert all(f"`{name}`" in (ROOT / "docs" / "tools.md").read_text(encoding="utf-8") for name in tools)
+        assert all(tool.output_schema and tool.description for tool in tools.values())
+
+    asyncio.run(_with_client(make_app(), use))
+
+
+def test_a_failed_check_ends_with_its_problem_for_an_mcp_client(make_app):
+    async def use(client: Client) -> None:
+        run_id = (await client.call_tool("check_claim", {"claim": CLAIM})).structured_content["run_id"]
+        news = (await client.call_tool("follow_check", {"run_id": run_id})).structured_content
+        report = await client.call_tool("get_report", {"run_id": run_id})
+        assert news["ended"] and news["lines"][-1] == report.structured_content["problem"]
+
+    asyncio.run(_with_client(make_app(FAILING), use))
+
+
+def run_example(source: str, **environment: str) -> list[str]:
+    """Run an example in a process of its own in the checkout, and return the lines that it prints."""
+    env = {**os.environ, **environment}
     done = subprocess.run(
-        [sys.executable, "-c", example("python")], cwd=ROOT, env=env, capture_output=True, text=True, timeout=1100
+        [sys.executable, "-c", source], cwd=ROOT, env=env, capture_output=True, text=True, timeout=1100
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    label, *lines = done.stdout.splitlines()
-    assert label.partition(" ")[0] in {*Label}
-    assert "Shakespeare" in done.stdout and any(line.startswith("1. ") for line in lines)
+    return done.stdout.splitlines()
+
+
+ARGUMENTS = 'args=["--app", "app", "mcp"]'
+"""The arguments of the command in the example."""
+
+
+def test_the_mcp_example_of_the_documentation_talks_to_the_command(tmp_path, database_url):
+    source = example("python", 1)
+    assert ARGUMENTS in source
+    scripted = f"args=['--app', 'tests.scripted_app:make(\"{tmp_path}\")', 'mcp']"
+    lines = run_example(source.replace(ARGUMENTS, scripted))
+    assert lines[0] == "1. Who wrote Hamlet?" and lines[-1] == "SUPPORTED"
+    assert "## Verdict: Supported" in lines
+
+
+@pytest.mark.models
+@pytest.mark.jvm
+@pytest.mark.timeout(1200)
+def test_the_mcp_example_checks_its_claim_with_the_real_models(database_url):
+    source = example("python", 1).replace(ARGUMENTS, f'{ARGUMENTS}, env={{"DATABASE_URL": "{database_url}"}}')
+    lines = run_example(source)
+    assert any("Shakespeare" in line for line in lines) and lines[-1] in {*Label}
+
+
+def test_the_settings_of_the_documentation_start_the_server_from_any_folder(tmp_path, database_url):
+    (server,) = json.loads(example("json"))["mcpServers"].values()
+    here = [each.replace("/path/to/hopcheck", str(ROOT)) for each in (server["command"], *server["args"])]
+    env = {**os.environ, "DATABASE_URL": database_url}
+    done = subprocess.run(here, cwd=tmp_path, env=env, input="", capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-2000:]

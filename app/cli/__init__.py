@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.cli import check, corpus, evaluate, models, runs, train, worker
+from app.cli import check, corpus, evaluate, mcp, models, runs, train, worker
 
 
 def register(app: Flask) -> None:
@@ -20,3 +20,4 @@ def register(app: Flask) -> None:
     evaluate.register(app)
     runs.register_tokens(app)
     worker.register(app)
+    mcp.register(app)

@@ -214,7 +214,7 @@ def _follow(runs: Runs, run_id: str, say: Writer, wait: float = RESUBMIT_SECONDS
     """Print the run's events until it has ended, and return its report. Ctrl-C ends the run."""
     seen: list[StoredEvent] = []
     try:
-        for stored in runs.until_end(run_id, wait):
+        for stored in runs.until_end(run_id, wait=wait):
             seen.append(stored)
             print_event(stored.event, say)
     except KeyboardInterrupt:

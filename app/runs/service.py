@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -246,23 +248,25 @@ class Runs:
         """Return the events numbered above `after`; wait up to `wait` seconds for some, unless none can come."""
         return self._events.follow(run_id, after, wait)
 
-    def until_end(self, run_id: str, wait: float = RESUBMIT_SECONDS) -> Iterator[StoredEvent]:
-        """Yield the run's events, up to the one that ends it or until the run was deleted.
+    def until_end(
+        self, run_id: str, after: int = 0, seconds: float = math.inf, wait: float = RESUBMIT_SECONDS
+    ) -> Iterator[StoredEvent]:
+        """Yield the events above `after` until the run has ended or was deleted, for at most `seconds` seconds.
 
         A run without events for `wait` seconds is submitted again: a database failure may have kept it from starting,
         and there may be no scheduler.
         """
-        seen = 0
-        while True:
-            new = self.follow(run_id, seen, wait)
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            new = self.follow(run_id, after, min(wait, left))
             yield from new
+            after = new[-1].seq if new else after
             if new and isinstance(new[-1].event, TERMINAL):
                 return
-            if not new and not self._queries.exists(run_id):
+            if not new and ((run := self.report(run_id)) is None or run.report.ended):
                 return
             if not new:
                 self.wake(run_id)
-            seen = new[-1].seq if new else seen
 
     def follow_all(self, after: Mapping[str, int], wait: float) -> dict[str, tuple[StoredEvent, ...]]:
         """Follow several runs; only runs with new events are in the result."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from mcp import Client
+from werkzeug.serving import make_server
 
 import app as hopcheck
 from app import check, create_app
@@ -23,8 +26,9 @@ from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.model import Label
 from app.run_request import RunRequest
 from app.runs.report_schema import RunReport
-from app.runs.service import QueueFull
+from app.runs.service import QueueFull, RunFilter
 from app.runs.transfer import run_as_dict
+from app.web.api import about
 from tests.fakes import FAILING, Gate, scripted_container
 from tests.waiting import LONG, until
 
@@ -290,3 +294,37 @@ def test_the_settings_of_the_documentation_start_the_server_from_any_folder(tmp_
     env = {**os.environ, "DATABASE_URL": database_url}
     done = subprocess.run(here, cwd=tmp_path, env=env, input="", capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr[-2000:]
+
+
+def test_the_example_of_a_generated_client_starts_a_run_follows_it_and_reads_the_verdict(make_app, tmp_path):
+    app = make_app()
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.port}"
+    command = [str(Path(sys.executable).with_name("clientele")), "start-api"]
+    document = f"{address}/api/v1/openapi.json"
+    try:
+        subprocess.run([*command, "-u", document, "-o", "hopcheck_client"], cwd=tmp_path, check=True, timeout=120)
+        path = os.pathsep.join([str(tmp_path), str(ROOT)])
+        *events, label = run_example(example("python", 2), BASE_URL=address, PYTHONPATH=path)
+    finally:
+        server.shutdown()
+    (run,) = runs_of(app).overview.newest(RunFilter(), 10)
+    assert label == "SUPPORTED" == run.label
+    stored = runs_of(app).follow(run.id, 0, 0)
+    assert events == [f"{each.seq} {each.event.kind}" for each in stored]
+
+
+def test_a_generated_client_has_a_type_with_fields_for_every_schema(tmp_path):
+    document = tmp_path / "openapi.json"
+    document.write_text(json.dumps(about.document()), encoding="utf-8")
+    command = [str(Path(sys.executable).with_name("clientele")), "start-api", "-f", str(document), "-o", "made"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=120, capture_output=True)
+    made = ast.parse((tmp_path / "made" / "schemas.py").read_text(encoding="utf-8"))
+    empty = {each.name for each in made.body if isinstance(each, ast.ClassDef) and isinstance(each.body[-1], ast.Pass)}
+    names = {each.name for each in made.body if isinstance(each, ast.ClassDef)} | {
+        target.id for each in made.body if isinstance(each, ast.Assign) for target in each.targets
+    }
+    described = set(about.document()["components"]["schemas"])
+    assert described <= names
+    assert described & empty == {"Nothing"}

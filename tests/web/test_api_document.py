@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import get_args, get_type_hints
 
-from app import ROOT
+from app import ROOT, __version__
 from app.domain.events import Event
 from app.web.api.about import document
 from app.web.api.blueprint import API
+from tests.web.test_api import held_to
 
 
 def test_the_document_has_exactly_the_routes_for_programs(make_app):
@@ -56,3 +57,39 @@ def test_the_api_page_shows_every_operation_and_schema_without_a_script(client):
         assert all(each["summary"] in page for name, each in item.items() if name != "parameters")
     targets = re.findall(r'href="#(schema-\w+)"', page)
     assert targets and all(page.count(f'id="{target}"') == 1 for target in targets)
+
+
+def test_every_body_and_answer_has_an_example_that_fits_its_schema():
+    schemas = document()["components"]["schemas"]
+    used = {
+        media["schema"]["$ref"].rpartition("/")[2]
+        for item in document()["paths"].values()
+        for name, operation in item.items()
+        if name != "parameters"
+        for place in (operation.get("requestBody", {}), *operation["responses"].values())
+        for media in place.get("content", {}).values()
+        if "$ref" in media["schema"]
+    }
+    assert used and all(schemas[name].get("examples") for name in used)
+    for name, schema in schemas.items():
+        for example in schema.get("examples", ()):
+            held_to(name, example)
+
+
+def test_the_example_of_a_report_can_be_imported(client):
+    example = document()["components"]["schemas"]["Exported"]["examples"][0]
+    answer = client.post(f"{API}/import", json=example)
+    assert (answer.status_code, answer.json["label"]) == (201, example["label"]), answer.text
+
+
+def test_operations_are_grouped_by_tags_and_named_with_a_verb_and_an_object():
+    operations = [each for item in document()["paths"].values() for name, each in item.items() if name != "parameters"]
+    tags = {tag["name"] for tag in document()["tags"]}
+    assert {tag for each in operations for tag in each["tags"]} == tags
+    names = [each["operationId"] for each in operations]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z]+([A-Z][a-z]+)+", name) for name in names), names
+
+
+def test_the_document_names_the_version_of_the_software(client):
+    assert client.get(f"{API}/openapi.json").json["info"]["version"] == __version__

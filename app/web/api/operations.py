@@ -109,7 +109,7 @@ class Operation:
     also: tuple[tuple[int, str], ...] = ()
     """Other statuses with the same schema, each with the description of its response."""
 
-    def described(self) -> Schema:
+    def described(self, tag: str) -> Schema:
         """Return the operation as an OpenAPI Operation Object."""
         answers = {self.status: self._answer(self.answered), **{code: self._answer(text) for code, text in self.also}}
         problem = "application/problem+json"
@@ -119,6 +119,7 @@ class Operation:
         if self.status == HTTPStatus.CREATED:
             answers[self.status]["headers"] = {"Location": {"schema": TEXT}}
         operation: Schema = {
+            "tags": [tag],
             "operationId": self.name,
             "summary": self.summary,
             "responses": {str(code): each for code, each in sorted((answers | refusals).items())},
@@ -149,76 +150,73 @@ def _content(description: str, media: str, schema: Schema) -> Schema:
     return {"description": description, "content": {media: {"schema": schema}}}
 
 
-def _steering(path: str, name: str, summary: str, about: str, answered: str = "The run.") -> Operation:
-    """Return an operation that changes a run of the principal and takes no fields."""
+def _steering(path: str, name: str, summary: str, about: str, answered: str = "", of: str = "run") -> Operation:
+    """Return an operation that changes a run or batch of the principal and takes no fields."""
     return Operation(
-        f"post /runs/{{run_id}}/{path}",
+        f"post /{'batches' if of == 'batch' else 'runs'}/{{{of}_id}}/{path}",
         name,
         summary,
-        answered,
+        answered or f"The {of}.",
         about,
-        "Run",
+        of.capitalize(),
         problems=STEERED,
         body="Nothing",
         owned=True,
     )
 
 
-def _batch_steering(path: str, name: str, summary: str, about: str, answered: str = "The batch.") -> Operation:
-    return Operation(
-        f"post /batches/{{batch_id}}/{path}",
-        name,
-        summary,
-        answered,
-        about,
-        "Batch",
-        problems=STEERED,
-        body="Nothing",
-        owned=True,
-    )
-
-
-OPERATIONS = (
-    Operation("get /choices", "choices", "What a run can be made of here", "The choices.", answer="Choices"),
+RUNS = (
     Operation(
-        "get /runs", "list", "List your runs", "The runs that match, newest first.", "", "RunList",
+        "get /runs", "listRuns", "List your runs", "The runs that match, newest first.", "", "RunList",
         problems=LISTED, owned=True, parameters=(*LISTING, *FILTERS),
     ),
     Operation(
-        "post /runs", "start", "Start a run", "The new run.",
+        "post /runs", "startRun", "Start a run", "The new run.",
         "What is left out is as the settings have it; /choices says what can be chosen, and who then gets the claim.",
         "Run", 201, problems=STARTED, body="NewRun", owned=True, parameters=(ONCE,),
     ),
-    Operation("get /runs/{run_id}", "read", "Read a run as it is now", "The run.", "", "Run", problems=BY_ID),
+    Operation("get /runs/{run_id}", "readRun", "Read a run as it is now", "The run.", "", "Run", problems=BY_ID),
     Operation(
-        "delete /runs/{run_id}", "delete", "Delete a run", "It is gone.",
+        "delete /runs/{run_id}", "deleteRun", "Delete a run", "It is gone.",
         "It is gone for everybody at once, its owner too, and stopped first where it is still running. For "
         f"{UNDO_MINUTES} its owner can restore it; then it goes for good, with its events and notes and what the cache "
         "has kept of its calls alone.",
         status=204, problems=OWNED, owned=True,
     ),
     Operation(
-        "get /runs/{run_id}/events", "follow", "Follow a run", "Messages, each of this schema.", STREAM,
+        "get /runs/{run_id}/events", "followRun", "Follow a run", "Messages, each of this schema.", STREAM,
         content=("text/event-stream", reference("Message")), problems=(403, 422, *BY_ID), parameters=FOLLOWING,
     ),
     _steering(
-        "stop", "stop", "Stop a run",
+        "stop", "stopRun", "Stop a run",
         "Ends a run of yours at once. Finished hops are kept, the one under way is marked as interrupted.",
         "The run, which has ended.",
     ),
     _steering(
-        "conclude", "conclude", "Conclude a run now",
+        "conclude", "concludeRun", "Conclude a run now",
         "Asks for a verdict from what a run of yours has kept; 409 while nothing has been kept.",
         "The run, which concludes at its next step.",
     ),
     Operation(
-        "post /runs/{run_id}/branch", "branch", "Continue from a hop", "The new run.", BRANCH, "Run", 201,
+        "post /runs/{run_id}/branch", "branchRun", "Continue from a hop", "The new run.", BRANCH, "Run", 201,
         problems=(*STEERED, 429), body="NewBranch", owned=True,
     ),
     Operation(
-        "get /runs/{run_id}/branches", "branches", "List the branches of a run",
+        "get /runs/{run_id}/branches", "listBranches", "List the branches of a run",
         "The runs, oldest first; all of them, so there is no next.", "", "RunList", problems=OWNED, owned=True,
     ),
+    _steering(
+        "restore", "restoreRun", "Restore a deleted run", "A second time changes nothing.",
+        "The run, which is there again.",
+    ),
+    Operation(
+        "get /deleted", "listDeletedRuns", "List the runs that can be restored",
+        "The runs, the last deleted first; all of them, so there is no next.", "", "RunList",
+        problems=(401, 503), owned=True,
+    ),
+)  # fmt: skip
+
+BATCHES = (
     Operation(
         "get /batches", "listBatches", "List your batches", "The batches, newest first.", "", "BatchList",
         problems=LISTED, owned=True, parameters=(AT_MOST,),
@@ -240,62 +238,74 @@ OPERATIONS = (
         status=204, problems=(401, 404, 503), owned=True,
     ),
     Operation(
-        "get /batches/{batch_id}/results", "batchResults", "Read the results of a batch",
+        "get /batches/{batch_id}/results", "listBatchResults", "Read the results of a batch",
         "The claims and the result of each, in order.", "", "BatchResults", problems=(404, 422, 503),
         parameters=(AT_MOST, Parameter("after", {**COUNT, "maximum": 9_999_999}, "The next of the answer before.")),
     ),
-    _batch_steering(
+    _steering(
         "pause", "pauseBatch", "Pause a batch",
-        "Starts no more of its runs; those that have started come to their end. 409 unless it was going.",
+        "Starts no more of its runs; those that have started come to their end. 409 unless it was going.", of="batch",
     ),
-    _batch_steering("resume", "resumeBatch", "Resume a paused batch", ""),
-    _batch_steering(
+    _steering("resume", "resumeBatch", "Resume a paused batch", "", of="batch"),
+    _steering(
         "cancel", "cancelBatch", "Cancel a batch",
-        "Starts no more of its runs, for good, and ends those that are running. 409 for one that is over.",
-    ),
-    _batch_steering(
-        "retry", "retryBatch", "Try again what failed",
-        "Gives a new run to each claim whose run failed or was interrupted. 409 where there is none.",
-    ),
-    _batch_steering(
-        "restore", "restoreBatch", "Restore a deleted batch",
-        "With the runs that were deleted with it. One that was not over is cancelled. A second time changes nothing.",
-        "The batch, which is there again.",
-    ),
-    Operation(
-        "get /deleted/batches", "deletedBatches", "List the batches that can be restored",
-        "The batches, the last deleted first.", "", "BatchList", problems=(401, 503), owned=True,
+        "Starts no more of its runs, for good, and ends those that are running. 409 for one that is over.", of="batch",
     ),
     _steering(
-        "restore", "restore", "Restore a deleted run", "A second time changes nothing.",
-        "The run, which is there again.",
+        "retry", "retryBatch", "Try again what failed",
+        "Gives a new run to each claim whose run failed or was interrupted. 409 where there is none.", of="batch",
+    ),
+    _steering(
+        "restore", "restoreBatch", "Restore a deleted batch",
+        "With the runs that were deleted with it. One that was not over is cancelled. A second time changes nothing.",
+        "The batch, which is there again.", of="batch",
     ),
     Operation(
-        "get /deleted", "deleted", "List the runs that can be restored",
-        "The runs, the last deleted first; all of them, so there is no next.", "", "RunList",
-        problems=(401, 503), owned=True,
+        "get /deleted/batches", "listDeletedBatches", "List the batches that can be restored",
+        "The batches, the last deleted first.", "", "BatchList", problems=(401, 503), owned=True,
     ),
+)  # fmt: skip
+
+REPORTS = (
     Operation(
-        "post /import", "import", "Import a report", "The new run.",
+        "post /import", "importReport", "Import a report", "The new run.",
         "Keeps an exported report as a run of yours that is marked as imported: its check did not take place here.",
         "Run", 201, problems=(401, 413, 415, 422, 429, 503), body="Exported", owned=True,
     ),
     _steering(
-        "publish", "publish", "Publish a report",
+        "publish", "publishReport", "Publish a report",
         "Puts a run of yours that has come to a verdict in the gallery, where anybody finds it; 404 where the operator "
         "lets nobody publish, 409 for a run that cannot be published, with the reason.",
     ),
     _steering(
-        "unpublish", "unpublish", "Unpublish a report",
+        "unpublish", "unpublishReport", "Unpublish a report",
         "Takes a run of yours out of the gallery. A second time changes nothing.",
     ),
     Operation(
-        "get /gallery", "gallery", "List published reports", "The reports, the last published first.",
+        "get /gallery", "listPublishedReports", "List published reports", "The reports, the last published first.",
         "404 where the operator lets nobody publish.", "Gallery", problems=(404, 422, 503),
         parameters=(*LISTING, Parameter("label", {**TEXT, "enum": list(Label)}, "The label of the verdict.")),
     ),
     Operation(
-        "get /runs/{run_id}/notes", "notes", "Read your notes on a run", "The notes.", "", "NoteList",
+        "get /runs/{run_id}/export.md", "exportMarkdown", "Read a report in Markdown", "The report.",
+        "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
+        content=("text/markdown", TEXT), problems=(401, 409, 422, *BY_ID), parameters=(WITH_NOTES,),
+    ),
+    Operation(
+        "get /runs/{run_id}/claimreview.json", "exportClaimReview", "Read a verdict as ClaimReview",
+        "The review, in JSON-LD.", "schema.org's ClaimReview; 409 for a run without a verdict of its own.",
+        content=("application/ld+json", {"type": "object"}), problems=(409, *BY_ID),
+    ),
+    Operation(
+        "get /compare", "compareRuns", "Compare runs of a claim", "The runs side by side.",
+        "As they are now; each can be followed by itself. Open to whoever has the ids.", "Comparison",
+        problems=(422, *BY_ID), parameters=(COMPARED,),
+    ),
+)  # fmt: skip
+
+NOTES = (
+    Operation(
+        "get /runs/{run_id}/notes", "listNotes", "Read your notes on a run", "The notes.", "", "NoteList",
         problems=OWNED, owned=True,
     ),
     Operation(
@@ -307,24 +317,16 @@ OPERATIONS = (
         "delete /runs/{run_id}/notes/{hop}", "removeNote", "Remove a note", "There is none now.",
         "Where there is none nothing changes.", status=204, problems=(409, *OWNED), owned=True,
     ),
+)  # fmt: skip
+
+SITE = (
+    Operation("get /choices", "listChoices", "What a run can be made of here", "The choices.", answer="Choices"),
+    Operation("get //healthz", "checkHealth", "Whether the process lives", "It does.", content=("text/plain", TEXT)),
     Operation(
-        "get /runs/{run_id}/export.md", "markdown", "Read a report in Markdown", "The report.",
-        "The claim, the verdict and every hop with its cited passage; 409 while the run is running.",
-        content=("text/markdown", TEXT), problems=(401, 409, 422, *BY_ID), parameters=(WITH_NOTES,),
-    ),
-    Operation(
-        "get /runs/{run_id}/claimreview.json", "claimReview", "Read a verdict as ClaimReview",
-        "The review, in JSON-LD.", "schema.org's ClaimReview; 409 for a run without a verdict of its own.",
-        content=("application/ld+json", {"type": "object"}), problems=(409, *BY_ID),
-    ),
-    Operation(
-        "get /compare", "compare", "Compare runs of a claim", "The runs side by side.",
-        "As they are now; each can be followed by itself. Open to whoever has the ids.", "Comparison",
-        problems=(422, *BY_ID), parameters=(COMPARED,),
-    ),
-    Operation("get //healthz", "alive", "Whether the process lives", "It does.", content=("text/plain", TEXT)),
-    Operation(
-        "get //readyz", "ready", "Whether runs can be carried out now", "They can.", answer="Readiness",
+        "get //readyz", "checkReadiness", "Whether runs can be carried out now", "They can.", answer="Readiness",
         also=((503, "Something is missing or still loading."),),
     ),
 )  # fmt: skip
+
+OPERATIONS = {"runs": RUNS, "batches": BATCHES, "reports": REPORTS, "notes": NOTES, "site": SITE}
+"""The operations by tag."""

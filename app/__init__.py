@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-__version__ = "0.1.0"
-
 ROOT = Path(__file__).resolve().parent.parent
 
 CONNECTIONS_FOR_PAGES = 8

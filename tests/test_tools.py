@@ -21,6 +21,7 @@ from werkzeug.serving import make_server
 import app as hopcheck
 from app import check, create_app
 from app.cli.mcp import mcp_server
+from app.config import VERSION
 from app.config.settings import Settings
 from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.model import Label
@@ -236,7 +237,7 @@ def test_mcp_tools_refuse_bad_input_in_words_and_hide_other_errors(make_app):
 
 def test_the_mcp_server_names_its_version_and_marks_quoted_text_as_data(make_app):
     async def use(client: Client) -> None:
-        assert client.server_info.version == hopcheck.__version__
+        assert client.server_info.version == VERSION
         assert "data" in client.instructions
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == {"check_claim", "follow_check", "get_report"}

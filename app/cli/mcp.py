@@ -13,8 +13,8 @@ from flask import Flask
 from flask.cli import with_appcontext
 from pydantic import Field
 
-from app import __version__
 from app.cli.output import print_event, print_verdict, strip_control_chars
+from app.config import VERSION
 from app.domain.errors import HopcheckError, InvalidInput
 from app.logging import configure_logging
 from app.run_request import RunRequest
@@ -84,7 +84,7 @@ def mcp_server(here: AppServices) -> "MCPServer":
     from mcp.server import MCPServer
     from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
-    server = MCPServer("hopcheck", title="Hopcheck", instructions=INSTRUCTIONS, version=__version__)
+    server = MCPServer("hopcheck", title="Hopcheck", instructions=INSTRUCTIONS, version=VERSION)
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
     @server.tool(annotations=ToolAnnotations(destructive_hint=False, open_world_hint=True))

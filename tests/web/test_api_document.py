@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import get_args, get_type_hints
 
-from app import ROOT, __version__
+from app import ROOT
+from app.config import VERSION
 from app.domain.events import Event
 from app.web.api.about import document
 from app.web.api.blueprint import API
@@ -92,4 +93,4 @@ def test_operations_are_grouped_by_tags_and_named_with_a_verb_and_an_object():
 
 
 def test_the_document_names_the_version_of_the_software(client):
-    assert client.get(f"{API}/openapi.json").json["info"]["version"] == __version__
+    assert client.get(f"{API}/openapi.json").json["info"]["version"] == VERSION

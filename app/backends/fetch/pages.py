@@ -21,6 +21,7 @@ from urllib.robotparser import RobotFileParser
 from app.backends.corpus.pdf import PdfFailed, read_pdf
 from app.backends.fetch.html import HtmlFailed, HtmlText, read_html
 from app.backends.fetch.safe_http import Budget, Fetched, GuardedHttp
+from app.config import VERSION
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, entered
 from app.domain.model import Page, SearchHit
@@ -162,7 +163,6 @@ def _parse_rules(reply: Fetched, host: str) -> RobotFileParser:
 
 
 NAME = "Hopcheck"
-VERSION = "0.1.0"
 AGENT = f"{NAME}/{VERSION} (checks a claim that a person pasted; reads single pages that a search found)"
 
 MODEL = "web pages, version 1"

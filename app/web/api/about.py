@@ -9,7 +9,7 @@ from functools import cache
 
 from flask import Response, jsonify, render_template
 
-from app import __version__
+from app.config import VERSION
 from app.config.settings import MAX_HOPS
 from app.domain.model import LabelSet
 from app.runs.event_store import event_schema
@@ -51,7 +51,7 @@ def document() -> Schema:
     """Return the document; the same object each time, so do not change it."""
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Hopcheck", "version": __version__, "description": ABOUT, "license": {"name": "Apache-2.0"}},
+        "info": {"title": "Hopcheck", "version": VERSION, "description": ABOUT, "license": {"name": "Apache-2.0"}},
         "servers": [{"url": "/"}],
         "tags": [{"name": name, "description": about} for name, about in TAGS.items()],
         "paths": _paths(),

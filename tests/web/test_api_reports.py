@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.fakes import FAILING, TWO_HOPS, Gate, scripted_container
+from tests.fakes import FAILING, SUPPORTED, TWO_HOPS, Gate, Script, scripted_container
 from tests.web.test_api import ended, held_to, problem, start
 
 COMPARE = "/api/v1/compare"
@@ -19,7 +19,13 @@ def two_runs(client) -> list[str]:
 
 class TestExports:
     @pytest.mark.parametrize(
-        ("form", "kind"), [("export.md", "text/markdown"), ("claimreview.json", "application/ld+json")]
+        ("form", "kind"),
+        [
+            ("export.md", "text/markdown"),
+            ("claimreview.json", "application/ld+json"),
+            ("export.ris", "application/x-research-info-systems"),
+            ("export.bib", "application/x-bibtex"),
+        ],
     )
     def test_an_export_equals_the_file_that_the_page_offers(self, client, form, kind):
         address = start(client)
@@ -38,7 +44,7 @@ class TestExports:
         assert problem(stranger.get(f"{address}/export.md?notes=no"), 422)["field"] == "notes"
         assert "Mine alone" not in stranger.get(f"{address}/export.md").text
 
-    @pytest.mark.parametrize("form", ["export.md", "claimreview.json"])
+    @pytest.mark.parametrize("form", ["export.md", "claimreview.json", "export.ris", "export.bib"])
     def test_a_running_run_cannot_be_exported(self, make_app, form):
         gate = Gate("answer 2")
         client = make_app(scripted_container(gate=gate)).test_client()
@@ -51,6 +57,12 @@ class TestExports:
         address = start(client)
         ended(client, address)
         problem(client.get(f"{address}/claimreview.json"), 409)
+
+    def test_a_run_that_cites_nothing_has_no_list_of_sources(self, make_app):
+        client = make_app(scripted_container(Script((), SUPPORTED))).test_client()
+        address = start(client)
+        ended(client, address)
+        assert "cites a source" in problem(client.get(f"{address}/export.ris"), 409)["detail"]
 
 
 class TestComparing:

@@ -32,6 +32,8 @@ EQUIVALENTS = {
     "GET /runs/<run_id>/export.json": (f"GET {API}/runs/<run_id>",),
     "GET /runs/<run_id>/export.md": (f"GET {API}/runs/<run_id>/export.md",),
     "GET /runs/<run_id>/claimreview.json": (f"GET {API}/runs/<run_id>/claimreview.json",),
+    "GET /runs/<run_id>/export.ris": (f"GET {API}/runs/<run_id>/export.ris",),
+    "GET /runs/<run_id>/export.bib": (f"GET {API}/runs/<run_id>/export.bib",),
     "GET /batches": (f"GET {API}/batches",),
     "POST /batches": (f"POST {API}/batches",),
     "GET /batches/<batch_id>": (f"GET {API}/batches/<batch_id>", f"GET {API}/batches/<batch_id>/results"),

@@ -1,15 +1,17 @@
-"""Exports of an ended run as JSON, Markdown and ClaimReview, for anybody with its link."""
+"""Exports of an ended run as JSON, Markdown, ClaimReview, RIS and BibTeX, for anybody with its link."""
 
 from __future__ import annotations
 
 import json
 import re
 
+import bibtexparser
 import jsonschema_rs
 import pytest
+import rispy
 from markdown_it import MarkdownIt
 
-from app.domain.model import Answer, Label, Origin, Passage, Span, Verdict
+from app.domain.model import Answer, Judgement, Label, Origin, Passage, Span, Verdict
 from app.runs.report_schema import export_schema
 from tests.fakes import (
     FAILING,
@@ -25,7 +27,7 @@ from tests.fakes import (
 from tests.waiting import LONG
 from tests.web.conftest import started, token, wait_for
 
-FORMS = ("export.json", "export.md", "claimreview.json")
+FORMS = ("export.json", "export.md", "claimreview.json", "export.ris", "export.bib")
 HOSTILE = '[click](https://evil.example) <script>alert(1)</script> "</script>"'
 
 
@@ -71,7 +73,7 @@ def test_anyone_with_the_link_gets_a_file_named_after_the_claim(browse, form):
     client = browse()
     path = export(client, claim="“Hamlet” was written in 1601, née Amleth.")
     answered = client.application.test_client().get(f"{path}/{form}")
-    ending = {"export.json": "json", "export.md": "md"}.get(form, form)
+    ending = form.removeprefix("export.")
     expected = f"attachment; filename=hopcheck-hamlet-was-written-in-1601-n-e-amleth.{ending}"
     assert (answered.status_code, answered.headers["Content-Disposition"]) == (200, expected)
     assert answered.headers["X-Robots-Tag"] == "noindex"
@@ -211,7 +213,9 @@ def links(page: str) -> list[str]:
     return [form for form in FORMS if f'/{form}" download' in page]
 
 
-@pytest.mark.parametrize("script, offered", [(TWO_HOPS, list(FORMS)), (FAILING, ["export.json", "export.md"])])
+@pytest.mark.parametrize(
+    "script, offered", [(TWO_HOPS, list(FORMS)), (FAILING, [each for each in FORMS if each != "claimreview.json"])]
+)
 def test_the_page_of_a_finished_run_offers_its_files_to_everyone(browse, script, offered):
     client = browse(script)
     path = export(client)
@@ -241,3 +245,79 @@ def test_only_the_page_of_a_published_report_contains_its_claim_review(make_app)
     assert json.loads(content) == client.get(f"{path}/claimreview.json").get_json(force=True)
     client.post(f"{path}/unpublish", data=sent)
     assert "ld+json" not in client.get(path).text
+
+
+def references(client, path: str) -> tuple[list[dict], list[dict]]:
+    """Return the entries of the RIS and of the BibTeX export, each read by a library for reference managers."""
+    ris, bib = client.get(f"{path}/export.ris"), client.get(f"{path}/export.bib")
+    assert (ris.mimetype, bib.mimetype) == ("application/x-research-info-systems", "application/x-bibtex")
+    library = bibtexparser.parse_string(bib.text)
+    assert not library.failed_blocks
+    keys = [entry.key for entry in library.entries]
+    assert len(set(keys)) == len(keys) and all(re.fullmatch("[a-z0-9]+", key) for key in keys)
+    return rispy.loads(ris.text), [{each.key: each.value for each in entry.fields} for entry in library.entries]
+
+
+def test_a_reference_manager_reads_each_cited_source_once(browse):
+    client = browse(ONE_SET_ASIDE)
+    ris, bib = references(client, export(client))
+    assert ris == [
+        {
+            "type_of_reference": "ELEC",
+            "title": title,
+            "publisher": "Vital articles, CC BY-SA 4.0",
+            "urls": [f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}"],
+        }
+        for title in ("Hamlet", "William Shakespeare")
+    ]
+    assert [(each["title"], each["howpublished"], each["url"]) for each in bib] == [
+        (f"{{{each['title']}}}", each["publisher"], each["urls"][0]) for each in ris
+    ]
+
+
+def cited_page(title: str, site: str, url: str, published: str | None) -> ScriptedHop:
+    found = Passage("It is so.", title, site, url, published, Origin.WEB)
+    return ScriptedHop(f"What is {title}?", Answer("so", Span(found, 6, 8), (found,)))
+
+
+def test_references_to_web_pages_have_their_date_and_the_day_they_were_read(browse):
+    client = browse(
+        Script((cited_page("The tower", "tower.example", "https://tower.example/", "2020-10-30"),), SUPPORTED)
+    )
+    path = export(client)
+    (ris,), (bib,) = references(client, path)
+    day = client.get(f"{path}/export.json").json["created_at"][:10]
+    assert (ris["year"], ris["date"], ris["access_date"]) == ("2020", "2020/10/30", day.replace("-", "/"))
+    assert (bib["year"], bib["date"], bib["urldate"]) == ("2020", "2020-10-30", day)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "} unbalanced {{ braces",
+        r"100% of \input{secret} & $x^2$ ~ #1_a",
+        "a\nER  - \nTY  - JOUR",
+        "@misc{forged, title={x}}",
+    ],
+)
+def test_hostile_titles_end_no_record_and_start_none(browse, text):
+    client = browse(Script((cited_page(text, text, f"https://tower.example/?a={text}", text),), SUPPORTED))
+    (ris,), (bib,) = references(client, export(client))
+    assert ris["title"] == " ".join(text.split())
+    assert set(ris) == {"type_of_reference", "title", "publisher", "urls", "access_date"}
+    assert not re.search(r"(?<!\\)[%&$#_]|\\input", bib["title"])
+    assert set(bib) == {"title", "howpublished", "url", "urldate"}
+
+
+def test_recited_text_and_sources_of_answers_set_aside_are_no_references(browse):
+    recited = Passage("It is so.", "Memory", "the model", None, None, Origin.RECITED)
+    aside = cited_page("Aside", "aside.example", "https://aside.example/", None)
+    hops = (
+        ScriptedHop("What is it?", Answer("so", Span(recited, 6, 8), (recited,))),
+        ScriptedHop(aside.question, aside.answer, Judgement(False, "It is beside the point.")),
+    )
+    client = browse(Script(hops, SUPPORTED))
+    path = export(client)
+    answer = client.get(f"{path}/export.bib")
+    assert answer.status_code == 409 and "No kept answer of this report cites a source" in answer.text
+    assert "export.bib" not in client.get(path).text

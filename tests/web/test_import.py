@@ -72,6 +72,9 @@ def test_every_export_of_an_imported_report_says_so_and_none_is_a_claim_review(c
     again = client.get(f"{path}/export.json").json
     assert again["imported"] == {"made_at": exported["created_at"]}
     assert f"> **{UNVERIFIED}: this report was not made here.**" in client.get(f"{path}/export.md").text
+    for name, record in (("export.ris", "TY  - "), ("export.bib", "@misc{")):
+        text = client.get(f"{path}/{name}").text
+        assert text.count(f"{UNVERIFIED}: this report was not made here.") == text.count(record) > 0, name
     assert client.get(f"{path}/claimreview.json").status_code == 409
     assert f"{path}/claimreview.json" not in client.get(path).text
     assert f'<meta name="description" content="{UNVERIFIED}.' in client.get(path).text

@@ -99,7 +99,7 @@ def test_the_error_for_an_invalid_import_has_no_active_content(client):
 
 def test_exports_are_downloads_with_safe_headers(client):
     path = hostile_run(client)
-    for name in ("export.json", "export.md", "claimreview.json"):
+    for name in ("export.json", "export.md", "claimreview.json", "export.ris", "export.bib"):
         answer = client.get(f"{path}/{name}")
         assert answer.mimetype != "text/html" and answer.headers["X-Content-Type-Options"] == "nosniff"
         assert re.fullmatch(r'attachment; filename="?[\w.-]+"?', answer.headers["Content-Disposition"]), name

@@ -10,6 +10,7 @@ from app.domain.comparison import MAX_RUNS, MIN_RUNS
 from app.domain.model import Label
 from app.runs.lifecycle import UNDO_SECONDS
 from app.web.api.blueprint import LIMIT
+from app.web.exporters.citations import CITATIONS
 from app.web.pages.history import MAX_SEARCH, OUTCOMES
 
 Schema = dict[str, Any]
@@ -165,6 +166,18 @@ def _steering(path: str, name: str, summary: str, about: str, answered: str = ""
     )
 
 
+def _citations(ending: str, name: str, form: str) -> Operation:
+    return Operation(
+        f"get /runs/{{run_id}}/export.{ending}",
+        name,
+        f"Read the cited sources in {form}",
+        "The sources.",
+        "What kept answers cite, for a reference manager; 409 while the run is running or where there is no source.",
+        content=(CITATIONS[ending][0], TEXT),
+        problems=(409, *BY_ID),
+    )
+
+
 RUNS = (
     Operation(
         "get /runs", "listRuns", "List your runs", "The runs that match, newest first.", "", "RunList",
@@ -296,6 +309,8 @@ REPORTS = (
         "The review, in JSON-LD.", "schema.org's ClaimReview; 409 for a run without a verdict of its own.",
         content=("application/ld+json", {"type": "object"}), problems=(409, *BY_ID),
     ),
+    _citations("ris", "exportRis", "RIS"),
+    _citations("bib", "exportBibtex", "BibTeX"),
     Operation(
         "get /compare", "compareRuns", "Compare runs of a claim", "The runs side by side.",
         "As they are now; each can be followed by itself. Open to whoever has the ids.", "Comparison",

@@ -28,9 +28,10 @@ from app.web.api.schemas import (
     Nothing,
     PageUse,
 )
+from app.web.exporters.citations import CITATIONS, sources
 from app.web.pages.annotations import CLOSED, NOTHING_SAID, is_open
 from app.web.pages.history import cursor_of
-from app.web.pages.transfer import NO_REVIEW, NOT_YET, markdown_of, review_of
+from app.web.pages.transfer import NO_REVIEW, NO_SOURCES, NOT_YET, markdown_of, review_of
 from app.web.services import services
 
 api_reports = api_blueprint("api_reports")
@@ -50,6 +51,17 @@ def as_claim_review(run_id: str) -> Response:
     if review is None:
         raise Conflict(NO_REVIEW)
     return Response(json.dumps(review), mimetype="application/ld+json")
+
+
+@api_reports.get(f"{API}/runs/<run_id>/export.ris", defaults={"form": "ris"})
+@api_reports.get(f"{API}/runs/<run_id>/export.bib", defaults={"form": "bib"})
+def as_citations(run_id: str, form: str) -> Response:
+    """Return the sources that an ended run cites."""
+    run = _ended(run_id)
+    if not sources(run):
+        raise Conflict(NO_SOURCES)
+    kind, write = CITATIONS[form]
+    return Response(write(run), mimetype=kind)
 
 
 @api_reports.get(f"{API}/compare")

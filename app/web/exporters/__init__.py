@@ -1,1 +1,1 @@
-"""Exporters of finished runs: Markdown and ClaimReview."""
+"""Exporters of finished runs: Markdown, ClaimReview, RIS and BibTeX."""

@@ -32,7 +32,7 @@ _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", ":": "&#58;",
 """Characters that need an entity; others are escaped by a backslash."""
 _LIST_OR_RULE = re.compile(r"\A(\d*)(?=[+=.)-])")
 """The start of a list item, a rule, or an underline that makes the line above a heading."""
-_UNSAFE_IN_ADDRESS = re.compile(r"[\s\x00-\x20\x7f<>\\`]")
+_UNSAFE_IN_ADDRESS = re.compile(r"[\s\x00-\x20\x7f-\x9f<>{}\\`]")
 _SPACE = re.compile(r"\s+")
 _WHOLE_WORDS = re.compile(r"[^\W_](.*[^\W_])?")
 
@@ -58,8 +58,12 @@ def link(text: str, address: str | None) -> str:
     """Return a link, or the text alone without an address. The caller must check that the address is safe to follow."""
     if not address:
         return plain(text)
-    escaped = _UNSAFE_IN_ADDRESS.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), address)
-    return f"[{plain(text)}](<{escaped.replace('&', '&amp;')}>)"
+    return f"[{plain(text)}](<{encoded(address).replace('&', '&amp;')}>)"
+
+
+def encoded(address: str) -> str:
+    """Return the address with percent-encoded spaces, controls, brackets and braces, which could end it early."""
+    return _UNSAFE_IN_ADDRESS.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), address)
 
 
 def _one_line(text: str) -> str:

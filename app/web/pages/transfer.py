@@ -18,6 +18,7 @@ from app.runs.notes import Note
 from app.runs.report_schema import ExportedRun, export_schema
 from app.runs.service import StoredRun
 from app.runs.transfer import MAX_BYTES, TOO_LARGE, report_fields, run_as_dict
+from app.web.exporters.citations import CITATIONS, sources
 from app.web.exporters.claim_review import claim_review
 from app.web.exporters.markdown import report_as_markdown
 from app.web.observability import about_run
@@ -29,6 +30,7 @@ exports = Blueprint("exports", __name__)
 
 NOT_YET = "This check still goes on, so there is nothing whole to export yet."
 NO_REVIEW = "There is no ClaimReview of this report: only a verdict that was reached here has one."
+NO_SOURCES = "No kept answer of this report cites a source, so there is nothing to list."
 MAX_NAME = 60
 """Characters of the claim in a file's name."""
 
@@ -68,6 +70,19 @@ def as_claim_review(run_id: str) -> ResponseReturnValue:
     return _download(run, _json(review), "application/ld+json", "claimreview.json")
 
 
+@exports.get("/runs/<run_id>/export.ris", defaults={"form": "ris"})
+@exports.get("/runs/<run_id>/export.bib", defaults={"form": "bib"})
+def as_citations(run_id: str, form: str) -> ResponseReturnValue:
+    """Return the cited sources for a reference manager."""
+    run = _run(run_id)
+    if not run.report.ended:
+        return _not_yet(run)
+    if not sources(run):
+        return run_page(run, NO_SOURCES), 409
+    kind, write = CITATIONS[form]
+    return _download(run, write(run), kind, form)
+
+
 @exports.get("/export.schema.json")
 def schema() -> Response:
     """Return the JSON Schema of export.json."""
@@ -83,6 +98,9 @@ def markdown_of(run: StoredRun, notes: Sequence[Note] = ()) -> str:
 def review_of(run: StoredRun) -> dict[str, Any] | None:
     """Return the run's ClaimReview; None for a run without a verdict and for an imported one."""
     return claim_review(run, _address(run), url_for("pages.home", _external=True))
+
+
+exports.add_app_template_global(sources, "sources_of")
 
 
 def _run(run_id: str) -> StoredRun:

@@ -1,0 +1,119 @@
+"""Export the sources that kept answers cite, for reference managers: RIS and BibTeX.
+
+A field of RIS is one line, so line ends in foreign text become spaces. In BibTeX a brace counts even after a backslash,
+so braces are written as commands.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from app.domain.comparison import pages
+from app.domain.model import Origin, Passage
+from app.runs.service import StoredRun
+from app.web.exporters.markdown import IMPORTED, encoded
+from app.web.views import web_link
+
+_CONTROL_OR_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_DAY = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_COMMANDS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{each: f"\\{each}" for each in "&%$#_"},
+}
+_SPECIAL = re.compile("[" + re.escape("".join(_COMMANDS)) + "]")
+
+
+class Source(NamedTuple):
+    """A cited source; an empty field is not known."""
+
+    title: str
+    publisher: str  # the site, or the corpus with its licence
+    url: str
+    date: tuple[str, ...]  # year, month and day, as far as known
+    accessed: str  # the day of the run for a web page
+    note: str
+
+
+def sources(run: StoredRun) -> tuple[Source, ...]:
+    """Return the distinct sources that kept answers cite; recited text is none."""
+    kept = {hop.number for hop in run.report.context}
+    return tuple(_source(page.passage, run) for page in pages([run.report]) if kept.intersection(page.uses[0].cited))
+
+
+def _source(passage: Passage, run: StoredRun) -> Source:
+    published = _DAY.fullmatch(passage.published or "")
+    return Source(
+        _one_line(passage.title) or "A page without a title",
+        _one_line(passage.source),
+        encoded(web_link(passage) or ""),
+        tuple(filter(None, published.groups())) if published else (),
+        run.created_at.date().isoformat() if passage.origin is Origin.WEB else "",
+        IMPORTED if run.report.imported else "",
+    )
+
+
+def _one_line(text: str) -> str:
+    return _CONTROL_OR_SPACE.sub(" ", text).strip()
+
+
+def as_ris(run: StoredRun) -> str:
+    """Return the sources in RIS, one electronic source per record."""
+    return "".join(f"{tag}  - {value}\r\n" for each in sources(run) for tag, value in _ris_fields(each))
+
+
+def _ris_fields(source: Source) -> Iterator[tuple[str, str]]:
+    known = {
+        "TI": source.title,
+        "PB": source.publisher,
+        "PY": "".join(source.date[:1]),
+        "DA": "/".join(source.date),
+        "UR": source.url,
+        "Y2": source.accessed.replace("-", "/"),
+        "N1": source.note,
+    }
+    yield "TY", "ELEC"
+    yield from ((tag, value) for tag, value in known.items() if value)
+    yield "ER", ""
+
+
+def as_bibtex(run: StoredRun) -> str:
+    """Return the sources in BibTeX, one @misc entry each, with the fields that BibLaTeX has for web pages."""
+    return "\n".join(_entry(number, each) for number, each in enumerate(sources(run), 1))
+
+
+def _entry(number: int, source: Source) -> str:
+    fields = {
+        "title": f"{{{_latex(source.title)}}}",  # a second pair of braces keeps the capitals
+        "howpublished": _latex(source.publisher),
+        "year": "".join(source.date[:1]),
+        "date": "-".join(source.date),
+        "url": source.url,
+        "urldate": source.accessed,
+        "note": _latex(source.note),
+    }
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+    return f"@misc{{{_key(source.title)}{number},\n{lines}}}\n"
+
+
+def _latex(text: str) -> str:
+    return _SPECIAL.sub(lambda found: _COMMANDS[found[0]], text)
+
+
+def _key(title: str) -> str:
+    """Return a key of ASCII letters and digits from the first words of the title."""
+    ascii_title = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return "".join(re.findall("[a-z0-9]+", ascii_title)[:3])[:40] or "source"
+
+
+CITATIONS: dict[str, tuple[str, Callable[[StoredRun], str]]] = {
+    "ris": ("application/x-research-info-systems", as_ris),
+    "bib": ("application/x-bibtex", as_bibtex),
+}
+"""The media type and the exporter of each format, by the ending of its files."""

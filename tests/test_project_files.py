@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from setuptools.config.expand import read_attr
 
 from app.config import VERSION
@@ -38,6 +41,9 @@ def test_the_latest_release_of_the_changelog_is_the_version():
     "schema, pattern",
     [
         ("vendor.citation-file-format", "CITATION.cff"),
+        ("vendor.github-workflows", ".github/workflows/*.yml"),
+        ("vendor.github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
+        ("vendor.github-issue-forms", ".github/ISSUE_TEMPLATE/[!c]*.yml"),
     ],
 )
 def test_files_of_a_known_format_are_valid(schema, pattern):
@@ -46,3 +52,51 @@ def test_files_of_a_known_format_are_valid(schema, pattern):
     command = [str(Path(sys.executable).with_name("check-jsonschema")), "--builtin-schema", schema, *files]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout
+
+
+def commands_of(*texts: str) -> list[str]:
+    """Return the commands that these scripts consist of."""
+    return [each.strip() for text in texts for each in re.split(r"&&|\n", text) if each.strip()]
+
+
+def test_the_workflow_and_the_dev_container_run_commands_that_exist():
+    steps = yaml.safe_load(text_of(".github/workflows/check.yml"))["jobs"]["check"]["steps"]
+    scripts = [step["run"] for step in steps if "run" in step]
+    assert ".ci/run" in scripts and os.access(ROOT / ".ci" / "run", os.X_OK)
+    container = json.loads(text_of(".devcontainer/devcontainer.json"))
+    targets = set(re.findall(r"^([\w-]+):", text_of("Makefile"), re.MULTILINE))
+    for command in commands_of(*scripts, container["postCreateCommand"]):
+        program, *arguments = command.split()
+        if program == "make":
+            assert set(arguments) <= targets, command
+        else:
+            assert os.access(ROOT / program, os.X_OK), command
+
+
+def test_the_workflow_can_only_read_the_repository():
+    workflow = yaml.safe_load(text_of(".github/workflows/check.yml"))
+    assert workflow["permissions"] == {"contents": "read"}
+
+
+def test_the_hooks_are_valid_and_run_the_commands_of_make_check(tmp_path):
+    tool = str(Path(sys.executable).with_name("pre-commit"))
+    home = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path)}
+    config = str(ROOT / ".pre-commit-config.yaml")
+    done = subprocess.run([tool, "validate-config", config], env=home, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+    (local,) = yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"]
+    used = {" ".join(hook["entry"].removeprefix(".venv/bin/").split()[:2]) for hook in local["hooks"]}
+    assert used == {"ruff check", "ruff format", "mypy", "lint-imports"}
+    makefile = text_of("Makefile")
+    assert all(f"$(BIN)/{command}" in makefile for command in used)
+
+
+def test_the_style_hook_mends_a_file_and_leaves_a_clean_one(tmp_path):
+    file = tmp_path / "one.py"
+    file.write_text("import os\nx = {  'a':1 }\n", encoding="utf-8")
+    (local,) = yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"]
+    entries = {hook["id"]: hook["entry"] for hook in local["hooks"]}
+    for _ in range(2):
+        for name in ("ruff-check", "ruff-format"):
+            subprocess.run([*entries[name].split(), str(file)], cwd=ROOT, check=True, capture_output=True, timeout=60)
+        assert file.read_text(encoding="utf-8") == 'x = {"a": 1}\n'

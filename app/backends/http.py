@@ -25,7 +25,7 @@ DEADLINE_GRACE_SECONDS = 2.0
 
 MAX_QUOTED_CHARACTERS = 200
 
-_starting = threading.Lock()
+_loop_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class HttpResult:
 
 
 def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) -> HttpResult:
-    """Run a request on the shared event loop; it should end by itself after `seconds`."""
+    """Run a request, which should end by itself after `seconds`, on the shared event loop."""
     future = asyncio.run_coroutine_threadsafe(request, _loop())
     try:
         return future.result(seconds + DEADLINE_GRACE_SECONDS)
@@ -62,7 +62,7 @@ def run_with_deadline(request: Coroutine[Any, Any, HttpResult], seconds: float) 
 
 
 def result_from_error(error: BaseException | None) -> HttpResult:
-    """Describe a client library's error by its types: the messages are technical and may contain what was sent."""
+    """Describe a client library's error by its types, since its message may contain what was sent."""
     chain = []
     while error is not None:
         chain.append(error)
@@ -89,12 +89,12 @@ def quoted(text: str, key: str | None) -> str:
 
 def _loop() -> asyncio.AbstractEventLoop:
     """Return the process's event loop, shared by all threads: a client's connections are tied to their loop."""
-    with _starting:
-        return _started_loop()
+    with _loop_lock:
+        return _start_loop()
 
 
 @cache
-def _started_loop() -> asyncio.AbstractEventLoop:
+def _start_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
     return loop
@@ -114,7 +114,7 @@ QUOTA_EXHAUSTED = ("insufficient_quota", "billing_hard_limit_reached", "QUOTA_LI
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Retries requests that failed for a reason that may pass."""
+    """Retries of requests that failed for a transient reason."""
 
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
@@ -127,13 +127,13 @@ class RetryPolicy:
 
         `request` receives the seconds left until `deadline`, a time of `clock`; `host` is for the log.
         """
-        for tried in range(1, MAX_ATTEMPTS + 1):
+        for attempt in range(1, MAX_ATTEMPTS + 1):
             left = deadline - self.clock()
             if left <= 0:
                 return HttpResult(timed_out=True)
             outcome = request(left)
-            wait = self._wait(outcome, tried)
-            if tried == MAX_ATTEMPTS or not is_retryable(outcome) or self.clock() + wait >= deadline:
+            wait = self._wait(outcome, attempt)
+            if attempt == MAX_ATTEMPTS or not is_retryable(outcome) or self.clock() + wait >= deadline:
                 break
             log.warning("%s: %s; trying again in %.1f s", host, outcome.status or outcome.error, wait)
             if wait >= MIN_REPORTED_WAIT_SECONDS:
@@ -141,9 +141,9 @@ class RetryPolicy:
             self.sleep(wait)
         return outcome
 
-    def _wait(self, outcome: HttpResult, tried: int) -> float:
-        """Return the seconds to wait after `tried` attempts: 50 to 100% of a doubling span, or Retry-After."""
-        span = min(MAX_WAIT_SECONDS, INITIAL_WAIT_SECONDS * 2 ** (tried - 1))
+    def _wait(self, outcome: HttpResult, attempt: int) -> float:
+        """Return the seconds to wait after the given attempt: 50 to 100% of a doubling span, or Retry-After."""
+        span = min(MAX_WAIT_SECONDS, INITIAL_WAIT_SECONDS * 2 ** (attempt - 1))
         return max(span * (0.5 + 0.5 * self.jitter()), retry_after(outcome, self.now()) or 0.0)
 
 
@@ -156,12 +156,12 @@ def is_retryable(outcome: HttpResult) -> bool:
 
 def retry_after(outcome: HttpResult, now: float) -> float | None:
     """Parse the Retry-After header, seconds or an HTTP date, to seconds; None when it is missing or invalid."""
-    said = outcome.headers.get("retry-after", "").strip()
+    value = outcome.headers.get("retry-after", "").strip()
     try:
-        seconds = float(said)
+        seconds = float(value)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(said).timestamp() - now
+            seconds = parsedate_to_datetime(value).timestamp() - now
         except (ValueError, OverflowError):
             return None
     return max(0.0, seconds) if seconds < float("inf") else None

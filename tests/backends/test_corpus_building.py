@@ -11,7 +11,7 @@ import pytest
 
 from app.backends.corpus import jvm
 from app.backends.corpus.bm25 import DEFAULT_JAVA, Bm25Retriever
-from app.backends.corpus.builder import BuildRequest, ProgressReporter, build_corpus, checked_name, duration
+from app.backends.corpus.builder import BuildRequest, ProgressReporter, build_corpus, checked_name, format_duration
 from app.backends.corpus.checkpoint import BuildCheckpoint
 from app.backends.corpus.index import BUILDING, BUILT_IN, MANIFEST, PROBLEMS, read_complete
 from app.backends.corpus.registry import CORPORA, about, installed
@@ -314,4 +314,4 @@ class TestProgress:
 
     @pytest.mark.parametrize(("seconds", "words"), [(5, "5 s"), (89, "89 s"), (120, "2 min"), (7200, "2.0 h")])
     def test_durations_are_written_in_a_fitting_unit(self, seconds, words):
-        assert duration(seconds) == words
+        assert format_duration(seconds) == words

@@ -23,13 +23,14 @@ from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import entered
 from app.domain.model import Origin, Passage
 
-# Stored rows: Hopcheck's own, and those of Pyserini's prebuilt indexes, which hold whole documents as `contents` with
-# the title in the first line (KILT, DPR) or as `title` and `text` (BEIR). Whole documents are cut into passages here.
+# Stored rows: passages in Hopcheck's own indexes, whole documents in Pyserini's prebuilt ones, as `contents` with the
+# title in the first line (KILT, DPR) or as `title` and `text` (BEIR). Whole documents are cut into passages here.
 
 MAX_DOCUMENT_CHARACTERS = 40_000
 """Characters of a prebuilt document that are used: cutting a million of them takes half a second."""
 
 MIN_WORD_OVERLAP = 0.9
+"""Share of a passage's words that a row must contain to be the passage's source."""
 
 _KILT_MARK = re.compile(r"^\s*(Section::::|BULLET::::-?)\s*", re.MULTILINE)
 
@@ -112,16 +113,12 @@ def _words(text: str) -> set[str]:
 log = logging.getLogger(__name__)
 
 TITLE_WEIGHT = 0.3
-"""Weight of a match in the title alone, added to the match in title and text.
-
-Measured in research/notes/2026-11-22-retrieval.md.
-"""
-
+"""Weight of a match in the title, added to the match in title and text (research/notes/2026-11-22-retrieval.md)."""
 
 MAX_CANDIDATE_ROWS = 20
 """Rows searched for a passage, with its own words as the query."""
 MAX_QUERY_WORDS = 200
-"""Enough to find a passage; Lucene refuses queries of more than 1,024 words."""
+"""Enough to find a passage; Lucene rejects queries of more than 1,024 words."""
 MAX_ARTICLE_PASSAGES = 400
 """Limit of an article's passages, about 40,000 words."""
 

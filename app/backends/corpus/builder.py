@@ -51,13 +51,13 @@ class ProgressReporter:
     def report(self, read: int, documents: int, passages: int) -> None:
         """Report the progress unless it was reported just now. `read` counts bytes from the source's start."""
         now = self._clock()
-        if self._already is None:  # excludes what an interrupted build had read from the speed
+        if self._already is None:  # the speed must not count the bytes read before an interruption
             self._already, self._started = read, now
         if now - self._reported < REPORT_INTERVAL_SECONDS:
             return
         self._reported = now
         speed = (read - self._already) / max(now - self._started, 0.001)
-        left = f", {duration((self._total - read) / speed)} left" if speed > 0 else ""
+        left = f", {format_duration((self._total - read) / speed)} left" if speed > 0 else ""
         share = f"{read / self._total:.0%}" if self._total else "100%"
         self._say(f"{share} read: {documents:,} documents, {passages:,} passages, {speed / 1e6:.1f} MB/s{left}")
 
@@ -69,15 +69,15 @@ class ProgressReporter:
             self._say(f"indexed {done:,} of {total:,} passages")
 
 
-def duration(seconds: float) -> str:
-    """Format seconds in a fitting unit."""
+def format_duration(seconds: float) -> str:
+    """Format seconds as seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 PASSAGES_PER_SHARD = 20_000
-"""Also about the most passages that a resumed build writes again."""
+"""Also roughly the maximum number of passages that a resumed build writes again."""
 MAX_REPORTED_PROBLEMS = 20
 """Problems reported during the build; problems.txt lists all of them."""
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]|[a-z0-9]")
@@ -86,7 +86,7 @@ log = logging.getLogger(__name__)
 
 
 class BrokenEntry(Exception):
-    """The source has a broken entry, and the request refuses those."""
+    """The source has a broken entry, and `BuildRequest.refuse` is set."""
 
 
 class EmptySource(Exception):
@@ -107,7 +107,7 @@ class BuildRequest:
     """Stop at the first broken entry instead of skipping and reporting broken entries."""
 
     def plan(self) -> dict:
-        """Return what must be unchanged to resume an interrupted build, the state of the source included."""
+        """Return the options and the state of the source, which must be unchanged to resume an interrupted build."""
         about = self.path.stat()
         source = "" if self.path.is_dir() else f"{about.st_size} bytes of {about.st_mtime_ns}"
         return {**asdict(self), "path": str(self.path.resolve()), "source_state": source}
@@ -127,7 +127,7 @@ def checked_name(name: str) -> str:
 
 
 def build_corpus(
-    order: BuildRequest,
+    request: BuildRequest,
     folder: Path,
     java: Java,
     say: Progress,
@@ -141,82 +141,84 @@ def build_corpus(
     `replaces`: an existing corpus may be replaced. `anew`: discard an unfinished build first. Raises InvalidInput for
     an invalid request or source and ModelUnavailable when Java is missing; `folder` is then unchanged.
     """
-    checked_name(order.name)
+    checked_name(request.name)
     if (folder / MANIFEST).exists() and not replaces:
-        raise InvalidInput(f"There is a corpus {order.name} already; add --replace to build it again.", "name")
-    order, plan = _resolve_request(order)
+        raise InvalidInput(f"There is a corpus {request.name} already; add --replace to build it again.", "name")
+    request, plan = _resolve_request(request)
     with closing(BuildCheckpoint(folder / BUILDING)) as checkpoint:
         try:
-            _resume(checkpoint, order, plan, anew, say)
-            _write_passages(checkpoint, order, folder / BUILDING, say, shard)
-            manifest = _index(checkpoint, order, folder, java, say)
+            _resume(checkpoint, request, plan, anew, say)
+            _write_passages(checkpoint, request, folder / BUILDING, say, shard)
+            manifest = _index(checkpoint, request, folder, java, say)
         except (BrokenEntry, EmptySource) as error:
             checkpoint.discard()
             raise InvalidInput(str(error), "from") from error
         except Unreadable as error:
             checkpoint.discard()
-            raise InvalidInput(f"{order.path} {error}.", "from") from error
+            raise InvalidInput(f"{request.path} {error}.", "from") from error
         except (OSError, sqlite3.OperationalError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            raise ModelUnavailable(f"The build of {order.name} broke off ({why})", fix=RESUME_FIX) from error
+            raise ModelUnavailable(f"The build of {request.name} broke off ({why})", fix=RESUME_FIX) from error
         state = checkpoint.state
         checkpoint.discard()
     return manifest, state
 
 
-def _resolve_request(order: BuildRequest) -> tuple[BuildRequest, dict]:
+def _resolve_request(request: BuildRequest) -> tuple[BuildRequest, dict]:
     """Return the request with its format detected, and its plan. Raises InvalidInput for an unreadable source."""
     try:
-        order = replace(order, format=format_of(order.path) if order.format == "auto" else order.format)
-        return order, order.plan()
+        request = replace(request, format=format_of(request.path) if request.format == "auto" else request.format)
+        return request, request.plan()
     except Unreadable as error:
-        raise InvalidInput(f"{order.path} {error}.", "from") from error
+        raise InvalidInput(f"{request.path} {error}.", "from") from error
     except OSError as error:
-        raise InvalidInput(f"{order.path} cannot be read ({error.strerror}).", "from") from error
+        raise InvalidInput(f"{request.path} cannot be read ({error.strerror}).", "from") from error
 
 
-def _resume(checkpoint: BuildCheckpoint, order: BuildRequest, plan: dict, anew: bool, say: Progress) -> None:
+def _resume(checkpoint: BuildCheckpoint, request: BuildRequest, plan: dict, anew: bool, say: Progress) -> None:
     if checkpoint.plan is None or anew:
         checkpoint.begin(plan)
     elif checkpoint.plan != plan:
         raise InvalidInput(
-            f"An unfinished build of {order.name} was begun with another source or other options; repeat that command "
-            "to go on with it, or add --anew to give it up.",
+            f"An unfinished build of {request.name} was begun with another source or other options; repeat that "
+            "command to go on with it, or add --anew to give it up.",
             "name",
         )
     elif checkpoint.state.shards:
         say(f"going on after {checkpoint.state.documents:,} documents, {checkpoint.state.passages:,} passages")
 
 
-def _write_passages(checkpoint: BuildCheckpoint, order: BuildRequest, scratch: Path, say: Progress, most: int) -> None:
+def _write_passages(
+    checkpoint: BuildCheckpoint, request: BuildRequest, scratch: Path, say: Progress, limit: int
+) -> None:
     """Write the passages of all documents to shards."""
     if not checkpoint.state.ended:
-        progress = ProgressReporter(total_bytes(order.path, order.format), say)
-        coming = entries(order.path, order.format, checkpoint.state.position, scratch)
+        progress = ProgressReporter(total_bytes(request.path, request.format), say)
+        coming = entries(request.path, request.format, checkpoint.state.position, scratch)
         while not checkpoint.state.ended:
-            with checkpoint.shard() as shard:
-                state = _fill(shard, coming, checkpoint, order, say, progress, most)
-            checkpoint.close_shard(state)
+            with checkpoint.open_shard() as shard:
+                state = _fill(shard, coming, checkpoint, request, say, progress, limit)
+            checkpoint.commit_shard(state)
     if not checkpoint.state.passages:
-        raise EmptySource(f"{order.path} holds no passage; nothing was built.")
+        raise EmptySource(f"{request.path} holds no passage; nothing was built.")
 
 
 def _fill(
     shard: TextIO,
     coming: Iterator[Entry],
     checkpoint: BuildCheckpoint,
-    order: BuildRequest,
+    request: BuildRequest,
     say: Progress,
     progress: ProgressReporter,
-    most: int,
+    limit: int,
 ) -> BuildState:
-    """Write whole documents until the shard has `most` passages or the source ends; return the new state."""
-    state, enough = checkpoint.state, checkpoint.state.passages + most
+    """Write whole documents until the shard has at least `limit` passages or the source ends; return the new state."""
+    state, enough = checkpoint.state, checkpoint.state.passages + limit
     for entry in coming:
         problem = entry.problem or _seen_before(checkpoint, entry)
         written = 0 if problem or not entry.document else _write(shard, entry.document)
         if not written:
-            _report_problem(checkpoint, f"{entry.where} {problem or 'holds no text'}", order, state.problems, say)
+            _report_problem(checkpoint, f"{entry.where} {problem or 'holds no text'}", request, state.problems, say)
         state = replace(
             state,
             position=entry.position,
@@ -243,16 +245,18 @@ def _write(shard: TextIO, source: SourceDocument) -> int:
     return number
 
 
-def _report_problem(checkpoint: BuildCheckpoint, problem: str, order: BuildRequest, before: int, say: Progress) -> None:
+def _report_problem(
+    checkpoint: BuildCheckpoint, problem: str, request: BuildRequest, before: int, say: Progress
+) -> None:
     line = clean(problem)
-    if order.refuse:
+    if request.refuse:
         raise BrokenEntry(f"{line}; nothing was built.")
     checkpoint.add_problem(line)
     if before < MAX_REPORTED_PROBLEMS:
         say(f"left out: {line}")
 
 
-def _index(checkpoint: BuildCheckpoint, order: BuildRequest, folder: Path, java: Java, say: Progress) -> Manifest:
+def _index(checkpoint: BuildCheckpoint, request: BuildRequest, folder: Path, java: Java, say: Progress) -> Manifest:
     """Index the shards and install the index."""
     say("starting Java")
     lucene = jvm.start(java.home, java.memory)
@@ -263,10 +267,10 @@ def _index(checkpoint: BuildCheckpoint, order: BuildRequest, folder: Path, java:
     try:
         write_index(lucene, made, checkpoint.documents(), lambda done: progress.report_indexed(done, total))
     except Exception as error:  # pyjnius wraps any Java exception, e.g. for a full disk
-        log.exception("The index of %s could not be written", order.name)
-        message = f"The index of {order.name} could not be written ({type(error).__name__})"
+        log.exception("The index of %s could not be written", request.name)
+        message = f"The index of {request.name} could not be written ({type(error).__name__})"
         raise ModelUnavailable(message, fix=RESUME_FIX) from error
-    manifest = manifest_for(order.name, order.title, order.source, "built", total, made)
+    manifest = manifest_for(request.name, request.title, request.source, "built", total, made)
     write_lines(folder / PROBLEMS, checkpoint.problems())
     install_index(folder, made, manifest)
     return manifest

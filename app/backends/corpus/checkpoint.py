@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS problems (line TEXT);
 
 @dataclass(frozen=True, slots=True)
 class BuildState:
-    """Progress of a build. `ended`: the source was read completely."""
+    """Progress of a build; `ended` when the source was read completely."""
 
     position: Any = None
     shards: int = 0
@@ -91,12 +91,12 @@ class BuildCheckpoint:
         """Yield the stored problems in order."""
         yield from (line for (line,) in self._rows.execute("SELECT line FROM problems ORDER BY rowid"))
 
-    def shard(self) -> TextIO:
+    def open_shard(self) -> TextIO:
         """Open the next shard for writing."""
         return self._path(self.state.shards).open("w", encoding="ascii")
 
-    def close_shard(self, state: BuildState) -> None:
-        """Commit the shard with all ids and problems stored since the last one."""
+    def commit_shard(self, state: BuildState) -> None:
+        """Commit the shard with the new state and all ids and problems stored since the last one."""
         self.state = replace(state, shards=self.state.shards + 1)
         self._rows.execute("UPDATE about SET state = ?", (json.dumps(asdict(self.state)),))
         self._commit()
@@ -112,7 +112,7 @@ class BuildCheckpoint:
         self._rows.close()
 
     def discard(self) -> None:
-        """Close and remove it, after the build has finished or was abandoned."""
+        """Close and remove the folder, after the build has finished or was abandoned."""
         self.close()
         shutil.rmtree(self._folder, ignore_errors=True)
         with suppress(OSError):
@@ -127,7 +127,7 @@ class BuildCheckpoint:
 
 
 def write_lines(path: Path, lines: Iterator[str]) -> None:
-    """Write the lines to a file; no file when there are none."""
+    """Replace the file by one with these lines; without lines, only remove it."""
     path.unlink(missing_ok=True)
     if (first := next(lines, None)) is not None:
         with path.open("w", encoding="utf-8", errors="replace") as file:

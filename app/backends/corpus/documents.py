@@ -19,9 +19,9 @@ from app.backends.corpus.pdf import PdfFailed, read_pdf
 log = logging.getLogger(__name__)
 
 MAX_FILE_BYTES = 8 * 1024 * 1024
-"""Bytes of a Markdown or HTML file: trafilatura took 8 s of CPU for 4 MB of one page, and 89 s for 17 MB."""
+"""Limit for Markdown and HTML files: trafilatura took 8 s of CPU for 4 MB of one page, and 89 s for 17 MB."""
 CHUNK_CHARACTERS = 32 * 1024
-"""Characters of plain text that are held at once."""
+"""Characters of plain text held in memory at once."""
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
@@ -114,7 +114,7 @@ def _html(path: Path, scratch: Path) -> FileText:
 
     found: Any = trafilatura.bare_extraction(_decoded(_whole(path)), include_comments=False, with_metadata=True)
     if found is None:
-        raise Unreadable("holds no text that can be told from its page's frame")
+        raise Unreadable("holds no text besides menus and other parts of the page's frame")
     return FileText(found.title or "", (found.text or "").splitlines())
 
 

@@ -26,13 +26,13 @@ MAX_WORD_CHARACTERS = 200
 
 MAX_TITLE_CHARACTERS = 300
 
-_NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _LONG_RUN = re.compile(rf"(\S{{{MAX_WORD_CHARACTERS}}})(?=\S)")
 
 
 def clean(text: str) -> str:
     """Return `text` on one line: control characters and lone surrogates become spaces, repeated spaces one."""
-    return " ".join(_NO_TEXT.sub(" ", text).split())
+    return " ".join(_CONTROL_CHARACTERS.sub(" ", text).split())
 
 
 def title_and_text(title: str, contents: str) -> tuple[str, str]:
@@ -47,21 +47,21 @@ def passages_of(paragraphs: Iterable[str], words: int = PASSAGE_WORDS) -> Iterat
     """Yield the passages of one document in order, holding one of its paragraphs at a time.
 
     A passage ends with the sentence or the paragraph whose end is nearest to `words`, or after `words` if none ends
-    nearby. The last passage of a document may be short.
+    near it. The last passage of a document may be short.
     """
-    held: list[str] = []
+    pending: list[str] = []
     ends: list[int] = []
     for paragraph in paragraphs:
-        held += _LONG_RUN.sub(r"\1 ", clean(paragraph)).split()
-        ends.append(len(held))
+        pending += _LONG_RUN.sub(r"\1 ", clean(paragraph)).split()
+        ends.append(len(pending))
         start = 0
-        while len(held) - start > words * 5 // 4:
-            cut = start + _cut(held[start : start + 2 * words], [end - start for end in ends], words)
-            yield " ".join(held[start:cut])
+        while len(pending) - start > words * 5 // 4:
+            cut = start + _cut(pending[start : start + 2 * words], [end - start for end in ends], words)
+            yield " ".join(pending[start:cut])
             start = cut
-        held, ends = held[start:], [end - start for end in ends if end > start]
-    if held:
-        yield " ".join(held)
+        pending, ends = pending[start:], [end - start for end in ends if end > start]
+    if pending:
+        yield " ".join(pending)
 
 
 def _cut(text: list[str], paragraph_ends: list[int], words: int) -> int:
@@ -93,10 +93,10 @@ def files_in(top: Path) -> Iterator[tuple[Path, str]]:
     if top.is_file():
         yield top, top.name
     else:
-        yield from _under(top, "", set())
+        yield from _walk(top, "", set())
 
 
-def _under(folder: Path, prefix: str, entered: set[tuple[int, int]]) -> Iterator[tuple[Path, str]]:
+def _walk(folder: Path, prefix: str, entered: set[tuple[int, int]]) -> Iterator[tuple[Path, str]]:
     try:
         about = folder.stat()
         inside = sorted(folder.iterdir(), key=lambda path: path.name)
@@ -110,7 +110,7 @@ def _under(folder: Path, prefix: str, entered: set[tuple[int, int]]) -> Iterator
         if path.name.startswith("."):
             continue
         if path.is_dir():
-            yield from _under(path, f"{name}/", entered)
+            yield from _walk(path, f"{name}/", entered)
         elif path.is_file() and path.suffix.lower() in SUFFIXES:
             yield path, name
 
@@ -120,7 +120,7 @@ MAX_ID_CHARACTERS = 500
 FORMATS = ("auto", "jsonl", "kilt", "folder")
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_HALF = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ def _json_lines(path: Path, position: Any, parse: Callable[[dict], SourceDocumen
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """Yield the remaining lines; None for one that exceeds the limit, which is skipped in pieces."""
+    """Yield the remaining lines; None for a line over MAX_LINE_BYTES, which is skipped in pieces."""
     while line := file.readline(MAX_LINE_BYTES):
         if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
             yield line
@@ -252,7 +252,7 @@ def _text(row: dict, key: str, missing: str | None = None) -> str:
         return missing
     if not isinstance(value, str):
         raise Unreadable(f'has no text as its "{key}"')
-    if _HALF.search(value):
+    if _LONE_SURROGATE.search(value):
         raise Unreadable(f'has half a character in its "{key}"')
     return value
 

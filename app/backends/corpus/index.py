@@ -30,11 +30,11 @@ MANIFEST = "manifest.json"
 BUILDING = "building"
 PROBLEMS = "problems.txt"
 LAYOUT_VERSION = 3
-"""Increase it when the indexed content changes: every index must then be rebuilt."""
+"""Increased when the indexed content changes: every index must then be rebuilt."""
 BUILT_IN = ("vital",)
-"""Names of the corpora that ship, reserved for them."""
+"""Reserved names: those of the built-in corpora."""
 RESUME_FIX = "the same command again, which goes on where it was"
-BATCH = 1000
+BATCH_SIZE = 1000
 BUFFER_MB = 64
 """Lucene's buffer for a segment; the JVM's heap (JAVA_MEMORY) must be larger."""
 
@@ -170,10 +170,10 @@ def document(id: str, title: str, text: str, url: str | None) -> str:
     return json.dumps({"id": id, "contents": f"{title}\n{text}", "title": title, "url": url})
 
 
-def write_index(lucene: jvm.Pyserini, index: Path, documents: Iterable[str], wrote: Callable[[int], None]) -> int:
+def write_index(lucene: jvm.Pyserini, index: Path, documents: Iterable[str], report: Callable[[int], None]) -> int:
     """Index `documents` (see `document`) into the new folder `index`; return their number.
 
-    `wrote` is called after every batch.
+    `report` is called after every batch with the number indexed.
     """
     options = ["-index", str(index), "-storeRaw", "-fields", "title", "-memoryBuffer", str(BUFFER_MB)]
     indexer = lucene.index.LuceneIndexer(
@@ -181,10 +181,10 @@ def write_index(lucene: jvm.Pyserini, index: Path, documents: Iterable[str], wro
     )
     count, rows = 0, iter(documents)
     try:
-        while batch := list(islice(rows, BATCH)):
+        while batch := list(islice(rows, BATCH_SIZE)):
             indexer.add_batch_raw(batch)
             count += len(batch)
-            wrote(count)
+            report(count)
     finally:
         indexer.close()
     return count

@@ -49,7 +49,7 @@ VITAL_FILE = "summaries_en-us.json"
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """One article of a corpus: `text` is shown and read, `description` is its short description ("" for none)."""
+    """One article of a corpus; `description` is its short description ("" for none)."""
 
     title: str
     text: str
@@ -145,7 +145,7 @@ def folder_of(instance: Path, name: str) -> Path:
 
 
 def installed(instance: Path) -> tuple[CorpusInfo, ...]:
-    """Return every corpus on this machine, the built-in ones first, even if missing. Checks only names and sizes."""
+    """Return every corpus, first the built-in ones, even if missing. Checks only names and sizes of files."""
     home = instance / "corpora"
     found = sorted(path.name for path in home.iterdir() if path.is_dir()) if home.is_dir() else []
     return tuple(about(home / name) for name in (*CORPORA, *(name for name in found if name not in CORPORA)))

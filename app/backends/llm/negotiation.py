@@ -28,7 +28,7 @@ _NO_MODEL = re.compile(
 )
 
 _BAD_KEY = re.compile(r"api.?key.{0,20}(?:not valid|invalid)|(?:invalid|incorrect) api.?key")
-"""Some servers call a wrong key a bad request."""
+"""Some servers report a wrong key as a bad request (400)."""
 
 
 def error_message(outcome: HttpResult, model: ModelSettings, seconds: float) -> str:
@@ -121,22 +121,22 @@ MAX_SEARCHED_CHARACTERS = 500
 
 
 class ParameterNegotiation:
-    """Learns from refusals which parameters one model accepts. Thread-safe."""
+    """The parameters that one model accepts, learned from its error messages. Thread-safe."""
 
     def __init__(self, model: str, thinking_tokens: int | None = None) -> None:
         """`thinking_tokens` is the configured token allowance for reasoning; None detects reasoning models."""
         self._model = model
-        self._room = THINKING_TOKENS if thinking_tokens is None else thinking_tokens
+        self._thinking_tokens = THINKING_TOKENS if thinking_tokens is None else thinking_tokens
         self._thinks = bool(thinking_tokens)
         self._refused: frozenset[str] = frozenset()
-        self._learning = threading.Lock()
+        self._lock = threading.Lock()
 
     def adapt(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request with only the parameters that the model accepts.
 
         A reasoning model gets no stop strings, as they would end its reasoning: the caller cuts the text.
         """
-        with self._learning:
+        with self._lock:
             refused, thinks = self._refused, self._thinks
         unwanted = set(refused)
         if unwanted & {"logprobs", "top_logprobs"}:
@@ -145,7 +145,7 @@ class ParameterNegotiation:
             unwanted.add("stop")
         sent = {name: value for name, value in request.items() if name not in unwanted}
         limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
-        sent[limit] = request["max_tokens"] + (self._room if thinks else 0)
+        sent[limit] = request["max_tokens"] + (self._thinking_tokens if thinks else 0)
         return sent
 
     def learn_refusal(self, outcome: HttpResult, sent: Mapping[str, Any]) -> bool:
@@ -153,21 +153,23 @@ class ParameterNegotiation:
         name = refused_parameter(outcome, sent)
         if name is None:
             return False
-        with self._learning:
+        with self._lock:
             self._refused |= {name}
             # Only reasoning models refuse max_tokens.
             self._thinks = self._thinks or name == "max_tokens"
-        log.info("%s takes no %s; it is left out from now on", self._model, name)
+        log.info("%s refuses the parameter %s: leaving it out from now on", self._model, name)
         return True
 
-    def learn_thinking(self, sent: Mapping[str, Any], asked: int) -> bool:
-        """Note that reasoning used up all tokens; return True when a retry gets an allowance for it."""
+    def learn_thinking(self, sent: Mapping[str, Any], max_tokens: int) -> bool:
+        """Record that reasoning used up all tokens; return True when a retry would get more for it."""
         given = sent.get("max_tokens") or sent.get("max_completion_tokens") or 0
-        if given > asked or not self._room:
+        if given > max_tokens or not self._thinking_tokens:
             return False
-        with self._learning:
+        with self._lock:
             self._thinks = True
-        log.info("%s thinks before it answers; it gets %d more tokens from now on", self._model, self._room)
+        log.info(
+            "%s reasons before it answers: allowing %d more tokens from now on", self._model, self._thinking_tokens
+        )
         return True
 
 
@@ -176,8 +178,9 @@ def refused_parameter(outcome: HttpResult, sent: Mapping[str, Any]) -> str | Non
     if outcome.status not in (400, 403, 422) or is_overflow(outcome):
         return None
     error = error_of(outcome)
-    if error.get("param") in _REFUSABLE and error["param"] in sent:
-        return error["param"]
+    param = error.get("param")
+    if isinstance(param, str) and param in _REFUSABLE and param in sent:
+        return param
     words = outcome.content[:MAX_SEARCHED_CHARACTERS].decode(errors="replace").casefold()
     if not _REFUSAL.search(words):
         return None
@@ -254,7 +257,7 @@ def parse_reply(outcome: HttpResult) -> Reply | None:
         text,
         choice.finish_reason or "",
         choice.message.refusal or "",
-        _first(choice.logprobs, text or ""),
+        _first_token(choice.logprobs, text or ""),
         usage.prompt_tokens,
         usage.completion_tokens,
     )
@@ -267,7 +270,7 @@ def _usage(raw: Any) -> _Usage:
         return _Usage()
 
 
-def _first(logprobs: Any, text: str) -> dict[str, float]:
+def _first_token(logprobs: Any, text: str) -> dict[str, float]:
     """Return the alternatives for the token that begins the text's first word; {} when the tokens do not match."""
     try:
         tokens = _tokens.validate_python(logprobs["content"])
@@ -301,10 +304,10 @@ def choose_option(text: str, first: Mapping[str, float], options: Sequence[str])
     likeliest = max(shares, key=lambda option: shares[option])
     if total >= MIN_OPTIONS_PROBABILITY and list(shares.values()).count(shares[likeliest]) == 1:
         return Choice(likeliest, shares[likeliest] / total)
-    said = option_in(text, options)
-    if said is None:
+    named = option_in(text, options)
+    if named is None:
         return None
-    return Choice(said, shares[said] / total if total and said == likeliest else None)
+    return Choice(named, shares[named] / total if total and named == likeliest else None)
 
 
 def _shares(first: Mapping[str, float], options: Sequence[str]) -> dict[str, float]:

@@ -33,7 +33,7 @@ NO_KEY = "none"
 
 
 class OpenAITransport:
-    """Sends requests to one server with one key, not streamed. Thread-safe; the client is created at first use."""
+    """Client for one server and key, without streaming. Thread-safe; the client is created at first use."""
 
     def __init__(self, base_url: str, api_key: str | None) -> None:
         self._base_url = base_url

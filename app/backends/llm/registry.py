@@ -139,8 +139,8 @@ class _Entry(BaseModel):
         )
 
 
-# What a field must be, for the message about a value that does not match its pattern.
-_MEANT = {
+# Explanations for values that do not match their field's pattern.
+_EXPECTED = {
     "base_url": "it must be a URL like http://127.0.0.1:8080/v1, without a password in it",
     "api_key_env": "it must be the name of an environment variable, not the key itself",
     "name": "it must be one line of text",
@@ -167,7 +167,7 @@ def _entry(path: Path, number: int, raw: Any) -> _Entry:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the entry"
-        what = _MEANT.get(where) if first["type"] == "string_pattern_mismatch" else None
+        what = _EXPECTED.get(where) if first["type"] == "string_pattern_mismatch" else None
         raise SettingsError(f"MODELS_FILE: {path}, model {number}: {where}: {what or first['msg']}.") from None
 
 

@@ -1,7 +1,7 @@
 """A judge by hub name or folder: any cross-encoder for natural language inference with three named classes.
 
-The evidence is the premise, the claim the hypothesis. Its configuration names the outputs;
-evidence longer than the model's window is shortened by sentence selection.
+The evidence is the premise, the claim the hypothesis. The model's configuration must name its outputs. Evidence longer
+than the model's window is shortened by sentence selection.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ def label_order(id2label: Mapping[int, str], name: str, fix: str) -> tuple[int, 
         raise ModelUnavailable(
             f"{name} does not say what its classes mean ({classes}); its config.json must name them in id2label", fix
         )
-    place_of = {_MEANS.get(label): at for at, label in plain.items()}
-    if set(place_of) != set(_SPELLINGS):
+    index_of = {_MEANS.get(label): at for at, label in plain.items()}
+    if set(index_of) != set(_SPELLINGS):
         raise ModelUnavailable(f"{name} has the classes {classes}, not entailment, neutral and contradiction", fix)
-    return place_of[Label.SUPPORTED], place_of[Label.REFUTED], place_of[Label.NOT_ENOUGH_EVIDENCE]
+    return index_of[Label.SUPPORTED], index_of[Label.REFUTED], index_of[Label.NOT_ENOUGH_EVIDENCE]
 
 
 FIX = "flask --app app models fetch judge, or JUDGE with the folder of a model"
 MAX_TOKENS = 512
-"""Of evidence and claim together; less where the model takes less."""
+"""Tokens of evidence and claim together; fewer if the model's window is smaller."""
 WORDS_PER_TOKEN = 0.8
-"""Words to try first; evidence that does not fit is selected again with fewer."""
+"""First estimate; evidence that does not fit is selected again with fewer words."""
 BATCH_SIZE = 8
 NO_EVIDENCE: Probabilities = (0.0, 0.0, 1.0)
-"""Of evidence without a word in it: that is not enough, whatever a model would make of an empty premise."""
-_STATED = 1_000_000
-"""A tokenizer without a bound says 10^30."""
+"""Result for evidence without text, which no model needs to judge."""
+_MAX_WINDOW = 1_000_000
+"""Larger values mean no limit: a tokenizer without one reports 10^30."""
 
 Evidence = Sequence[tuple[str, str]]
 """(title, text) passages."""
@@ -71,31 +71,33 @@ Evidence = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A model with what is needed to use it: its window in tokens, and its outputs for the three classes in order."""
+    """A loaded judge."""
 
     weights: Pretrained
     window: int
+    """In tokens."""
     order: tuple[int, int, int]
+    """Indices of (supports, refutes, not enough) among the model's outputs."""
     temperature: float
 
     @property
     def version(self) -> str:
-        """Everything that decides its replies but what it is asked."""
+        """The model's name and temperature, which identify its output for an input."""
         return f"{self.weights.version} at temperature {self.temperature:g}"
 
 
 class HubJudge:
-    """Implements EntailmentModel. Loaded at the first call, once; computes in the inference queue."""
+    """Implements EntailmentModel. Loaded once, at the first call; runs in the inference queue."""
 
     def __init__(self, name_or_path: str, inference: Inference | None = None, threads: int = 1, fix: str = FIX) -> None:
-        """`inference` is the process's queue, left out the judge has one for itself; `threads` bounds PyTorch."""
+        """`inference` is the process's queue; without it the judge creates its own. `threads` limits PyTorch."""
         self.name = shown_name(name_or_path)
         self._name_or_path = name_or_path
         self._inference = inference or Inference()
         self._judge = LazyModel(self._inference, lambda: _read_files(name_or_path, threads, fix), self.name)
 
     def load(self) -> Judge:
-        """The model, loaded now rather than at the first call. Raises ModelUnavailable."""
+        """Load the model before the first call and return it. Raises ModelUnavailable."""
         return self._judge()
 
     @property
@@ -110,15 +112,14 @@ class HubJudge:
 
     @property
     def calibration(self) -> Calibration:
-        """calibration.json in the model's folder; temperature 1 and the usual bound where there is none."""
+        """The values of calibration.json in the model's folder, or the defaults. Raises ModelUnavailable."""
         return calibration_of(self._name_or_path)
 
     def classify(self, pairs: Sequence[tuple[str, Evidence]], asked: Sequence[Asked] = ()) -> list[Probabilities]:
-        """(supports, refutes, not enough) for each (claim, (title, text) passages) pair. No evidence, no call.
+        """Return probabilities for each (claim, (title, text) passages) pair; evidence without text is not enough.
 
-        Such models were trained on evidence alone, so `asked` is not read.
-
-        Raises ModelUnavailable, and CallFailed when the output is not a number or the call takes too long.
+        `asked` is ignored, as such models were trained without questions. Raises ModelUnavailable, and CallFailed when
+        the output is not a number or the call takes too long.
         """
         has_evidence = [any(text.strip() for _, text in passages) for _, passages in pairs]
         judged = [pair for pair, has_words in zip(pairs, has_evidence, strict=True) if has_words]
@@ -129,15 +130,15 @@ class HubJudge:
         rows = iter(cached_call(call, lambda: self._judged(judge, judged)))
         return [tuple(next(rows)) if has_words else NO_EVIDENCE for has_words in has_evidence]
 
-    def _judged(self, judge: Judge, asked: Sequence[tuple[str, Evidence]]) -> list[list[float]]:
-        groups = [asked[at : at + BATCH_SIZE] for at in range(0, len(asked), BATCH_SIZE)]
+    def _judged(self, judge: Judge, pairs: Sequence[tuple[str, Evidence]]) -> list[list[float]]:
+        groups = [pairs[at : at + BATCH_SIZE] for at in range(0, len(pairs), BATCH_SIZE)]
         computed = self._inference.run(lambda: [_forward(judge, group) for group in groups])
-        used(Usage(len(asked), sum(tokens for _, tokens in computed)))
+        used(Usage(len(pairs), sum(tokens for _, tokens in computed)))
         return [row for rows, _ in computed for row in rows]
 
 
 def calibration_of(name_or_path: str) -> Calibration:
-    """As `HubJudge.calibration`, before the model is loaded. Raises ModelUnavailable for a damaged file."""
+    """Return the model's calibration without loading it. Raises ModelUnavailable when the file is damaged."""
     folder = folder_of(name_or_path)
     if folder is None or not (folder / "calibration.json").exists():
         return Calibration()
@@ -152,21 +153,21 @@ def _read_files(name_or_path: str, threads: int, fix: str) -> Judge:
     weights, name = load(name_or_path, PAIR_CLASSIFIER, threads, fix), shown_name(name_or_path)
     order = label_order(weights.model.config.id2label, name, fix)
     if weights.tokenizer.pad_token_id is None:
-        raise ModelUnavailable(f"{name} has no token to fill short texts with, so it cannot read several at once", fix)
+        raise ModelUnavailable(f"{name} has no padding token, which batches need", fix)
     return Judge(weights, _window(weights), order, calibration_of(name_or_path).temperature)
 
 
 def _window(weights: Pretrained) -> int:
-    """The tokens that the model takes at once. RoBERTa's count of positions includes two that no token can have."""
+    """Return the model's window in tokens. RoBERTa reserves two of its positions."""
     config = weights.model.config
     positions = getattr(config, "max_position_embeddings", None) or MAX_TOKENS
     reserved = 2 if "roberta" in config.model_type else 0
-    stated = weights.tokenizer.model_max_length
-    return min(MAX_TOKENS, positions - reserved, stated if stated < _STATED else MAX_TOKENS)
+    limit = weights.tokenizer.model_max_length
+    return min(MAX_TOKENS, positions - reserved, limit if limit < _MAX_WINDOW else MAX_TOKENS)
 
 
 def _premise(judge: Judge, claim: str, passages: Evidence) -> str:
-    """The sentences nearest to the claim, as many as the window has room for beside it."""
+    """Return the sentences nearest to the claim, as many as fit into the window with it."""
     tokenizer = judge.weights.tokenizer
     beside = _count(tokenizer, claim) + tokenizer.num_special_tokens_to_add(pair=True)
     room = max(judge.window - beside, judge.window // 2)
@@ -184,11 +185,11 @@ def _count(tokenizer: Any, text: str) -> int:
 
 
 def _forward(judge: Judge, group: Sequence[tuple[str, Evidence]]) -> tuple[list[list[float]], int]:
-    """Rows of (supports, refutes, not enough) and the tokens read. In the queue, for tokenizers serve one at a time."""
+    """Return a row of probabilities for each pair, and the tokens read. Runs in the queue, as tokenizers must."""
     import torch
 
     premises = [_premise(judge, claim, passages) for claim, passages in group]
-    # What still does not fit is one endless word or one endless claim: the longer of the two loses its end.
+    # Only an overlong word or claim still does not fit: the longer of the two texts is truncated.
     inputs = judge.weights.tokenizer(
         premises,
         [claim for claim, _ in group],

@@ -23,7 +23,7 @@ from app.domain.model import Answer, Passage, Question, Span, Usage
 
 FIX = "flask --app app models fetch reader, or READER with the folder of a model"
 MAX_TOKENS = 384
-"""Of one window, as in the training of SQuAD readers; fewer if the model's window is smaller."""
+"""Tokens of one window, as in the training of SQuAD readers; fewer if the model's window is smaller."""
 STRIDE = 128
 
 Rated = tuple[Window, int, int, float]
@@ -53,22 +53,24 @@ class HubReader:
         texts = [[passage.title, passage.text] for passage in passages]
         call = Call(weights.version, {"question": question.text, "passages": texts})
         reply = cached_call(call, lambda: self._answered(weights, question.text, passages))
-        nothing = Answer(None, retrieved=tuple(passages), score=reply["score"])
+        unanswered = Answer(None, retrieved=tuple(passages), score=reply["score"])
         if reply["span"] is None:
-            return nothing
-        place, start, end = reply["span"]
-        cited = Span(passages[place], start, end)
-        return replace(nothing, text=cited.text, cited=cited)
+            return unanswered
+        index, start, end = reply["span"]
+        cited = Span(passages[index], start, end)
+        return replace(unanswered, text=cited.text, cited=cited)
 
     def _answered(self, weights: Pretrained, question: str, passages: Sequence[Passage]) -> dict[str, Any]:
         """Return `span`, the answer as (passage's position, first character, end) or None, and `score` as in `read`."""
         rated = self._inference.run(lambda: _rated_windows(weights, question, passages))
         if rated:
             used(Usage(1, sum(len(window.token_ids) for window, *_ in rated)))
-        meant = [each for each in rated if is_plausible(question, passages[each[0].passage].text[each[1] : each[2]])]
-        if not meant:
+        plausible = [
+            each for each in rated if is_plausible(question, passages[each[0].passage].text[each[1] : each[2]])
+        ]
+        if not plausible:
             return {"span": None, "score": 0.0}
-        window, start, end, margin = max(meant, key=lambda each: each[3])
+        window, start, end, margin = max(plausible, key=lambda each: each[3])
         return {"span": (window.passage, start, end) if margin > 0 else None, "score": _sigmoid(margin)}
 
 
@@ -82,11 +84,13 @@ def read_files(name_or_path: str, threads: int, fix: str, untrained: str | None 
     first = tokenizer("a", "b")["input_ids"][0]
     if not tokenizer.is_fast or first != tokenizer.cls_token_id:
         name = shown_name(name_or_path)
-        raise ModelUnavailable(f"{name} has no first token that could stand for having no answer", fix)
+        raise ModelUnavailable(
+            f"{name} does not begin its input with a [CLS] token, so it cannot express that there is no answer", fix
+        )
     return weights
 
 
-def windows_of(tokenizer: Any, question: str, passage: Passage, place: int) -> Iterator[Window]:
+def windows_of(tokenizer: Any, question: str, passage: Passage, index: int) -> Iterator[Window]:
     """Yield the windows of one passage, as the model's tokenizer encodes a question and a text."""
     asked = _cut(tokenizer, question, MAX_QUESTION_TOKENS)
     head = f"{_cut(tokenizer, passage.title, MAX_TITLE_TOKENS)}. " if passage.title else ""
@@ -104,14 +108,14 @@ def windows_of(tokenizer: Any, question: str, passage: Passage, place: int) -> I
             for part, token, word in zip(encoding.sequence_ids, encoding.offsets, words_of(encoding), strict=True)
         ]
         if any(words):
-            yield Window(place, tuple(encoding.ids), tuple(encoding.type_ids), tuple(words))
+            yield Window(index, tuple(encoding.ids), tuple(encoding.type_ids), tuple(words))
 
 
 def _inside(text: str, head: int, token: tuple[int, int], word: tuple[int, int]) -> tuple[int, int] | None:
     """Return the span of a token's word in the passage, which follows `head` characters; None outside of it.
 
-    SentencePiece counts the space before a word and the full stop after it as the word's: they are left out. A mark
-    is a word of its own.
+    SentencePiece includes the space before a word and the full stop after it: both are left out. A punctuation mark is
+    a word of its own.
     """
     start, end = (next((at for at in range(*token) if not text[at].isspace()), token[1]), token[1])
     if all(_is_mark(each) for each in text[start:end]):
@@ -134,7 +138,7 @@ def _cut(tokenizer: Any, text: str, tokens: int) -> str:
 
 def _rated_windows(weights: Pretrained, question: str, passages: Sequence[Passage]) -> list[Rated]:
     """Return every window read. Runs in the queue, including the tokenizer, which is not thread-safe."""
-    windows = (windows_of(weights.tokenizer, question, passage, place) for place, passage in enumerate(passages))
+    windows = (windows_of(weights.tokenizer, question, passage, index) for index, passage in enumerate(passages))
     chosen = nearest_windows(list(chain.from_iterable(windows)), question, passages)
     return _rated(weights, chosen) if chosen else []
 

@@ -24,7 +24,7 @@ from app.domain.ports import Completer
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 CONTEXT_TOKENS = 3072
-"""Tokens of one slot, prompt and completion together; ten demonstrations take under 900, 500 emoji under 2,100."""
+"""Tokens of one slot, for prompt and completion: ten demonstrations take under 900, 500 emoji under 2,100."""
 
 PROMPT_FAMILIES = 3
 """Number of slots: one each for first questions, follow-ups and rewordings, so that their prefixes stay cached."""

@@ -26,8 +26,8 @@ class Window:
     """One input window of the reader.
 
     `token_ids` and `token_types` are the model's; `words[i]` is the (start, end) in the passage's text of the word that
-    token i belongs to, or None for a token that cannot be part of an answer (question, title, [CLS], [SEP]).
-    `passage` is the passage's place among those that are read together.
+    contains token i, or None for a token that cannot be part of an answer (question, title, [CLS], [SEP]).
+    `passage` is the passage's index among those that are read together.
     """
 
     passage: int
@@ -69,10 +69,10 @@ def windows(tokenizer: Tokenizer, question: str, title: str, text: str, passage:
 
 
 def _special(tokenizer: Tokenizer, token: str) -> int:
-    place = tokenizer.token_to_id(token)
-    if place is None:
+    token_id = tokenizer.token_to_id(token)
+    if token_id is None:
         raise ValueError(f"the tokenizer knows no {token}")
-    return place
+    return token_id
 
 
 def words_of(encoding: Encoding) -> list[tuple[int, int]]:

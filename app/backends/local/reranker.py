@@ -112,7 +112,7 @@ class CrossEncoderReranker:
 
 
 def _session(path: Path, threads: int, weights: Path | None) -> tuple[Any, list[Any]]:
-    """Return the session and the tensors that replace packaged ones, which must exist as long as the session."""
+    """Return the session and the tensors that replace packaged ones, which the caller must keep with the session."""
     import onnxruntime
     from safetensors.numpy import load_file
 

@@ -19,9 +19,9 @@ from app.domain.ports import Choice
 
 FIX = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
 WINDOW = 512
-"""Prompt tokens if neither tokenizer nor configuration states a limit; FLAN-T5 states this one."""
-_STATED = 1_000_000
-"""Larger limits mean none: a tokenizer without a limit states 10^30."""
+"""Prompt tokens if neither tokenizer nor configuration sets a limit; FLAN-T5 sets this one."""
+_MAX_WINDOW = 1_000_000
+"""Larger values mean no limit: a tokenizer without one reports 10^30."""
 
 
 class Seq2Seq:
@@ -77,8 +77,8 @@ def _encoded(weights: Pretrained, prompt: str) -> Any:
     """Return the prompt's last tokens, as many as the model accepts: [1, tokens]."""
     config = weights.model.config
     positions = (getattr(config, name, None) for name in ("n_positions", "max_position_embeddings"))
-    stated = (weights.tokenizer.model_max_length, *positions)
-    window = min((bound for bound in stated if bound and bound < _STATED), default=WINDOW)
+    limits = (weights.tokenizer.model_max_length, *positions)
+    window = min((limit for limit in limits if limit and limit < _MAX_WINDOW), default=WINDOW)
     weights.tokenizer.truncation_side = "left"
     return weights.tokenizer(prompt, truncation=True, max_length=window, return_tensors="pt")
 
@@ -121,9 +121,9 @@ def _log_likelihoods(weights: Pretrained, prompt: str, options: Sequence[str]) -
             attention_mask=inputs["attention_mask"].expand(len(options), -1),
             labels=labels,
         )
-    chances = torch.log_softmax(output.logits.float(), dim=-1)
-    picked = chances.gather(-1, targets["input_ids"][..., None]).squeeze(-1)
-    scores = picked.masked_fill(~counted, 0.0).sum(dim=-1)
+    log_probabilities = torch.log_softmax(output.logits.float(), dim=-1)
+    target_log_probabilities = log_probabilities.gather(-1, targets["input_ids"][..., None]).squeeze(-1)
+    scores = target_log_probabilities.masked_fill(~counted, 0.0).sum(dim=-1)
     if not torch.isfinite(scores).all():
         raise CallFailed("The model's output is not a number.")
     return scores.tolist(), inputs["input_ids"].numel()

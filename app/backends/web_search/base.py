@@ -65,13 +65,13 @@ class Provider(Protocol):
     def api_key(self) -> str | None: ...
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
-        """Build the request for `k` hits, published before that day where the provider can filter by date."""
+        """Build the request for `k` hits, published before `before` where the provider can filter by date."""
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the list of results in a reply, None when there is none. Raises CallFailed for a reported failure."""
 
     def status_message(self, status: int) -> str:
-        """Describe a status with a meaning of its own at this provider, continuing a sentence; "" for the rest."""
+        """Describe a provider-specific status, continuing a sentence; "" for all others."""
 
 
 def day_before(day: date) -> str:
@@ -84,26 +84,26 @@ MAX_RESPONSE_BYTES = 2_000_000
 
 
 class SearchTransport:
-    """Sends requests to one URL. Thread-safe; the client is created at the first request."""
+    """HTTP client for one URL. Thread-safe; the client is created at the first request."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._client: Any = None
-        self._making = threading.Lock()
+        self._client_lock = threading.Lock()
 
-    def ask(self, build_request: SearchRequest, seconds: float) -> HttpResult:
+    def send(self, request: SearchRequest, seconds: float) -> HttpResult:
         """Send the request and wait at most `seconds` for the whole reply. Never raises."""
-        return run_with_deadline(_ask(self.open(), self._url, build_request, seconds), seconds)
+        return run_with_deadline(_send(self.open(), self._url, request, seconds), seconds)
 
     def open(self) -> Any:
         """Create the client once. The import may take a moment, so do it before a deadline starts."""
-        with self._making:
+        with self._client_lock:
             if self._client is None:
-                self._client = _client()
+                self._client = _create_client()
             return self._client
 
 
-def _client() -> Any:
+def _create_client() -> Any:
     import httpx2
 
     # At INFO these log every URL, and with it the query.
@@ -119,13 +119,13 @@ def _client() -> Any:
     )
 
 
-async def _ask(client: Any, url: str, build_request: SearchRequest, seconds: float) -> HttpResult:
+async def _send(client: Any, url: str, request: SearchRequest, seconds: float) -> HttpResult:
     import httpx2
 
     try:
         async with (
             asyncio.timeout(seconds),
-            client.stream(build_request.method, url, headers=build_request.headers, **build_request.sent) as reply,
+            client.stream(request.method, url, headers=request.headers, **request.sent) as reply,
         ):
             content = bytearray()
             async for piece in reply.aiter_bytes():
@@ -162,15 +162,15 @@ def key_problem(provider: Provider) -> str:
 
 def error_message(outcome: HttpResult, provider: Provider, seconds: float) -> str:
     """Return the sentence for a failed search; `seconds` is the time limit of one call."""
-    who = _who(provider)
+    subject = _subject(provider)
     if outcome.timed_out:
-        return f"{who} did not answer within {seconds:g} seconds."
+        return f"{subject} did not answer within {seconds:g} seconds."
     if outcome.error:
-        return f"{who} {outcome.error}."
+        return f"{subject} {outcome.error}."
     if known := provider.status_message(outcome.status) or _by_status(outcome, provider):
-        return f"{who} {known} ({outcome.status})."
-    said = quoted(_message_in(outcome.body), provider.api_key)
-    return f"{who} turned the search down ({outcome.status})" + (f': "{said}".' if said else ".")
+        return f"{subject} {known} ({outcome.status})."
+    message = quoted(_message_in(outcome.body), provider.api_key)
+    return f"{subject} turned the search down ({outcome.status})" + (f': "{message}".' if message else ".")
 
 
 def no_results(outcome: HttpResult, provider: Provider) -> str:
@@ -178,10 +178,10 @@ def no_results(outcome: HttpResult, provider: Provider) -> str:
     kind = outcome.headers.get("content-type", "").partition(";")[0].strip()
     sent = f", but {quoted(kind, provider.api_key)}" if kind and "json" not in kind else ""
     look = "" if provider.api_key else f": see that the address in {provider.setting} is right"
-    return f"{_who(provider)} did not send search results{sent}{look}."
+    return f"{_subject(provider)} did not send search results{sent}{look}."
 
 
-def _who(provider: Provider) -> str:
+def _subject(provider: Provider) -> str:
     return f"The search engine {provider.title} at {host_of(provider.url)}"
 
 

@@ -2,7 +2,7 @@
 
 Brave's reference (api-dashboard.search.brave.com, API reference, "Web search"): a query has at most 400 characters and
 50 words, a reply at most 20 web results, and `freshness` takes a range of days, first and last included. A page's
-age is the most relevant date that its content reports: published or last modified.
+age is the most relevant date in its content: published or last modified.
 """
 
 from __future__ import annotations

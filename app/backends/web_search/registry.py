@@ -47,15 +47,15 @@ from app.domain.ports import WebSearch
 
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d-])")
 _AGO = re.compile(r"(\d{1,4}|an?|one)\s+(second|sec|minute|min|hour|day|week|month|year)s?\s+ago", re.IGNORECASE)
-_RFC = re.compile(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4}\b")
-_DAYS = {"day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0, "hour": 1 / 24}
-_WRITTEN = ("%B %d, %Y", "%b %d, %Y", "%d %b %Y", "%d %B %Y")
+_RFC_2822 = re.compile(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4}\b")
+_DAYS_PER_UNIT = {"day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0, "hour": 1 / 24}
+_DATE_FORMATS = ("%B %d, %Y", "%b %d, %Y", "%d %b %Y", "%d %B %Y")
 MAX_DATE_CHARACTERS = 100
 
 
-def parse_date(said: object, today: date) -> str | None:
+def parse_date(raw: object, today: date) -> str | None:
     """Parse a provider's date to an ISO date; None when it cannot be parsed."""
-    text = said.strip() if isinstance(said, str) else ""
+    text = raw.strip() if isinstance(raw, str) else ""
     if not text or len(text) > MAX_DATE_CHARACTERS:
         return None
     try:
@@ -69,11 +69,11 @@ def _day(text: str, today: date) -> date:
     if iso := _ISO.match(text):
         return date.fromisoformat(iso[1])
     if ago := _AGO.fullmatch(text):
-        many = int(ago[1]) if ago[1].isdecimal() else 1
-        return today - timedelta(days=int(many * _DAYS.get(ago[2].lower(), 0.0)))
-    if _RFC.match(text):
+        count = int(ago[1]) if ago[1].isdecimal() else 1
+        return today - timedelta(days=int(count * _DAYS_PER_UNIT.get(ago[2].lower(), 0.0)))
+    if _RFC_2822.match(text):
         return parsedate_to_datetime(text).date()
-    for form in _WRITTEN:
+    for form in _DATE_FORMATS:
         try:
             return datetime.strptime(text, form).date()
         except ValueError:
@@ -95,14 +95,14 @@ _HIDDEN = re.compile(
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"<[/!?]?([a-zA-Z]\w*|\[)[^<>]*>")
-_IN_A_WORD = frozenset({"b", "strong", "em", "i", "mark", "span", "a", "u", "wbr"})
+_INLINE_TAGS = frozenset({"b", "strong", "em", "i", "mark", "span", "a", "u", "wbr"})
 """Inline tags that may occur within a word; the others separate words."""
 _JOINERS = frozenset("\u200c\u200d")
 """Format characters that some scripts require."""
 
 
 def parse_hits(listed: Iterable[Any], fields: Fields, today: date) -> Iterator[SearchHit]:
-    """Yield the results with a web page's URL in their order, each URL once. Missing or invalid fields are empty."""
+    """Yield the results that have a web page's URL, each URL once. Missing or invalid fields are empty."""
     seen = set()
     for result in listed:
         hit = _hit(result, fields, today) if isinstance(result, dict) else None
@@ -140,17 +140,17 @@ def site_of(url: str) -> str:
     return (parts.hostname or "").removeprefix("www.")
 
 
-def plain_text(text: object, most: int) -> str:
-    """Return one line of at most `most` characters without markup and invisible characters; "" for a non-string."""
+def plain_text(text: object, limit: int) -> str:
+    """Return one line of at most `limit` characters without markup and invisible characters; "" for a non-string."""
     if not isinstance(text, str):
         return ""
     shown = _COMMENT.sub("", _HIDDEN.sub(" ", text[:MAX_RAW_CHARACTERS]))
-    shown = unescape(_TAG.sub(lambda tag: "" if tag[1].lower() in _IN_A_WORD else " ", shown))
-    line = " ".join("".join(map(_seen, shown)).split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    shown = unescape(_TAG.sub(lambda tag: "" if tag[1].lower() in _INLINE_TAGS else " ", shown))
+    line = " ".join("".join(map(_visible, shown)).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def _seen(character: str) -> str:
+def _visible(character: str) -> str:
     """Return the character, a space for a control character, or "" for a format character."""
     category = unicodedata.category(character)
     if category == "Cf":
@@ -194,22 +194,19 @@ class ProviderSearch:
     def _found(self, words: str, k: int, before: str | None) -> list[SearchHit]:
         """Parse the hits before caching: ages ("3 days ago") are relative to the day of the reply."""
         limits = self._provider.limits
-        build_request = self._provider.build_request(
-            words, min(k, limits.hits), date.fromisoformat(before) if before else None
-        )
-        found = parse_hits(self._listed(self._fetched(build_request)), self._provider.fields, self._today())
+        day = date.fromisoformat(before) if before else None
+        request = self._provider.build_request(words, min(k, limits.hits), day)
+        found = parse_hits(self._listed(self._fetched(request)), self._provider.fields, self._today())
         return [hit for hit in found if not (before and hit.published and hit.published >= before)][:k]
 
-    def _fetched(self, build_request: SearchRequest) -> HttpResult:
+    def _fetched(self, request: SearchRequest) -> HttpResult:
         """Return a reply with status 200. Raises CallFailed for everything else."""
         if error := key_problem(self._provider):
             raise CallFailed(f"The search engine {self.title} {error}.")
         entered(f"searching with {self.title}")
         self._transport.open()
         deadline = self._retry_policy.clock() + self._call_seconds
-        outcome = self._retry_policy.run(
-            partial(self._transport.ask, build_request), deadline, host_of(self._provider.url)
-        )
+        outcome = self._retry_policy.run(partial(self._transport.send, request), deadline, host_of(self._provider.url))
         if outcome.status != 200:
             raise CallFailed(error_message(outcome, self._provider, self._call_seconds))
         used(Usage(calls=1))
@@ -234,11 +231,11 @@ def shorten_query(query: str, limits: Limits) -> str:
 
 
 PROVIDERS: tuple[type[Searxng] | type[Brave] | type[Tavily] | type[Serper], ...] = (Searxng, Brave, Tavily, Serper)
-"""Every supported provider, the operator's own SearXNG first for privacy."""
+"""Every supported provider in the default order: the operator's own SearXNG first, for privacy."""
 
 
 def configured_searches(settings: Mapping[str, str | None], call_seconds: float) -> tuple[ProviderSearch, ...]:
-    """Return a search for each provider whose setting (SEARXNG_URL, BRAVE_API_KEY, ...) has a value, in their order.
+    """Return a search for each provider whose setting (SEARXNG_URL, BRAVE_API_KEY, ...) has a value.
 
     Raises SettingsError for an invalid URL. Keys are checked when they are used.
     """
@@ -259,7 +256,7 @@ class FailoverSearch:
     """
 
     def __init__(self, searches: Sequence[WebSearch], clock: Callable[[], float] = time.monotonic) -> None:
-        """`searches` holds at least one; `clock` runs in seconds."""
+        """Create the search. `searches` holds at least one; `clock` returns seconds."""
         self.name = searches[0].name
         self.destination = " or ".join(dict.fromkeys(each.destination for each in searches if each.destination)) or None
         self._searches = tuple(searches)
@@ -276,23 +273,23 @@ class FailoverSearch:
                 found = self._searches[at].search(query, k, before)
             except CallFailed as failure:
                 reasons.append(str(failure))
-                self._note(at, failed=True)
+                self._record(at, failed=True)
                 log.warning("%s", failure)
                 if at != order[-1]:
                     troubled(f"{failure} Another search engine was asked instead.")
             else:
-                self._note(at, failed=False)
+                self._record(at, failed=False)
                 return found
         raise CallFailed(" ".join(reasons))
 
     def _order(self) -> list[int]:
-        """Return the engines' positions, those that failed recently last."""
+        """Return the indices of the engines, those that failed recently last."""
         with self._lock:
             now = self._clock()
             resting = {at for at, since in self._failed.items() if now - since < COOLDOWN_SECONDS}
         return sorted(range(len(self._searches)), key=resting.__contains__)
 
-    def _note(self, at: int, failed: bool) -> None:
+    def _record(self, at: int, failed: bool) -> None:
         with self._lock:
             if failed:
                 self._failed[at] = self._clock()

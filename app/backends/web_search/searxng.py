@@ -17,7 +17,7 @@ from app.backends.http import quoted
 from app.backends.web_search.base import Fields, Limits, SearchRequest
 from app.domain.errors import CallFailed, SettingsError
 
-_REFUSALS = {
+_STATUS_MESSAGES = {
     401: "asks for a password, which it cannot be given",
     403: "does not give results as json: add json to search.formats in its settings.yml",
 }
@@ -30,7 +30,7 @@ class Searxng:
     base_url: str
 
     def __post_init__(self) -> None:
-        """Raises SettingsError for an address that is no URL of a site."""
+        """Check the address. Raises SettingsError when it is not the URL of a site."""
         try:
             parts = urlsplit(self.base_url)
             usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -53,27 +53,27 @@ class Searxng:
 
     def build_request(self, query: str, k: int, before: date | None) -> SearchRequest:
         """Build a form request, which keeps the query out of access logs, without SearXNG's command prefixes."""
-        return SearchRequest("POST", {"data": {"q": " ".join(_plain(query)), "format": "json"}})
+        return SearchRequest("POST", {"data": {"q": " ".join(_without_commands(query)), "format": "json"}})
 
     def results(self, body: Mapping[str, Any]) -> Any:
         """Return the results. Raises CallFailed when there are none because engines did not answer."""
         found = body.get("results")
-        silent = _silent(body.get("unresponsive_engines"))
-        if found == [] and silent:
-            raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {silent}.")
+        unresponsive = _unresponsive(body.get("unresponsive_engines"))
+        if found == [] and unresponsive:
+            raise CallFailed(f"SearXNG found nothing because these search engines did not answer it: {unresponsive}.")
         return found
 
     def status_message(self, status: int) -> str:
         """Describe 401 and 403, which point to SearXNG's settings since no key is sent."""
-        return _REFUSALS.get(status, "")
+        return _STATUS_MESSAGES.get(status, "")
 
 
-def _plain(query: str) -> list[str]:
+def _without_commands(query: str) -> list[str]:
     """Strip the prefixes of SearXNG's commands: !engine, !!bang, :language and <seconds."""
     return [word for each in query.split() if (word := each.lstrip("!:<"))]
 
 
-def _silent(engines: Any) -> str:
+def _unresponsive(engines: Any) -> str:
     """Return the names of the engines that did not answer, from [name, reason] pairs."""
     pairs = engines if isinstance(engines, list) else []
     return ", ".join(quoted(str(pair[0]), None) for pair in pairs[:10] if isinstance(pair, list) and pair)

@@ -1,8 +1,8 @@
 """Serper: POST /search at google.serper.dev, Google's results, with the key in X-API-KEY.
 
-Its reference is behind an account; this is its request and reply as its playground and clients show them: `q`, `num`,
-and `organic` results with `title`, `link`, `snippet` and sometimes `date` ("Mar 5, 2024", "3 days ago"). It can look
-back from today, and not before a day. A wrong key is a 403, an account without credits a 400.
+The reference requires an account, so this follows the requests and replies of Serper's playground and clients: `q`,
+`num`, and `organic` results with `title`, `link`, `snippet` and sometimes `date` ("Mar 5, 2024", "3 days ago"). Results
+can be limited to recent ones, but not to those before a day. Status 403 means a wrong key, 400 may mean no credit.
 """
 
 from __future__ import annotations

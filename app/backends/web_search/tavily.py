@@ -1,8 +1,8 @@
 """Tavily: POST /search with the key as a bearer token.
 
-Tavily's reference (docs.tavily.com, API reference, "Tavily Search"): at most 20 results; `end_date` gives what was
-published or last updated before that day; dates come with news only. Its server refuses a query of more than 400
-characters. 432 and 433 say that a plan's or an account's limit is reached.
+Tavily's reference (docs.tavily.com, API reference, "Tavily Search"): at most 20 results; `end_date` selects pages
+published or last updated before that day; only news results have dates. A query has at most 400 characters. Status 432
+or 433: the limit of the plan or the account is reached.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ QUOTA_STATUSES = (432, 433)
 
 @dataclass(frozen=True)
 class Tavily:
-    """A `Provider`. It is asked for a basic search, which costs the least, and for no answer of its own."""
+    """A `Provider`. Requests a basic search, which costs least, without a generated answer."""
 
     api_key: str = field(repr=False)
     url: str = "https://api.tavily.com/search"
@@ -38,7 +38,7 @@ class Tavily:
         return SearchRequest("POST", {"json": asked}, {"Authorization": f"Bearer {self.api_key}"})
 
     def results(self, body: Mapping[str, Any]) -> Any:
-        """Return the results: always present, empty where nothing was found."""
+        """Return the results; the list is empty where nothing was found."""
         return body.get("results")
 
     def status_message(self, status: int) -> str:

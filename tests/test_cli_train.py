@@ -162,7 +162,7 @@ ELSEWHERE = {"title": "T", "paragraphs": [{"context": "C.", "qas": [{"question":
             json.dumps({"data": [ARTICLE, ARTICLE | {"paragraphs": [{"context": "C."}]}]}),
             "article 2 has qas that are no list",
         ),
-        (json.dumps({"data": [ELSEWHERE]}), "an answer to 'Q?' that does not stand in its context"),
+        (json.dumps({"data": [ELSEWHERE]}), "an answer to 'Q?' that is not in its context"),
         (None, "cannot be read: No such file"),
     ],
 )
@@ -209,8 +209,8 @@ def test_an_unreadable_claim_about_the_corpus_is_reported_with_its_line(
     ("make", "sentence"),
     [
         (tiny_t5, "of the type t5, not a causal language model"),
-        (tiny_qa, "the judge's adapter knows Llama's layers"),
-        (unpadded, "has no token to fill short texts with"),
+        (tiny_qa, "does not have Llama's layers"),
+        (unpadded, "has no padding token"),
         (cut_off, "is damaged or cut off"),
         (None, "There is no folder"),
     ],

@@ -81,15 +81,15 @@ def entailment(
         from research.claims.data import read_claims
         from research.training.adapter_training import AdapterSettings
         from research.training.calibration import calibrate
-        from research.training.files import demand_judge_base, demand_judge_data, upper_layers
+        from research.training.files import first_adapted_layer, require_judge_base, require_judge_data
         from research.training.judge import train as train_judge
         from research.training.judge_examples import VITAL, epochs_of, held_out
 
-        demand_judge_data(data)
-        start = demand_judge_base(_fetched(base)) if base else _packaged_base()
+        require_judge_data(data)
+        start = require_judge_base(_fetched(base)) if base else _packaged_base()
         claims = read_claims(data / VITAL)
         settings = AdapterSettings(
-            seed=seed, minutes=minutes, epochs=epochs, rank=rank, first_layer=upper_layers(start)
+            seed=seed, minutes=minutes, epochs=epochs, rank=rank, first_layer=first_adapted_layer(start)
         )
         beside = json.loads(neighbours.read_text(encoding="utf-8")) if neighbours else None
         measured, families = held_out(data, claims), epochs_of(data, claims, epochs, seed, beside)
@@ -161,9 +161,9 @@ def reader(
     if base and continue_from:
         raise click.UsageError("--base and --continue-from are two places to start from; give one of them.")
     with _exit_codes(out):
-        from research.training.files import demand_squad
+        from research.training.files import require_squad
 
-        demand_squad(data)
+        require_squad(data)
         if base:
             _train_base_reader(data, _fetched(base), out, seed, epochs)
             return

@@ -1,8 +1,8 @@
 """A LoRA layer for training on a CPU (Hu et al., 2021, arXiv 2106.09685).
 
-peft computes the adapter in float32 beside a bfloat16 base and casts the activations there and back, which costs as
-much as the products themselves on a CPU. Here everything but the stored adapter is bfloat16. The weights are saved
-under peft's names, so peft loads them.
+peft computes the adapter of a bfloat16 base in float32; on a CPU, casting the activations back and forth costs as much
+as the products themselves. Here everything but the stored adapter is bfloat16. The weights are saved under peft's
+names, so peft loads them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LoraLinear(nn.Module):
         nn.init.kaiming_uniform_(self.a, a=math.sqrt(5))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """[..., in] -> [..., out], in the dtype of `x`."""
+        """Map [..., in] to [..., out], in the dtype of `x`."""
         inner = nn.functional.linear(x, self.a.to(x.dtype) * self.scale)
         return nn.functional.linear(x, self.weight) + nn.functional.linear(inner, self.b.to(x.dtype))
 
@@ -48,7 +48,7 @@ def add_adapter(model: nn.Module, rank: int, first_layer: int) -> None:
 
 
 def adapter_layers(model: nn.Module) -> Iterator[tuple[str, LoraLinear]]:
-    """Each LoRA layer of a LlamaModel with its dotted name."""
+    """Yield each LoRA layer of a LlamaModel with its dotted name."""
     for name, module in model.named_modules():
         if isinstance(module, LoraLinear):
             yield name, module
@@ -81,15 +81,15 @@ def save_adapter(model: nn.Module, folder: Path, task: str, head: torch.Tensor |
 
 
 def load_adapter(model: nn.Module, folder: Path) -> torch.Tensor | None:
-    """Put saved weights into the LoRA layers of a LlamaModel; returns the head, where there is one.
+    """Load saved weights into the LoRA layers of a LlamaModel; return the head if there is one.
 
-    Raises ValueError for an adapter of other layers, RuntimeError for one of another rank, OSError without a file.
+    Raises ValueError for an adapter with other layers, RuntimeError for one with another rank, OSError without a file.
     """
     weights = load_file(folder / "adapter_model.safetensors")
     head = weights.pop("base_model.model.score.weight", None)
     layers = {f"base_model.model.model.{name}": layer for name, layer in adapter_layers(model)}
     if weights.keys() != {f"{stem}.lora_{side}.weight" for stem in layers for side in "AB"}:
-        raise ValueError("it is of other layers")
+        raise ValueError("it has other layers")
     for stem, layer in layers.items():
         layer.a.data.copy_(weights[f"{stem}.lora_A.weight"])
         layer.b.data.copy_(weights[f"{stem}.lora_B.weight"])

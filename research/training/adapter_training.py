@@ -50,7 +50,7 @@ class AdapterSettings:
 class Task(Generic[T]):
     """The data, loss and measurement of a training run."""
 
-    name: str  # identifies data and settings: a checkpoint of another name is refused
+    name: str  # identifies data and settings: a checkpoint with another name is rejected
     order: Sequence[Sequence[T]]  # the batches of all epochs
     backward: Callable[[Sequence[T]], float]  # adds the gradients of one batch and returns its mean loss
     measure: Callable[[], dict[str, Any]]  # figures on held-out examples, for the learning curve
@@ -78,8 +78,8 @@ def train_adapter(
     """Train `model` in place; return the steps and seconds of the whole run, including those before a resumption.
 
     `out` gets checkpoint.pt, from which the same run resumes, and curve.jsonl. `clock` measures the seconds against
-    `minutes`. Raises InvalidInput for the checkpoint of another run, CallFailed when the loss is not
-    a number, OSError when a file cannot be written.
+    `minutes`. Raises InvalidInput for the checkpoint of another run, CallFailed when the loss is not a number, OSError
+    when a file cannot be written.
     """
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(weights, lr=settings.learning_rate, weight_decay=0.01)

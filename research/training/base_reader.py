@@ -1,7 +1,7 @@
 """Fine-tune an extractive reader from any encoder for which transformers has span heads: BERT, RoBERTa, DeBERTa.
 
 The target of a window without the answer is its first token (SQuAD 2.0; Devlin et al., 2019, section 4.3). The setting
-READER takes the folder that is written. Hopcheck's own reader is trained by reader.py instead.
+READER takes the written folder. Hopcheck's own reader is trained by reader.py instead.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from research.training.squad import Example, data_hash
 
 FIX = "another --base: the name of an encoder like roberta-base on the hub, or a folder with one"
 HEAD = "qa_outputs"
-"""Name of the span heads in transformers' question answering models. The base may lack them."""
+"""Prefix of the span heads' weights in transformers, which the base may lack."""
 TUNING = Tuning(epochs=2, batch_size=16, learning_rate=3e-5)
 """Devlin et al., 2019, section 4.3."""
-MEASURED = 200
+MAX_MEASURED = 200
 """Maximum number of held-out questions on which the figures in training.json are measured."""
 
 Item = tuple[Window, int, int]
@@ -67,7 +67,7 @@ def train(examples: Sequence[Example], base: str, out: Path, tuning: Tuning = TU
 
 
 def _batches(seen: Sequence[Example], weights: Pretrained, tuning: Tuning) -> list[Batch]:
-    """Return the batches of all epochs, shuffled; windows of similar length share one, to need little padding."""
+    """Return the shuffled batches of all epochs; a batch has windows of similar length, to reduce padding."""
     rng = random.Random(tuning.seed)
     items = [item for example in seen for item in items_of(example, weights)]
     batches = []
@@ -99,9 +99,9 @@ def _batch(group: Sequence[Item], weights: Pretrained) -> Batch:
 
 
 def _measured(reader: HubReader, examples: Sequence[Example], seed: int) -> dict:
-    """Return the number of measured questions, each read in its own passage, and EM and F1 in percent or None."""
+    """Read held-out questions in their own passages; return their number, and EM and F1 in percent."""
     held = [one for one in examples if one.held_out]
-    drawn = random.Random(seed).sample(held, min(len(held), MEASURED))
+    drawn = random.Random(seed).sample(held, min(len(held), MAX_MEASURED))
     rows = []
     for one in drawn:
         text = reader.read(Question(one.question), [Passage(one.text, one.title, "SQuAD")]).text

@@ -1,7 +1,7 @@
-"""Measure and calibrate a trained judge on held-out examples, as it ships: merged, in float32.
+"""Measure and calibrate a trained judge on held-out examples, in the form used at inference (merged, float32).
 
-Writes metrics.json and calibration.json beside the weights. One temperature is fitted (Guo et al., ICML 2017); the
-bound `sufficient` is set on whole runs, so calibration.json keeps it.
+Writes metrics.json and calibration.json beside the weights. One temperature is fitted (Guo et al., ICML 2017). The
+threshold `sufficient` is set on whole runs (research/claims/calibrate.py), so it stays as it is in calibration.json.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from research.training.checkpoints import replacing
 from research.training.judge_examples import Example
 from research.training.pairs import NOT_ENOUGH, SUPPORTED
 
-BATCH = 16
+BATCH_SIZE = 16
 TEMPERATURES = (0.05, 20.0)
 
 
@@ -45,12 +45,12 @@ def calibrate(base: Path, adapter: Path, held_out: Sequence[Example], threads: i
 
 
 def logits_of(judge: EntailmentJudge, prompts: Sequence[str]) -> np.ndarray:
-    """The judge's logits [n, 3], before its temperature."""
+    """Return the judge's logits [n, 3], not divided by the temperature."""
     tokenizer, model, _ = judge.load()
     order = sorted(range(len(prompts)), key=lambda at: len(prompts[at]))
     found = np.zeros((len(prompts), len(CLASSES)))
-    for start in range(0, len(order), BATCH):
-        part = order[start : start + BATCH]
+    for start in range(0, len(order), BATCH_SIZE):
+        part = order[start : start + BATCH_SIZE]
         texts = tokenizer([prompts[at] for at in part], truncation=True, max_length=MAX_TOKENS)["input_ids"]
         ends = torch.tensor([len(text) for text in texts]).cumsum(0) - 1
         with torch.inference_mode():
@@ -59,7 +59,10 @@ def logits_of(judge: EntailmentJudge, prompts: Sequence[str]) -> np.ndarray:
 
 
 def fit_temperature(logits: np.ndarray, labels: Sequence[str]) -> float:
-    """The temperature with the least negative log-likelihood, 1 for no rows. NOT_SUPPORTED counts 1 - p(SUPPORTED)."""
+    """Return the temperature with the lowest negative log-likelihood, 1 without rows.
+
+    The likelihood of NOT_SUPPORTED is 1 - p(SUPPORTED).
+    """
     if not labels:
         return 1.0
     classes = np.array([CLASSES.index(label) if label in CLASSES else -1 for label in labels])
@@ -74,7 +77,7 @@ def fit_temperature(logits: np.ndarray, labels: Sequence[str]) -> float:
 
 
 def by_source(rows: Sequence[Sequence[float]] | np.ndarray, examples: Sequence[Example]) -> dict[str, dict[str, Any]]:
-    """`figures` for each source of the examples."""
+    """Return `figures` for each source of the examples."""
     table, found = np.asarray(rows), {}
     for source in sorted({one.source for one in examples}):
         at = [place for place, one in enumerate(examples) if one.source == source]
@@ -83,22 +86,22 @@ def by_source(rows: Sequence[Sequence[float]] | np.ndarray, examples: Sequence[E
 
 
 def figures(rows: np.ndarray, examples: Sequence[Example]) -> dict[str, Any]:
-    """What metrics.json has of some examples; None where they allow no such figure.
+    """Return the metrics of some examples; None for a metric that is undefined for them.
 
-    Three-way accuracy and calibration error leave out NOT_SUPPORTED. AUC is of supported against refuted and not
-    supported; `false_supported` is the share of the latter that the judge calls SUPPORTED.
+    Three-way accuracy and calibration error exclude NOT_SUPPORTED. AUC separates supported claims from refuted and not
+    supported ones; `false_supported` is the share of the latter with the label SUPPORTED.
     """
     labels = [one.label for one in examples]
     predicted = [CLASSES[place] for place in rows.argmax(axis=1)]
     clear = [at for at, label in enumerate(labels) if label in CLASSES]
-    right = [predicted[at] == labels[at] for at in clear]
+    correct = [predicted[at] == labels[at] for at in clear]
     two = [at for at, label in enumerate(labels) if label != NOT_ENOUGH]
     supported = [labels[at] == SUPPORTED for at in two]
     false = [predicted[at] == SUPPORTED for at in two if labels[at] != SUPPORTED]
-    error = expected_calibration_error(rows[clear].max(axis=1), right) if clear else None
+    error = expected_calibration_error(rows[clear].max(axis=1), correct) if clear else None
     return {
         "n": len(examples),
-        "three_way": _rounded(_share(right)),
+        "three_way": _rounded(_share(correct)),
         "auc": _rounded(auc(rows[two, 0].tolist(), supported) if len(set(supported)) == 2 else None),
         "false_supported": _rounded(_share(false)),
         "calibration_error": _rounded(error),

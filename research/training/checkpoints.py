@@ -1,7 +1,7 @@
-"""What every training run keeps on disk: written whole or not at all, so that a full disk costs nothing that was there.
+"""Write checkpoints and trained weights atomically, and choose the device for training.
 
-A checkpoint holds the weights that are trained, the optimiser and how far the run has come; the next start of the same
-command goes on from it. Finished weights are written beside the old ones and take their place at the end.
+A checkpoint has the trained weights, the optimiser and the progress of a run; the same command resumes from it.
+Finished weights are written to a temporary folder and replace the old ones at the end, so a full disk destroys nothing.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from app.domain.errors import InvalidInput
 log = logging.getLogger(__name__)
 
 CHECKPOINT = "checkpoint.pt"
-"""Its name in the folder that a command writes to."""
-_KEPT = "what was saved before is as it was"
+"""File name in the output folder of a training run."""
+_UNCHANGED = "the files saved before are unchanged"
 
 
 def save_checkpoint(
     path: Path, model: nn.Module, parts: dict[str, Any], progress: dict[str, float], run: str = ""
 ) -> None:
-    """Keep the weights that are trained, each part's state (optimiser, schedule), and how far the run has come.
+    """Save the trained weights, the state of each part (such as the optimiser) and the progress.
 
-    `run` names the data and the settings; only the same run may go on from here. Raises OSError, and the checkpoint
-    from before is still there.
+    `run` identifies data and settings; only the same run may resume. Raises OSError, with the previous checkpoint
+    unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {
@@ -48,26 +48,28 @@ def save_checkpoint(
     try:
         torch.save(state, partial)
         partial.replace(path)
-    except (OSError, RuntimeError) as error:  # torch tells a failed write as a RuntimeError, without the reason
+    except (OSError, RuntimeError) as error:  # torch raises RuntimeError for a failed write
         partial.unlink(missing_ok=True)
         code = getattr(error, "errno", None) or errno.EIO
-        raise OSError(code, f"The checkpoint could not be written (is the disk full?); {_KEPT}", str(path)) from error
+        raise OSError(
+            code, f"The checkpoint could not be written (is the disk full?); {_UNCHANGED}", str(path)
+        ) from error
 
 
 def resume(path: Path, model: nn.Module, parts: dict[str, Any], run: str = "") -> dict[str, float]:
-    """Put a checkpoint back and return its progress; an empty one when there is no checkpoint.
+    """Load a checkpoint into `model` and `parts` and return its progress, {} when there is no checkpoint.
 
-    Raises InvalidInput when the checkpoint is damaged or was made by another run than `run`.
+    Raises InvalidInput when the checkpoint is damaged or belongs to another run than `run`.
     """
     if not path.is_file():
         return {}
     fix = "delete it to begin anew, or choose another folder"
     try:
         state = torch.load(path, weights_only=True, map_location="cpu")
-        theirs, progress = state.get("run", ""), state["progress"]
-    except Exception as error:  # whatever the readers of zip files and pickles raise at damage
+        saved_run, progress = state.get("run", ""), state["progress"]
+    except Exception as error:  # damaged zip files and pickles raise many types
         raise InvalidInput(f"The checkpoint {path} is damaged; {fix}.", "out") from error
-    if run and theirs != run:
+    if run and saved_run != run:
         raise InvalidInput(f"The checkpoint {path} is of other data, another base or other settings; {fix}.", "out")
     try:
         model.load_state_dict(state["weights"], strict=False)
@@ -75,15 +77,15 @@ def resume(path: Path, model: nn.Module, parts: dict[str, Any], run: str = "") -
             part.load_state_dict(state["parts"][name])
     except (RuntimeError, ValueError, KeyError) as error:
         raise InvalidInput(f"The checkpoint {path} is of another model; {fix}.", "out") from error
-    log.info("going on from %s", progress)
+    log.info("resuming from %s", progress)
     return progress
 
 
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
-    """A folder to write finished weights to; at the end its files take the place of those in `folder`.
+    """Yield a temporary folder whose files replace those in `folder` at the end of the block.
 
-    Whatever goes wrong before that leaves `folder` as it was. Raises OSError when the files cannot be written.
+    `folder` is unchanged when the block fails. Raises OSError when the files cannot be written.
     """
     fresh = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -91,29 +93,26 @@ def replacing(folder: Path) -> Iterator[Path]:
         fresh.mkdir(parents=True)
         yield fresh
         folder.mkdir(parents=True, exist_ok=True)
-        # Nothing is copied from here on: a full disk has stopped it by now, or does not matter any more.
+        # Renaming needs no space, so a full disk has failed before this point.
         for file in sorted(fresh.iterdir()):
             file.replace(folder / file.name)
     except SafetensorError as error:
-        raise _unwritten(error, folder) from error
+        raise _os_error(error, folder) from error
     except OSError as error:
-        raise OSError(error.errno, f"{error.strerror or error}; {_KEPT}", str(folder)) from error
+        raise OSError(error.errno, f"{error.strerror or error}; {_UNCHANGED}", str(folder)) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _unwritten(error: SafetensorError, folder: Path) -> OSError:
-    """What the writer of safetensors tells only in its message."""
+def _os_error(error: SafetensorError, folder: Path) -> OSError:
+    """Return the OSError that a safetensors error has in its message."""
     found = re.search(r"\(os error (\d+)\)", str(error))
     code = int(found[1]) if found else errno.EIO
-    return OSError(code, f"{os.strerror(code)}; {_KEPT}", str(folder))
-
-
-# Where training computes: the one place that chooses.
+    return OSError(code, f"{os.strerror(code)}; {_UNCHANGED}", str(folder))
 
 
 def best_device() -> torch.device:
-    """The first NVIDIA or AMD GPU that PyTorch can use, else Apple's, else the processor."""
+    """Return the first NVIDIA or AMD GPU that PyTorch can use, else Apple's, else the CPU."""
     if torch.cuda.is_available():
         return torch.device("cuda")
     if torch.backends.mps.is_available():

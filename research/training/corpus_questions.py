@@ -1,7 +1,8 @@
-"""Questions about the corpus in the forms that the question generator asks, with answers found by pattern.
+"""Generate questions about the corpus, like those of the question generator, with answers found by patterns.
 
-"Capital of France. Paris is ..." answers "What is the capital of France?" with "Paris". SQuAD's annotators seldom ask
-so plainly, and never about an article's short description, where dates of birth and nationalities stand.
+The text "Capital of France. Paris is ..." gives the question "What is the capital of France?" with the answer "Paris".
+SQuAD has few questions of this form, and none about an article's short description, which has dates of birth and
+nationalities.
 """
 
 from __future__ import annotations
@@ -15,22 +16,23 @@ from app.backends.corpus.registry import Article
 from research.training.pairs import is_held_out
 from research.training.squad import Example
 
-FIRST_SENTENCE = 260
+FIRST_SENTENCE_CHARACTERS = 260
+"""Characters after the description in which a maker is searched for."""
 
-Found = tuple[str, tuple[int, int] | None]
-"""A question and the place of its answer in the article's text, None where the text has none."""
+Generated = tuple[str, tuple[int, int] | None]
+"""A question and the characters [start, end) of its answer in the article's text; None where the text has none."""
 
 _NAME = r"(?:[A-Z][\w'’.-]*\w)(?: (?:(?:de|da|di|von|van|of|the|la) )*(?:[A-Z][\w'’.-]*\w|[A-Z]\.))*"
-_LIFE = re.compile(r"\((?:c\. )?(\d{3,4})\s*[–-]\s*(?:c\. )?(\d{3,4})\)")
+_LIFESPAN = re.compile(r"\((?:c\. )?(\d{3,4})\s*[–-]\s*(?:c\. )?(\d{3,4})\)")
 _BORN = re.compile(r"\(born (\d{4})\)")
 _DEMONYM = r"[A-Z]\w+(?:ish|ian|ese|ean|can|ench|utch|erman|reek|oman)"
 _NATIONALITY = re.compile(rf"^({_DEMONYM}(?:-\w+)?) ([a-z][\w ,-]+?)(?: \(|$|\.)")
-_SEAT = re.compile(rf"^(?:\w+ )?[Cc]apital(?: city)?(?: and [\w ]*?city)? of ((?:the )?{_NAME})\. ")
+_CAPITAL_OF = re.compile(rf"^(?:\w+ )?[Cc]apital(?: city)?(?: and [\w ]*?city)? of ((?:the )?{_NAME})\. ")
 _CAPITAL = re.compile(rf"\b[Ii]ts capital(?: and [\w ]*?city| city)? is ({_NAME})")
 _LARGEST = re.compile(rf"\bits (?:capital and )?largest city is ({_NAME})|\blargest city,? ({_NAME})")
-_PLACE = re.compile(rf"^[A-Z]?[\w ]+? in ((?:\w+ )?{_NAME}(?:, {_NAME})*)\. ")
+_LOCATION = re.compile(rf"^[A-Z]?[\w ]+? in ((?:\w+ )?{_NAME}(?:, {_NAME})*)\. ")
 _BIRTHPLACE = re.compile(rf"\b[Bb]orn (?:\w+ )?(?:on [\w ,]+ )?in ({_NAME}(?:, {_NAME})*)")
-_BY = re.compile(rf"\b(\w+) by (?:[a-z-]+ )*(?:{_DEMONYM}(?:-\w+)? (?:[a-z]+ )+)?({_NAME})")
+_MADE_BY = re.compile(rf"\b(\w+) by (?:[a-z-]+ )*(?:{_DEMONYM}(?:-\w+)? (?:[a-z]+ )+)?({_NAME})")
 _MAKERS = {
     "written": "wrote", "novel": "wrote", "play": "wrote", "book": "wrote", "poem": "wrote", "tragedy": "wrote",
     "painting": "painted", "painted": "painted", "fresco": "painted", "composed": "composed", "opera": "composed",
@@ -41,7 +43,7 @@ _MAKERS = {
 
 
 def corpus_examples(articles: Sequence[Article], rng: random.Random) -> list[Example]:
-    """All that the patterns find, and half of the questions again with another article that cannot answer them."""
+    """Return all questions that the patterns find, and half of them again with an article that cannot answer them."""
     by_topic: dict[tuple[str, bool], list[Article]] = {}
     for article in articles:
         by_topic.setdefault((article.topic, is_held_out(article.title)), []).append(article)
@@ -58,7 +60,7 @@ def corpus_examples(articles: Sequence[Article], rng: random.Random) -> list[Exa
     return made
 
 
-def _questions(article: Article, rng: random.Random) -> Iterator[Found]:
+def _questions(article: Article, rng: random.Random) -> Iterator[Generated]:
     yield from _life(article, rng)
     yield from _makers(article)
     yield from _places(article, rng)
@@ -66,62 +68,62 @@ def _questions(article: Article, rng: random.Random) -> Iterator[Found]:
         yield from _definition(article)
 
 
-def _life(article: Article, rng: random.Random) -> Iterator[Found]:
-    """Birth, death, nationality and occupation of a person whose description ends in years."""
+def _life(article: Article, rng: random.Random) -> Iterator[Generated]:
+    """Yield questions about a person whose description ends in years: birth, death, nationality and occupation."""
     name, text = _name(article), article.text
-    years, born, told = _LIFE.search(text), _BORN.search(text), _NATIONALITY.search(text)
-    began = years or born
-    if not began or not _is_person(article):
+    years, born, nationality = _LIFESPAN.search(text), _BORN.search(text), _NATIONALITY.search(text)
+    birth = years or born
+    if not birth or not _is_person(article):
         return
     when = rng.choice(["When", "When", "In what year", "What year"])
     asked_born, asked_died = f"{when} was {name} born?", f"{when} did {name} die?"
-    yield rng.choice([(asked_born, began.span(1)), (asked_died, years.span(2) if years else None)])
+    yield rng.choice([(asked_born, birth.span(1)), (asked_died, years.span(2) if years else None)])
     was = "was" if years else "is"
-    if told:
-        nationality = rng.choice([f"What nationality {was} {name}?", f"What {was} the nationality of {name}?"])
-        yield rng.choice([(nationality, told.span(1)), (f"What {was} {name}'s occupation?", told.span(2))])
+    if nationality:
+        question = rng.choice([f"What nationality {was} {name}?", f"What {was} the nationality of {name}?"])
+        yield rng.choice([(question, nationality.span(1)), (f"What {was} {name}'s occupation?", nationality.span(2))])
     if place := _BIRTHPLACE.search(text):
         yield f"Where was {name} born?", place.span(1)
 
 
 def _is_person(article: Article) -> bool:
-    """Empires and wars have years in their descriptions too."""
-    years = _LIFE.search(article.description) or _BORN.search(article.description)
+    # Empires and wars have years in their descriptions too.
+    years = _LIFESPAN.search(article.description) or _BORN.search(article.description)
     return bool(years) and bool(article.topic == "People" or _NATIONALITY.search(article.description))
 
 
 def _name(article: Article) -> str:
-    """The title as a question says it: without what tells it from its namesakes."""
+    """Return the title without a qualifier in brackets."""
     return re.sub(r" \(.*\)$", "", article.title)
 
 
-def _makers(article: Article) -> Iterator[Found]:
-    """Who wrote, painted, founded it: from the description and the first sentence, whose subject the article is."""
+def _makers(article: Article) -> Iterator[Generated]:
+    """Yield the question for who wrote, painted or founded it, from the description and the first sentence."""
     if _is_person(article):
         return
-    for found in _BY.finditer(article.text[: len(article.description) + FIRST_SENTENCE]):
+    for found in _MADE_BY.finditer(article.text[: len(article.description) + FIRST_SENTENCE_CHARACTERS]):
         if verb := _MAKERS.get(found[1].casefold()):
             yield f"Who {verb} {_name(article)}?", found.span(2)
             return
 
 
-def _places(article: Article, rng: random.Random) -> Iterator[Found]:
+def _places(article: Article, rng: random.Random) -> Iterator[Generated]:
     name, text = _name(article), article.text
-    if (seat := _SEAT.search(text)) and (at := text.find(name)) >= 0:
-        yield f"What is the capital of {seat[1]}?", (at, at + len(name))
+    if (country_capital := _CAPITAL_OF.search(text)) and (at := text.find(name)) >= 0:
+        yield f"What is the capital of {country_capital[1]}?", (at, at + len(name))
     if capital := _CAPITAL.search(text):
         yield f"What is the capital of {name}?", capital.span(1)
     if largest := _LARGEST.search(text):
         yield f"What is the largest city of {name}?", largest.span(1 if largest[1] else 2)
-    if (place := _PLACE.search(text)) and article.topic in ("Geography", "Arts", "History"):
+    if (place := _LOCATION.search(text)) and article.topic in ("Geography", "Arts", "History"):
         yield rng.choice([f"Where is {name}?", f"Where is {name} located?"]), place.span(1)
         if "," in place[1]:
             country = place.start(1) + place[1].rindex(",") + 2
             yield f"In which country is {name}?", (country, place.end(1))
 
 
-def _definition(article: Article) -> Iterator[Found]:
+def _definition(article: Article) -> Iterator[Generated]:
     plain = re.sub(r"\s*\(.*?\)$", "", article.description)
     if len(plain.split()) > 1 and article.text.startswith(plain):
-        asked = "Who was" if _LIFE.search(article.description) else "Who is"
+        asked = "Who was" if _LIFESPAN.search(article.description) else "Who is"
         yield f"{asked if _is_person(article) else 'What is'} {_name(article)}?", (0, len(plain))

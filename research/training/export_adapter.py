@@ -23,7 +23,7 @@ NAMES = {
     "mlp.down_proj": "ffn_down",
 }
 HEADS = {"attn_q": 9, "attn_k": 3}
-"""SmolLM2-135M's attention heads. llama.cpp keeps the rows of q and k in another order than Hugging Face."""
+"""SmolLM2-135M's attention heads. llama.cpp stores the rows of q and k in another order than Hugging Face."""
 
 
 def export(folder: Path, out: Path) -> None:
@@ -49,7 +49,7 @@ def export(folder: Path, out: Path) -> None:
 
 
 def _permuted(weight: np.ndarray, heads: int) -> np.ndarray:
-    """[out, rank] with the two halves of each head's rows interleaved, as llama.cpp's rotation reads them."""
+    """Interleave the two halves of each head's rows of [out, rank], as llama.cpp's rotary embedding expects."""
     return weight.reshape(heads, 2, weight.shape[0] // heads // 2, -1).swapaxes(1, 2).reshape(weight.shape)
 
 

@@ -1,4 +1,4 @@
-"""Data files for training: what their rows hold, read as the files that are measured on are."""
+"""Read and validate training data and base models, before anything is computed."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ from research.training.squad import FILES
 T = TypeVar("T")
 
 
-def rows_of(path: Path, understood: Callable[[dict[str, Any]], T]) -> list[T]:
-    """What `understood` makes of every row, in the file's order; it raises ValueError, in words, at what is none.
+def rows_of(path: Path, parse: Callable[[dict[str, Any]], T]) -> list[T]:
+    """Return the parsed rows of a JSONL file; `parse` raises ValueError with a description for an invalid row.
 
-    Raises InvalidInput, which names the first line at fault and counts the others, and for a file without any row.
+    Raises InvalidInput with the first invalid line and the number of others, or when the file has no rows.
     """
-    return read_jsonl(path, lambda row, _: understood(row), field="data", empty="there is nothing to train on")
+    return read_jsonl(path, lambda row, _: parse(row), field="data", empty="there is nothing to train on")
 
 
 def text_in(row: dict[str, Any], field: str) -> str:
-    """The text that a row has under `field`. Raises ValueError when there is none."""
-    written = row.get(field)
-    if not isinstance(written, str) or not written.strip():
+    """Return the text of a row's `field`. Raises ValueError when there is none."""
+    text = row.get(field)
+    if not isinstance(text, str) or not text.strip():
         raise ValueError(f"no {field}")
-    return written.strip()
+    return text.strip()
 
 
 def list_in(row: dict[str, Any], field: str) -> list[dict[str, Any]]:
-    """The objects that a row has under `field`, at least one. Raises ValueError otherwise."""
+    """Return the objects in the list of a row's `field`. Raises ValueError unless there is at least one."""
     parts = row.get(field)
     if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
         raise ValueError(f"{field} that are no list of objects")
     return parts
 
 
-# What the judge is trained from, looked at before anything is computed: the data sets' rows, and the base model.
+# Checks of the judge's data and base model.
 
 FIX = "another --base: the name of a causal language model on the hub, or a folder with one"
 
 
-def demand_judge_data(folder: Path) -> None:
-    """Raises InvalidInput when a file is missing or empty, or a row is broken or has an unknown label."""
-    files = {f"{source}.jsonl": _demand_row for source in SOURCES}
-    files |= {SQUAD: _demand_squad_claim, VITAL: _demand_vital_claim}
+def require_judge_data(folder: Path) -> None:
+    """Raise InvalidInput when a file is missing or empty, or a row is invalid."""
+    files = {f"{source}.jsonl": _require_row for source in SOURCES}
+    files |= {SQUAD: _require_row_with_evidence, VITAL: _require_vital_claim}
     if not folder.is_dir():
         raise InvalidInput(f"There is no folder {folder}; the judge learns from {', '.join(files)} in it.", "data")
     for name, check in files.items():
         rows_of(folder / name, check)
 
 
-def _demand_row(row: dict[str, Any]) -> None:
+def _require_row(row: dict[str, Any]) -> None:
     text_in(row, "claim")
     if not isinstance(row.get("id"), str | int):
         raise ValueError("no id")
@@ -70,14 +70,13 @@ def _demand_row(row: dict[str, Any]) -> None:
             raise ValueError("evidence without a title")
 
 
-def _demand_squad_claim(row: dict[str, Any]) -> None:
-    _demand_row(row)
+def _require_row_with_evidence(row: dict[str, Any]) -> None:
+    _require_row(row)
     list_in(row, "evidence")
 
 
-def _demand_vital_claim(row: dict[str, Any]) -> None:
-    _demand_row(row)
-    list_in(row, "evidence")
+def _require_vital_claim(row: dict[str, Any]) -> None:
+    _require_row_with_evidence(row)
     for field in ("kind", "group", "style", "explanation"):
         text_in(row, field)
     if not isinstance(row.get("hops"), int):
@@ -90,8 +89,8 @@ def _demand_vital_claim(row: dict[str, Any]) -> None:
             raise ValueError("a question without an answer and a title (null where there is none)")
 
 
-def demand_judge_base(base: str) -> Path:
-    """The folder of `base`. Raises ModelUnavailable when the judge's adapter cannot stand on it."""
+def require_judge_base(base: str) -> Path:
+    """Return the folder of `base`. Raises ModelUnavailable when the judge's adapter cannot be trained on it."""
     from safetensors import safe_open
     from transformers import AutoTokenizer
 
@@ -100,28 +99,28 @@ def demand_judge_base(base: str) -> Path:
     if not (folder / "model.safetensors").is_file():
         raise ModelUnavailable(f"{base} has its weights in several files; the judge's base has them in one", FIX)
     with safe_open(require_safetensors(folder / "model.safetensors", FIX), "numpy") as weights:
-        if not any(".q_proj." in name for name in weights.keys()):  # noqa: SIM118 - it is no mapping
-            raise ModelUnavailable(f"{base} is not built like SmolLM2: the judge's adapter knows Llama's layers", FIX)
+        if not any(".q_proj." in name for name in weights.keys()):  # noqa: SIM118 - not a mapping
+            raise ModelUnavailable(f"{base} does not have Llama's layers, which the judge's adapter needs", FIX)
     if AutoTokenizer.from_pretrained(folder, trust_remote_code=False).pad_token_id is None:
-        raise ModelUnavailable(f"The tokenizer of {base} has no token to fill short texts with", FIX)
+        raise ModelUnavailable(f"The tokenizer of {base} has no padding token, which batches need", FIX)
     return folder
 
 
-def upper_layers(base: Path) -> int:
-    """The first layer that gets an adapter: a third from below stays as it is, as in the judge that ships."""
+def first_adapted_layer(base: Path) -> int:
+    """Return the first layer with an adapter: the lowest third has none, as in the shipped judge."""
     return int(json.loads((base / "config.json").read_text(encoding="utf-8"))["num_hidden_layers"]) // 3
 
 
-# SQuAD's files, looked at before the reader learns from them: a fault is named by its file and its place in it.
+# Checks of SQuAD's files. Messages name the file and the position of the fault.
 
 
-def demand_squad(folder: Path) -> None:
-    """Raises InvalidInput when a file is missing or empty, or is not in SQuAD's format."""
+def require_squad(folder: Path) -> None:
+    """Raise InvalidInput when a file is missing or empty, or is not in SQuAD's format."""
     if not folder.is_dir():
         raise InvalidInput(f"There is no folder {folder}; the reader learns from {' and '.join(FILES)} in it.", "data")
     for name in FILES:
         try:
-            _demand_articles(json.loads((folder / name).read_text(encoding="utf-8")))
+            _require_articles(json.loads((folder / name).read_text(encoding="utf-8")))
         except OSError as error:
             raise InvalidInput(f"{folder / name} cannot be read: {error.strerror}.", "data") from error
         except json.JSONDecodeError as error:
@@ -130,22 +129,22 @@ def demand_squad(folder: Path) -> None:
             raise InvalidInput(f"{name} is not in SQuAD's format: {error}.", "data") from error
 
 
-def _demand_articles(found: Any) -> None:
+def _require_articles(found: Any) -> None:
     if not isinstance(found, dict):
         raise ValueError("no JSON object with data")
     for at, article in enumerate(list_in(found, "data"), 1):
         try:
             text_in(article, "title")
             for paragraph in list_in(article, "paragraphs"):
-                _demand_paragraph(paragraph)
+                _require_paragraph(paragraph)
         except ValueError as error:
             raise ValueError(f"article {at} has {error}") from None
 
 
-def _demand_paragraph(paragraph: dict[str, Any]) -> None:
+def _require_paragraph(paragraph: dict[str, Any]) -> None:
     text = text_in(paragraph, "context")
     for asked in list_in(paragraph, "qas"):
         question = text_in(asked, "question")
         for answer in list_in(asked, "answers") if asked.get("answers") else []:
             if text_in(answer, "text") not in text:
-                raise ValueError(f"an answer to {question!r} that does not stand in its context")
+                raise ValueError(f"an answer to {question!r} that is not in its context")

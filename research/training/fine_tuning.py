@@ -1,7 +1,7 @@
-"""The loop that fine-tunes a model of transformers over ready batches: seeded, logged, resumed, on CPU or GPU.
+"""Fine-tune a transformers model on prepared batches, with checkpoints, on CPU or GPU.
 
-AdamW with a learning rate that falls to zero over all steps. Every step seeds PyTorch by its own number, so a run that
-was interrupted ends where an unbroken one ends, dropout included.
+AdamW with a learning rate that falls linearly to zero. Every step seeds PyTorch with its own number, so a resumed run
+gives the same weights as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -21,36 +21,38 @@ from research.training.checkpoints import best_device, resume, save_checkpoint
 log = logging.getLogger(__name__)
 
 Batch = dict[str, Tensor]
-"""A model's inputs by name with what it should have said, so that its output has a loss."""
+"""A model's inputs by name, with its targets, so that its output has a loss."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """How the weights move. `rank` 0 trains all weights, more trains an adapter of that rank."""
+    """Settings of a training run."""
 
     seed: int = 7
     epochs: int = 3
     batch_size: int = 4
     learning_rate: float = 5e-5
     rank: int = 0
+    """Rank of the adapter to train; 0 trains all weights."""
     checkpoint_every: int = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What a run came to: `loss` is the mean of the last steps, None when a checkpoint held them all."""
+    """The result of a training run."""
 
     steps: int
     minutes: float
     loss: float | None
+    """Mean of the last steps; None when the checkpoint already had all steps."""
     device: str
 
 
 def fine_tune(model: nn.Module, batches: Sequence[Batch], tuning: Tuning, checkpoint: Path, run: str) -> Trained:
-    """Train `model` in place, one step a batch, from where `checkpoint` stands; it stays on the device that was chosen.
+    """Train `model` in place, one step per batch, resuming from `checkpoint`; it stays on the chosen device.
 
-    `run` names data, base and settings: a checkpoint of another run is refused (InvalidInput). Raises CallFailed when
-    the loss is no number, OSError when a checkpoint cannot be written.
+    `run` identifies data, base and settings. Raises InvalidInput for a checkpoint of another run, CallFailed when the
+    loss is not a number, OSError when a checkpoint cannot be written.
     """
     device = best_device()
     model.to(device).train()
@@ -63,7 +65,7 @@ def fine_tune(model: nn.Module, batches: Sequence[Batch], tuning: Tuning, checkp
         torch.manual_seed(tuning.seed + step)
         for group in optimiser.param_groups:
             group["lr"] = tuning.learning_rate * (1 - (step - 1) / len(batches))
-        losses.append(_learn(model, optimiser, _moved(batch, device), step))
+        losses.append(_learn(model, optimiser, _on_device(batch, device), step))
         if step % tuning.checkpoint_every == 0 or step == len(batches):
             seconds = time.monotonic() - started
             save_checkpoint(checkpoint, model, {"optimiser": optimiser}, {"step": step, "seconds": seconds}, run)
@@ -89,13 +91,13 @@ def _learn(model: nn.Module, optimiser: torch.optim.Optimizer, batch: Batch, ste
     return loss.item()
 
 
-def _moved(batch: Batch, device: torch.device) -> Batch:
+def _on_device(batch: Batch, device: torch.device) -> Batch:
     return {name: part.to(device) for name, part in batch.items()}
 
 
 @torch.inference_mode()
 def mean_loss(model: nn.Module, batches: Sequence[Batch]) -> float | None:
-    """The mean loss over batches that training did not see; None when there are none."""
+    """Return the mean loss over held-out batches; None when there are none."""
     device = next(model.parameters()).device
-    losses = [model(**_moved(batch, device)).loss.item() for batch in batches]
+    losses = [model(**_on_device(batch, device)).loss.item() for batch in batches]
     return round(sum(losses) / len(losses), 4) if losses else None

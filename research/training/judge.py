@@ -5,7 +5,7 @@ SQuAD) train "anything but SUPPORTED", the negative log of 1 - p(SUPPORTED). cal
 afterwards.
 
 A row is the evidence of a family followed by its claims. A claim attends to the evidence and to itself only, and its
-positions go on from the evidence, so each is read as at inference, where it stands alone.
+positions continue those of the evidence, so each claim is read as at inference, where it is alone.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from research.training.judge_examples import Example, Family
 
 MAX_TOKENS = 320
 TOKENS_AT_ONCE = 1100
-"""Tokens in one forward pass: more of them do not fit into a CPU's cache."""
-UNSEEN = -1e9
+"""Maximum number of tokens in one forward pass: more do not fit into a CPU's cache."""
+MASKED = -1e9
+"""Attention score of tokens that are not attended to."""
 
 
 def train(
@@ -47,11 +48,11 @@ def train(
     clock: Callable[[], float] = time.monotonic,
     threads: int = 2,
 ) -> dict:
-    """Train on the families of each epoch and save to `out`; return what training.json says.
+    """Train on the families of each epoch, save to `out` and return the content of training.json.
 
-    `start` is the checkpoint of an earlier run, or a folder with its adapter, whose weights are the first ones here;
-    rank and layers must be the same. `out` gets the adapter and head as peft's files in float16, training.json, and
-    what train_adapter writes. `held_out` is measured for the learning curve.
+    `start` is the checkpoint or the adapter's folder of an earlier run with the same rank and layers, from whose
+    weights training starts. `out` gets the adapter and head as peft's files in float16, training.json, and the files
+    of `train_adapter`. `held_out` is measured for the learning curve.
     """
     torch.manual_seed(settings.seed)
     torch.set_num_threads(threads)
@@ -59,7 +60,7 @@ def train(
     order = [group for epoch in epochs for group in batches(epoch, _length, _claims, settings.batch_size, rng)]
     model, tokenizer = build(base, settings)
     if start:
-        start_from(model, start)
+        load_start(model, start)
     data = data_hash(order)
     task = _task(model, tokenizer, order, held_out, f"{data} {asdict(settings) | {'minutes': None}}")
     steps, seconds = train_adapter(model, task, settings, out, clock)
@@ -125,7 +126,7 @@ def build(base: Path, settings: AdapterSettings) -> tuple[PreTrainedModel, PreTr
     return model.to(best_device()), tokenizer
 
 
-def start_from(model: PreTrainedModel, start: Path) -> None:
+def load_start(model: PreTrainedModel, start: Path) -> None:
     """Put the weights of a checkpoint or an adapter's folder into `model`. Raises InvalidInput if they do not fit."""
     if start.is_file():
         resume(start, model, {})
@@ -141,17 +142,20 @@ def start_from(model: PreTrainedModel, start: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Token ids, the position of each, the claim it belongs to (0: the evidence), each claim's last token and class."""
+    """Evidence and claims as tokens."""
 
     ids: list[int]
     positions: list[int]
     parts: list[int]
+    """Number of the claim of each token; 0 for the evidence."""
     last: list[int]
+    """Index of each claim's last token."""
     classes: list[int]
+    """Index of each claim's label in CLASSES; -1 for NOT_SUPPORTED."""
 
 
 def encode(family: Family, tokenizer: PreTrainedTokenizerBase) -> Row:
-    """Tokenise the evidence once, then what each claim adds. A class of -1 is NOT_SUPPORTED."""
+    """Tokenise the evidence once, then the rest of each claim's prompt."""
     ids = tokenizer(family.opening, add_special_tokens=False)["input_ids"][:MAX_TOKENS]
     shared, positions, parts, last = len(ids), list(range(len(ids))), [0] * len(ids), []
     for number, prompt in enumerate(family.prompts, 1):
@@ -174,16 +178,18 @@ def logits_of(model: PreTrainedModel, rows: Sequence[Row]) -> torch.Tensor:
     parts = padded([row.parts for row in rows], -1)
     causal = torch.ones(width, width, dtype=torch.bool, device=model.device).tril()
     seen = causal & ((parts.unsqueeze(1) == 0) | (parts.unsqueeze(1) == parts.unsqueeze(2)))
-    mask = torch.zeros(seen.shape, dtype=model.dtype, device=model.device).masked_fill(~seen, UNSEEN).unsqueeze(1)
+    mask = torch.zeros(seen.shape, dtype=model.dtype, device=model.device).masked_fill(~seen, MASKED).unsqueeze(1)
     ids, positions = padded([row.ids for row in rows], 0), padded([row.positions for row in rows], 0)
     options = {"attention_mask": mask, "position_ids": positions, "use_cache": False}
     hidden = model.model(input_ids=ids, **options).last_hidden_state
-    row_of, place = zip(*((number, last) for number, row in enumerate(rows) for last in row.last), strict=True)
-    return model.score(hidden[list(row_of), list(place)].float())
+    row_indices, token_indices = zip(
+        *((number, last) for number, row in enumerate(rows) for last in row.last), strict=True
+    )
+    return model.score(hidden[list(row_indices), list(token_indices)].float())
 
 
 def loss_of(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Mean cross-entropy; rows labelled -1 (NOT_SUPPORTED) count -log(1 - p(SUPPORTED)). logits [n, 3], labels [n]."""
+    """Return the mean cross-entropy of logits [n, 3]; the loss of label -1 is -log(1 - p(SUPPORTED))."""
     log_p = functional.log_softmax(logits.float(), dim=-1)
     known = -log_p.gather(1, labels.clamp(min=0).unsqueeze(1)).squeeze(1)
     return torch.where(labels >= 0, known, -torch.logsumexp(log_p[:, 1:], dim=-1)).mean()
@@ -212,7 +218,7 @@ def _parts(rows: Sequence[Row]) -> list[list[Row]]:
 def probabilities(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, examples: Sequence[Example]
 ) -> list[list[float]]:
-    """Rows of probabilities in the order of CLASSES, computed a few examples of similar length at a time."""
+    """Return a row of probabilities for each example, in the order of CLASSES."""
     ids = [tokenizer(one.prompt, truncation=True, max_length=MAX_TOKENS)["input_ids"] for one in examples]
     rows = [Row(one, list(range(len(one))), [0] * len(one), [len(one) - 1], [-1]) for one in ids]
     order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))

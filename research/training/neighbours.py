@@ -1,4 +1,4 @@
-"""Sentences that a search for a claim brings beside those that decide it: what the judge has to read past.
+"""Collect distractors for the training of judge and selector: what BM25 finds in other articles for each claim.
 
 python -m research.training.neighbours --data DATA --out instance/training/neighbours.json
 """
@@ -15,23 +15,23 @@ from app.domain.ports import Retriever
 from app.text.sentences import content_words
 from research.claims.data import VitalClaim, read_claims, split_lead
 
-DEPTH, KEPT = 8, 8
+MAX_PASSAGES, MAX_SENTENCES = 8, 8
 
 
 def neighbours(row: VitalClaim, retriever: Retriever) -> list[tuple[str, str]]:
-    """Return (title, sentence) of other articles that BM25 finds for the claim, those with most shared words first."""
-    own, said = {title for title, _ in row.leads}, content_words(row.claim)
+    """Return (title, sentence) pairs of other articles that BM25 finds, those with most of the claim's words first."""
+    own_titles, claim_words = {title for title, _ in row.leads}, content_words(row.claim)
     found = []
-    for passage in retriever.retrieve(row.claim, DEPTH):
-        if passage.title not in own:
+    for passage in retriever.retrieve(row.claim, MAX_PASSAGES):
+        if passage.title not in own_titles:
             for sentence in split_lead(passage.text):
                 words = content_words(f"{passage.title} {sentence}")
-                found.append((len(words & said) / (len(words) + 8) ** 0.5, passage.title, sentence))
-    return [(title, sentence) for _, title, sentence in sorted(found, reverse=True)[:KEPT]]
+                found.append((len(words & claim_words) / (len(words) + 8) ** 0.5, passage.title, sentence))
+    return [(title, sentence) for _, title, sentence in sorted(found, reverse=True)[:MAX_SENTENCES]]
 
 
 def main() -> None:
-    """Write {claim id: [[title, sentence], ...]}; what the file has already is kept."""
+    """Write {claim id: [[title, sentence], ...]}, keeping the entries that the file already has."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)

@@ -1,7 +1,7 @@
-"""Claim and evidence pairs for the judge, from the older data sets; judge_examples.py makes prompts of them.
+"""Claim and evidence pairs for the judge from published data sets; judge_examples.py makes prompts of them.
 
-A pair's label is one of three classes, or NOT_SUPPORTED where a data set merges refuted and unproven (HoVer): that
-one trains "anything but supports". AVeriTeC is non-commercial, so nothing here reads it.
+A pair's label is one of three classes, or NOT_SUPPORTED where a data set merges refuted and unproven (HoVer), which
+trains "anything but supports". AVeriTeC is non-commercial and not read here.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import Path
 SUPPORTED, REFUTED, NOT_ENOUGH, NOT_SUPPORTED = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE", "NOT_SUPPORTED"
 SOURCES = ("hover_dev", "feverous_s_dev", "fool_me_twice_dev", "fever_symmetric", "wice_dev")
 TRAINED_LABELS = (SUPPORTED, REFUTED, NOT_ENOUGH, NOT_SUPPORTED)
-"""Partly supported (WiCE) is none of them and must not be folded into one."""
+"""Rows with other labels are left out, such as WiCE's partly supported ones."""
 SWAPPED_SHARE = 0.7
-"""Of the supported claims about two and more pages, so many also come with a name or a number of another claim's."""
+"""Share of the supported claims over several pages that are repeated with a name or number of another claim."""
 HELD_OUT_SHARE = 0.12
-# Four-hop claims take a quarter of the training time for the set on which least is learned; they are measured only.
-MOST_HOPS_TRAINED = 3
+MAX_TRAINED_HOPS = 3
+"""Claims with more hops are only measured: they would take a quarter of the training time and teach little."""
 
 Passages = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A claim, its (title, text) passages, a label, the set it comes from, and whether training may see it."""
+    """A claim with its (title, text) passages, label and data set; training leaves out what is held out."""
 
     source: str
     claim: str
@@ -39,17 +39,17 @@ class Pair:
 
 
 def is_held_out(key: str, share: float = HELD_OUT_SHARE) -> bool:
-    """A split by hash, so that it is the same on every machine and for every later data set."""
+    """Return whether `key` is held out, decided by its hash: the same on every machine and in every data set."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4]) / 2**32 < share
 
 
 def row_is_held_out(row_id: str, group: str | None = None, hops: int | None = None) -> bool:
-    """Whether training never sees a data set's row: by the hash of its group or id, and by its number of hops."""
-    return is_held_out(group or row_id) or (hops or 0) > MOST_HOPS_TRAINED
+    """Return whether a row is held out, by the hash of its group or id, and by its number of hops."""
+    return is_held_out(group or row_id) or (hops or 0) > MAX_TRAINED_HOPS
 
 
 def read_rows(path: Path) -> Iterator[dict]:
-    """The rows of a JSONL file; a broken line is named by its number (ValueError)."""
+    """Yield the rows of a JSONL file. Raises ValueError with the line number for an invalid line."""
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -59,14 +59,14 @@ def read_rows(path: Path) -> Iterator[dict]:
 
 
 def pairs_from_data(folder: Path, rng: random.Random) -> list[Pair]:
-    """The gold pairs of every source, each source with not-enough and swapped pairs made from its own claims."""
+    """Return the gold pairs of every source, with the not-enough and swapped pairs derived from them."""
     pairs: list[Pair] = []
     for source in SOURCES:
         rows = [row for row in read_rows(folder / f"{source}.jsonl") if _is_trained(row)]
         gold = [_gold_pair(source, row) for row in rows]
         pairs += gold
-        pairs += list(_lacking(rows, gold, rng))
-        pairs += list(_swapped([pair for pair in gold if len(pair.passages) > 1], rng))
+        pairs += list(_not_enough_pairs(rows, gold, rng))
+        pairs += list(_swapped_pairs([pair for pair in gold if len(pair.passages) > 1], rng))
     return pairs
 
 
@@ -81,31 +81,31 @@ def _gold_pair(source: str, row: dict) -> Pair:
     return Pair(name, row["claim"], passages, row["label"], held_out)
 
 
-def _lacking(rows: Sequence[dict], gold: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
-    """Not-enough pairs: a gold paragraph left out, the page's other sentences, or another claim's evidence."""
+def _not_enough_pairs(rows: Sequence[dict], gold: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
+    """Yield pairs that lack a gold paragraph, or have other sentences of the page or another claim's evidence."""
     for row, pair in zip(rows, gold, strict=True):
         drawn = rng.random()
         if len(pair.passages) > 1 and pair.label == SUPPORTED and drawn < 0.4:
             out = rng.randrange(len(pair.passages))
-            yield _with(pair, tuple(p for place, p in enumerate(pair.passages) if place != out))
+            yield _not_enough_pair(pair, tuple(p for place, p in enumerate(pair.passages) if place != out))
         elif row.get("retrieved") and drawn < 0.3:
-            told = {part["text"].strip() for part in row["evidence"]}
-            others = [text for text in row["retrieved"] if text.strip() not in told]
-            yield _with(pair, tuple((pair.passages[0][0], text) for text in others[:3]))
+            gold_texts = {part["text"].strip() for part in row["evidence"]}
+            others = [text for text in row["retrieved"] if text.strip() not in gold_texts]
+            yield _not_enough_pair(pair, tuple((pair.passages[0][0], text) for text in others[:3]))
         elif drawn > 0.88:
             others = [p for p in gold if p.held_out == pair.held_out and p.claim != pair.claim]
             if others:  # a very small set has none
-                yield _with(pair, rng.choice(others).passages)
+                yield _not_enough_pair(pair, rng.choice(others).passages)
 
 
 NAME = re.compile(r"\b[A-Z][\w'-]+(?: (?:of |the )?[A-Z][\w'-]+)*")
 NUMBER = re.compile(r"\b\d{2,4}\b")
 
 
-def _swapped(gold: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
-    """Supported claims with one name or number of another claim in place of theirs, which the evidence lacks.
+def _swapped_pairs(gold: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
+    """Yield supported claims with a name or number replaced by another claim's, which the evidence lacks.
 
-    This is how HoVer's own annotators made most claims that are not supported (Jiang et al., EMNLP 2020, section 3.2).
+    HoVer's annotators made most of its unsupported claims like this (Jiang et al., EMNLP 2020, section 3.2).
     """
     for pair in gold:
         if pair.label != SUPPORTED or rng.random() > SWAPPED_SHARE:
@@ -123,5 +123,5 @@ def _swapped(gold: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
             yield Pair(f"{pair.source}-swapped", rng.choice(swaps), pair.passages, NOT_SUPPORTED, pair.held_out)
 
 
-def _with(pair: Pair, passages: Passages) -> Pair:
+def _not_enough_pair(pair: Pair, passages: Passages) -> Pair:
     return Pair(f"{pair.source}-lacking", pair.claim, passages, NOT_ENOUGH, pair.held_out)

@@ -1,8 +1,8 @@
-"""Fine-tune a model that asks the questions of an evidence pursuit, from the claim and the answered questions so far.
+"""Fine-tune the question models of an evidence pursuit: claim and answered questions -> the next question.
 
-Papelo has two of them (Malon, 2024, arXiv 2411.05762, appendix A), for the first and for the next question. Any
+Papelo has two (Malon, 2024, arXiv 2411.05762, appendix A), one for the first question and one for the next. Any
 sequence-to-sequence model can be the base: targets of 64 tokens, 3 epochs, batches of 4, AdamW at 5e-5.
-app/backends/local/seq2seq.py loads the folder that is written.
+app/backends/local/seq2seq.py loads the written folder.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ def _batches(
 
 
 def _batch(group: Sequence[Example], weights: Pretrained, questioner: Questioner) -> Batch:
-    tokenizer, room = weights.tokenizer, questioner.source_tokens
-    sources = [_fitting(example, tokenizer, room) for example in group]
-    inputs = tokenizer(sources, padding=True, truncation=True, max_length=room, return_tensors="pt")
+    tokenizer, max_tokens = weights.tokenizer, questioner.source_tokens
+    sources = [_fitting(example, tokenizer, max_tokens) for example in group]
+    inputs = tokenizer(sources, padding=True, truncation=True, max_length=max_tokens, return_tensors="pt")
     targets = tokenizer(
         text_target=[example.target for example in group],
         padding=True,
@@ -109,10 +109,10 @@ def _batch(group: Sequence[Example], weights: Pretrained, questioner: Questioner
     return {"input_ids": inputs["input_ids"], "attention_mask": inputs["attention_mask"], "labels": labels}
 
 
-def _fitting(example: Example, tokenizer: Any, room: int) -> str:
+def _fitting(example: Example, tokenizer: Any, max_tokens: int) -> str:
     """Return the longest form of the input that fits, else the shortest, which the tokenizer truncates."""
     forms = (example.source, *example.shorter)
-    return next((form for form in forms if len(tokenizer(form)["input_ids"]) <= room), forms[-1])
+    return next((form for form in forms if len(tokenizer(form)["input_ids"]) <= max_tokens), forms[-1])
 
 
 def _save(model: nn.Module, weights: Pretrained, card: dict, out: Path) -> None:

@@ -1,7 +1,7 @@
-"""Claims with the questions that people asked about them, in order, as examples for the two questioners.
+"""Read claims with people's questions about them as examples for the two question models of an evidence pursuit.
 
-Two formats, told apart row by row: AVeriTeC's (`questions` with `answers`), and a plain one with `hops`, a list of
-{"question", "answer"}. AVeriTeC is non-commercial: weights that were trained on it never ship with Hopcheck.
+A row has one of two formats: AVeriTeC's (`questions` with `answers`), or a plain one with `hops`, a list of
+{"question", "answer"}. AVeriTeC is non-commercial: weights trained on it never ship with Hopcheck.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from research.training.pairs import is_held_out
 log = logging.getLogger(__name__)
 
 Hops = tuple[tuple[str, str | None], ...]
-"""(question, answer) pairs in the order they were asked; None where a question found no answer."""
+"""(question, answer) pairs in the order asked; the answer is None where none was found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A claim and what was asked about it. Training never sees what is held out (by a hash of the claim)."""
+    """A claim and the questions about it; held out by a hash of the claim."""
 
     claim: str
     hops: Hops
@@ -39,24 +39,22 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One input of a questioner and the question that it should ask.
-
-    `shorter` are the same input without its oldest pairs, for a window that it does not fit.
-    """
+    """An input of a question model and the question to learn."""
 
     source: str
     target: str
     shorter: tuple[str, ...] = ()
+    """The same input without its oldest pairs, in case it exceeds the window."""
 
 
 def read_asked(path: Path) -> list[Asked]:
-    """Every row of the file that asks something. Raises InvalidInput, which names the first line at fault."""
+    """Return every row with a question. Raises InvalidInput with the first invalid line."""
     rows = rows_of(path, _asked)
     kept = [row for row in rows if row.hops]
     if not kept:
         raise InvalidInput(f"{path.name} holds no question: there is nothing to train on.", "data")
     if len(kept) < len(rows):
-        log.info("%d rows of %s ask nothing about a claim and are left out", len(rows) - len(kept), path.name)
+        log.info("%d rows of %s have no question about a claim and are left out", len(rows) - len(kept), path.name)
     return kept
 
 
@@ -65,7 +63,7 @@ def _asked(row: dict[str, Any]) -> Asked:
         raise ValueError("no hops and no questions; a row has one of the two")
     if "hops" in row:
         return Asked(_line(row, "claim"), tuple(_plain(row)))
-    # The published files of AVeriTeC have a row without a claim, one without questions, and a question without a word.
+    # AVeriTeC's published files have a row without a claim, one without questions, and an empty question.
     return Asked(_line(row, "claim"), tuple(_averitec(row))) if row.get("claim") != "" else Asked("", ())
 
 
@@ -75,32 +73,34 @@ def _plain(row: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
 
 
 def _averitec(row: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """Of several answers the first; what explains a yes or no belongs to it."""
+    """Yield each question with its first answer, to which the explanation of a yes or no belongs."""
     for asked in list_in(row, "questions") if row["questions"] else []:
         if asked.get("question") == "":
             continue
         answers = list_in(asked, "answers") if asked.get("answers") else []
-        told = [each for each in answers if each.get("answer_type") != UNANSWERABLE][:1]
-        answer = [_line(each, field) for each in told for field in _ANSWER if field == "answer" or each.get(field)]
+        answered = [each for each in answers if each.get("answer_type") != UNANSWERABLE][:1]
+        answer = [
+            _line(each, field) for each in answered for field in _ANSWER_FIELDS if field == "answer" or each.get(field)
+        ]
         yield _line(asked, "question"), ". ".join(part.strip(" .") for part in answer) or None
 
 
-_ANSWER = ("answer", "boolean_explanation")
+_ANSWER_FIELDS = ("answer", "boolean_explanation")
 
 
 def _line(row: dict[str, Any], field: str) -> str:
-    """The text on one line, as it is at inference."""
+    """Return the text on one line, as at inference."""
     return " ".join(text_in(row, field).split())
 
 
 def first_examples(asked: Sequence[Asked]) -> Iterator[Example]:
-    """The claim, and the first question about it."""
+    """Yield each claim with the first question about it."""
     for each in asked:
         yield Example(first_input(each.claim), each.hops[0][0])
 
 
 def next_examples(asked: Sequence[Asked]) -> Iterator[Example]:
-    """The claim with the answered pairs so far, and the question after them; none before anything is answered."""
+    """Yield each claim with its answered pairs so far and the next question, from the first answered pair on."""
     for each in asked:
         for at in range(1, len(each.hops)):
             pairs = [(question, answer) for question, answer in each.hops[:at] if answer]
@@ -110,7 +110,7 @@ def next_examples(asked: Sequence[Asked]) -> Iterator[Example]:
 
 
 def data_hash(asked: Sequence[Asked]) -> str:
-    """A short fingerprint of the rows, in order, for the model card."""
+    """Return a short hash of the rows, in order, for the model card."""
     digest = hashlib.sha256()
     for each in asked:
         digest.update(repr((each.claim, each.hops)).encode(errors="surrogatepass"))

@@ -1,11 +1,11 @@
 """Train the question model: an adapter on SmolLM2 that asks the next question, says when to stop, and explains.
 
-Each claim is one sequence; the loss covers only the parts that the model has to write:
+Each claim is one sequence; the loss covers only the parts that the model writes:
 
     Claim: ...
-    Question: ...        trained: the word and the question
+    Question: ...        trained: the whole line
     Answer: ...
-    Verdict: true        trained: the word (no further question is needed)
+    Verdict: true        trained: the word "Verdict:" (no further question is needed)
     Explanation: ...     trained: the sentence
 
 python -m research.training.question_model --data DATA --base instance/models/smollm2-135m --out FOLDER
@@ -36,7 +36,7 @@ NOT_FOUND = "not found"
 VERDICTS = {"SUPPORTED": "true", "REFUTED": "false", "NOT_ENOUGH_EVIDENCE": "unknown"}
 SET_ASIDE_SHARE = 0.12
 """Share of the claims in which an unanswered question comes before the recorded ones."""
-BESIDE_SHARE = 0.12
+IRRELEVANT_SHARE = 0.12
 """Share of the claims in which an answered but irrelevant question comes before the recorded ones."""
 MAX_MEASURED = 200
 """Maximum number of held-out claims on which the learning curve is measured."""
@@ -54,14 +54,14 @@ def parts_of(row: VitalClaim, rng: random.Random | None = None, others: Sequence
     """
     parts: list[Part] = [(f"Claim: {row.claim}\n", False)]
     drawn = rng.random() if rng and others else 1.0
-    if rng and drawn < SET_ASIDE_SHARE + BESIDE_SHARE:
+    if rng and drawn < SET_ASIDE_SHARE + IRRELEVANT_SHARE:
         other = rng.choice(others)
         answer = NOT_FOUND if drawn < SET_ASIDE_SHARE else other.answer or NOT_FOUND
         parts.append((f"Question: {other.question}\nAnswer: {answer}\n", False))
     for asked in row.questions:
         parts += [(f"Question: {asked.question}\n", True), (f"Answer: {asked.answer or NOT_FOUND}\n", False)]
     parts += [("Verdict:", True), (f" {VERDICTS[row.label]}\nExplanation:", False)]
-    if row.style != "balanced":  # it has the explanation of the claim that it was made from
+    if row.style != "balanced":  # a balanced claim has the explanation of the claim that it was derived from
         parts.append((f" {row.explanation}<|im_end|>", True))
     return parts
 
@@ -86,16 +86,16 @@ def encode(parts: Sequence[Part], tokenizer: PreTrainedTokenizerBase) -> Tokens:
 
 
 def examples_of(rows: Sequence[VitalClaim], tokenizer: PreTrainedTokenizerBase, rng: random.Random) -> list[Tokens]:
-    """Return the claims' sequences, with leading questions drawn by `rng`."""
+    """Return the claims' sequences; `rng` draws which begin with a question of another claim."""
     by_title: dict[str, list[Asked]] = {}
     for row in rows:
         by_title.setdefault(row.leads[0][0], []).extend(row.questions)
-    made = []
+    sequences = []
     for row in rows:
         own = {asked.question for asked in row.questions}
         others = [asked for asked in by_title[row.leads[0][0]] if asked.question not in own]
-        made.append(encode(parts_of(row, rng, others), tokenizer))
-    return made
+        sequences.append(encode(parts_of(row, rng, others), tokenizer))
+    return sequences
 
 
 def loss_of(model: PreTrainedModel, rows: Sequence[Tokens]) -> tuple[torch.Tensor, int]:
@@ -153,12 +153,12 @@ def train(
     torch.set_num_threads(threads)
     tokenizer, rng = AutoTokenizer.from_pretrained(base), random.Random(settings.seed)
     seen = [row for row in claims if row.split == "train"]
-    # Twice: claims in visitors' style, and claims with several questions.
+    # Claims in visitors' style and claims with several questions are used twice.
     seen += [row for row in seen if row.style == "plain" or row.hops > 1]
     order = []
     for _ in range(settings.epochs):
-        made = examples_of(seen, tokenizer, rng)
-        order += batches(made, lambda one: len(one.ids), lambda _: 1, settings.batch_size, rng)
+        sequences = examples_of(seen, tokenizer, rng)
+        order += batches(sequences, lambda one: len(one.ids), lambda _: 1, settings.batch_size, rng)
     dev = [row for row in claims if row.split == "dev"]
     chosen = random.Random(0).sample(dev, min(MAX_MEASURED, len(dev)))
     held_out = [encode(parts_of(row), tokenizer) for row in chosen]

@@ -1,10 +1,9 @@
 """Fine-tune the reader: question and passage -> the span that answers, and whether there is one.
 
-Two courses over the same questions: short windows and few questions without an answer first, so that pointing is
-learned before doubting; then longer windows, SQuAD 2.0's unanswerable questions and the corpus's own. The lowest
-layers stay as the cross-encoder has them, which saves a quarter of the time. A reader that is trained already can go
-on with the second course alone (`CONTINUED`). Seeded; resumes from its checkpoint; the clock can end it, with the
-learning rate falling to zero by then.
+A curriculum of two epochs: first short windows with few unanswerable questions, then longer windows, all unanswerable
+questions of SQuAD 2.0 and questions about the corpus. The lowest layers are frozen, which saves a quarter of the time.
+A trained reader can continue with the second epoch alone (`CONTINUED`). Training is seeded, resumes from its checkpoint
+and ends after the given minutes at the latest; the learning rate falls to zero by then.
 """
 
 from __future__ import annotations
@@ -31,31 +30,33 @@ from research.training.squad import Example, cut, data_hash, elsewhere
 log = logging.getLogger(__name__)
 
 Item = tuple[Window, int, int]
-"""A window and the places of the answer's first and last token in it; -1, -1 where there is no answer."""
+"""A window and the positions of the answer's first and last token in it; -1, -1 where there is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """What a training run is made of; stored whole beside the weights. `minutes` is the most it may take.
-
-    `head_rate` is how many times as fast as the body the span heads learn, `answerable_weight` what the loss of "is
-    there an answer" counts beside the span's. No `first_questions`, no first course. `answerable_questions` is the
-    most that the second course takes of SQuAD's answerable ones; None takes all.
-    """
+    """Settings of a training run, stored in training.json."""
 
     seed: int = 7
     minutes: float = 25.0
+    """Time limit."""
     learning_rate: float = 2e-4
     head_rate: float = 5.0
+    """Factor on the learning rate for the span heads."""
     answerable_weight: float = 1.0
+    """Weight of the answerability loss; that of the span loss is 1."""
     warmup_steps: int = 40
     batch_size: int = 16
     frozen_layers: int = 4
     first_questions: int = 5000
+    """Answerable questions of the first epoch; 0 leaves it out."""
     first_words: tuple[int, int] = (25, 50)
+    """Least and most words of a text in the first epoch."""
     answerable_questions: int | None = None
+    """Maximum of SQuAD's answerable questions in the second epoch; None: all."""
     second_words: tuple[int, int] = (40, 85)
     elsewhere: int = 1400
+    """Questions that are paired with a paragraph without their answer."""
     corpus_questions: int = 2600
     checkpoint_every: int = 20
 
@@ -70,7 +71,7 @@ CONTINUED = ReaderSettings(
     elsewhere=900,
     corpus_questions=1000,
 )
-"""For a reader that can point already: longer windows, every unanswerable question, and more weight on doubting."""
+"""For a trained reader: longer windows, all unanswerable questions, and more weight on answerability."""
 
 
 def train(
@@ -81,14 +82,14 @@ def train(
     settings: ReaderSettings = ReaderSettings(),
     clock: Callable[[], float] = time.monotonic,
 ) -> dict:
-    """Train `model` on the examples that are not held out, in place; what the card says of the training.
+    """Train `model` in place on the examples that are not held out; return the figures for training.json.
 
-    A checkpoint is kept in `out`; `save` writes the weights. `clock` gives the seconds that `minutes` is held to.
+    `out` gets a checkpoint; `save` writes the weights. `clock` measures the seconds against `minutes`.
     """
     for part in (model.bert.embeddings, *model.bert.encoder.layer[: settings.frozen_layers]):
         part.requires_grad_(False)
     seen = [one for one in examples if not one.held_out]
-    batches = _batches(_course(seen, settings), tokenizer, settings)
+    batches = _batches(_epochs(seen, settings), tokenizer, settings)
     steps, seconds = _run(model.to(best_device()), batches, settings, out / "checkpoint.pt", clock)
     return {
         "settings": asdict(settings),
@@ -108,7 +109,7 @@ def _run(
     checkpoint: Path,
     clock: Callable[[], float],
 ) -> tuple[int, float]:
-    """One step for each batch that the checkpoint does not count as done; how many steps there were, and the seconds.
+    """Train on the batches after the checkpoint's; return the steps and seconds of the whole run.
 
     The learning rate rises over the warm-up and falls to zero with the batches or the minutes, whichever end first.
     """
@@ -122,8 +123,8 @@ def _run(
         if share > 1:
             break
         step += 1
-        height = min(1.0, step / settings.warmup_steps) * (1 - share)
-        losses.append(_learn(model, optimiser, batch, height, settings.answerable_weight))
+        scale = min(1.0, step / settings.warmup_steps) * (1 - share)
+        losses.append(_learn(model, optimiser, batch, scale, settings.answerable_weight))
         if step % settings.checkpoint_every == 0:
             recent = torch.tensor(losses[-settings.checkpoint_every :]).mean(dim=0).tolist()
             log.info("step %d of %d, span %.3f, answerable %.3f, %.0f s", step, len(batches), *recent, seconds)
@@ -132,15 +133,15 @@ def _run(
 
 
 def save(model: BertForQuestionAnswering, tokenizer: Tokenizer, out: Path) -> None:
-    """Write what reader.py loads, but for decision.json: int8 weights, configuration, tokenizer."""
+    """Write int8 weights, configuration and tokenizer: all that the reader loads except decision.json."""
     out.mkdir(parents=True, exist_ok=True)
     save_file(pack({name: weight.detach() for name, weight in model.state_dict().items()}), out / "model.safetensors")
     model.config.save_pretrained(out)
     tokenizer.save(str(out / "tokenizer.json"))
 
 
-def _course(seen: Sequence[Example], settings: ReaderSettings) -> list[list[Example]]:
-    """The two epochs' examples, cut."""
+def _epochs(seen: Sequence[Example], settings: ReaderSettings) -> list[list[Example]]:
+    """Return the examples of the two epochs, with their texts cut."""
     rng = random.Random(settings.seed)
     squad = [one for one in seen if one.source == "squad"]
     corpus = [one for one in seen if one.source == "corpus"]
@@ -150,8 +151,8 @@ def _course(seen: Sequence[Example], settings: ReaderSettings) -> list[list[Exam
     if first:
         first += other[: len(other) // 2]
     if settings.answerable_questions is not None:
-        few = rng.sample(answerable, min(len(answerable), settings.answerable_questions))
-        squad = few + [one for one in squad if not one.place]
+        sampled = rng.sample(answerable, min(len(answerable), settings.answerable_questions))
+        squad = sampled + [one for one in squad if not one.place]
     second = squad + other + rng.sample(corpus, min(len(corpus), settings.corpus_questions))
     return [
         [cut(one, rng.randint(*words), rng) for one in part]
@@ -159,11 +160,11 @@ def _course(seen: Sequence[Example], settings: ReaderSettings) -> list[list[Exam
     ]
 
 
-def _batches(course: Sequence[Sequence[Example]], tokenizer: Tokenizer, settings: ReaderSettings) -> list[list[Item]]:
-    """Epoch after epoch, shuffled batches of windows of similar length: little padding."""
+def _batches(epochs: Sequence[Sequence[Example]], tokenizer: Tokenizer, settings: ReaderSettings) -> list[list[Item]]:
+    """Return the shuffled batches of each epoch in turn; a batch has windows of similar length, to reduce padding."""
     rng = random.Random(settings.seed)
     batches = []
-    for epoch in course:
+    for epoch in epochs:
         items = [item for one in epoch for item in items_of(one, tokenizer)]
         items.sort(key=lambda item: len(item[0].token_ids) * rng.uniform(0.93, 1.07))
         size = settings.batch_size
@@ -174,7 +175,7 @@ def _batches(course: Sequence[Sequence[Example]], tokenizer: Tokenizer, settings
 
 
 def items_of(example: Example, tokenizer: Tokenizer) -> list[Item]:
-    """The example's windows; one that does not hold the whole answer counts as having none."""
+    """Return the example's windows; one without the whole answer counts as unanswerable."""
     items = []
     for window in windows(tokenizer, example.question, example.title, example.text):
         inside = [(at, word) for at, word in enumerate(window.words) if word is not None]
@@ -187,7 +188,7 @@ def items_of(example: Example, tokenizer: Tokenizer) -> list[Item]:
 
 
 def _optimiser(model: BertForQuestionAnswering, settings: ReaderSettings) -> torch.optim.Optimizer:
-    """AdamW; weight decay on the matrices only, and the heads learn faster than the body."""
+    """Return AdamW with weight decay on the matrices only, and a higher learning rate for the heads."""
     body = [weight for weight in model.bert.parameters() if weight.requires_grad]
     rate = settings.learning_rate
     groups = [
@@ -204,13 +205,13 @@ def _learn(
     model: BertForQuestionAnswering,
     optimiser: torch.optim.Optimizer,
     batch: Sequence[Item],
-    height: float,
+    scale: float,
     answerable_weight: float,
 ) -> tuple[float, float]:
-    """One step at `height` of the full learning rates; the two losses, before they are weighted."""
+    """Take one step at `scale` times the full learning rates; return the unweighted span and answerability losses."""
     span, answerable = losses_of(model, batch)
     for group in optimiser.param_groups:
-        group["lr"] = group["full_rate"] * height
+        group["lr"] = group["full_rate"] * scale
     optimiser.zero_grad()
     (span + answerable_weight * answerable).backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -219,12 +220,13 @@ def _learn(
 
 
 def losses_of(model: BertForQuestionAnswering, batch: Sequence[Item]) -> tuple[torch.Tensor, torch.Tensor]:
-    """(cross-entropy of first and last token over the passage, where there is an answer; of there being one).
+    """Return the span loss and the answerability loss, both cross-entropies.
 
-    "There is an answer" is the sum of the two logits of [CLS], as at inference.
+    The span loss is over the passage's tokens of answerable windows. The logit of answerability is the sum of the two
+    logits of [CLS], as at inference.
     """
-    made = as_batch([window for window, _, _ in batch], pad=model.config.pad_token_id)
-    inputs = {name: tensor.to(model.device) for name, tensor in made.items()}
+    tensors = as_batch([window for window, _, _ in batch], pad=model.config.pad_token_id)
+    inputs = {name: tensor.to(model.device) for name, tensor in tensors.items()}
     inside = inputs.pop("answerable_tokens")
     firsts, lasts = (
         torch.tensor(places, device=model.device) for places in zip(*[item[1:] for item in batch], strict=True)
@@ -244,5 +246,4 @@ def losses_of(model: BertForQuestionAnswering, batch: Sequence[Item]) -> tuple[t
 
 
 def save_card(card: dict, out: Path) -> None:
-    """The figures of a run, beside the weights."""
     (out / "training.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 Whole articles are held out. Each question is read in its own passage alone, as in SQuAD, and in several passages in the
 reranker's order, as in the product. The weights of the decision are fitted on several passages; its threshold is fitted
-on single ones, for which the targets are given. Writes decision.json, which inference reads, and metrics.json, which
+on single ones, to which the targets refer. Writes decision.json, which inference reads, and metrics.json, which
 the model card quotes, next to the weights.
 """
 
@@ -24,14 +24,14 @@ from research.training.pairs import is_held_out
 from research.training.squad import Example
 
 NEUTRAL = Decision(answerable=1.0, span=0.0, rank=0.0, bias=0.0, threshold=0.5)
-RIGHT = 0.5
-"""Minimum F1 of an answer that counts as right when the probability is fitted."""
+MIN_CORRECT_F1 = 0.5
+"""F1 from which an answer counts as right when the probability is fitted."""
 
 BOUNDS = ((0, None), (0, None), (-0.5, 0), (None, None))
 """Bounds of the decision's weights (answerable, span, rank, bias). That of `rank` is small, because the reranker orders
 SQuAD's paragraphs better than the corpus's articles, which are harder to distinguish."""
 
-AMONG = 220
+MAX_RANKED_QUESTIONS = 220
 """Maximum number of questions that are read in several passages, in each half; reading them takes a few minutes."""
 
 TARGETS = {"all": 72.0, "answerable": 75.0, "unanswerable": 70.0}
@@ -40,7 +40,7 @@ TARGETS = {"all": 72.0, "answerable": 75.0, "unanswerable": 70.0}
 CURVE = (40, 50, 60, 70, 80, 90)
 """Points of the curve in metrics.json: percentages of unanswerable questions that get no answer."""
 
-Ranked = Callable[[str, Sequence[Passage]], Sequence[Passage]]
+Ranker = Callable[[str, Sequence[Passage]], Sequence[Passage]]
 Asked = tuple[Example, Sequence[Passage]]
 """A held-out example and the passages in which it is read, best first."""
 
@@ -56,7 +56,7 @@ class Read:
     score: float  # probability that it is the answer
 
 
-def decide(folder: Path, examples: Sequence[Example], rank: Ranked, threads: int, others: int = 3) -> dict:
+def decide(folder: Path, examples: Sequence[Example], rank: Ranker, threads: int, others: int = 3) -> dict:
     """Fit and write decision.json for the weights in `folder`; return the metrics measured with it.
 
     `rank` orders passages as the product does. `others` is the number of passages of held-out articles that are added
@@ -77,8 +77,8 @@ def decide(folder: Path, examples: Sequence[Example], rank: Ranked, threads: int
         ),
     }
     _write(folder / "decision.json", asdict(decision))
-    counted = {"weights": min(len(fit), AMONG), "threshold": sum(one.source == "squad" for one in fit)}
-    _write(folder / "metrics.json", {"fitted_on": counted, "curve": _curve(own), **metrics})
+    counts = {"weights": min(len(fit), MAX_RANKED_QUESTIONS), "threshold": sum(one.source == "squad" for one in fit)}
+    _write(folder / "metrics.json", {"fitted_on": counts, "curve": _curve(own), **metrics})
     return metrics
 
 
@@ -98,7 +98,7 @@ def _passage(example: Example) -> Passage:
     return Passage(example.text, example.title, "held out")
 
 
-def _several(held: list[Example], others: int, rank: Ranked) -> list[Asked]:
+def _several(held: list[Example], others: int, rank: Ranker) -> list[Asked]:
     """Return each example with its own passage and others without its answers, half of them from its article."""
     rng = random.Random(0)
     passages = sorted({(one.title, one.text) for one in held})
@@ -106,7 +106,7 @@ def _several(held: list[Example], others: int, rank: Ranked) -> list[Asked]:
     for title, text in passages:
         by_title.setdefault(title, []).append((title, text))
     asked = []
-    for one in rng.sample(held, min(len(held), AMONG)):
+    for one in rng.sample(held, min(len(held), MAX_RANKED_QUESTIONS)):
         drawn = [rng.choice(by_title[one.title] if at % 2 == 0 else passages) for at in range(others)]
         distractors = {
             text: Passage(text, title, "held out")
@@ -131,7 +131,7 @@ def _fit(reader: SpanReader, asked: Sequence[Asked]) -> Decision:
             text = passage.text[best.start : best.end]
             rows.append((best.answerable, best.span, float(window.passage), 1.0))
             gold.append(f1(text, example.answers) if example.place and passage.text == example.text else 0.0)
-    features, right = np.array(rows), np.array(gold) >= RIGHT
+    features, right = np.array(rows), np.array(gold) >= MIN_CORRECT_F1
 
     def loss(weights: np.ndarray) -> float:
         signed = np.where(right, 1, -1) * (features @ weights)
@@ -176,12 +176,12 @@ def figures(rows: Sequence[Read], threshold: float) -> dict:
         "answerable": [one for one in given if one.answerable],
         "unanswerable": [one for one in given if not one.answerable],
     }
-    counted: dict = {
+    table: dict = {
         name: {"n": len(part), "EM": _percent([r.exact for r in part]), "F1": _percent([r.f1 for r in part])}
         for name, part in parts.items()
     }
-    counted["answerable"]["right passage"] = _percent([float(one.own) for one in parts["answerable"]])
-    return counted
+    table["answerable"]["right passage"] = _percent([float(one.own) for one in parts["answerable"]])
+    return table
 
 
 def _declined(read: Read) -> Read:
@@ -191,7 +191,7 @@ def _declined(read: Read) -> Read:
 
 
 def _curve(rows: Sequence[Read]) -> list[dict]:
-    """Return F1 at the thresholds that come nearest to the percentages in CURVE."""
+    """Return F1 at the thresholds nearest to the percentages in CURVE."""
     bounds = [(bound, figures(rows, bound)) for bound in np.arange(0.0, 1.01, 0.01).round(2).tolist()]
     points = []
     for share in CURVE if any(not one.answerable for one in rows) else ():

@@ -1,4 +1,4 @@
-"""The whole making of the reader: from the packages and the data folder to the files that ship."""
+"""Train, calibrate and measure the shipped reader, from the packaged cross-encoder and the data folder."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from research.training.reader import ReaderSettings, save, save_card, train
 from research.training.reader_decision import decide
 from research.training.squad import Example, squad_examples
 
-CORPUS_MEASURED = 300
+MAX_CORPUS_MEASURED = 300
 
 
 def make_reader(
     data: Path, out: Path, settings: ReaderSettings, threads: int, continue_from: Path | None = None
 ) -> dict:
-    """Train, save, fit and measure; the metrics. `out` gets the reader's files, training.json and metrics.json.
+    """Train the reader, save it to `out`, fit its decision and return the metrics.
 
-    All of them or none: a reader that is in `out` stays whole when the disk is full or the measuring fails.
-    `continue_from` is the folder of a trained reader to go on from; without one it starts from the cross-encoder.
+    `out` gets the reader's files, training.json and metrics.json, or none of them if something fails.
+    `continue_from` is the folder of a trained reader to continue; without it training starts from the cross-encoder.
     """
     torch.set_num_threads(threads)
     torch.manual_seed(settings.seed)
@@ -40,14 +40,11 @@ def make_reader(
     with replacing(out) as fresh:
         save(model, tokenizer, fresh)
         save_card({"started_from": name, **card}, fresh)
-        return decide(fresh, _few_of_the_corpus(examples), reranker.rerank, threads)
+        return decide(fresh, _measured_examples(examples), reranker.rerank, threads)
 
 
 def starting_point(trained: Path | None) -> tuple[BertForQuestionAnswering, Tokenizer, str]:
-    """The model to train, its tokenizer, and the name of what the training starts from.
-
-    A trained reader's weights are int8 in its file; they go on as the float32 numbers that inference computes with.
-    """
+    """Return the model to train, its tokenizer and the name of its weights; a trained reader is dequantised."""
     if trained is None:
         base = packaged_reranker()
         return reader_base(base / "model.onnx"), tokenizer_from(base / "tokenizer.json"), "ms-marco-MiniLM-L-12-v2"
@@ -56,12 +53,12 @@ def starting_point(trained: Path | None) -> tuple[BertForQuestionAnswering, Toke
 
 
 def reader_examples(data: Path, seed: int) -> list[Example]:
-    """SQuAD's questions in the folder `data`, and the corpus's own."""
+    """Return SQuAD's questions in the folder `data` and the questions about the corpus."""
     return squad_examples(data) + corpus_examples(vital_articles(), random.Random(seed))
 
 
-def _few_of_the_corpus(examples: list[Example]) -> list[Example]:
-    """All held-out questions of SQuAD, and so few of the corpus's that they do not outweigh them."""
+def _measured_examples(examples: list[Example]) -> list[Example]:
+    """Return all SQuAD examples and a sample of the corpus's held-out ones, which would otherwise outweigh them."""
     corpus = [one for one in examples if one.source == "corpus" and one.held_out]
-    few = random.Random(0).sample(corpus, min(len(corpus), CORPUS_MEASURED))
-    return [one for one in examples if one.source == "squad"] + few
+    sampled = random.Random(0).sample(corpus, min(len(corpus), MAX_CORPUS_MEASURED))
+    return [one for one in examples if one.source == "squad"] + sampled

@@ -1,8 +1,8 @@
-"""Train the sentence selector: claim and the sentences taken so far -> the next sentence that decides, or none.
+"""Train the sentence selector: claim and the sentences taken so far -> the next deciding sentence, or none.
 
-The packaged cross-encoder with its upper layers trained further. Of each claim's candidates (the sentences of its leads
-and of what a search brings) those that decide must score highest; "no further sentence" has the score 0. The
-loss is the negative log of the softmax over both, summed over the right ones.
+The upper layers of the packaged cross-encoder are trained further. Of each claim's candidates (sentences of its leads
+and of neighbours.py) the deciding ones must score highest; "no further sentence" has the score 0. The loss is the
+negative log of the right candidates' share of the softmax over candidates and 0.
 
 python -m research.training.selector --data DATA --neighbours instance/training/neighbours.json --out FOLDER
 """
@@ -35,51 +35,55 @@ from research.training.judge_examples import Neighbours
 from research.training.minilm import CONFIG, matrices, weights_of
 
 FROZEN = 6
-"""Lower layers that stay as they are: half of the weights that ship, and a third of the time."""
+"""Number of lower layers that are not trained, which halves the weights to ship and saves a third of the time."""
 CANDIDATES = 10
 MAX_TOKENS = 160
 WEIGHTS = "weights.safetensors"
 
 Sentence = tuple[str, str]
-"""Title and sentence."""
+"""(title, sentence)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A query, the candidates' texts, and the places of the right ones; none: nothing further decides."""
+    """A query, the candidates' texts, and the indices of the right ones; empty if no further sentence is needed."""
 
     query: str
     candidates: tuple[str, ...]
     right: tuple[int, ...]
 
 
-def choices_of(row: VitalClaim, beside: Neighbours, rng: random.Random) -> list[Choice]:
-    """Return the choices that `row` gives: the first sentence, and sometimes the one after a right one."""
+def choices_of(row: VitalClaim, neighbours: Neighbours, rng: random.Random) -> list[Choice]:
+    """Return training choices for a claim: the first sentence, and sometimes the one after a right one."""
     texts = dict(row.leads)
     deciding = {} if row.label == NOT_ENOUGH else row.deciding_sentences()
     if row.label != NOT_ENOUGH and not all(deciding.values()):
-        return []  # it is not known which sentences decide
+        return []  # the deciding sentences are not known
     right = [(title, split_lead(texts[title])[at]) for title, found in deciding.items() for at in found]
-    rest = [(title, one) for title, text in row.leads for one in split_lead(text) if (title, one) not in right]
-    others = [(title, one) for title, one in beside.get(row.id, ())]
-    made = []
+    other_sentences = [
+        (title, one) for title, text in row.leads for one in split_lead(text) if (title, one) not in right
+    ]
+    others = [(title, one) for title, one in neighbours.get(row.id, ())]
+    choices = []
     shown = [] if rng.random() < 0.06 else right
-    made.append(_choice(row.claim, [], shown, rest, others, rng))
+    choices.append(_choice(row.claim, [], shown, other_sentences, others, rng))
     if right and rng.random() < (0.9 if len(right) > 1 else 0.3):
         taken = rng.choice(right)
-        made.append(_choice(row.claim, [taken], [one for one in right if one != taken], rest, others, rng))
-    return made
+        choices.append(
+            _choice(row.claim, [taken], [one for one in right if one != taken], other_sentences, others, rng)
+        )
+    return choices
 
 
 def _choice(
     claim: str,
     taken: Sequence[Sentence],
     right: Sequence[Sentence],
-    rest: Sequence[Sentence],
+    other_sentences: Sequence[Sentence],
     others: Sequence[Sentence],
     rng: random.Random,
 ) -> Choice:
-    own = rng.sample(list(rest), min(len(rest), CANDIDATES // 2))
+    own = rng.sample(list(other_sentences), min(len(other_sentences), CANDIDATES // 2))
     more = list(others[: CANDIDATES - len(own) - len(right)])
     texts = [f"{title}. {one}" for title, one in [*right, *own, *more]]
     query = selector_query(claim, [Passage(text, title, "") for title, text in taken])
@@ -87,7 +91,7 @@ def _choice(
 
 
 def build() -> tuple[BertForSequenceClassification, Tokenizer]:
-    """Return the cross-encoder in PyTorch, its upper layers trainable, and its tokenizer."""
+    """Return the cross-encoder in PyTorch with trainable upper layers, and its tokenizer."""
     folder = packaged_reranker()
     model = BertForSequenceClassification(BertConfig(**CONFIG, num_labels=1))
     model.load_state_dict(weights_of(folder / "model.onnx"), strict=True)
@@ -116,14 +120,14 @@ def scores_of(model: BertForSequenceClassification, rows: Sequence[Any]) -> torc
 
 
 def loss_of(scores: torch.Tensor, right: Sequence[int]) -> torch.Tensor:
-    """Return -log of the share of the right candidates; without any, of the score 0. scores [candidates]."""
+    """Return the loss of one choice (see the module); `scores` is [candidates], `right` may be empty."""
     whole = torch.logsumexp(torch.cat([scores, scores.new_zeros(1)]), dim=0)
     return whole - (torch.logsumexp(scores[list(right)], dim=0) if right else scores.new_zeros(()))
 
 
 @contextmanager
 def as_int8(model: BertForSequenceClassification) -> Iterator[None]:
-    """Compute with the weights as they will be stored; gradients go to the full ones (straight-through)."""
+    """Compute with int8 weights inside the block; gradients go to the full ones (straight-through estimator)."""
     full = {weight: weight.data for weight in model.parameters() if weight.requires_grad and weight.ndim == 2}
     for weight, data in full.items():
         scale = data.abs().max() / 127
@@ -147,7 +151,7 @@ def _backward(model: BertForSequenceClassification, tokenizer: Tokenizer, group:
 
 
 def measure(model: BertForSequenceClassification, tokenizer: Tokenizer, held_out: Sequence[Choice]) -> dict[str, float]:
-    """Return the shares of choices where the best candidate is right and where "none" is recognised, and the loss."""
+    """Return the shares of choices with the right best candidate and with the right "none" decision, and the loss."""
     first, none, loss = [], [], 0.0
     for one in held_out:
         with as_int8(model):
@@ -160,9 +164,9 @@ def measure(model: BertForSequenceClassification, tokenizer: Tokenizer, held_out
 
 
 def export(model: BertForSequenceClassification, path: Path) -> None:
-    """Write the trained part of `model` as the packaged ONNX file has it: int8 matrices, one scale each.
+    """Write the trained weights in the packaged ONNX file's form: int8 matrices with one scale each.
 
-    The app puts them in the place of the packaged ones (app/backends/local/reranker.py).
+    app/backends/local/reranker.py replaces the packaged weights with them.
     """
     graph = onnx.load(packaged_reranker() / "model.onnx").graph
     names = {place: node.input[1].removesuffix("_quantized") for node, place in matrices(graph)}
@@ -182,14 +186,14 @@ def export(model: BertForSequenceClassification, path: Path) -> None:
 
 
 def main() -> None:
-    """Train, export, and say how good it is."""
+    """Train the selector and export its weights."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--neighbours", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=50)
     parser.add_argument("--learning-rate", type=float, default=1e-4)
-    parser.add_argument("--start", type=Path, help="checkpoint of an earlier run whose weights are the first ones")
+    parser.add_argument("--start", type=Path, help="checkpoint of an earlier run to start from")
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
@@ -197,9 +201,9 @@ def main() -> None:
     torch.set_num_threads(1)
     rng = random.Random(options.seed)
     claims = read_claims(options.data / "vital_claims.jsonl")
-    beside = json.loads(options.neighbours.read_text(encoding="utf-8"))
-    seen = [one for row in claims if row.split == "train" for one in choices_of(row, beside, rng) if one.candidates]
-    dev = [one for row in claims if row.split == "dev" for one in choices_of(row, beside, random.Random(row.id))]
+    neighbours = json.loads(options.neighbours.read_text(encoding="utf-8"))
+    seen = [one for row in claims if row.split == "train" for one in choices_of(row, neighbours, rng) if one.candidates]
+    dev = [one for row in claims if row.split == "dev" for one in choices_of(row, neighbours, random.Random(row.id))]
     held_out = random.Random(0).sample(dev, 250)
     rng.shuffle(seen)
     settings = AdapterSettings(minutes=options.minutes, learning_rate=options.learning_rate, batch_size=12)

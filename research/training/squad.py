@@ -1,4 +1,4 @@
-"""SQuAD (Rajpurkar et al., 2016 and 2018; CC BY-SA 4.0) as examples for the reader, split by whole articles."""
+"""Read SQuAD (Rajpurkar et al., 2016 and 2018; CC BY-SA 4.0) as examples for the reader, split by article."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from app.text.sentences import content_words
 from research.training.pairs import is_held_out
 
 FILES = ("squad_dev_v1.1.json", "squad_dev_v2.0.json")
-NEIGHBOURHOOD = 100
+CONTEXT_CHARACTERS = 100
+"""Characters on each side of an answer that are compared with the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question about a passage and its answer's place in the text, characters [start, end); None: no answer.
-
-    `answers` are all the texts that annotators gave, for measuring. Training never sees what is held out.
-    """
+    """A question about a passage, with its answer."""
 
     source: str
     question: str
     title: str
     text: str
     place: tuple[int, int] | None
+    """Characters [start, end) of the answer in `text`; None: no answer."""
     answers: tuple[str, ...]
+    """The answers of all annotators, for measuring."""
     held_out: bool
+    """Never trained on."""
 
 
 def squad_examples(folder: Path) -> list[Example]:
-    """Every question of both versions once: the answerable ones of v1.1 and the unanswerable ones of v2.0."""
+    """Return the answerable questions of v1.1 and the unanswerable ones of v2.0."""
     answerable, both = (list(_questions(folder / name)) for name in FILES)
     return [one for one in answerable if one.place] + [one for one in both if not one.place]
 
@@ -51,24 +52,25 @@ def _questions(path: Path) -> Iterator[Example]:
 
 
 def _place(question: str, text: str, answers: Sequence[str]) -> tuple[int, int]:
-    """Where the answer that most annotators gave stands: of several places the one whose surroundings ask the question.
+    """Return the place of the most frequent answer whose surroundings share most words with the question.
 
-    The files give each answer's first occurrence, which need not be the one that was meant.
+    The files give each answer's first occurrence, which may be the wrong one.
     """
-    given = Counter(answers)
-    answer = max(given, key=lambda one: (given[one], -len(one)))
+    counts = Counter(answers)
+    answer = max(counts, key=lambda one: (counts[one], -len(one)))
     wanted = content_words(question)
     places = [at for at in range(len(text)) if text.startswith(answer, at)]
 
-    def surroundings(at: int) -> int:
-        return len(wanted & content_words(text[max(0, at - NEIGHBOURHOOD) : at + len(answer) + NEIGHBOURHOOD]))
+    def shared_words(at: int) -> int:
+        start, end = max(0, at - CONTEXT_CHARACTERS), at + len(answer) + CONTEXT_CHARACTERS
+        return len(wanted & content_words(text[start:end]))
 
-    best = max(places, key=surroundings) if len(places) > 1 else places[0]
+    best = max(places, key=shared_words) if len(places) > 1 else places[0]
     return best, best + len(answer)
 
 
 def elsewhere(examples: Sequence[Example], count: int, rng: random.Random) -> Iterator[Example]:
-    """Answerable questions about another paragraph of the same article that does not hold any of the answers."""
+    """Yield answerable questions with another paragraph of the same article, which contains none of the answers."""
     texts: dict[str, list[str]] = {}
     for one in examples:
         texts.setdefault(one.title, []).append(one.text)
@@ -80,7 +82,7 @@ def elsewhere(examples: Sequence[Example], count: int, rng: random.Random) -> It
 
 
 def cut(example: Example, words: int, rng: random.Random) -> Example:
-    """The example with its text cut to about `words` words around its answer, or around what comes nearest to one.
+    """Return the example with its text cut to about `words` words around its answer or a word of its question.
 
     Short texts train several times faster, and the corpus's passages are short.
     """
@@ -88,7 +90,7 @@ def cut(example: Example, words: int, rng: random.Random) -> Example:
     before, after = example.text[:at], example.text[end:]
     spare = max(0, words - len(example.text[at:end].split()))
     left = min(max(rng.randint(0, spare), spare - len(after.split())), len(before.split()))
-    # The first cut falls on a word's beginning, the second on a word's end; both keep the text as it stands.
+    # Cut at the beginning of a word and at the end of one.
     start = at - len(_last_words(before, left))
     stop = end + len(_first_words(after, spare - left))
     place = (at - start, end - start) if example.place else None
@@ -96,7 +98,7 @@ def cut(example: Example, words: int, rng: random.Random) -> Example:
 
 
 def _nearest(example: Example) -> tuple[int, int]:
-    """An empty place after the longest word of an unanswerable question that its text holds, else at the beginning."""
+    """Return an empty place after the longest word of the question that is in the text, else at the beginning."""
     text = example.text.casefold()
     for word in sorted(content_words(example.question), key=lambda word: (-len(word), word)):
         if (at := text.find(word)) >= 0 and len(text) == len(example.text):
@@ -106,7 +108,7 @@ def _nearest(example: Example) -> tuple[int, int]:
 
 
 def _first_words(text: str, count: int) -> str:
-    """The first `count` words with the spaces before them and whatever is glued to the last one."""
+    """Return the beginning of `text` up to the end of its word number `count`."""
     at = 0
     for word in text.split(maxsplit=count)[:count]:
         at = text.index(word, at) + len(word)
@@ -118,7 +120,7 @@ def _last_words(text: str, count: int) -> str:
 
 
 def data_hash(examples: Iterable[Example]) -> str:
-    """A short fingerprint of the examples, in order, for the model card."""
+    """Return a short hash of the examples, in order, for the model card."""
     digest = hashlib.sha256()
     for one in examples:
         digest.update(repr((one.source, one.question, one.title, one.text, one.place)).encode())

@@ -68,7 +68,9 @@ def test_target_tokens_decode_to_the_answer_and_other_windows_target_the_first_t
         assert text[window.words[first][0] : window.words[last][1]] == "William's (red)"
 
 
-@pytest.mark.parametrize(("make", "sentence"), [(tiny_t5, "no first token"), (tiny_llama, "its weights lack")])
+@pytest.mark.parametrize(
+    ("make", "sentence"), [(tiny_t5, "does not begin its input"), (tiny_llama, "its weights lack")]
+)
 def test_a_base_model_that_cannot_be_a_reader_is_refused(tmp_path: Path, make, sentence: str) -> None:
     """Their types could have the head, but their input starts with no token that could mean "no answer"."""
     with pytest.raises(ModelUnavailable, match=sentence) as raised:

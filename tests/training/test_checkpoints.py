@@ -88,7 +88,7 @@ def test_a_full_disk_keeps_the_old_weights(tmp_path: Path, write) -> None:
     out = tmp_path / "out"
     with replacing(out) as fresh:
         (fresh / "config.json").write_text("old")
-    refused = pytest.raises(OSError, match="what was saved before is as it was")
+    refused = pytest.raises(OSError, match="the files saved before are unchanged")
     with no_room_for(1_000), refused as raised, replacing(out) as fresh:
         (fresh / "config.json").write_text("new")
         write(fresh)

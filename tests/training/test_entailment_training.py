@@ -11,7 +11,7 @@ import torch
 from app.backends.local.judge import MAX_TOKENS, Calibration, EntailmentJudge
 from app.domain.errors import CallFailed, InvalidInput, ModelUnavailable
 from research.training.calibration import by_source, calibrate, fit_temperature
-from research.training.judge import Row, build, encode, logits_of, loss_of, start_from, train
+from research.training.judge import Row, build, encode, load_start, logits_of, loss_of, train
 from research.training.judge_examples import Example, Family, Member
 from research.training.pairs import NOT_ENOUGH, NOT_SUPPORTED, REFUTED, SUPPORTED
 from tests.limits import no_room_for
@@ -119,7 +119,7 @@ def test_training_can_start_from_earlier_weights(llama, tmp_path, kept):
 def test_an_adapter_of_another_rank_or_other_layers_is_refused(llama, trained, other):
     model, _ = build(llama, replace(SETTINGS, **other))
     with pytest.raises(InvalidInput, match="no adapter that fits"):
-        start_from(model, trained)
+        load_start(model, trained)
 
 
 def test_the_claim_is_kept_however_long_the_evidence_is(llama):
@@ -183,7 +183,7 @@ def test_a_failed_calibration_write_keeps_the_previous_files(llama, trained, tmp
     for file in trained.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    with no_room_for(100), pytest.raises(OSError, match="what was saved before"):
+    with no_room_for(100), pytest.raises(OSError, match="the files saved before"):
         calibrate(llama, tmp_path, toy_examples())
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
     assert not tmp_path.with_name(f"{tmp_path.name}.partial").exists()
@@ -196,7 +196,7 @@ def test_a_full_disk_keeps_the_previous_weights_and_card(llama, tmp_path):
     (out / "README.md").write_text("a card")
     old = {file.name: file.read_bytes() for file in out.iterdir()}
     del old["curve.jsonl"]
-    with no_room_for(1_000), pytest.raises(OSError, match="what was saved before is as it was"):
+    with no_room_for(1_000), pytest.raises(OSError, match="the files saved before are unchanged"):
         trained_on(1, llama, out, replace(SHORT, seed=8))
     assert {name: (out / name).read_bytes() for name in old} == old
     trained_on(1, llama, out, replace(SHORT, seed=8))

@@ -35,5 +35,5 @@ def test_another_model_is_not_accepted_as_the_base(tmp_path):
 
     graph = onnx.helper.make_graph([], "empty", [], [])
     onnx.save(onnx.helper.make_model(graph), tmp_path / "model.onnx")
-    with pytest.raises(ValueError, match="not the cross-encoder"):
+    with pytest.raises(ValueError, match="not the expected cross-encoder"):
         reader_base(tmp_path / "model.onnx")

@@ -129,7 +129,7 @@ def test_a_full_disk_while_saving_weights_keeps_the_old_ones(
     with ExitStack() as filled:
         log.addHandler(full := FullAfterLastStep(filled))
         filled.callback(log.removeHandler, full)
-        with pytest.raises(OSError, match="what was saved before is as it was"):
+        with pytest.raises(OSError, match="the files saved before are unchanged"):
             train(asked(), str(base), out, FIRST, Tuning(epochs=1, seed=8))
     assert {file.name: file.read_bytes() for file in out.iterdir() if file.name != "checkpoint.pt"} == old
     assert (out / "checkpoint.pt").is_file()

@@ -1,9 +1,9 @@
-"""Set the judge's temperature and bound on stored runs: calibration is of runs, not of pairs.
+"""Fit the judge's temperature and threshold on stored runs, in which it sees other evidence than in gold pairs.
 
 python -m research.claims.calibrate FOLDER_OF_RUNS... --write
 
-The kept hops of each run are judged again, as the reasoner does at the end of a run. The temperature has the least
-negative log-likelihood of the labels; the bound is the least one with PRECISION of the verdicts right.
+The kept hops of each run are judged again, as the reasoner does at the end of a run. The temperature minimises the
+negative log-likelihood of the labels; the threshold is the lowest one with PRECISION of the verdicts right.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from app.modules.judging import ORDER, EvidenceJudge
 from research.training.calibration import fit_temperature
 
 PRECISION = 0.9
-LEAST_DECIDED = 10
-"""Verdicts that a bound must leave to be chosen."""
+MIN_DECIDED = 10
+"""Minimum number of verdicts above a threshold."""
 
 
 def context_of(run: dict[str, Any]) -> Context:
@@ -37,14 +37,16 @@ def context_of(run: dict[str, Any]) -> Context:
 
 
 def _hop(number: int, hop: dict[str, Any]) -> Hop:
-    read = tuple(Passage(one["text"], one["title"], "vital") for one in hop["passages"])
-    cited = next((one for one in read if one.title == hop["cited_title"] and hop["cited_sentence"] in one.text), None)
+    passages = tuple(Passage(one["text"], one["title"], "vital") for one in hop["passages"])
+    cited = next(
+        (one for one in passages if one.title == hop["cited_title"] and hop["cited_sentence"] in one.text), None
+    )
     span = _span(cited, hop["cited_sentence"], hop["answer"]) if cited else None
-    return Hop(number, Question(hop["question"]), Answer(hop["answer"], span, read), HopStatus.KEPT)
+    return Hop(number, Question(hop["question"]), Answer(hop["answer"], span, passages), HopStatus.KEPT)
 
 
 def _span(passage: Passage, sentence: str, answer: str) -> Span:
-    """Return where the answer stands, at or behind the beginning of the cited sentence."""
+    """Return the answer's span from the cited sentence on, or the whole sentence."""
     start = passage.text.index(sentence)
     place = passage.text.find(answer, start)
     return Span(passage, place, place + len(answer)) if place >= 0 else Span(passage, start, start + len(sentence))
@@ -56,20 +58,20 @@ def log_probabilities(judge: EvidenceJudge, runs: Sequence[dict[str, Any]]) -> n
     return np.log(np.clip([[row[label] for label in ORDER] for row in rows], 1e-9, 1))
 
 
-def bound_for(rows: np.ndarray, labels: Sequence[str], precision: float = PRECISION) -> float:
-    """Return the least bound with at least `precision` of the verdicts right; 0.99 if none has. `rows`: [n, 3]."""
+def threshold_for(rows: np.ndarray, labels: Sequence[str], precision: float = PRECISION) -> float:
+    """Return the lowest threshold with at least `precision` of the verdicts right, else 0.99. `rows` is [n, 3]."""
     decided = [(max(row[:2]), CLASSES[row.argmax()] == label) for row, label in zip(rows, labels, strict=True)]
-    surest = sorted((one for one, row in zip(decided, rows, strict=True) if row.argmax() < 2), reverse=True)
-    fit = [
-        bound
-        for place, (bound, _) in enumerate(surest, 1)
-        if place >= LEAST_DECIDED and sum(right for _, right in surest[:place]) / place >= precision
+    most_probable = sorted((one for one, row in zip(decided, rows, strict=True) if row.argmax() < 2), reverse=True)
+    thresholds = [
+        threshold
+        for place, (threshold, _) in enumerate(most_probable, 1)
+        if place >= MIN_DECIDED and sum(right for _, right in most_probable[:place]) / place >= precision
     ]
-    return math.floor(fit[-1] * 100) / 100 if fit else 0.99
+    return math.floor(thresholds[-1] * 100) / 100 if thresholds else 0.99
 
 
 def main() -> None:
-    """Print the figures; with --write, calibration.json of the shipped judge gets them."""
+    """Print the fitted values; with --write, store them in calibration.json of the shipped judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true")
@@ -83,7 +85,7 @@ def main() -> None:
     temperature = fit_temperature(raw, labels)
     rows = np.exp(raw / temperature)
     rows /= rows.sum(axis=1, keepdims=True)
-    found = replace(before, temperature=temperature, sufficient=bound_for(rows, labels))
+    found = replace(before, temperature=temperature, sufficient=threshold_for(rows, labels))
     chosen = [CLASSES[row.argmax()] if max(row[:2]) >= found.sufficient else CLASSES[2] for row in rows]
     decided = [(one, label) for one, label in zip(chosen, labels, strict=True) if one != CLASSES[2]]
     right = sum(one == label for one, label in decided)

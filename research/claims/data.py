@@ -1,4 +1,4 @@
-"""Read `vital_claims.jsonl`, split it by connected titles, so that no lead is in two splits, and sample whole pairs."""
+"""Read `vital_claims.jsonl`, split it so that no lead is in two splits, and sample claims with their twins."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Split = Literal["train", "dev", "test"]
 Sample = Literal["mixed", "hard"]
 NOT_ENOUGH = "NOT_ENOUGH_EVIDENCE"
 WRITTEN = Path(__file__).with_name("written.jsonl")
-"""Further claims over leads of the training split, written by reading for this repository."""
+"""Further claims over leads of the training split, written for this repository."""
 TEST_SHARE = 0.12
 DEV_SHARE = 0.08
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question in the order to ask; answer and title are None where the lead does not say."""
+    """A recorded question; answer and title are None where the lead has no answer."""
 
     question: str
     answer: str | None
@@ -32,7 +32,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class VitalClaim:
-    """A claim with its label, leads (title, text), questions, and the words that decide, verbatim."""
+    """A claim with its label, leads (title, text), questions in order, and the verbatim spans that decide it."""
 
     id: str
     claim: str
@@ -48,11 +48,11 @@ class VitalClaim:
     split: Split
 
     def deciding_sentences(self) -> dict[str, list[int]]:
-        """Per title the places of the sentences that hold a deciding span, in order."""
+        """Return the indices of the sentences with a deciding span, by title."""
         return {title: [i for i, s in enumerate(split_lead(text)) if self._decides(s)] for title, text in self.leads}
 
     def gold_evidence(self) -> list[tuple[str, str]]:
-        """Return (title, text) of each lead, cut to its first sentence and those that decide; whole if none does."""
+        """Return (title, text) of each lead, cut to its first and deciding sentences; whole if no sentence decides."""
         deciding = self.deciding_sentences()
         if not any(deciding.values()):
             return list(self.leads)
@@ -64,7 +64,7 @@ class VitalClaim:
 
 @lru_cache(maxsize=8192)
 def split_lead(text: str) -> tuple[str, ...]:
-    """The sentences of a lead."""
+    """Split a lead into sentences, cached."""
     return tuple(sentences(text))
 
 
@@ -73,12 +73,14 @@ def _cut_to(text: str, places: set[int]) -> str:
 
 
 def read_claims(path: Path) -> list[VitalClaim]:
-    """All rows, each with its split: 12% test, 8% development, the rest for training, and those of WRITTEN with it."""
+    """Return all claims with their splits: TEST_SHARE, DEV_SHARE, and the rest with those of WRITTEN for training."""
     rows = _lines(path)
-    of = split_by_titles([[lead["title"] for lead in row["evidence"]] for row in rows])
-    leads = {lead["title"]: lead["text"] for row in rows for lead in row["evidence"] if of[lead["title"]] == "train"}
+    split_of = split_by_titles([[lead["title"] for lead in row["evidence"]] for row in rows])
+    leads = {
+        lead["title"]: lead["text"] for row in rows for lead in row["evidence"] if split_of[lead["title"]] == "train"
+    }
     rows += [_written(row, leads) for row in _lines(WRITTEN) if leads.keys() >= set(row["titles"])]
-    return [_claim(row, of[row["evidence"][0]["title"]]) for row in rows]
+    return [_claim(row, split_of[row["evidence"][0]["title"]]) for row in rows]
 
 
 def _lines(path: Path) -> list[dict]:
@@ -86,7 +88,7 @@ def _lines(path: Path) -> list[dict]:
 
 
 def _written(row: dict, leads: Mapping[str, str]) -> dict:
-    """Return a row of WRITTEN, which names its leads only, as those of `vital_claims.jsonl` are."""
+    """Complete a row of WRITTEN, which has only the titles of its leads, to one of `vital_claims.jsonl`."""
     name = hashlib.sha256(row["claim"].encode()).hexdigest()[:12]
     count = len(row["titles"])
     style, kind = ("written", "two-hop") if count > 1 else ("plain", "written")
@@ -111,7 +113,7 @@ def _claim(row: dict, split: Split) -> VitalClaim:
 
 
 def split_by_titles(rows: Iterable[Sequence[str]]) -> dict[str, Split]:
-    """The split of each title. Titles that share a row are in one split, chosen by a hash of the first of them."""
+    """Return the split of each title. Connected titles share a split, chosen by a hash of the first of them."""
     parent: dict[str, str] = {}
 
     def root(title: str) -> str:
@@ -134,7 +136,7 @@ def _split_of_hash(key: str) -> Split:
 
 
 def sample_claims(claims: Iterable[VitalClaim], split: Split, kind: Sample, rows: int) -> list[VitalClaim]:
-    """Return about `rows` claims of the split in a fixed order, twins side by side; a larger sample holds a smaller.
+    """Return about `rows` claims of the split in a fixed order, with twins together; smaller samples are subsets.
 
     "mixed": five sixths decided, half of them `plain` and half over two titles, and one sixth undecided. Nearly all
     undecided claims have the style `first`. "hard": pairs and undecided claims of the styles `first` and `balanced`.
@@ -152,7 +154,7 @@ def sample_claims(claims: Iterable[VitalClaim], split: Split, kind: Sample, rows
 
 
 def _twins(claims: Iterable[VitalClaim]) -> list[list[VitalClaim]]:
-    """Claims of one group and style together, in a pseudo-random order that does not depend on the file's."""
+    """Return the claims by group and style, in a pseudo-random order that is independent of the file's."""
     units: dict[tuple[str, str], list[VitalClaim]] = {}
     for row in claims:
         units.setdefault((row.group, row.style), []).append(row)
@@ -164,7 +166,7 @@ def _shuffling_key(unit: Sequence[VitalClaim]) -> bytes:
 
 
 def _first_rows(units: Sequence[list[VitalClaim]], rows: int) -> list[list[VitalClaim]]:
-    """The first units that together have `rows` claims."""
+    """Return the first units that together have `rows` claims."""
     taken, count = [], 0
     for unit in units:
         if count >= rows:

@@ -1,4 +1,4 @@
-"""Recorded questions, answers and evidence in place of a run's own, to measure what each part of the pipeline costs."""
+"""Replace parts of the pipeline by recorded questions, answers and evidence, to measure the errors of each part."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SOURCE = "recorded with the claim"
 
 
 def with_gold(strategy: QuestionGuided, row: VitalClaim, parts: Collection[str]) -> QuestionGuided:
-    """Return the strategy with the recorded `parts` of this row in place of its own."""
+    """Return the strategy with `parts` replaced by the recorded ones of this row."""
     if QUESTIONS in parts:
         strategy = replace(strategy, generator=RecordedQuestions(row))
     if ANSWERS in parts:
         strategy = replace(strategy, answerer=RecordedAnswers(strategy.answerer, row))
     if SENTENCES in parts:
-        strategy = replace(strategy, reasoner=GivenSentencesReasoner(strategy.reasoner, row))
+        strategy = replace(strategy, reasoner=GoldSentencesReasoner(strategy.reasoner, row))
     return strategy
 
 
 @dataclass(frozen=True)
 class RecordedQuestions:
-    """Implements `QuestionGenerator`: the recorded questions in their order."""
+    """Implements `QuestionGenerator` with the recorded questions in their order."""
 
     row: VitalClaim
 
@@ -44,7 +44,7 @@ class RecordedQuestions:
 
 @dataclass(frozen=True)
 class RecordedAnswers:
-    """Implements `QuestionAnswerer`: retrieval as it is, then the recorded answer to the same or a similar question.
+    """Implements `QuestionAnswerer` with the retrieval of `answerer` and the recorded answer to a similar question.
 
     A question that is not similar to a recorded one keeps the answer of `answerer`.
     """
@@ -63,8 +63,8 @@ class RecordedAnswers:
         return replace(found, text=asked.answer, cited=self._citation(asked, found.retrieved))
 
     def _recorded(self, question: str) -> Asked | None:
-        likest = max(self.row.questions, key=lambda asked: f1(question, [asked.question]), default=None)
-        return likest if likest and f1(question, [likest.question]) >= MIN_SIMILARITY else None
+        nearest = max(self.row.questions, key=lambda asked: f1(question, [asked.question]), default=None)
+        return nearest if nearest and f1(question, [nearest.question]) >= MIN_SIMILARITY else None
 
     def _citation(self, asked: Asked, retrieved: Iterable[Passage]) -> Span:
         lead = Passage(dict(self.row.leads).get(asked.title or "", ""), asked.title or "", SOURCE)
@@ -76,10 +76,10 @@ class RecordedAnswers:
 
 
 @dataclass(frozen=True)
-class GivenSentencesReasoner:
+class GoldSentencesReasoner:
     """Implements `Reasoner`: `reasoner` over the kept questions and answers with only the deciding sentences.
 
-    A run that keeps no hop never reaches a reasoner, so it stays open here too.
+    It does not change runs without a kept hop, which never reach a reasoner.
     """
 
     reasoner: Reasoner
@@ -87,9 +87,9 @@ class GivenSentencesReasoner:
 
     def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
         """Conclude from the kept hops, each citing the deciding sentences of its title; other titles are added."""
-        return self.reasoner.conclude(claim, self._given(context), labels)
+        return self.reasoner.conclude(claim, self._with_gold_sentences(context), labels)
 
-    def _given(self, context: Context) -> Context:
+    def _with_gold_sentences(self, context: Context) -> Context:
         passages = {title: Passage(text, title, SOURCE) for title, text in self.row.gold_evidence()}
         hops = [_citing(hop, passages.get(_cited_title(hop))) for hop in context]
         missing = [each for title, each in passages.items() if title not in map(_cited_title, context)]
@@ -104,27 +104,27 @@ def _cited_title(hop: Hop) -> str:
 
 
 def _citing(hop: Hop, passage: Passage | None) -> Hop:
-    """The hop with `passage` as its only evidence; without any when it is None."""
+    """Return the hop with `passage` as its only evidence; None removes its evidence."""
     if hop.answer is None:
         return hop
     if passage is None:
         return replace(hop, answer=replace(hop.answer, cited=None, retrieved=()))
-    said = hop.answer.text or ""
-    span = _found(passage, said) or nearest_sentence(f"{hop.question.text} {said}", [passage])
+    text = hop.answer.text or ""
+    span = _find(passage, text) or nearest_sentence(f"{hop.question.text} {text}", [passage])
     return replace(hop, answer=replace(hop.answer, cited=span, retrieved=(passage,)))
 
 
 def _deciding_span(passage: Passage, answer: str, decisive: Iterable[str]) -> Span | None:
-    """The answer within a deciding span of the passage, or else that whole span."""
-    spans = [span for said in decisive if (span := _found(passage, said))]
+    """Return the span of the answer within a deciding span of the passage, or else that whole span."""
+    spans = [span for text in decisive if (span := _find(passage, text))]
     for span in spans:
-        if within := _found(passage, answer, span.start, span.end):
-            return within
-    return spans[0] if spans else _found(passage, answer)
+        if answer_span := _find(passage, answer, span.start, span.end):
+            return answer_span
+    return spans[0] if spans else _find(passage, answer)
 
 
-def _found(passage: Passage, said: str, start: int = 0, end: int | None = None) -> Span | None:
-    """The first place of `said` in the passage as whole words, upper and lower case being equal."""
-    pattern = re.compile(rf"(?<!\w){re.escape(said)}(?!\w)", re.IGNORECASE)
-    match = pattern.search(passage.text, start, len(passage.text) if end is None else end) if said else None
+def _find(passage: Passage, text: str, start: int = 0, end: int | None = None) -> Span | None:
+    """Return the first span of `text` in the passage as whole words, ignoring case."""
+    pattern = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
+    match = pattern.search(passage.text, start, len(passage.text) if end is None else end) if text else None
     return Span(passage, match.start(), match.end()) if match else None

@@ -1,4 +1,4 @@
-"""Figures over whole runs: how often verdicts are right, how often they are given, and what goes wrong."""
+"""Metrics over whole runs: accuracy, precision and coverage of verdicts, kinds of errors, calibration, time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CALIBRATION_BINS = 15
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The right label of a claim and the verdict of its run, None where the run failed."""
+    """A claim's gold label and the verdict of its run, None where the run failed."""
 
     label: str
     verdict: str | None
@@ -36,12 +36,12 @@ class Outcome:
 
     @property
     def is_right(self) -> bool:
-        """Whether the verdict is the right label."""
+        """Return whether the verdict is the gold label."""
         return self.verdict == self.label
 
     @property
     def is_decided(self) -> bool:
-        """Whether the verdict is SUPPORTED or REFUTED."""
+        """Return whether the verdict is SUPPORTED or REFUTED."""
         return self.verdict in DECIDED
 
 
@@ -54,7 +54,7 @@ class Share:
 
     @property
     def value(self) -> float | None:
-        """The share in [0, 1]; None of nothing."""
+        """Return the share in [0, 1]; None if `total` is 0."""
         return self.count / self.total if self.total else None
 
     def __str__(self) -> str:
@@ -71,37 +71,37 @@ def _labelled(outcomes: Iterable[Outcome], *labels: str) -> list[Outcome]:
 
 
 def accuracy(outcomes: Sequence[Outcome]) -> Share:
-    """Share of runs with the right one of three labels; a failed run is wrong."""
+    """Return the share of runs with the right one of three labels; a failed run is wrong."""
     return _share(outcomes, lambda each: each.is_right)
 
 
 def precision_of_decided(outcomes: Sequence[Outcome]) -> Share:
-    """Share of right verdicts among SUPPORTED and REFUTED."""
+    """Return the share of right verdicts among SUPPORTED and REFUTED."""
     return _share([each for each in outcomes if each.is_decided], lambda each: each.is_right)
 
 
 def coverage(outcomes: Sequence[Outcome]) -> Share:
-    """Share of decidable claims with a verdict of SUPPORTED or REFUTED, right or wrong."""
+    """Return the share of decidable claims with a verdict of SUPPORTED or REFUTED, right or wrong."""
     return _share(_labelled(outcomes, *DECIDED), lambda each: each.is_decided)
 
 
 def false_supported(outcomes: Sequence[Outcome]) -> Share:
-    """Share of false claims with the verdict SUPPORTED."""
+    """Return the share of false claims with the verdict SUPPORTED."""
     return _share(_labelled(outcomes, REFUTED), lambda each: each.verdict == SUPPORTED)
 
 
 def true_refuted(outcomes: Sequence[Outcome]) -> Share:
-    """Share of true claims with the verdict REFUTED."""
+    """Return the share of true claims with the verdict REFUTED."""
     return _share(_labelled(outcomes, SUPPORTED), lambda each: each.verdict == REFUTED)
 
 
 def undecided_decided(outcomes: Sequence[Outcome]) -> Share:
-    """Share of undecided claims with a verdict of SUPPORTED or REFUTED."""
+    """Return the share of undecidable claims with a verdict of SUPPORTED or REFUTED."""
     return _share(_labelled(outcomes, NOT_ENOUGH), lambda each: each.is_decided)
 
 
 def twins_right(outcomes: Sequence[Outcome]) -> Share:
-    """Share of groups with a true and a false claim of one style in which every verdict is right."""
+    """Return the share of groups with true and false claims of one style in which every verdict is right."""
     groups: dict[tuple[str, str], list[Outcome]] = {}
     for each in _labelled(outcomes, *DECIDED):
         groups.setdefault((each.group, each.style), []).append(each)
@@ -110,7 +110,7 @@ def twins_right(outcomes: Sequence[Outcome]) -> Share:
 
 
 def calibration_error(outcomes: Sequence[Outcome]) -> float | None:
-    """Expected calibration error of the stated confidence of decided runs; None where none is stated."""
+    """Return the expected calibration error of the confidence of decided runs; None if none has a confidence."""
     stated = [(each.confidence, each.is_right) for each in outcomes if each.is_decided and each.confidence is not None]
     if not stated:
         return None

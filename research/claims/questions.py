@@ -1,7 +1,7 @@
-"""Measure the question generator alone: does a question ask for the recorded value?
+"""Measure the question generator alone: how many of its questions ask for the recorded answer?
 
-A question counts when the reader, shown the lead that the recorded question is about, answers it with the recorded
-answer (token F1 of at least 0.5). Each question is asked with the recorded questions and answers before it.
+A question counts if the reader answers it from the recorded lead with the recorded answer (token F1 of at least 0.5).
+The generator gets the recorded questions and answers before it.
 
 python -m research.claims.questions --data DATA --split dev --rows 150
 """
@@ -22,11 +22,11 @@ from app.domain.ports import QuestionGenerator, Reader
 from research.claims.data import Split, VitalClaim, read_claims
 from research.evaluation.answers import f1
 
-SAME_ANSWER = 0.5
+MIN_F1 = 0.5
 
 
 def main() -> None:
-    """Print for first and later questions how many ask for the recorded value."""
+    """Print the shares of first and of later questions that ask for the recorded answer."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--split", default="dev")
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def sample(claims: list[VitalClaim], split: Split, rows: int) -> list[VitalClaim]:
-    """Return decided claims, half of them plain and half with two titles, in a fixed random order."""
+    """Return claims whose questions all have answers, half plain and half with two titles, in a fixed random order."""
     fit = [row for row in claims if row.split == split and all(asked.answer for asked in row.questions)]
     plain = [row for row in fit if row.style == "plain"]
     two = [row for row in fit if row.hops > 1]
@@ -73,13 +73,13 @@ def ask(generator: QuestionGenerator, row: VitalClaim, step: int) -> Question | 
 
 
 def is_answered(reader: Reader, row: VitalClaim, step: int, asked: Question | None) -> bool:
-    """Whether the reader answers `asked` with the recorded answer, from the recorded lead."""
+    """Return whether the reader answers `asked` with the recorded answer, from the recorded lead."""
     recorded = row.questions[step]
     if asked is None or not recorded.answer or not recorded.title:
         return False
     passage = Passage(dict(row.leads).get(recorded.title, ""), recorded.title, "vital")
     answer = reader.read(asked, [passage]).text
-    return bool(answer) and f1(answer or "", [recorded.answer]) >= SAME_ANSWER
+    return bool(answer) and f1(answer or "", [recorded.answer]) >= MIN_F1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Run the default pipeline over held-out claims or a list of free ones and print what comes out.
+"""Run the default pipeline over held-out claims or a list of claims and print the results.
 
 python -m research.claims.run --data DATA --split test --sample mixed --rows 300 --out FOLDER
 python -m research.claims.run --data DATA --split dev --sample hard --rows 200 --gold questions answers --out FOLDER
@@ -35,7 +35,7 @@ from research.evaluation.runs import report_of
 
 CLAIMS, RUNS, TRAILS = "vital_claims.jsonl", "runs.jsonl", "trails.jsonl"
 ABOUT, TABLE = "about.json", "table.md"
-OF_THE_MACHINE = ("INSTANCE", "TORCH_THREADS", "JAVA_HOME", "JAVA_MEMORY")
+MACHINE_SETTINGS = ("INSTANCE", "TORCH_THREADS", "JAVA_HOME", "JAVA_MEMORY")
 """Settings taken from the environment; all others have their defaults, so that every machine measures the same."""
 
 
@@ -43,8 +43,8 @@ class Pipeline:
     """The embedded defaults, loaded once and run in this process without web server or database."""
 
     def __init__(self) -> None:
-        """Load every part. Exits with a message when one cannot be loaded; InvalidInput as `defaults_of`."""
-        environment = {name: os.environ[name] for name in OF_THE_MACHINE if name in os.environ}
+        """Load every part. Raises SystemExit when one cannot be loaded, InvalidInput as `defaults_of` does."""
+        environment = {name: os.environ[name] for name in MACHINE_SETTINGS if name in os.environ}
         container = Container(Settings.from_env(environment))
         container.warm()
         if failed := [f"{part.name}: {part.message}" for part in container.components() if part.state != "ready"]:
@@ -53,11 +53,11 @@ class Pipeline:
         self._strategy, self._options = defaults_of(container)
 
     def run(self, claim: str, row: VitalClaim | None = None, gold: Collection[str] = ()) -> dict[str, Any]:
-        """Check one claim; with `gold` the recorded parts of `row` are used."""
+        """Check one claim and return the record of the run; `gold` names the parts to replace by those of `row`."""
         strategy = with_gold(self._strategy, row, gold) if row and gold else self._strategy
         started = time.monotonic()
         report = report_of(strategy, Claim(claim), self._options)
-        return {"claim": claim, **_of_report(report), "seconds": round(time.monotonic() - started, 2)}
+        return {"claim": claim, **_report_record(report), "seconds": round(time.monotonic() - started, 2)}
 
 
 def defaults_of(container: Container) -> tuple[QuestionGuided, RunOptions]:
@@ -69,7 +69,7 @@ def defaults_of(container: Container) -> tuple[QuestionGuided, RunOptions]:
     return strategy, options
 
 
-def _of_report(report: Report) -> dict[str, Any]:
+def _report_record(report: Report) -> dict[str, Any]:
     verdict = report.verdict
     return {
         "verdict": verdict.label.value if verdict else None,
@@ -78,13 +78,13 @@ def _of_report(report: Report) -> dict[str, Any]:
         "missing": verdict.missing if verdict else None,
         "stopped_because": report.stopped_because,
         "problem": report.problem,
-        "trail": [_of_hop(hop) for hop in report.hops],
+        "trail": [_hop_record(hop) for hop in report.hops],
     }
 
 
-def _of_hop(hop: Hop) -> dict[str, Any]:
+def _hop_record(hop: Hop) -> dict[str, Any]:
     answer, cited = hop.answer, hop.answer.cited if hop.answer else None
-    looked_at = answer.retrieved if answer else ()
+    retrieved = answer.retrieved if answer else ()
     return {
         "question": hop.question.text,
         "answer": answer.text if answer else None,
@@ -93,12 +93,12 @@ def _of_hop(hop: Hop) -> dict[str, Any]:
         "reason": hop.reason,
         "cited_title": cited.passage.title if cited else None,
         "cited_sentence": quoted_sentence(cited) if cited else None,
-        "passages": [{"title": passage.title, "text": passage.text} for passage in looked_at],
+        "passages": [{"title": passage.title, "text": passage.text} for passage in retrieved],
     }
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Run the sample, each run stored when it is done, and print and write the tables; continues where it stopped."""
+    """Run and store the claims of the sample that are not stored yet; print and write the tables."""
     file, out = options.data / CLAIMS, options.out
     rows = sample_claims(read_claims(file), options.split, options.sample, options.rows)
     pipeline = Pipeline()
@@ -109,11 +109,11 @@ def measure(options: argparse.Namespace) -> None:
         "gold": sorted(options.gold),
         "judge": pipeline.judge,
     }
-    _agree(out, about)
+    _check_same_setup(out, about)
     drop_unfinished_line(out / RUNS)
     stored = read_runs(out / RUNS)
-    todo = [row for row in rows if row.id not in stored]
-    for number, row in enumerate(todo, len(rows) - len(todo) + 1):
+    missing = [row for row in rows if row.id not in stored]
+    for number, row in enumerate(missing, len(rows) - len(missing) + 1):
         record = _labels_of(row) | pipeline.run(row.claim, row, options.gold)
         stored[row.id] = record
         _append(out / RUNS, record)
@@ -130,8 +130,8 @@ def _labels_of(row: VitalClaim) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("id", "label", "kind", "group", "style", "hops")}
 
 
-def _agree(out: Path, about: Mapping[str, Any]) -> None:
-    """Raise SystemExit when the folder holds runs of other data, another judge or other gold parts."""
+def _check_same_setup(out: Path, about: Mapping[str, Any]) -> None:
+    """Raise SystemExit when the folder has runs with other data, another judge or other gold parts."""
     out.mkdir(parents=True, exist_ok=True)
     path = out / ABOUT
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else about
@@ -141,14 +141,14 @@ def _agree(out: Path, about: Mapping[str, Any]) -> None:
 
 
 def read_runs(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the stored runs by id. A last line that is not finished is ignored."""
+    """Return the stored runs by id, ignoring an incomplete last line."""
     written = path.read_bytes() if path.exists() else b""
     whole = written[: written.rfind(b"\n") + 1]
     return {record["id"]: record for record in map(json.loads, whole.splitlines())}
 
 
 def drop_unfinished_line(path: Path) -> None:
-    """Remove the last line of an interrupted run, so that the next record begins on a line of its own."""
+    """Remove an incomplete last line, left by an interrupted run."""
     written = path.read_bytes() if path.exists() else b"\n"
     if not written.endswith(b"\n"):
         path.write_bytes(written[: written.rfind(b"\n") + 1])
@@ -160,14 +160,14 @@ def _append(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def compare(folders: Sequence[Path]) -> None:
-    """Print the figures of several folders side by side, over the claims that all of them have."""
+    """Print the metrics of several folders side by side, over the claims that all of them have."""
     stored = {folder.name: read_runs(folder / RUNS) for folder in folders}
     common = set.intersection(*(set(runs) for runs in stored.values()))
     print(figures_table({name: [Outcome.of_record(runs[i]) for i in sorted(common)] for name, runs in stored.items()}))
 
 
 def check_list(options: argparse.Namespace) -> None:
-    """Run the claims of a file and print each trail, then the wrong verdicts and how many are right, open or wrong."""
+    """Run the claims of a file; print each trail, the wrong verdicts, and the numbers of right, open and wrong ones."""
     pipeline, found, wrong = Pipeline(), Counter[str](), []
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
@@ -193,7 +193,7 @@ def read_list(path: Path) -> Iterator[tuple[str, str | None]]:
 
 
 def judged(verdict: str | None, label: str | None) -> str:
-    """Return "right", "open", "wrong", "failed", or "unlabelled" where no label is given."""
+    """Return "right", "open", "wrong", "failed", or "unlabelled" without a label."""
     if verdict is None:
         return "failed"
     if label is None:

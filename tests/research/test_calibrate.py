@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from app.domain.model import HopStatus
-from research.claims.calibrate import bound_for, context_of
+from research.claims.calibrate import context_of, threshold_for
 
 S, R, N = "SUPPORTED", "REFUTED", "NOT_ENOUGH_EVIDENCE"
 
@@ -17,13 +17,13 @@ def rows_of(*supported: float) -> np.ndarray:
 def test_the_smallest_bound_with_the_wanted_precision_is_chosen() -> None:
     rows = rows_of(*([0.95] * 9), 0.9, 0.8, 0.7, 0.6)
     labels = [*([S] * 9), R, S, R, R]
-    assert bound_for(rows, labels) == 0.8  # 10 of 11 right; with 0.7 only 10 of 12
-    assert bound_for(rows, [R] * 13) == 0.99
+    assert threshold_for(rows, labels) == 0.8  # 10 of 11 right; with 0.7 only 10 of 12
+    assert threshold_for(rows, [R] * 13) == 0.99
 
 
 def test_undecided_rows_do_not_set_a_bound() -> None:
     rows = rows_of(*([0.9] * 10), 0.3, 0.2)
-    assert bound_for(rows, [*([S] * 10), N, N]) == 0.9
+    assert threshold_for(rows, [*([S] * 10), N, N]) == 0.9
 
 
 def test_a_stored_run_gives_its_kept_hops_with_their_citations() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.backends.http import HttpResult
@@ -41,6 +41,7 @@ def test_arbitrary_bytes_are_rejected_without_a_crash(content):
 
 
 @given(st.integers(300, 599), COMPLETIONS.map(lambda body: json.dumps(body).encode()) | st.binary(max_size=200))
+@example(403, b'{"param": []}')
 def test_any_error_becomes_one_line(status, content):
     outcome = HttpResult(status, content=content)
     said = error_message(outcome, MODEL, 60)

@@ -1,8 +1,8 @@
-"""One table of ratios, with the machine and the versions: what `make bench` prints, in under five minutes.
+"""Print a table of ratios with the machine and the versions, in under five minutes (`make bench`).
 
     .venv/bin/python -m benchmarks.bench [--skip-models]
 
-Every line comes from a benchmark of its own, in a short form; benchmarks/README.md says how to read them.
+Every line is a short form of another benchmark; benchmarks/README.md explains them.
 """
 
 from __future__ import annotations
@@ -26,63 +26,68 @@ from benchmarks import critical_path, overhead, pages, two_at_once
 
 PACKAGES = ("flask", "sqlalchemy", "torch", "transformers", "xllamacpp", "pyserini")
 KEPT_HOPS = 3
+HEADER = "| what | result | goal | |\n|---|---|---|---|"
 
 
 class Line(NamedTuple):
-    """What was measured, what came out in words, and the goal; `holds` where there is one to hold."""
+    """A line of the table; `is_met` is None without a goal."""
 
     what: str
-    came_out: str
+    result: str
     goal: str = ""
-    holds: bool | None = None
+    is_met: bool | None = None
 
 
 def critical_paths() -> Iterator[Line]:
-    """Three kept hops with each answerer: the longest chain of calls, and the time against that without head starts."""
+    """Measure three kept hops with each answerer: calls in a row, and the speedup by speculative calls."""
     warm = critical_path.Scripted(0.0, 1)
-    critical_path.ran(warm, critical_path.question_guided(warm, critical_path.ReciterReader(warm), True))
+    critical_path.measure_run(warm, critical_path.question_guided(warm, critical_path.ReciterReader(warm), True))
     for title, (calls, make) in critical_path.ANSWERERS.items():
         runs = []
         for speculative in (False, True):
             model = critical_path.Scripted(0.3, KEPT_HOPS)
-            runs.append(critical_path.ran(model, critical_path.question_guided(model, make(model), speculative)))
+            runs.append(
+                critical_path.measure_run(model, critical_path.question_guided(model, make(model), speculative))
+            )
         off, on = runs
-        most = calls * KEPT_HOPS + 2
-        faster = f"{off.seconds / on.seconds:.2f} times faster"
-        came_out = f"{on.in_a_row} calls in a row instead of {off.in_a_row}; {faster}"
-        yield Line(f"{title}, {KEPT_HOPS} hops", came_out, f"{most} in a row", on.in_a_row <= most)
+        limit = calls * KEPT_HOPS + 2
+        speedup = f"{off.seconds / on.seconds:.2f} times faster"
+        result = f"{on.calls_in_a_row} calls in a row instead of {off.calls_in_a_row}; {speedup}"
+        yield Line(f"{title}, {KEPT_HOPS} hops", result, f"{limit} in a row", on.calls_in_a_row <= limit)
 
 
 def own_overhead() -> Iterator[Line]:
-    """A hop whose models answer at once, and fifty runs at once."""
-    took, worked = overhead.milliseconds_a_hop()
-    most = overhead.MOST_MS_A_HOP
-    told = f"{took:.1f} ms, {worked:.1f} ms of the processor"
-    yield Line("a hop besides its models", told, f"under {most:g} ms", took < most)
-    crowd, times = overhead.crowd(), overhead.MOST_TIMES
-    told = f"95% within {crowd.ratio:.2f} times a single run ({crowd.single:.2f} s)"
-    yield Line("50 runs at once, 300 ms a call", told, f"{times:g} times", crowd.ratio <= times)
+    """Measure a hop whose models answer instantly, and fifty concurrent runs."""
+    wall, cpu = overhead.milliseconds_per_hop()
+    limit = overhead.MAX_MS_PER_HOP
+    yield Line(
+        "a hop besides its models", f"{wall:.1f} ms, {cpu:.1f} ms of CPU time", f"under {limit:g} ms", wall < limit
+    )
+    runs, limit = overhead.measure_concurrency(), overhead.MAX_RATIO
+    result = f"95% within {runs.ratio:.2f} times a single run ({runs.single:.2f} s)"
+    yield Line("50 runs at once, 300 ms a call", result, f"{limit:g} times", runs.ratio <= limit)
 
 
 def server_time() -> Iterator[Line]:
-    """Home and a finished report."""
+    """Measure the home page and a finished report."""
     with tempfile.TemporaryDirectory() as folder:
         app = pages.application(Path(folder))
         for at in range(pages.RECENT):
-            pages.store(app, f"usual-{at}", hops=3, words=60)
+            pages.store_run(app, f"usual-{at}", hops=3, words=60)
         client = app.test_client()
         for what, path in list(pages.pages())[:2]:
-            cost = pages.timed(client, path, rounds=15)
-            told = f"median {cost.median:.1f} ms, {cost.processor:.1f} ms of the processor"
-            yield Line(what, told, "under 100 ms", cost.median < 100)
+            cost = pages.measure(client, path, rounds=15)
+            result = f"median {cost.median:.1f} ms, {cost.cpu:.1f} ms of CPU time"
+            yield Line(what, result, "under 100 ms", cost.median < 100)
         app.extensions["hopcheck"].runs.stop()
 
 
 def two_runs() -> Iterator[Line]:
-    """Two runs of the embedded default at once against each alone."""
-    ratio = two_at_once.overall(two_at_once.measured(pairs=1))
-    most = two_at_once.MOST_TIMES
-    yield Line("two runs of the embedded models at once", f"{ratio:.2f} times as long", f"under {most:g}", ratio < most)
+    """Measure two runs of the embedded default at once and alone."""
+    ratio, limit = two_at_once.overall_ratio(two_at_once.measure(pairs=1)), two_at_once.MAX_RATIO
+    yield Line(
+        "two runs of the embedded models at once", f"{ratio:.2f} times as long", f"under {limit:g}", ratio < limit
+    )
 
 
 SCRIPTED: tuple[Callable[[], Iterator[Line]], ...] = (critical_paths, own_overhead, server_time)
@@ -90,7 +95,7 @@ WITH_MODELS: tuple[Callable[[], Iterator[Line]], ...] = (two_runs,)
 
 
 def lines(measurements: Sequence[Callable[[], Iterator[Line]]]) -> Iterator[Line]:
-    """What each comes to; one that cannot be made here says why in its own line."""
+    """Yield the lines of each measurement, or the reason why it failed."""
     for measure in measurements:
         try:
             yield from measure()
@@ -98,19 +103,19 @@ def lines(measurements: Sequence[Callable[[], Iterator[Line]]]) -> Iterator[Line
             yield Line(measure.__name__.replace("_", " "), f"not measured: {error}")
 
 
-def row(line: Line) -> str:
-    """A line of the table in Markdown. A goal that is missed is said in words."""
-    told = {None: "", True: "holds", False: "MISSED"}[line.holds]
-    return f"| {line.what} | {line.came_out} | {line.goal} | {told} |"
+def table_row(line: Line) -> str:
+    """Return the line in Markdown."""
+    outcome = {None: "", True: "met", False: "MISSED"}[line.is_met]
+    return f"| {line.what} | {line.result} | {line.goal} | {outcome} |"
 
 
-def machine(packages: Sequence[str] = PACKAGES) -> str:
-    """When, on what, how busy it is, and with which versions."""
+def describe_machine(packages: Sequence[str] = PACKAGES) -> str:
+    """Return the time, the processor, the load and the versions."""
     now = datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC").lstrip("0")
-    there = {name: installed for name in packages if (installed := _installed(name))}
-    versions = ", ".join(f"{name} {number}" for name, number in there.items())
+    installed_versions = {name: installed for name in packages if (installed := _installed(name))}
+    versions = ", ".join(f"{name} {number}" for name, number in installed_versions.items())
     return (
-        f"{now}. {os.cpu_count()} cores of {_processor()}, load {os.getloadavg()[0]:.1f} before it began; "
+        f"{now}. {os.cpu_count()} cores of {_processor()}, load {os.getloadavg()[0]:.1f} before; "
         f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {versions}; commit {_commit()}."
     )
 
@@ -124,27 +129,29 @@ def _installed(name: str) -> str:
 
 def _processor() -> str:
     try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return platform.processor() or platform.machine()
-    names = [line.split(":", 1)[1].strip() for line in told.splitlines() if line.startswith("model name")]
+    names = [line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")]
     return names[0] if names else platform.machine()
 
 
 def _commit() -> str:
-    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    return asked.stdout.strip() or "unknown"
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
 
 
 def main() -> None:
-    """Print the table, line by line as it comes."""
+    """Print the table line by line."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--skip-models", action="store_true", help="only what needs no model, in about a minute")
-    began = time.monotonic()
-    print(f"{machine()}\n\n| what | came out | goal | |\n|---|---|---|---|", flush=True)
+    arguments.add_argument(
+        "--skip-models", action="store_true", help="only measurements without models, in about a minute"
+    )
+    started = time.monotonic()
+    print(f"{describe_machine()}\n\n{HEADER}", flush=True)
     for line in lines(SCRIPTED if arguments.parse_args().skip_models else SCRIPTED + WITH_MODELS):
-        print(row(line), flush=True)
-    print(f"\n{time.monotonic() - began:.0f} s in all; load {os.getloadavg()[0]:.1f} at the end.")
+        print(table_row(line), flush=True)
+    print(f"\n{time.monotonic() - started:.0f} s in all; load {os.getloadavg()[0]:.1f} at the end.")
     sys.stdout.flush()
 
 

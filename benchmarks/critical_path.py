@@ -1,10 +1,10 @@
-"""How many model calls wait for each other with head starts and without, how long that takes, and what it costs.
+"""Measure the critical path of model calls, its time and its tokens, with and without speculative calls.
 
     .venv/bin/python -m benchmarks.critical_path [--seconds 0.3]
 
-The prompted modules with their real prompts, over a scripted language model whose every call takes the same time (so do
-a search and a page); what is local takes none. Calls in a row are the most of which no two were under way together.
-Tokens are counted as four characters each, on both sides alike.
+The prompted modules use their real prompts with a scripted language model whose calls all take the same time, as do a
+search and a page; local modules take none. "In a row" is the largest number of calls of which no two overlapped. Four
+characters count as a token.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from app.strategies.question_guided import QuestionGuided
 from app.text.options import option_in
 
 CLAIM = Claim("The tower, the bridge and the tunnel of the old harbour were all built before the war.")
-CHARACTERS_A_TOKEN = 4
+CHARACTERS_PER_TOKEN = 4
 PASSAGE = "It was built by the harbour's own yard. " * 12
 MAX_PREFETCHED_PAGES = 3
 
 
 @dataclass
 class Scripted:
-    """A language model of another machine. Hop N is kept unless it is in `aside`; `enough` hops are enough."""
+    """A scripted remote language model: it keeps every hop except those in `aside`, and stops after `enough` hops."""
 
     seconds: float
     enough: int
@@ -50,56 +50,56 @@ class Scripted:
     calls: list[tuple[float, float]] = field(default_factory=list)
     name: str = "scripted"
     destination: str | None = "api.example.org"
-    _counting: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
-        return cached_call(self._call(prompt), lambda: self._made(prompt, _reply))
+        return cached_call(self._call(prompt), lambda: self._respond(prompt, _reply))
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice:
-        said = cached_call(self._call(prompt), lambda: self._made(prompt, self._decision))
-        return Choice(option_in(said, options) or options[0])
+        reply = cached_call(self._call(prompt), lambda: self._respond(prompt, self._decision))
+        return Choice(option_in(reply, options) or options[0])
 
     def wait(self) -> None:
-        """As long as one call takes."""
-        began = time.perf_counter()
+        """Take the time of one call."""
+        started = time.perf_counter()
         time.sleep(self.seconds)
-        with self._counting:
-            self.calls.append((began, time.perf_counter()))
+        with self._lock:
+            self.calls.append((started, time.perf_counter()))
 
     def _call(self, prompt: str) -> Call:
         return Call(self.name, {"prompt": prompt}, costly=True)
 
-    def _made(self, prompt: str, reply: Callable[[str], str]) -> str:
+    def _respond(self, prompt: str, reply: Callable[[str], str]) -> str:
         self.wait()
         text = reply(_case(prompt))
-        with self._counting:
-            self.tokens += (len(prompt) + len(text)) // CHARACTERS_A_TOKEN
+        with self._lock:
+            self.tokens += (len(prompt) + len(text)) // CHARACTERS_PER_TOKEN
         return text
 
     def _decision(self, case: str) -> str:
         if "useful to verify" in case:
-            return "No" if _asked(case) in self.aside else "Yes"
-        return "Yes" if _asked(case) >= self.enough else "No"
+            return "No" if _last_question(case) in self.aside else "Yes"
+        return "Yes" if _last_question(case) >= self.enough else "No"
 
 
 def _case(prompt: str) -> str:
-    """What stands behind the demonstrations."""
+    """Return the prompt without its demonstrations."""
     return prompt[max(prompt.rfind("\nClaim ="), prompt.rfind("Contexts:"), 0) :]
 
 
-def _asked(case: str) -> int:
-    """The number of the last question in it."""
+def _last_question(case: str) -> int:
+    """Return the number of the last question in the prompt."""
     return max((int(number) for number in re.findall(r"part (\d+) of the harbour", case)), default=0)
 
 
 def _reply(case: str) -> str:
     if "ways to rephrase" in case:
-        number = _asked(case)
+        number = _last_question(case)
         return json.dumps([f"By whom was part {number} of the harbour {word}?" for word in ("made", "laid", "set")])
     if "as a JSON list of strings" in case:
         return '["Who built part 1 of the harbour?"]'
     if "[[True]] or [[False]]" in case:
-        return "[[True]]" if _asked(case) >= 2 else "Who built part 2 of the harbour?"
+        return "[[True]]" if _last_question(case) >= 2 else "Who built part 2 of the harbour?"
     if "referring by its number" in case:
         return "Document 1"
     if "Rationale =" in case or "label on the last line" in case:
@@ -107,12 +107,12 @@ def _reply(case: str) -> str:
     if "Write a short passage" in case:
         return PASSAGE
     if "should we ask next?" in case or "we can ask is:" in case:
-        return f"Who built part {_asked(case) + 1} of the harbour?"
+        return f"Who built part {_last_question(case) + 1} of the harbour?"
     return "the harbour's own yard"
 
 
-class AtOnce:
-    """A reader and an answerer of this machine that take no time."""
+class InstantAnswerer:
+    """A local reader and answerer that takes no time."""
 
     def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
         return Answer("yard", Span(passages[0], 28, 32), tuple(passages), "local")
@@ -123,7 +123,7 @@ class AtOnce:
 
 @dataclass
 class Web:
-    """A search and its pages, each as slow as a model."""
+    """A search and its pages, which take the time of a model call."""
 
     model: Scripted
     name: str = "web"
@@ -142,17 +142,17 @@ class Web:
 
 ANSWERERS: dict[str, tuple[int, Callable[[Scripted], QuestionAnswerer]]] = {
     "reciter-reader, read by the model": (3, ReciterReader),
-    "reciter-reader, local reader": (2, lambda model: ReciterReader(model, AtOnce())),
-    "retriever-reader": (1, lambda model: AtOnce()),
+    "reciter-reader, local reader": (2, lambda model: ReciterReader(model, InstantAnswerer())),
+    "retriever-reader": (1, lambda model: InstantAnswerer()),
 }
-"""By name, with the calls that a kept hop adds to the longest chain."""
+"""Answerers by name, with the number of calls that a kept hop adds to the critical path."""
 
 RUNS: tuple[tuple[int, tuple[int, ...]], ...] = ((1, ()), (2, ()), (3, ()), (5, ()), (3, (2,)))
-"""How many hops are kept, and which are set aside."""
+"""The number of kept hops, and the numbers of hops set aside."""
 
 
 def question_guided(model: Scripted, answerer: QuestionAnswerer, speculative: bool) -> Strategy:
-    """QACheck's loop with every module prompted."""
+    """Return QACheck's loop with prompted modules."""
     return QuestionGuided(
         PromptedClaimVerifier(model),
         PromptedQuestioner(model),
@@ -164,7 +164,7 @@ def question_guided(model: Scripted, answerer: QuestionAnswerer, speculative: bo
 
 
 def evidence_pursuit(model: Scripted, speculative: bool) -> Strategy:
-    """Papelo's algorithm with every module prompted, over the web."""
+    """Return Papelo's algorithm with prompted modules and web search."""
     web = Web(model)
     answerer = WebSearchAnswerer(
         web, web, PromptedChooser(model), PromptedReader(model), opened_ahead=MAX_PREFETCHED_PAGES if speculative else 0
@@ -179,26 +179,26 @@ def evidence_pursuit(model: Scripted, speculative: bool) -> Strategy:
 
 
 @dataclass(frozen=True)
-class Ran:
-    """One run: its hops, its calls in a row, its seconds, its tokens."""
+class RunCost:
+    """The cost of a run."""
 
     hops: int
-    in_a_row: int
+    calls_in_a_row: int
     seconds: float
     tokens: int
 
 
-def ran(model: Scripted, strategy: Strategy) -> Ran:
-    """A whole run, timed until its last word."""
-    began = time.perf_counter()
+def measure_run(model: Scripted, strategy: Strategy) -> RunCost:
+    """Execute a whole run and return its cost."""
+    started = time.perf_counter()
     events = list(strategy.run(CLAIM, RunOptions(max_hops=10)))
-    took = time.perf_counter() - began
+    seconds = time.perf_counter() - started
     hops = sum(isinstance(event, QuestionAsked) for event in events)
-    return Ran(hops, in_a_row(model.calls), took, model.tokens)
+    return RunCost(hops, calls_in_a_row(model.calls), seconds, model.tokens)
 
 
-def in_a_row(calls: Sequence[tuple[float, float]]) -> int:
-    """The most (begin, end) of which no two overlap: always the next that begins, of those that end first."""
+def calls_in_a_row(calls: Sequence[tuple[float, float]]) -> int:
+    """Return the largest number of (begin, end) intervals without overlap (greedy, by earliest end)."""
     count, free = 0, float("-inf")
     for begin, end in sorted(calls, key=lambda call: call[1]):
         if begin >= free:
@@ -206,10 +206,10 @@ def in_a_row(calls: Sequence[tuple[float, float]]) -> int:
     return count
 
 
-def row(title: str, bound: str, runs: Sequence[Ran]) -> str:
-    """One line of the table: without head starts and with."""
+def table_row(title: str, bound: str, runs: Sequence[RunCost]) -> str:
+    """Return a line of the table for a run without and one with speculative calls."""
     off, on = runs
-    paths = [f"{run.in_a_row} | {run.seconds:.2f}" for run in runs]
+    paths = [f"{run.calls_in_a_row} | {run.seconds:.2f}" for run in runs]
     cells = [title, str(on.hops), bound, *paths, f"{off.tokens:,}", f"{on.tokens / off.tokens:.2f}"]
     return f"| {' | '.join(cells)} |"
 
@@ -217,26 +217,26 @@ def row(title: str, bound: str, runs: Sequence[Ran]) -> str:
 def main() -> None:
     """Print the table."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--seconds", type=float, default=0.3, help="what one call takes")
+    arguments.add_argument("--seconds", type=float, default=0.3, help="duration of a call")
     seconds = arguments.parse_args().seconds
     warm = Scripted(0.0, 1)
-    ran(warm, question_guided(warm, ReciterReader(warm), True))
-    print("| run | asked | at most | in a row, off | s | in a row, on | s | tokens, off | times as many, on |")
+    measure_run(warm, question_guided(warm, ReciterReader(warm), True))
+    print("| run | hops | goal | in a row, off | s | in a row, on | s | tokens, off | ratio, on |")
     print("|---|---|---|---|---|---|---|---|---|")
     for title, (calls, make) in ANSWERERS.items():
         for kept, aside in RUNS:
             runs = []
             for speculative in (False, True):
                 model = Scripted(seconds, kept + len(aside), frozenset(aside))
-                runs.append(ran(model, question_guided(model, make(model), speculative)))
+                runs.append(measure_run(model, question_guided(model, make(model), speculative)))
             bound = calls * (kept + len(aside)) + 2 + len(aside)
-            told = f"{title}: {kept} kept" + (f", {len(aside)} set aside" if aside else "")
-            print(row(told, str(bound), runs), flush=True)
+            name = f"{title}: {kept} kept" + (f", {len(aside)} set aside" if aside else "")
+            print(table_row(name, str(bound), runs), flush=True)
     runs = []
     for speculative in (False, True):
         model = Scripted(seconds, 2)
-        runs.append(ran(model, evidence_pursuit(model, speculative)))
-    print(row("evidence pursuit, web-search: five pairs", "", runs))
+        runs.append(measure_run(model, evidence_pursuit(model, speculative)))
+    print(table_row("evidence pursuit, web-search: five pairs", "", runs))
 
 
 if __name__ == "__main__":

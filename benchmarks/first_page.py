@@ -1,9 +1,9 @@
-"""How long `make run` takes to its first page in a clone that is set up: what a person waits for.
+"""Measure the time from `make run` to the first page, in a clone that is set up.
 
     python -m benchmarks.first_page                 five starts; their seconds, and the median
     python -m benchmarks.first_page --rounds 1 --parts
 
-The promise is 5 s on an idle machine of two cores. Other programs make it slower, so their load is printed, too.
+The goal is 5 s on an idle machine with two cores. Other programs make it slower, so the load is printed too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -20,30 +19,32 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from tests.ports import free_port
+
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE_SECONDS = 120.0
-LOOK_SECONDS = 0.02
+TIMEOUT_SECONDS = 120.0
+POLL_SECONDS = 0.02
 
 
 def main() -> None:
-    """Start, wait, print, stop; so many times."""
+    """Measure every round and print the times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--parts", action="store_true", help="also how long looking whether all is set up takes")
+    parser.add_argument("--parts", action="store_true", help="also measure the check of the setup")
     chosen = parser.parse_args()
     if subprocess.run(["make", "setup"], cwd=ROOT).returncode:
         raise SystemExit(1)
     if chosen.parts:
-        print(f"looking whether all is set up: {seconds_of([sys.executable, '-m', 'app.bootstrap']):.2f} s")
-    taken = []
+        print(f"check of the setup: {seconds_of([sys.executable, '-m', 'app.bootstrap']):.2f} s")
+    times = []
     for _ in range(chosen.rounds):
-        taken.append(first_page(free_port()))
-        print(f"first page after {taken[-1]:.2f} s (load {os.getloadavg()[0]:.1f})", flush=True)
-    print(f"median {statistics.median(taken):.2f} s, most {max(taken):.2f} s")
+        times.append(first_page(free_port()))
+        print(f"first page after {times[-1]:.2f} s (load {os.getloadavg()[0]:.1f})", flush=True)
+    print(f"median {statistics.median(times):.2f} s, maximum {max(times):.2f} s")
 
 
 def first_page(port: int) -> float:
-    """Seconds from `make run` to the whole home page."""
+    """Return the seconds from `make run` to the complete home page."""
     started = time.monotonic()
     with subprocess.Popen(
         ["make", "run"],
@@ -61,30 +62,23 @@ def first_page(port: int) -> float:
 
 
 def wait_for_page(url: str, process: subprocess.Popen[bytes]) -> None:
-    """Ask again until the page comes."""
-    until = time.monotonic() + PATIENCE_SECONDS
+    """Request the page until it is sent. Raises SystemExit when the server ends or the time is up."""
+    until = time.monotonic() + TIMEOUT_SECONDS
     while process.poll() is None and time.monotonic() < until:
         try:
-            with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as page:
+            with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as page:
                 page.read()
                 return
-        except urllib.error.URLError:  # nobody listens yet
-            time.sleep(LOOK_SECONDS)
-    raise SystemExit("No page came. See what `make run` says.")
+        except urllib.error.URLError:  # not listening yet
+            time.sleep(POLL_SECONDS)
+    raise SystemExit("The server sent no page; `make run` shows why.")
 
 
 def seconds_of(command: list[str]) -> float:
-    """How long a command takes."""
+    """Return the seconds that a command takes."""
     started = time.monotonic()
     subprocess.run(command, cwd=ROOT, check=True)
     return time.monotonic() - started
-
-
-def free_port() -> int:
-    """A port where nobody listens now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 if __name__ == "__main__":

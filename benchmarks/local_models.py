@@ -1,12 +1,11 @@
-"""How fast the reader reads ten 120-word passages in each runtime, and how often it gives the same answers.
+"""Compare runtimes of the reader on ten 120-word passages: speed, and agreement of the answers.
 
     python -m benchmarks.local_models [--questions 100] [--threads 1] [--only int8]
 
-The questions are ours (retrieval_questions.jsonl); the passages are the right article and nine that share most words
-with the question, the first 120 words of each. All runtimes read the same windows in one process, one after the other
-for every question, so whatever else the machine does falls on all of them. "CPU" is the time that the process itself
-computed. The ONNX files are made anew in a temporary folder, which needs `onnx`. docs/local-models-reader.md keeps a
-table.
+The questions are our own (retrieval_questions.jsonl); the passages are the first 120 words of the right article and of
+the nine that share most words with the question. For each question all runtimes read the same windows in turn in one
+process, so other programs slow all of them. The ONNX files are exported to a temporary folder, which needs `onnx`.
+docs/local-models-reader.md quotes the figures.
 """
 
 from __future__ import annotations
@@ -39,20 +38,20 @@ WORDS, PASSAGES = 120, 10
 
 Model = Callable[..., Any]
 Asked = tuple[str, list[Article]]
-Given = tuple[int, int, int] | None
-"""An answer: the passage's place, first and last character; None for no answer."""
+AnswerSpan = tuple[int, int, int] | None
+"""An answer as (index of the passage, first character, end); None for no answer."""
 
 
 @dataclass
 class Runtime:
-    """A way of computing the reader's logits. `groups` cuts ten windows into batches of so many."""
+    """A way to compute the reader's logits, with its measurements in seconds."""
 
     name: str
     model: Model
-    groups: int = PASSAGES
+    batch_size: int = PASSAGES
     cpu: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
-    answers: list[Given] = field(default_factory=list)
+    answers: list[AnswerSpan] = field(default_factory=list)
 
 
 def main() -> None:
@@ -60,7 +59,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--questions", type=int, default=100)
     options.add_argument("--threads", type=int, default=1)
-    options.add_argument("--only", default="", help="Beside full precision only the runtimes with this in their names")
+    options.add_argument("--only", default="", help="Full precision and only the runtimes whose names contain this")
     chosen = options.parse_args()
     warnings.filterwarnings("ignore")
     torch.set_num_threads(chosen.threads)
@@ -78,7 +77,7 @@ def main() -> None:
 
 
 def questions(count: int) -> list[Asked]:
-    """Each question with its right article first, then those that share most words with it, all cut to WORDS words."""
+    """Return questions, each with its right article and those that share most words, all cut to WORDS words."""
     articles = [article for article in vital_articles() if len(article.text.split()) >= WORDS]
     words = [content_words(f"{article.title} {article.text}") for article in articles]
     rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
@@ -98,13 +97,13 @@ def _cut(article: Article) -> Article:
 
 
 def runtimes(model: Any, folder: Path, threads: int) -> list[Runtime]:
-    """Full precision first: what the others are compared with."""
+    """Return the runtimes; the first, in full precision, is the reference."""
     exported, fused = folder / "reader.onnx", folder / "fused.onnx"
     export(model, exported)
     fuse(exported, fused)
     return [
         Runtime("PyTorch, float32, one batch", model),
-        Runtime("PyTorch, float32, one by one", model, groups=1),
+        Runtime("PyTorch, float32, one by one", model, batch_size=1),
         Runtime("PyTorch, dynamic int8", dynamic(model)),
         Runtime("onnxruntime, float32, fused", session(fused, threads)),
         Runtime("onnxruntime, int8 (u8)", session(quantised(fused, folder / "u8.onnx", "QUInt8", False), threads)),
@@ -114,7 +113,7 @@ def runtimes(model: Any, folder: Path, threads: int) -> list[Runtime]:
 
 
 def dynamic(model: Any) -> Model:
-    """The body's matrices in int8, the span heads as they are; activations get their scale batch by batch."""
+    """Quantize the body's matrices to int8 without the span heads; activations are scaled per batch."""
     torch.backends.quantized.engine = "x86"
     copied = copy.deepcopy(model)
     each_row = torch.ao.quantization.per_channel_dynamic_qconfig
@@ -123,7 +122,7 @@ def dynamic(model: Any) -> Model:
 
 
 class _Logits(torch.nn.Module):
-    """The model with plain tensors in and out, as an export wants it."""
+    """The model with tensors as inputs and outputs, as the export requires."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -135,7 +134,7 @@ class _Logits(torch.nn.Module):
 
 
 def export(model: Any, path: Path) -> None:
-    """An ONNX file in float32 that takes any number of windows of any length."""
+    """Write a float32 ONNX file that accepts any number of windows of any length."""
     names = ["input_ids", "attention_mask", "token_type_ids", "starts", "ends"]
     example = torch.ones(2, 16, dtype=torch.long)
     torch.onnx.export(
@@ -151,14 +150,14 @@ def export(model: Any, path: Path) -> None:
 
 
 def fuse(path: Path, out: Path) -> None:
-    """Attention, GELU and layer norms each as one operator of onnxruntime."""
+    """Fuse attention, GELU and layer norms into operators of onnxruntime."""
     from onnxruntime.transformers.optimizer import optimize_model
 
     optimize_model(str(path), model_type="bert", num_heads=12, hidden_size=384).save_model_to_file(str(out))
 
 
 def quantised(path: Path, out: Path, kind: str, reduced: bool) -> Path:
-    """The same with int8 matrices, one scale a column; `reduced` uses 7 of the 8 bits, which AVX2 adds exactly."""
+    """Quantize the matrices to int8 with one scale per column; `reduced` uses 7 bits, which AVX2 adds exactly."""
     from onnx import TensorProto
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -174,16 +173,16 @@ def quantised(path: Path, out: Path, kind: str, reduced: bool) -> Path:
 
 
 def session(path: Path, threads: int) -> Model:
-    """The ONNX file as something that is called as the PyTorch model is."""
+    """Return the ONNX model as a callable with the PyTorch model's signature."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    running = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    inference = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
     def model(**batch: torch.Tensor) -> SimpleNamespace:
-        starts, ends = running.run(None, {name: tensor.numpy() for name, tensor in batch.items()})
+        starts, ends = inference.run(None, {name: tensor.numpy() for name, tensor in batch.items()})
         return SimpleNamespace(start_logits=torch.from_numpy(starts), end_logits=torch.from_numpy(ends))
 
     model.config = SimpleNamespace(pad_token_id=0)  # type: ignore[attr-defined]
@@ -193,10 +192,10 @@ def session(path: Path, threads: int) -> Model:
 def measure(
     runtime: Runtime, read: Sequence[Window], question: str, articles: Sequence[Article], decision: Decision
 ) -> None:
-    """Read once, and keep the times and the answer that the reader would give."""
+    """Read once, and record the times and the answer that the reader would give."""
     cpu, wall = time.process_time(), time.perf_counter()
-    groups = [read[at : at + runtime.groups] for at in range(0, len(read), runtime.groups)]
-    found = [best for group in groups for best in best_spans(runtime.model, group)]  # type: ignore[arg-type]
+    batches = [read[at : at + runtime.batch_size] for at in range(0, len(read), runtime.batch_size)]
+    found = [best for batch in batches for best in best_spans(runtime.model, batch)]  # type: ignore[arg-type]
     runtime.cpu.append(time.process_time() - cpu)
     runtime.wall.append(time.perf_counter() - wall)
     rated = [
@@ -209,7 +208,7 @@ def measure(
 
 
 def report(measured: Sequence[Runtime]) -> None:
-    """The table: median seconds a question, how many times faster than the first runtime, the share of its answers."""
+    """Print the table: median seconds a question, speedup over the first runtime, agreement with its answers."""
     first = measured[0]
     print("| runtime | CPU s | wall s | times faster (CPU) | same answers |\n|---|---|---|---|---|")
     for one in measured:

@@ -1,10 +1,10 @@
-"""What Hopcheck itself takes: a hop whose models answer at once, and fifty runs at once with 300 ms a model call.
+"""Measure Hopcheck's own time: a hop whose models answer instantly, and fifty concurrent runs with 300 ms a call.
 
     .venv/bin/python -m benchmarks.overhead [--runs 50] [--hops 3] [--seconds 0.3]
 
-The application runs in this process as a server has it: SQLite in a file, the job threads, the call log, and
-one reader a run who follows its stream of drawn cards. The modules are the prompted ones with their real prompts over
-a scripted language model; only the network is missing. A run is timed from its start to the last message of its stream.
+The application runs in this process as in a server: SQLite in a file, job threads, the call log, and one reader per run
+who follows its stream. The modules are the prompted ones with their real prompts over a scripted language model; only
+the network is missing. A run is timed from its start to the last message of its stream.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -28,26 +28,27 @@ from app.container.container import Container
 from app.domain.events import VerdictReached
 from app.domain.model import Claim, RunOptions
 from app.domain.ports import Strategy
-from benchmarks.critical_path import CLAIM, AtOnce, Scripted, question_guided
+from benchmarks.critical_path import CLAIM, InstantAnswerer, Scripted, question_guided
+from benchmarks.soak_table import percentile
 
-MOST_MS_A_HOP = 10.0
-MOST_TIMES = 2.0
+MAX_MS_PER_HOP = 10.0
+MAX_RATIO = 2.0
 OWNER = "somebody"
 
 
 class ScriptedContainer(Container):
-    """Runs of `hops` kept hops with a model of its own each, whose every call takes `seconds`."""
+    """A container whose runs keep `hops` hops, each run with a scripted model whose calls take `seconds`."""
 
     def __init__(self, settings: Settings, hops: int, seconds: float) -> None:
         super().__init__(settings)
         self.hops, self.seconds = hops, seconds
 
     def strategy_for(self, options: RunOptions) -> Strategy:
-        return question_guided(Scripted(self.seconds, self.hops), AtOnce(), speculative=True)
+        return question_guided(Scripted(self.seconds, self.hops), InstantAnswerer(), speculative=True)
 
 
-class Timed(NamedTuple):
-    """One run as its reader saw it, and the messages that its stream brought."""
+class RunTime(NamedTuple):
+    """The duration of a run as its reader saw it, and the number of messages of its stream."""
 
     seconds: float
     messages: int
@@ -55,7 +56,7 @@ class Timed(NamedTuple):
 
 @contextmanager
 def application(hops: int, seconds: float, workers: int) -> Iterator[Flask]:
-    """The application over a fresh database: `workers` runs at once, and a seat for each reader."""
+    """Yield the application with a fresh database, `workers` concurrent runs and a thread for each reader."""
     from app.extensions import db
 
     with tempfile.TemporaryDirectory() as folder:
@@ -74,88 +75,82 @@ def application(hops: int, seconds: float, workers: int) -> Iterator[Flask]:
             app.extensions["hopcheck"].runs.stop(2.0)
 
 
-def followed(app: Flask, number: int) -> Timed:
-    """Start a run of a claim of its own, for the cache to know nothing of it, and follow it to its end."""
+def follow_run(app: Flask, number: int) -> RunTime:
+    """Start a run of a new claim, which no cache has, and follow it to its end."""
     runs = app.extensions["hopcheck"].runs
-    began = time.perf_counter()
+    started = time.perf_counter()
     run_id = runs.start(Claim(f"{CLAIM.text} ({number})"), RunOptions(max_hops=10), OWNER)
     reply = app.test_client().get(f"/runs/{run_id}/events", buffered=False)
     messages = sum(b"event: update" in message for message in reply.response)
-    took = time.perf_counter() - began
+    seconds = time.perf_counter() - started
     (*_, last) = runs.follow(run_id, 0, 0.0)
     if not isinstance(last.event, VerdictReached):
         raise SystemExit(f"a run ended with {last.event}")
-    return Timed(took, messages)
+    return RunTime(seconds, messages)
 
 
-def side_by_side(app: Flask, count: int) -> list[Timed]:
-    """So many runs begun at the same moment."""
-    timed: list[Timed] = []
-    together = threading.Barrier(count)
+def concurrent_runs(app: Flask, count: int) -> list[RunTime]:
+    """Execute `count` runs that start at the same moment."""
+    times: list[RunTime] = []
+    barrier = threading.Barrier(count)
 
-    def one(number: int) -> None:
-        together.wait()
-        timed.append(followed(app, number))
+    def execute(number: int) -> None:
+        barrier.wait()
+        times.append(follow_run(app, number))
 
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
+    threads = [threading.Thread(target=execute, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if len(timed) < count:
+    if len(times) < count:
         raise SystemExit("a run could not be started")
-    return timed
+    return times
 
 
-def milliseconds_a_hop(hops: int = 5, rounds: int = 15) -> tuple[float, float]:
-    """Median milliseconds for each hop of a run whose models answer at once, and of the processor's time for it."""
+def milliseconds_per_hop(hops: int = 5, rounds: int = 15) -> tuple[float, float]:
+    """Return the median milliseconds per hop of a run whose models answer instantly, and its median CPU time."""
     with application(hops, seconds=0.0, workers=1) as app:
-        followed(app, -1)  # templates, statements and prompts are prepared by the first
-        took, worked = [], []
+        follow_run(app, -1)  # the first run compiles templates, statements and prompts
+        wall, cpu = [], []
         for number in range(rounds):
-            began = time.process_time()
-            took.append(followed(app, number).seconds)
-            worked.append(time.process_time() - began)
-    return 1000 * statistics.median(took) / hops, 1000 * statistics.median(worked) / hops
+            started = time.process_time()
+            wall.append(follow_run(app, number).seconds)
+            cpu.append(time.process_time() - started)
+    return 1000 * statistics.median(wall) / hops, 1000 * statistics.median(cpu) / hops
 
 
-class Crowd(NamedTuple):
-    """Seconds: the median of a single run, and the 95th percentile of those that go on at once."""
+class Concurrency(NamedTuple):
+    """Seconds of a single run (median) and of concurrent runs (95th percentile)."""
 
     single: float
-    late: float
+    p95: float
 
     @property
     def ratio(self) -> float:
-        return self.late / self.single
+        return self.p95 / self.single
 
 
-def crowd(count: int = 50, hops: int = 3, seconds: float = 0.3) -> Crowd:
-    """So many runs at once against one alone."""
+def measure_concurrency(count: int = 50, hops: int = 3, seconds: float = 0.3) -> Concurrency:
+    """Compare `count` concurrent runs with single ones."""
     with application(hops, seconds, workers=count) as app:
-        single = statistics.median(followed(app, -1 - number).seconds for number in range(3))
-        many = [each.seconds for each in side_by_side(app, count)]
-    return Crowd(single, percentile(many, 95))
-
-
-def percentile(values: Sequence[float], percent: int) -> float:
-    """The smallest value that so many percent do not exceed."""
-    ordered = sorted(values)
-    return ordered[-(-len(ordered) * percent // 100) - 1]
+        single = statistics.median(follow_run(app, -1 - number).seconds for number in range(3))
+        times = [each.seconds for each in concurrent_runs(app, count)]
+    return Concurrency(single, percentile(times, 95))
 
 
 def main() -> None:
-    """Print both."""
+    """Print both measurements."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--runs", type=int, default=50)
     arguments.add_argument("--hops", type=int, default=3)
-    arguments.add_argument("--seconds", type=float, default=0.3, help="what one call takes")
+    arguments.add_argument("--seconds", type=float, default=0.3, help="duration of a model call")
     options = arguments.parse_args()
-    took, worked = milliseconds_a_hop()
-    print(f"{took:.1f} ms a hop, {worked:.1f} ms of the processor (goal: under {MOST_MS_A_HOP:g} ms)")
-    measured = crowd(options.runs, options.hops, options.seconds)
-    print(f"one run {measured.single:.2f} s; {options.runs} at once: 95% within {measured.late:.2f} s, ", end="")
-    print(f"{measured.ratio:.2f} times (goal: {MOST_TIMES:g})")
+    wall, cpu = milliseconds_per_hop()
+    print(f"{wall:.1f} ms a hop, {cpu:.1f} ms of CPU time (goal: under {MAX_MS_PER_HOP:g} ms)")
+    measured = measure_concurrency(options.runs, options.hops, options.seconds)
+    print(f"one run {measured.single:.2f} s; {options.runs} at once: 95% within {measured.p95:.2f} s, ", end="")
+    print(f"{measured.ratio:.2f} times (goal: {MAX_RATIO:g})")
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 

@@ -1,12 +1,11 @@
-"""How long the server works on a page: what a reader waits for besides the network.
+"""Measure the server's time for each page.
 
     python -m benchmarks.pages                  medians of 30 requests for each page
     python -m benchmarks.pages --rounds 100
 
-The application answers in this process, over a fresh SQLite file with runs in it and no model loaded, and compresses
-what it answers as it does for a browser. The promise is a median under 100 ms for home and a finished report on an idle
-machine of two cores. Other programs make it slower, so their load is printed, too, and beside the time that passed the
-time that the processor worked on it.
+The application answers in this process, with a fresh SQLite file that has stored runs, without loaded models, and with
+compression as for a browser. The goal is a median under 100 ms for the home page and a finished report on an idle
+machine with two cores. Other programs make it slower, so the machine's load and the CPU time are printed too.
 """
 
 from __future__ import annotations
@@ -53,28 +52,28 @@ from app.domain.model import (
 
 OWNER = "somebody"
 RECENT = 20
-"""Runs of the visitor, as many as home lists."""
+"""Stored runs of the visitor: as many as the home page lists."""
 WARM_UP = 3
 
 
 def main() -> None:
-    """Make the runs, ask for each page, print a table."""
+    """Store runs, request each page, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=30)
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
         app = application(Path(folder))
         for at in range(RECENT):
-            store(app, f"usual-{at}", hops=3, words=60)
-        store(app, "largest", hops=10, words=500)
+            store_run(app, f"usual-{at}", hops=3, words=60)
+        store_run(app, "largest", hops=10, words=500)
         client = app.test_client()
         with client.session_transaction() as session:
             session["owner"] = OWNER
-        print(f"{'page':<42}{'median':>10}{'95%':>10}{'processor':>11}{'sent':>10}")
+        print(f"{'page':<42}{'median':>10}{'95%':>10}{'CPU':>11}{'sent':>10}")
         for name, path in pages():
-            cost = timed(client, path, rounds)
+            cost = measure(client, path, rounds)
             print(
-                f"{name:<42}{cost.median:>7.1f} ms{cost.late:>7.1f} ms{cost.processor:>8.1f} ms{cost.sent:>7.1f} KB",
+                f"{name:<42}{cost.median:>7.1f} ms{cost.p95:>7.1f} ms{cost.cpu:>8.1f} ms{cost.kilobytes:>7.1f} KB",
                 flush=True,
             )
         print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
@@ -82,7 +81,7 @@ def main() -> None:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """What is asked for, and where it is."""
+    """Yield the name and path of each page."""
     yield f"home, {RECENT} recent runs", "/"
     yield "a finished report, 3 hops", "/runs/usual-0"
     yield "a finished report, 10 hops, 40,000 words", "/runs/largest"
@@ -95,7 +94,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def application(folder: Path) -> Flask:
-    """The application over a fresh database, with its real parts, none of them loaded."""
+    """Return the application with a fresh database and its real parts, none of them loaded."""
     from app.extensions import db
 
     settings = Settings(instance=folder, database_url=f"sqlite:///{folder / 'runs.sqlite3'}")
@@ -105,8 +104,8 @@ def application(folder: Path) -> Flask:
     return app
 
 
-def store(app: Flask, run_id: str, hops: int, words: int) -> None:
-    """Put a finished run into the database, event by event as a run does; its passages have `words` words each."""
+def store_run(app: Flask, run_id: str, hops: int, words: int) -> None:
+    """Store a finished run event by event, with passages of `words` words each."""
     from sqlalchemy.orm import sessionmaker
 
     from app.extensions import db
@@ -120,14 +119,14 @@ def store(app: Flask, run_id: str, hops: int, words: int) -> None:
     log.create_run(run_id, OWNER, started)
     lease = leases.acquire(run_id)
     if lease is None:
-        raise SystemExit(f"{run_id} is taken")
-    for event in happened(hops, words):
+        raise SystemExit(f"{run_id} is leased by another process")
+    for event in run_events(hops, words):
         log.append(lease, event)
     leases.shutdown()
 
 
-def happened(hops: int, words: int) -> Iterator[Event]:
-    """What a run says, once it has begun, that keeps every hop and reads eight passages for each."""
+def run_events(hops: int, words: int) -> Iterator[Event]:
+    """Yield the events of a run that keeps every hop and reads eight passages for each."""
     yield PhaseEntered("starting")
     for hop in range(1, hops + 1):
         yield QuestionAsked(hop, Question(f"Who is asked about in question {hop}?"))
@@ -143,8 +142,8 @@ def happened(hops: int, words: int) -> Iterator[Event]:
 
 
 def answer(words: int) -> Answer:
-    """An answer in the first of eight passages."""
-    text = "Shakespeare was born in Stratford. " + "More is told of him here. " * (words // 6)
+    """Return an answer in the first of eight passages."""
+    text = "Shakespeare was born in Stratford. " + "More is written about him here. " * (words // 6)
     found = [
         Passage(text, f"Article {at}", "Vital articles", f"https://example.org/{at}", score=9 - at) for at in range(8)
     ]
@@ -152,27 +151,27 @@ def answer(words: int) -> Answer:
 
 
 class Cost(NamedTuple):
-    """Milliseconds of a request: their median, their 95th percentile, the processor's median; and kilobytes sent."""
+    """The cost of a request: milliseconds (median, 95th percentile, median CPU time) and kilobytes sent."""
 
     median: float
-    late: float
-    processor: float
-    sent: float
+    p95: float
+    cpu: float
+    kilobytes: float
 
 
-def timed(client: FlaskClient, path: str, rounds: int) -> Cost:
-    """What so many requests cost, after some that do not count."""
-    taken, worked = [], []
+def measure(client: FlaskClient, path: str, rounds: int) -> Cost:
+    """Return the cost of `rounds` requests, after WARM_UP requests that are not measured."""
+    wall, cpu = [], []
     for _ in range(rounds + WARM_UP):
-        began, began_work = time.perf_counter(), time.thread_time()
+        wall_start, cpu_start = time.perf_counter(), time.thread_time()
         reply = client.get(path, headers={"Accept-Encoding": "gzip, deflate, br, zstd"})
-        taken.append(1000 * (time.perf_counter() - began))
-        worked.append(1000 * (time.thread_time() - began_work))
+        wall.append(1000 * (time.perf_counter() - wall_start))
+        cpu.append(1000 * (time.thread_time() - cpu_start))
         if reply.status_code != 200:
             raise SystemExit(f"{path} answers {reply.status_code}")
-    taken, worked = taken[WARM_UP:], worked[WARM_UP:]
-    late = statistics.quantiles(taken, n=20, method="inclusive")[-1]
-    return Cost(statistics.median(taken), late, statistics.median(worked), len(reply.data) / 1024)
+    wall, cpu = wall[WARM_UP:], cpu[WARM_UP:]
+    p95 = statistics.quantiles(wall, n=20, method="inclusive")[-1]
+    return Cost(statistics.median(wall), p95, statistics.median(cpu), len(reply.data) / 1024)
 
 
 if __name__ == "__main__":

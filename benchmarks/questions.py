@@ -1,19 +1,16 @@
 """Print the questions that the generator asks about the claims of questions.jsonl, for a person to read and judge.
 
-    .venv/bin/python benchmarks/questions.py
+    .venv/bin/python -m benchmarks.questions
 
-Each claim comes with plausible kept pairs; the line behind each number is the next question when so many are kept.
+Each claim has plausible kept pairs; the line after each number is the next question when that many pairs are kept.
 """
 
 from __future__ import annotations
 
 import json
 import statistics
-import sys
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.config.settings import load_settings
 from app.container.container import Container
@@ -21,7 +18,7 @@ from app.domain.model import Answer, Claim, Hop, HopStatus, Question
 
 
 def main() -> None:
-    """Ask about every claim, with none, then one, then all of its pairs kept."""
+    """Ask the next question about every claim, after none, one and all of its kept pairs."""
     generator = Container(load_settings()).generator
     generator.warm()
     seconds = []
@@ -30,9 +27,9 @@ def main() -> None:
         claim, hops = Claim(record["claim"]), _hops(record["kept"])
         print(claim.text)
         for kept in range(len(hops) + 1):
-            began = time.perf_counter()
+            started = time.perf_counter()
             question = generator.next_question(claim, hops[:kept], ())
-            seconds.append(time.perf_counter() - began)
+            seconds.append(time.perf_counter() - started)
             last = f"   <- {hops[kept - 1].answer.text}" if kept else ""
             print(f"  {kept}  {question.text if question else '(nothing left to ask)'}{last}")
     print(f"\n{len(seconds)} questions, median {statistics.median(seconds):.2f} s, slowest {max(seconds):.2f} s")

@@ -1,9 +1,9 @@
-"""How often the right article is among the first, by BM25 alone and reranked, and what the reranking costs.
+"""Measure recall and time of BM25 with and without reranking.
 
-    python benchmarks/retrieval.py [--index instance/corpora/vital] [--depths 10 20] [--threads 2]
+    python -m benchmarks.retrieval [--index instance/corpora/vital] [--depths 10 20] [--threads 2]
 
-The questions are ours (retrieval_questions.jsonl), of the sort that the question generator asks; an article is right
-when it is named there, and a test holds that the answer stands in it. docs/retrieval.md keeps a table.
+The questions in retrieval_questions.jsonl are our own, like those of the question generator, with the titles of the
+right articles. A test checks that these contain the answers. docs/local-models-reader.md quotes the figures.
 """
 
 from __future__ import annotations
@@ -11,27 +11,26 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from app.backends.corpus.bm25 import Bm25Retriever
+from app.backends.local.reranker import CrossEncoderReranker
+from app.domain.model import Passage
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from app.backends.corpus.bm25 import Bm25Retriever  # noqa: E402
-from app.backends.local.reranker import CrossEncoderReranker  # noqa: E402
-from app.domain.model import Passage  # noqa: E402
-
 QUESTIONS = Path(__file__).with_name("retrieval_questions.jsonl")
-CUTS = (1, 3, 5)
+RANKS = (1, 3, 5)
 
 
 def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--index", type=Path, default=ROOT / "instance" / "corpora" / "vital")
-    options.add_argument("--depths", type=int, nargs="+", default=[10, 20], help="How many of BM25's are reranked")
+    options.add_argument(
+        "--depths", type=int, nargs="+", default=[10, 20], help="Number of BM25's passages that are reranked"
+    )
     options.add_argument("--threads", type=int, default=2)
     chosen = options.parse_args()
     retriever, reranker = Bm25Retriever(chosen.index), CrossEncoderReranker(threads=chosen.threads)
@@ -52,18 +51,18 @@ def main() -> None:
 
 
 def timed(call, *arguments) -> tuple[tuple[Passage, ...], float]:
-    """What the call gives, and the seconds it took."""
+    """Return the result of the call and the seconds it took."""
     started = time.perf_counter()
     return call(*arguments), time.perf_counter() - started
 
 
 def report(name: str, asked: Sequence[dict], found: Sequence[tuple[Passage, ...]], seconds: Sequence[float]) -> None:
-    """One row: the share of questions with a right article among the first 1, 3, 5, and the median time."""
+    """Print a row: recall at 1, 3 and 5, and the median time."""
     shares = [
         statistics.mean(
-            any(hit.title in row["titles"] for hit in hits[:cut]) for row, hits in zip(asked, found, strict=True)
+            any(hit.title in row["titles"] for hit in hits[:rank]) for row, hits in zip(asked, found, strict=True)
         )
-        for cut in CUTS
+        for rank in RANKS
     ]
     print(
         f"| {name} | {' | '.join(f'{share:.2f}' for share in shares)} | {statistics.median(seconds):.3f} |", flush=True

@@ -1,10 +1,9 @@
-"""The twin test: sixty pairs of a true and a false claim over articles that the judge never saw, with those as its
-evidence.
+"""Measure the judge on sixty pairs of a true and a false claim, with their articles as evidence.
 
     .venv/bin/python -m benchmarks.twins [--errors]
 
-A pair is whole when both its claims get their label. docs/judge.md quotes the figures. The claims in twins.jsonl are
-our own, written from the articles before any judge had seen them.
+A pair is right if both claims get their label. docs/judge.md quotes the figures. The claims in twins.jsonl were written
+for this test, from articles that no judge was trained on.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ GOLD = (("true", Label.SUPPORTED), ("false", Label.REFUTED))
 
 
 def context_of(titles: list[str], texts: dict[str, str]) -> Context:
-    """A kept hop for each article, citing it and answering nothing. An article that trained the judge is refused."""
+    """Return a kept hop that cites it for each article. Raises ValueError if the judge was trained on one."""
     if trained := [title for title in titles if not is_held_out(title)]:
         raise ValueError(f"the judge was trained on {trained}")
     spans = (Span(Passage(texts[title], title, "vital"), 0, 0) for title in titles)
@@ -33,9 +32,9 @@ def context_of(titles: list[str], texts: dict[str, str]) -> Context:
 
 
 def main() -> None:
-    """Judge them all with two and with three labels; with `--errors`, name the claims that went wrong."""
+    """Judge all claims with two and with three labels; with `--errors`, print those with a wrong label."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--errors", action="store_true", help="print every claim that went wrong")
+    arguments.add_argument("--errors", action="store_true", help="print every claim with a wrong label")
     options = arguments.parse_args()
     container = Container(load_settings())
     reasoner = JudgeReasoner(container.judge, container.sufficient)
@@ -50,8 +49,8 @@ def main() -> None:
             for verdict, (kind, gold) in zip(verdicts, GOLD, strict=True):
                 if options.errors and verdict.label is not gold:
                     print(f"  {verdict.label} {verdict.confidence:.2f}, not {gold}: {twin[kind]}")
-        claims, whole = sum(map(sum, right)), sum(map(all, right))
-        print(f"{labels} labels: {claims} of {2 * len(twins)} claims right, {whole} of {len(twins)} pairs whole")
+        claims, pairs = sum(map(sum, right)), sum(map(all, right))
+        print(f"{labels} labels: {claims} of {2 * len(twins)} claims right, {pairs} of {len(twins)} pairs right")
 
 
 if __name__ == "__main__":

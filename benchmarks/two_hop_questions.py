@@ -3,11 +3,11 @@
     .venv/bin/python -m benchmarks.two_hop_questions HOVER.jsonl CORPUS --out ASKED.jsonl [--answers ANSWERS.json]
         [--claims 50 --seed 2027 --not-in benchmarks/questions_read.jsonl | --again 6]
 
-CORPUS is the name of a corpus built from HoVer's paragraphs (`flask --app app corpus build`). The first question is
-answered, and kept or set aside, by the modules of a usual run, and the second is asked as that run would; ANSWERS.json
-holds what a person read in the gold paragraph where they fail ({claim id: answer}), and such an answer is kept. The
-claims are drawn by seed, from groups that were not read while the questions were made and hold no claim of the file
-`--not-in`; or they are those of one run of the kept readings, asked `--again`.
+CORPUS is the name of a corpus built from HoVer's paragraphs (`flask --app app corpus build`). As in a run, the first
+question is answered, the answer is kept or set aside, and the second question is asked. Where that fails, ANSWERS.json
+({claim id: answer}) may give an answer that a person read in the gold paragraph; it is kept. The claims are drawn by
+seed from groups that were not read during development and have no claim in the file `--not-in`; or `--again` takes the
+claims of an earlier run in questions_read.jsonl.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ DEVELOPMENT_SEED, BLIND_SEED = 7, 2026
 def blind_claims(
     rows: list[Row], count: int = BLIND, seed: int = BLIND_SEED, known: frozenset[str] = frozenset()
 ) -> list[Row]:
-    """`count` two-hop claims of as many groups.
+    """Return `count` two-hop claims, one per group.
 
-    None is a group of the 60 claims that were read in development, or of a claim whose id is in `known`.
+    Groups of the 60 claims read during development and of claims whose id is in `known` are excluded.
     """
     two = [row for row in rows if row.hops == 2]
     read = {row.group for row in random.Random(DEVELOPMENT_SEED).sample(two, READ_IN_DEVELOPMENT)}
@@ -47,7 +47,7 @@ def blind_claims(
 
 
 def claims_of_run(rows: list[Row], run: int) -> list[Row]:
-    """The claims that were read in one run, in the order of `rows`."""
+    """Return the claims that were read in an earlier run, in the order of `rows`."""
     kept = map(json.loads, READINGS.read_text(encoding="utf-8").splitlines())
     ids = {reading["id"] for reading in kept if reading["run"] == run}
     return [row for row in rows if row.id in ids]
@@ -55,33 +55,36 @@ def claims_of_run(rows: list[Row], run: int) -> list[Row]:
 
 @dataclass(frozen=True)
 class Asker:
-    """The generator, the answerer and the validator of a usual run."""
+    """The generator, the answerer and the validator of a default run."""
 
     container: Container
     corpus: str
     answers: dict[str, str]
 
-    def asked(self, row: Row) -> dict:
-        """Both questions about one claim, the answers to the first, and which answer the second was asked with.
+    def ask(self, row: Row) -> dict:
+        """Ask both questions about a claim; return them with the answer found and the answer kept.
 
-        As in a run, an answer that the validator sets aside is not built upon: `answer_1` is then None, and the second
-        is what a run asks after a question in vain.
+        As in a run, the second question does not use an answer that the validator set aside; `answer_1` is then None.
         """
         claim = Claim(row.claim)
         first = self.container.generator.next_question(claim, (), ())
-        told = {"id": row.id, "claim": row.claim, "label": row.label, "question_1": first and first.text}
+        record = {"id": row.id, "claim": row.claim, "label": row.label, "question_1": first and first.text}
         if first is None:
-            return told
+            return record
         hop, found = self._first_hop(claim, first, self.answers.get(row.id))
         kept = hop.status is HopStatus.KEPT
-        told |= {"found": found.text, "in": found.cited.passage.title if found.cited else None, "set_aside": hop.reason}
-        told["answer_1"] = hop.answer.text if kept and hop.answer else None
+        record |= {
+            "found": found.text,
+            "in": found.cited.passage.title if found.cited else None,
+            "set_aside": hop.reason,
+        }
+        record["answer_1"] = hop.answer.text if kept and hop.answer else None
         second = self.container.generator.next_question(claim, (hop,) if kept else (), () if kept else (hop,))
-        told["question_2"] = second and second.text
-        return told
+        record["question_2"] = second and second.text
+        return record
 
     def _first_hop(self, claim: Claim, question: Question, read: str | None) -> tuple[Hop, Answer]:
-        """The closed first hop, and the answer that was found; the hop holds `read` in its place where it is given."""
+        """Return the closed first hop, which has the answer `read` if it is given, and the answer that was found."""
         strategy = self.container.strategy_for(RunOptions(corpora=(self.corpus,)))
         found = strategy.answerer.answer(question, claim)  # type: ignore[attr-defined]
         if read:
@@ -103,8 +106,8 @@ def main() -> None:
     parser.add_argument("--only-answered", action="store_true", help="only the claims that ANSWERS.json names")
     parser.add_argument("--claims", type=int, default=BLIND)
     parser.add_argument("--seed", type=int, default=BLIND_SEED)
-    parser.add_argument("--not-in", type=Path, help="a file of claims read before (questions_read.jsonl)")
-    parser.add_argument("--again", type=int, metavar="RUN", help="the claims of this run of the kept readings")
+    parser.add_argument("--not-in", type=Path, help="a file of claims that were read before (questions_read.jsonl)")
+    parser.add_argument("--again", type=int, metavar="RUN", help="the claims of this run in questions_read.jsonl")
     options = parser.parse_args()
     answers = json.loads(options.answers.read_text(encoding="utf-8")) if options.answers else {}
     known = options.not_in.read_text(encoding="utf-8").splitlines() if options.not_in else []
@@ -118,7 +121,7 @@ def main() -> None:
             rows = blind_claims(rows, options.claims, options.seed, read_before)
         for row in rows:
             if row.id in answers or not options.only_answered:
-                out.write(json.dumps(asker.asked(row), ensure_ascii=False) + "\n")
+                out.write(json.dumps(asker.ask(row), ensure_ascii=False) + "\n")
                 out.flush()
 
 

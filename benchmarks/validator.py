@@ -1,9 +1,9 @@
-"""Measure the QA validator: gold hops that a claim needs must be kept, distractors turned down.
+"""Measure the QA validator: it must keep gold hops and reject distractors.
 
     .venv/bin/python -m benchmarks.validator DATA [--held-out] [--show KIND]
 
-DATA holds hover_dev.jsonl, strategyqa_train.jsonl and averitec_dev.jsonl. Half of the claims, by the hash of their
-group, are for developing the rules; --held-out measures the other half. --show prints the mistakes of one kind.
+DATA has hover_dev.jsonl, strategyqa_train.jsonl and averitec_dev.jsonl. Half of the claims, by the hash of their group,
+are for the development of the rules; --held-out measures the other half. --show prints the errors of one kind.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NO_ANSWERS = (None, "", "   ", "Unknown", "No answer could be found.", "I don't 
 
 @dataclass(frozen=True)
 class Case:
-    """One hop put before the validator. `needed` is what it should say; `kind` is the row of the table."""
+    """A hop to validate; `needed` is the right decision, `kind` the row of the table."""
 
     kind: str
     claim: Claim
@@ -50,10 +50,10 @@ def _rows(path: Path) -> list[dict]:
 
 
 def hover_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
-    """For each two-hop claim with a bridge that it does not name: the hop that finds it, the hop that asks about it.
+    """Yield (group, claim, hops) of two-hop claims with a bridge entity that the claim does not name.
 
-    The first question is the claim as a question, its answer the title of the paragraph that only the other one names,
-    its passage the nearer one of the two.
+    The first hop asks the claim as a question and finds the bridge, the title of a paragraph that only the other
+    paragraph names; its passage is the one that shares more words with the question. The second asks about the bridge.
     """
     for row in _rows(data / "hover_dev.jsonl"):
         claim = Claim(row["claim"])
@@ -64,17 +64,17 @@ def hover_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
             is_bridge = normalised(title) in normalised(known["text"]) and normalised(title) not in normalised(
                 claim.text
             )
-            told = re.search(r" (?:is|was|are|were) ((?:an?|the|one) [^.]{3,120})", hidden["text"])
-            if is_bridge and told:
+            definition = re.search(r" (?:is|was|are|were) ((?:an?|the|one) [^.]{3,120})", hidden["text"])
+            if is_bridge and definition:
                 first = claim_as_question(claim)
-                second = _hop(2, f"What is {title}?", told[1], hidden["title"], hidden["text"])
+                second = _hop(2, f"What is {title}?", definition[1], hidden["title"], hidden["text"])
                 nearest = max((known, hidden), key=lambda each: len(stems(each["text"]) & stems(first)))
                 yield row["group"], claim, [_hop(1, first, title, nearest["title"], nearest["text"]), second]
                 break
 
 
 def strategyqa_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
-    """The steps that people wrote which lean on no earlier step, answered by a fact; the passage is all the facts."""
+    """Yield annotated steps without a reference to an earlier one; a fact is the answer, all facts are the passage."""
     for row in _rows(data / "strategyqa_train.jsonl"):
         pairs = list(zip(row["decomposition"], row["facts"], strict=False))
         whole = " ".join(row["facts"])
@@ -84,37 +84,37 @@ def strategyqa_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
 
 
 def averitec_hops(data: Path) -> Iterator[tuple[str, Claim, list[Hop]]]:
-    """The question-answer pairs that fact-checkers needed; unanswered ones and those in other words are left out."""
+    """Yield the answered question-answer pairs of fact-checkers."""
     for row in _rows(data / "averitec_dev.jsonl"):
         pairs = [(each["question"], each["answers"][0]) for each in row["questions"] if each["answers"]]
-        told = [(ask, each["answer"]) for ask, each in pairs if each.get("answer_type") != "Unanswerable"]
-        hops = [_hop(at, ask, answer) for at, (ask, answer) in enumerate(told, 1)]
+        answered = [(ask, each["answer"]) for ask, each in pairs if each.get("answer_type") != "Unanswerable"]
+        hops = [_hop(at, ask, answer) for at, (ask, answer) in enumerate(answered, 1)]
         if hops:
             yield str(row["id"]), Claim(row["claim"], row.get("speaker"), row.get("date")), hops
 
 
 def cases(data: Path, held_out: bool) -> Iterator[Case]:
-    """Every gold hop, and for each a distractor of every kind; the same ones on every run."""
+    """Yield every gold hop and a distractor of every kind, the same for every run."""
     for name, source in (("HoVer", hover_hops), ("StrategyQA", strategyqa_hops), ("AVeriTeC", averitec_hops)):
         chosen = [each[1:] for each in source(data) if is_held_out(each[0], HELD_OUT_SHARE) == held_out]
-        dice = random.Random(SEED)
+        rng = random.Random(SEED)
         for at, (claim, hops) in enumerate(chosen):
-            stray = dice.choice(chosen[(at + 1) % len(chosen)][1]) if len(chosen) > 1 else hops[0]
+            stray = rng.choice(chosen[(at + 1) % len(chosen)][1]) if len(chosen) > 1 else hops[0]
             for number, hop in enumerate(hops):
                 yield Case(f"{name}: gold hop {min(number + 1, 2)}", claim, tuple(hops[:number]), hop, True)
             last = hops[-1]
-            yield from _distractors(name, claim, tuple(hops), last, stray, dice)
+            yield from _distractors(name, claim, tuple(hops), last, stray, rng)
 
 
-def _distractors(name: str, claim: Claim, kept: Context, last: Hop, stray: Hop, dice: random.Random) -> Iterator[Case]:
-    """One of each kind for the last gold hop of a claim."""
+def _distractors(name: str, claim: Claim, kept: Context, last: Hop, stray: Hop, rng: random.Random) -> Iterator[Case]:
+    """Yield a distractor of each kind for the last gold hop of a claim."""
     before, asked = kept[:-1], last.question.text
-    nothing = replace(last, answer=Answer(dice.choice(NO_ANSWERS)))
-    yield Case(f"{name}: unanswered", claim, before, nothing, False)
+    unanswered = replace(last, answer=Answer(rng.choice(NO_ANSWERS)))
+    yield Case(f"{name}: unanswered", claim, before, unanswered, False)
     yield Case(f"{name}: repeated, same words", claim, kept, replace(last, number=len(kept) + 1), False)
-    for said, other in REWORDED:
-        if asked.startswith(f"{said} "):
-            again = replace(last, number=len(kept) + 1, question=Question(asked.replace(said, other, 1)))
+    for start, other in REWORDED:
+        if asked.startswith(f"{start} "):
+            again = replace(last, number=len(kept) + 1, question=Question(asked.replace(start, other, 1)))
             yield Case(f"{name}: repeated, other words", claim, kept, again, False)
             break
     yield Case(f"{name}: off-topic, another claim's hop", claim, before, replace(stray, number=last.number), False)
@@ -125,7 +125,7 @@ def _distractors(name: str, claim: Claim, kept: Context, last: Hop, stray: Hop, 
 
 
 def main() -> None:
-    """Print one line a kind, then the two shares that the targets are about."""
+    """Print the share of right decisions for each kind, and for needed hops and distractors overall."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--held-out", action="store_true")
@@ -136,7 +136,7 @@ def main() -> None:
         judgement = TiedAnswerValidator().is_useful(case.claim, case.context, case.hop)
         right = judgement.holds == case.needed
         table.setdefault(case.kind, []).append(right)
-        table.setdefault("needed" if case.needed else "to be turned down", []).append(right)
+        table.setdefault("needed" if case.needed else "distractor", []).append(right)
         if not right and options.show in case.kind:
             answer = case.hop.answer.text if case.hop.answer else None
             print(f"{case.kind} | {case.claim.text} | {case.hop.question.text} | {answer} | {judgement.reason}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.domain.errors import HopcheckError
 from benchmarks import bench, overhead, two_at_once
 from benchmarks.bench import Line
@@ -21,17 +19,12 @@ def test_a_failed_measurement_gives_its_reason_and_the_others_are_measured():
     assert measured == [Line("no model", "not measured: The model is not there."), Line("a page", "5 ms")]
 
 
-@pytest.mark.parametrize(("percent", "value"), [(50, 2.0), (95, 4.0), (75, 3.0), (76, 4.0)])
-def test_a_percentile_is_the_smallest_value_not_exceeded_by_that_share(percent, value):
-    assert overhead.percentile([4.0, 1.0, 3.0, 2.0], percent) == value
-
-
 def test_ratios_are_ratios_of_sums():
-    assert overhead.Crowd(single=1.5, late=3.0).ratio == 2.0
-    one, other = two_at_once.Both((1.0, 3.0), (2.0, 4.0)), two_at_once.Both((4.0, 4.0), (4.0, 8.0))
-    assert (one.ratio, two_at_once.overall([one, other])) == (1.5, 1.5)
+    assert overhead.Concurrency(single=1.5, p95=3.0).ratio == 2.0
+    one, other = two_at_once.PairTimes((1.0, 3.0), (2.0, 4.0)), two_at_once.PairTimes((4.0, 4.0), (4.0, 8.0))
+    assert (one.ratio, two_at_once.overall_ratio([one, other])) == (1.5, 1.5)
 
 
 def test_concurrent_runs_are_executed_stored_and_followed_to_their_verdicts():
     with overhead.application(hops=2, seconds=0.0, workers=3) as app:
-        assert len(overhead.side_by_side(app, 3)) == 3
+        assert len(overhead.concurrent_runs(app, 3)) == 3

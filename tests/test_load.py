@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from benchmarks.load.arithmetic import Sample, brought_twice, delays, growth, lost
-from benchmarks.load.browsing import Arrivals, Browser
+from benchmarks.load.browser import Browser, StreamRecord
+from benchmarks.load.stream_metrics import Sample, count_duplicates, count_lost, delays, growth
 from tests.waiting import LONG
 
 STORED_AT = {1: 10.0, 2: 11.0, 3: 11.1, 4: 12.0}
 
 
-def arrived(*messages: tuple[int, float], after: int = 1, asked: float = 10.5) -> Arrivals:
-    return Arrivals("r", after, asked, list(messages), 200, True)
+def arrived(*messages: tuple[int, float], after: int = 1, requested: float = 10.5) -> StreamRecord:
+    return StreamRecord("r", after, requested, list(messages), 200, True)
 
 
 def test_a_message_covers_all_events_up_to_its_number_each_with_its_own_delay():
@@ -28,15 +28,19 @@ def test_the_delay_of_an_earlier_event_counts_from_the_readers_request():
 
 def test_a_duplicate_message_is_counted_and_has_no_delay():
     again = arrived((3, 11.2), (3, 11.3), (2, 11.3), (4, 12.0))
-    assert brought_twice(again) == 2 and len(list(delays(again, STORED_AT))) == 3
+    assert count_duplicates(again) == 2 and len(list(delays(again, STORED_AT))) == 3
 
 
 def test_a_page_reader_has_lost_the_events_after_its_last_message():
-    assert [lost(arrived(*messages), 4, one_by_one=False) for messages in [((4, 12.0),), ((2, 11.0),), ()]] == [0, 2, 3]
+    assert [count_lost(arrived(*messages), 4, one_by_one=False) for messages in [((4, 12.0),), ((2, 11.0),), ()]] == [
+        0,
+        2,
+        3,
+    ]
 
 
 def test_an_api_client_has_lost_each_event_without_a_message():
-    assert lost(arrived((2, 11.0), (4, 12.0), after=0), 4, one_by_one=True) == 2
+    assert count_lost(arrived((2, 11.0), (4, 12.0), after=0), 4, one_by_one=True) == 2
 
 
 def test_memory_growth_compares_start_and_end_and_is_unknown_for_short_loads():
@@ -50,7 +54,7 @@ def test_a_stream_is_parsed_into_messages_wherever_the_network_splits_it():
     sent = (
         b"HTTP/1.0 200 OK\r\n\r\nretry: 2000\n\nid: 3\nevent: update\ndata: id: 9\n\nid: 12\nevent: update\ndata: x\n\n"
     )
-    arrivals = Arrivals("r", 2, 0.0)
+    arrivals = StreamRecord("r", 2, 0.0)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

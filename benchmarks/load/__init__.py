@@ -1,1 +1,1 @@
-"""The load that one node and two workers are held to (docs/many-machines.md, "Load")."""
+"""Load tests of one server and of two workers (docs/bench.md)."""

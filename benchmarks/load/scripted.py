@@ -1,6 +1,6 @@
-"""What the servers of a load serve: the real application, whose runs ask a scripted model that takes 300 ms a call.
+"""The application under load: the real one with a scripted model that takes 300 ms a call.
 
-No setting leads here: gunicorn is told to serve `load_app()`, and `flask worker` is started of this application.
+gunicorn serves `load_app()`, and `flask worker` runs on `load_app(commands=True)`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from tests.fakes import FakeContainer
 
 APP = "benchmarks.load.scripted:load_app"
 HOPS = "LOAD_HOPS"
-"""The environment variable with the number of hops that a run keeps; the processes of a load read it and no others."""
+"""The environment variable with the number of hops that a run keeps, read by load tests only."""
 
 CALL_SECONDS = 0.3
 
 
 class ScriptedModel(FakeContainer):
-    """QACheck's loop with its real prompts: the model asks, recites, reads and judges, with head starts as usual."""
+    """QACheck's loop with its real prompts and speculative calls over a scripted model."""
 
     def strategy_for(self, options: RunOptions) -> Strategy:
-        """A model of its own for each run, which counts its calls. Nothing is kept of a run that is over."""
+        """Return a strategy with a model of its own, since a model stores its calls."""
         model = Scripted(CALL_SECONDS, int(os.environ.get(HOPS, "5")))
         return question_guided(model, ReciterReader(model), speculative=True)
 
 
 def load_app(commands: bool = False) -> Flask:
-    """What gunicorn serves; with `commands`, what `flask worker` is a command of."""
+    """Return the application; `commands` adds its commands, such as `flask worker`."""
     return create_app(container=ScriptedModel(), commands=commands)

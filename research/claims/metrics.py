@@ -141,8 +141,14 @@ MEASURES: dict[str, Callable[[Sequence[Outcome]], object]] = {
     f"calibration error ({CALIBRATION_BINS} bins)": _error,
     "seconds (median, 90th percentile)": _seconds,
 }
-BY_KIND = ("runs", "accuracy (three labels)", "precision of decided", "coverage of the decidable")
-BY_KIND += ("false claims supported", "true claims refuted")
+BY_KIND = (
+    "runs",
+    "accuracy (three labels)",
+    "precision of decided",
+    "coverage of the decidable",
+    "false claims supported",
+    "true claims refuted",
+)
 
 
 def figures_table(columns: Mapping[str, Sequence[Outcome]]) -> str:

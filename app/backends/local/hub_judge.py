@@ -13,7 +13,7 @@ from typing import Any
 
 from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import Calibration, Probabilities
-from app.backends.local.loading import PAIR_CLASSIFIER, LazyModel, Pretrained, folder_of, load, shown_name
+from app.backends.local.loading import PAIR_CLASSIFIER, LazyModel, Pretrained, folder_of, load, shown_name, token_limit
 from app.domain.errors import CallFailed, ModelUnavailable
 from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Label, Usage
@@ -62,8 +62,6 @@ WORDS_PER_TOKEN = 0.8
 BATCH_SIZE = 8
 NO_EVIDENCE: Probabilities = (0.0, 0.0, 1.0)
 """Result for evidence without text, which no model needs to judge."""
-_MAX_WINDOW = 1_000_000
-"""Larger values mean no limit: a tokenizer without one reports 10^30."""
 
 Evidence = Sequence[tuple[str, str]]
 """(title, text) passages."""
@@ -162,8 +160,7 @@ def _window(weights: Pretrained) -> int:
     config = weights.model.config
     positions = getattr(config, "max_position_embeddings", None) or MAX_TOKENS
     reserved = 2 if "roberta" in config.model_type else 0
-    limit = weights.tokenizer.model_max_length
-    return min(MAX_TOKENS, positions - reserved, limit if limit < _MAX_WINDOW else MAX_TOKENS)
+    return min(MAX_TOKENS, positions - reserved, token_limit(weights.tokenizer) or MAX_TOKENS)
 
 
 def _premise(judge: Judge, claim: str, passages: Evidence) -> str:

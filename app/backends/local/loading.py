@@ -176,6 +176,16 @@ CAUSAL = ModelKind("AutoModelForCausalLM", "a causal language model like SmolLM2
 PAIR_CLASSIFIER = ModelKind("AutoModelForSequenceClassification", "a classifier of text pairs like RoBERTa on MNLI")
 
 
+MAX_STATED_TOKENS = 1_000_000
+"""Larger limits mean none: a tokenizer without a limit reports 10^30."""
+
+
+def token_limit(tokenizer: Any) -> int | None:
+    """Return the largest number of tokens that the tokenizer states for its model; None if it states none."""
+    limit = int(tokenizer.model_max_length)
+    return limit if limit < MAX_STATED_TOKENS else None
+
+
 def shown_name(name_or_path: str) -> str:
     """Return the model's name for display: its hub name or its folder's name."""
     return Path(name_or_path).expanduser().name if is_path(name_or_path) else name_or_path

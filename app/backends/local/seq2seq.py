@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.backends.local.inference_queue import Inference
-from app.backends.local.loading import SEQ2SEQ, LazyModel, Pretrained, load, shown_name
+from app.backends.local.loading import SEQ2SEQ, LazyModel, Pretrained, load, shown_name, token_limit
 from app.domain.errors import CallFailed
 from app.domain.instrumentation import Call, cached_call, used
 from app.domain.model import Usage
@@ -20,8 +20,6 @@ from app.domain.ports import Choice
 FIX = "flask --app app models fetch flan-t5, or FLAN_T5 with the folder of a model"
 WINDOW = 512
 """Prompt tokens if neither tokenizer nor configuration sets a limit; FLAN-T5 sets this one."""
-_MAX_WINDOW = 1_000_000
-"""Larger values mean no limit: a tokenizer without one reports 10^30."""
 
 
 class Seq2Seq:
@@ -77,8 +75,8 @@ def _encoded(weights: Pretrained, prompt: str) -> Any:
     """Return the prompt's last tokens, as many as the model accepts: [1, tokens]."""
     config = weights.model.config
     positions = (getattr(config, name, None) for name in ("n_positions", "max_position_embeddings"))
-    limits = (weights.tokenizer.model_max_length, *positions)
-    window = min((limit for limit in limits if limit and limit < _MAX_WINDOW), default=WINDOW)
+    limits = (token_limit(weights.tokenizer), *positions)
+    window = min((limit for limit in limits if limit), default=WINDOW)
     weights.tokenizer.truncation_side = "left"
     return weights.tokenizer(prompt, truncation=True, max_length=window, return_tensors="pt")
 

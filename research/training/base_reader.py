@@ -22,7 +22,7 @@ from app.domain.model import Passage, Question
 from research.evaluation.answers import exact_match, f1
 from research.training.checkpoints import CHECKPOINT, replacing
 from research.training.fine_tuning import Batch, Tuning, fine_tune
-from research.training.squad import Example, data_hash
+from research.training.squad import Example, answer_tokens, data_hash
 
 FIX = "another --base: the name of an encoder like roberta-base on the hub, or a folder with one"
 HEAD = "qa_outputs"
@@ -83,12 +83,8 @@ def items_of(example: Example, weights: Pretrained) -> Iterator[Item]:
     """Yield the example's windows, made as in inference, with their target tokens."""
     passage = Passage(example.text, example.title, "SQuAD")
     for window in windows_of(weights.tokenizer, example.question, passage, 0):
-        inside = [(at, word) for at, word in enumerate(window.words) if word is not None]
-        first = last = 0
-        if example.place and inside[0][1][0] <= example.place[0] and example.place[1] <= inside[-1][1][1]:
-            first = next(at for at, (_, end) in inside if end > example.place[0])
-            last = next(at for at, (start, _) in reversed(inside) if start < example.place[1])
-        yield window, first, max(first, last)
+        first, last = answer_tokens(window, example.place) or (0, 0)
+        yield window, first, last
 
 
 def _batch(group: Sequence[Item], weights: Pretrained) -> Batch:

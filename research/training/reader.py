@@ -25,7 +25,7 @@ from transformers import BertForQuestionAnswering
 from app.backends.local.reader import pack
 from app.backends.local.reader_windows import Window, as_batch, windows
 from research.training.checkpoints import best_device, resume, save_checkpoint
-from research.training.squad import Example, cut, data_hash, elsewhere
+from research.training.squad import Example, answer_tokens, cut, data_hash, elsewhere
 
 log = logging.getLogger(__name__)
 
@@ -178,12 +178,8 @@ def items_of(example: Example, tokenizer: Tokenizer) -> list[Item]:
     """Return the example's windows; one without the whole answer counts as unanswerable."""
     items = []
     for window in windows(tokenizer, example.question, example.title, example.text):
-        inside = [(at, word) for at, word in enumerate(window.words) if word is not None]
-        first = last = -1
-        if example.place and inside[0][1][0] <= example.place[0] and example.place[1] <= inside[-1][1][1]:
-            first = next(at for at, (_, end) in inside if end > example.place[0])
-            last = next(at for at, (start, _) in reversed(inside) if start < example.place[1])
-        items.append((window, first, max(first, last)))
+        first, last = answer_tokens(window, example.place) or (-1, -1)
+        items.append((window, first, last))
     return items
 
 

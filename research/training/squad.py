@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.backends.local.reader_windows import Window
 from app.text.sentences import content_words
 from research.training.pairs import is_held_out
 
@@ -117,6 +118,16 @@ def _first_words(text: str, count: int) -> str:
 
 def _last_words(text: str, count: int) -> str:
     return _first_words(text[::-1], count)[::-1]
+
+
+def answer_tokens(window: Window, place: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Return the positions of the answer's first and last token; None if the window lacks a part of the answer."""
+    inside = [(at, word) for at, word in enumerate(window.words) if word is not None]
+    if place is None or place[0] < inside[0][1][0] or place[1] > inside[-1][1][1]:
+        return None
+    first = next(at for at, (_, end) in inside if end > place[0])
+    last = next(at for at, (start, _) in reversed(inside) if start < place[1])
+    return first, max(first, last)
 
 
 def data_hash(examples: Iterable[Example]) -> str:

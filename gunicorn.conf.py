@@ -5,9 +5,14 @@ What is loaded, connected and taken up happens in the worker, after the fork.
 """
 
 import logging
+import selectors
 import signal
 import threading
 import time
+from contextlib import suppress
+from functools import partial
+
+from gunicorn.workers.gthread import ThreadWorker
 
 from app.components import keep_warm
 from app.config.preflight import startup_problem
@@ -17,11 +22,37 @@ from app.web.http_delivery import ShortenTimeouts, set_socket_timeouts
 
 _settings = load_settings()
 
+
+class Worker(ThreadWorker):
+    """Gunicorn's threaded worker, whose main thread and whose other connections wait for no client."""
+
+    def enqueue_req(self, conn):
+        """Give a connection a thread once something arrived on it; new ones wait in the poller, `keepalive` seconds."""
+        if conn.initialized or conn.data_ready:
+            super().enqueue_req(conn)
+            return
+        conn.sock.setblocking(False)
+        conn.set_timeout()
+        self.pending_conns.append(conn)
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
+
+    def handle(self, conn):
+        """Close the connection here: Gunicorn would wait in its main thread, 2 s for a client that does not close."""
+        is_kept = super().handle(conn)
+        if not is_kept:
+            with suppress(OSError):  # it may be closed already
+                conn.close(graceful=True)
+            conn.close = lambda graceful=False: None
+        return is_kept
+
+
 wsgi_app = "app:create_app(commands=False)"
 bind = f"{_settings.host}:{_settings.port}"
 workers = 1
-worker_class = "gthread"
-threads = _settings.threads
+worker_class = Worker
+worker_connections = 800  # below the usual limit of 1024 open files, at which the worker would end
+threads = 700  # one for each connection with a request; how many of them compute at once is THREADS (ThreadLimit)
+forwarded_allow_ips = ""  # scheme, host and address of a proxy are read by the application, if PROXIES says so
 timeout = 120
 graceful_timeout = 8  # of the 10 s that leaving may take: whatever a page or a call does, it is ended then
 keepalive = 5

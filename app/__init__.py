@@ -48,7 +48,7 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     from app.web import add_routes, views
     from app.web.access import limit_requests, require_password
     from app.web.errors import register_error_pages
-    from app.web.http_delivery import cache_static_files, compress
+    from app.web.http_delivery import ThreadLimit, cache_static_files, compress
     from app.web.observability import log_requests
     from app.web.security import protect
 
@@ -68,6 +68,7 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     register_error_pages(app)
     cache_static_files(app)
     compress(app)
+    app.wsgi_app = ThreadLimit(app.wsgi_app, settings.threads)  # type: ignore[method-assign]
     add_routes(app)
     _connect(app, settings, container)
     if commands:

@@ -113,7 +113,9 @@ class Settings:
     retention_days: int = setting(
         "RETENTION_DAYS", 0, "Days after which ended, unpublished runs are deleted; 0 keeps them", **whole(0, 36_500)
     )
-    threads: int = setting("THREADS", 16, "Server threads; each open run page takes one", **whole(1, 512))
+    threads: int = setting(
+        "THREADS", 16, "Requests that are computed at once; each open run page takes one", **whole(1, 512)
+    )
     torch_threads: int = setting("TORCH_THREADS", 2, "CPU threads that calls of models share", **whole(1, 128))
     question_model: Path | None = setting(
         "QUESTION_MODEL", None, "Path of another GGUF file to ask questions with", _path, "a path"

@@ -1,7 +1,7 @@
-"""Caching of static files and compression of responses, and timeouts of clients that stop sending or reading.
+"""Caching of static files and compression of responses, and protection from clients that are slow to send or to read.
 
-Such a client would hold a server thread, and Gunicorn's threads have no timeout of their own. Accepted sockets inherit
-the timeouts of the listening socket, and an expired one raises BlockingIOError.
+Such clients take none of the THREADS that compute responses. They are disconnected after TIMEOUT_SECONDS: accepted
+sockets inherit the timeouts of the listening socket, and an expired one raises BlockingIOError.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import hashlib
 import logging
 import socket
 import struct
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 from flask import Flask
 from flask_compress import Compress
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 CACHE_SECONDS = 365 * 24 * 3600
 
@@ -66,6 +70,51 @@ def compress(app: Flask) -> None:
         COMPRESS_ALGORITHM_STREAMING=list(ALGORITHMS),
     )
     Compress(app)
+
+
+class ThreadLimit:
+    """Let at most `threads` requests compute at once (WSGI middleware). Waiting for a client does not count."""
+
+    def __init__(self, application: WSGIApplication, threads: int) -> None:
+        self._application, self._slots = application, threading.Semaphore(threads)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ["wsgi.input"] = _RequestBody(environ["wsgi.input"], self._slots)
+        with self._slots:
+            chunks = self._application(environ, start_response)
+        return _ResponseChunks(chunks, self._slots)
+
+
+class _RequestBody:
+    """A request's body; its slot is free while bytes are awaited."""
+
+    def __init__(self, body: IO[bytes], slots: threading.Semaphore) -> None:
+        self._body, self._slots = body, slots
+
+    def read(self, size: int = -1) -> bytes:
+        self._slots.release()
+        try:
+            return self._body.read(size)
+        finally:
+            self._slots.acquire()
+
+
+class _ResponseChunks:
+    """The chunks of a response; a slot is held while one is made, and free while it is sent."""
+
+    def __init__(self, chunks: Iterable[bytes], slots: threading.Semaphore) -> None:
+        self._source, self._chunks, self._slots = chunks, iter(chunks), slots
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        with self._slots:
+            return next(self._chunks)
+
+    def close(self) -> None:
+        if close := getattr(self._source, "close", None):
+            close()
 
 
 TIMEOUT_SECONDS = 10

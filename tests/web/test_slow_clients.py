@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from typing import Any
 
 import pytest
 
-from app.web.http_delivery import ShortenTimeouts, set_socket_timeouts
+from app.web.http_delivery import ShortenTimeouts, ThreadLimit, set_socket_timeouts
+from tests.waiting import LONG
 
 
 @pytest.fixture
@@ -39,3 +45,62 @@ def test_a_slow_client_is_logged_in_one_line_and_other_errors_in_full(error, exp
     record = logging.LogRecord("gunicorn.error", logging.ERROR, "", 1, "Trouble.", (), (type(error), error, None))
     assert ShortenTimeouts().filter(record) and record.getMessage() == expected
     assert (record.exc_info is None) == isinstance(error, BlockingIOError)
+
+
+def serve(limit: ThreadLimit, body: Any = None) -> Iterable[bytes]:
+    return limit({"wsgi.input": body or BytesIO()}, lambda *_: None)
+
+
+def test_no_more_requests_compute_at_once_than_there_are_threads():
+    computing, most = [0], []
+
+    def application(environ, start_response):
+        computing[0] += 1
+        most.append(computing[0])
+        time.sleep(0.05)
+        computing[0] -= 1
+        return [b""]
+
+    limit = ThreadLimit(application, 2)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: list(serve(limit)), range(8)))
+    assert max(most) == 2 and len(most) == 8
+
+
+def test_a_request_takes_no_thread_while_its_body_is_awaited_or_its_response_is_sent():
+    sent = threading.Event()
+
+    class HalfSent(BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            assert sent.wait(LONG)
+            return b"claim"
+
+    def application(environ, start_response):
+        body = environ["wsgi.input"].read(5)
+        return (each for each in (body, b"end"))
+
+    limit = ThreadLimit(application, 1)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(lambda: list(serve(limit, HalfSent())))
+        being_sent = iter(serve(limit, BytesIO(b"other")))
+        assert next(being_sent) == b"other"
+        assert list(serve(limit, BytesIO(b"third"))) == [b"third", b"end"]
+        assert not waiting.done()
+        sent.set()
+        assert waiting.result(LONG) == [b"claim", b"end"]
+    assert list(being_sent) == [b"end"]
+
+
+def test_closing_a_response_closes_what_the_application_returned():
+    closed = []
+
+    def chunks():
+        try:
+            yield b"first"
+        finally:
+            closed.append(True)
+
+    response = serve(ThreadLimit(lambda environ, start_response: chunks(), 1))
+    next(iter(response))
+    response.close()
+    assert closed == [True]

@@ -111,6 +111,7 @@ ODD = [
     "http://good.test\\@127.0.0.1/", "http://good.test:22/", "http://good.test:0/", "http://good.test:99999/",
     "http://good.test%00.inside.test/", "http://good test/", "http://①②⑦.0.0.1/", "http://" + "a" * 300 + "/",
     "http://good.test/" + "a" * 5000, "http://good.test/\n",
+    "gopher://good.test:80/", "ftp://good.test:80/", "ws://good.test:443/", "HTTPS+X://good.test:443/",
 ]  # fmt: skip
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
 from gzip import compress
 from typing import Any
 
 import pytest
 
-from app.backends.fetch.pages import AGENT, MAX_TEXT_CHARACTERS, WebPages
+from app.backends.fetch.pages import AGENT, MAX_ROBOTS_BYTES, MAX_TEXT_CHARACTERS, WebPages, is_page_allowed
 from app.backends.fetch.safe_http import GuardedHttp
 from app.config import VERSION
 from app.config.settings import ROOT
@@ -160,6 +162,59 @@ class TestRobots:
             site.pages["/robots.txt"] = moved(inside.url("/robots.txt", "inside.test"))
             assert "not on the public internet" in message_of(pages(site, inside, robots=True), site.url())
         assert inside.asked == []
+
+    @pytest.mark.parametrize(
+        ("rules", "path", "allowed"),
+        [
+            ("User-agent: *\nDisallow: /a", "/a/b", False),
+            ("User-agent: *\nDisallow:", "/", True),
+            ("User-agent: *\nDisallow: /*.pdf$", "/x/y.pdf", False),
+            ("User-agent: *\nDisallow: /*.pdf$", "/x/y.pdf?page=2", True),
+            ("User-agent: *\nDisallow: /*?print=", "/news?print=1", False),
+            ("User-agent: *\nDisallow: /\nAllow: /news/", "/news/today", True),
+            ("User-agent: *\nAllow: /news/\nDisallow: /news/*/draft", "/news/today/draft", False),
+            ("User-agent: *\nDisallow: /a\nAllow: /a", "/a", True),
+            ("User-agent: *\nDisallow: /caf%C3%A9", "/caf\u00e9", False),
+            ("User-agent: *\nDisallow: /\n\nUser-agent: HOPCHECK\nDisallow: /b", "/a", True),
+            ("User-agent: Hopcheck/1.0\nUser-agent: other\nDisallow: /", "/", False),
+            ("User-agent: Hop\nUser-agent: Hopcheck-Images\nUser-agent: My Hopcheck\nDisallow: /", "/", True),
+            ("User-agent: hopcheck\nDisallow: /a\n\nUser-agent: hopcheck\nDisallow: /b", "/b", False),
+            ("\ufeffUser-agent: *\r\nDisallow: / # everything\r\n", "/a", False),
+        ],
+    )
+    def test_wildcards_the_longest_match_and_the_own_group_count_as_in_rfc_9309(self, rules, path, allowed):
+        with WebServer({"/robots.txt": Sent(rules.encode(), kind="text/plain"), path: self.PAGE}) as site:
+            reader = pages(site, robots=True)
+            if allowed:
+                assert reader.read(hit(site.url(path))).text == "Hello"
+            else:
+                assert "programs do not read this page" in message_of(reader, site.url(path))
+
+    def test_a_file_with_thousands_of_programs_and_rules_takes_little_memory(self):
+        hostile = "\n".join(f"useragent {number}" for number in range(1500)) + "\nallow /" * 3000
+        tracemalloc.start()
+        try:
+            assert is_page_allowed(hostile, "Hopcheck", "http://good.test/")
+            assert tracemalloc.get_traced_memory()[1] < 20 * 1024**2
+        finally:
+            tracemalloc.stop()
+
+    @pytest.mark.parametrize(
+        "rule",
+        ["disallow:/" + "*a" * 500 + "b\n", "disallow:/*a*{}\n", "disallow:{}$$$\n", "disallow:/%e4%{}\n", "{}:\n"],
+    )
+    def test_a_file_of_the_maximum_size_is_read_in_seconds_whatever_its_rules(self, rule):
+        hostile = "user-agent:*\n" + "".join(rule.format(number) for number in range(MAX_ROBOTS_BYTES // len(rule)))
+        began = time.process_time()
+        assert is_page_allowed(hostile, "Hopcheck", "http://good.test/" + "a" * 4000)
+        assert time.process_time() - began < 10
+
+    def test_the_rules_of_a_site_are_fetched_once_even_if_there_are_none(self):
+        with WebServer({"/": self.PAGE, "/more": self.PAGE}) as site:
+            reader = pages(site, robots=True)
+            reader.read(hit(site.url()))
+            reader.read(hit(site.url("/more")))
+        assert site.asked == ["/robots.txt", "/", "/more"]
 
     def test_an_operator_can_turn_robots_off(self):
         with WebServer({"/robots.txt": self.RULES, "/private": self.PAGE}) as site:

@@ -16,7 +16,6 @@ from dataclasses import asdict, replace
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.robotparser import RobotFileParser
 
 from app.backends.corpus.pdf import PdfFailed, read_pdf
 from app.backends.fetch.html import HtmlFailed, HtmlText, read_html
@@ -109,37 +108,58 @@ def _detected(content: bytes) -> str:
 
 
 CACHE_SECONDS = 3600.0
-MAX_SITES = 1000
-DISALLOW_ALL = ("User-agent: *", "Disallow: /")
-MAX_ROBOTS_BYTES = 1024**2
-"""RFC 9309, section 2.5, requires a limit of at least half of this."""
+MAX_SITES = 100
+DISALLOW_ALL = "User-agent: *\nDisallow: /"
+MAX_ROBOTS_BYTES = 512 * 1024
+"""A little more than the 500 KiB that RFC 9309, section 2.5, requires."""
+
+_AGENT_LINE = re.compile(r"\s*user[\s-]*agent[\s:]*(\*|[a-z_-]*)", re.IGNORECASE)
+
+
+def is_page_allowed(rules: str, name: str, url: str) -> bool:
+    """Return whether a robots.txt with these rules lets the program `name` read the page (RFC 9309).
+
+    Groups for other programs are merged into one: Protego stores each rule once for every program its group names,
+    which would need memory by the gigabyte for a hostile file.
+    """
+    from protego import Protego
+
+    return Protego.parse("\n".join(_own_or_other(line, name) for line in rules.splitlines())).can_fetch(url, name)
+
+
+def _own_or_other(line: str, name: str) -> str:
+    if not (agent := _AGENT_LINE.match(line)):
+        return line
+    return f"User-agent: {agent[1] if agent[1].lower() in (name.lower(), '*') else 'other'}"
 
 
 class RobotsCache:
-    """Fetches and caches the rules of each site. Thread-safe."""
+    """Fetches and caches the robots.txt of each site. Thread-safe."""
 
     def __init__(self, http: GuardedHttp, name: str, now: Callable[[], float] = time.monotonic) -> None:
         """`name` is the product token by which robots.txt files refer to this program."""
         self._http, self._name, self._now = http, name, now
-        self._rules_by_site: OrderedDict[str, tuple[float, RobotFileParser]] = OrderedDict()
+        self._rules_by_site: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._lock = threading.Lock()
 
     def check(self, url: str, budget: Budget) -> None:
         """Raise CallFailed if robots.txt disallows this page or cannot be read."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
-        rules = self._cached(origin) or self._fetch_rules(origin, parts.hostname or "", budget)
-        if not rules.can_fetch(self._name, url):
+        rules = self._cached(origin)
+        if rules is None:
+            rules = self._fetch_rules(origin, parts.hostname or "", budget)
+        if not is_page_allowed(rules, self._name, url):
             raise CallFailed(f"{parts.hostname} asks that programs do not read this page (its robots.txt).")
 
-    def _cached(self, origin: str) -> RobotFileParser | None:
+    def _cached(self, origin: str) -> str | None:
         with self._lock:
             since, rules = self._rules_by_site.get(origin, (0.0, None))
             return rules if self._now() - since < CACHE_SECONDS else None
 
-    def _fetch_rules(self, origin: str, host: str, budget: Budget) -> RobotFileParser:
+    def _fetch_rules(self, origin: str, host: str, budget: Budget) -> str:
         try:
-            rules = _parse_rules(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
+            rules = _rules_in(self._http.get(f"{origin}/robots.txt", budget, limit=MAX_ROBOTS_BYTES), host)
         except CallFailed as error:
             raise CallFailed(f"What programs may read on {host} cannot be known: {error}") from error
         with self._lock:
@@ -150,16 +170,13 @@ class RobotsCache:
         return rules
 
 
-def _parse_rules(reply: Fetched, host: str) -> RobotFileParser:
-    """Parse a reply: 401 and 403 disallow everything, a missing file allows everything."""
+def _rules_in(reply: Fetched, host: str) -> str:
+    """Return the rules of a reply: 401 and 403 disallow everything, a missing file allows everything."""
     if reply.status == 429 or reply.status >= 500:
         raise CallFailed(f"{host} answers {reply.status} for its robots.txt.")
-    rules = RobotFileParser()
     if reply.status == 200:
-        rules.parse(reply.content.decode("utf-8-sig", "replace").splitlines())
-    else:
-        rules.parse(DISALLOW_ALL if reply.status in (401, 403) else ())
-    return rules
+        return reply.content.decode("utf-8-sig", "replace")
+    return DISALLOW_ALL if reply.status in (401, 403) else ""
 
 
 NAME = "Hopcheck"

@@ -170,7 +170,7 @@ class Target:
             raise CallFailed(UNREADABLE) from None
         host = parsed.raw_host.decode("ascii").removesuffix(".")
         port = parsed.port if parsed.port is not None else {"http": 80, "https": 443}.get(parsed.scheme)
-        if port is None:
+        if port is None or parsed.scheme not in ("http", "https"):
             raise CallFailed("Pages are fetched by http and https only.")
         if len(url) > MAX_URL_CHARACTERS or len(host) > 253 or not _HOST.fullmatch(host):
             raise CallFailed(UNREADABLE)

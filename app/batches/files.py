@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -49,10 +50,10 @@ def read_claims(sent: bytes, name: str = "", limit: int = MAX_CLAIMS) -> tuple[B
 
 
 def check_lines(lines: Iterator[BatchLine], limit: int = MAX_CLAIMS) -> tuple[BatchLine, ...]:
-    """Return the lines. Raises InvalidInput for too many, or where none is a valid claim."""
-    found = tuple(lines)
+    """Return the lines. Raises InvalidInput for too many, once that is known, or where none is a valid claim."""
+    found = tuple(islice(lines, limit + 1))
     if len(found) > limit:
-        raise InvalidInput(f"There are {len(found):,} claims; at most {limit:,} are allowed.", "claims")
+        raise InvalidInput(f"There are more than {limit:,} claims, and no more are allowed.", "claims")
     if not found:
         raise InvalidInput(NO_CLAIMS, "claims")
     if all(line.problem for line in found):

@@ -126,6 +126,7 @@ def protect(app: Flask, settings: Settings) -> None:
     )
     app.before_request(refuse_foreign_streams)
     app.before_request(_raise_size_limit)
+    app.before_request(_limit_fields)
     app.before_request(_require_utf8)  # before CSRF, which parses the form and discards the raw bytes
     csrf.init_app(app)
     app.session_interface = SessionCookies()
@@ -163,6 +164,13 @@ def _raise_size_limit() -> None:
     """Raise the size limit for the endpoints that accept files. Requests over the limit are refused unread."""
     if most := LARGER_LIMITS.get(request.endpoint or ""):
         request.max_content_length = request.max_form_memory_size = most
+
+
+def _limit_fields() -> None:
+    """Refuse forms with more fields than Werkzeug allows in files: it parses a million of them for seconds."""
+    most = request.max_form_parts or 0
+    if request.mimetype == "application/x-www-form-urlencoded" and request.get_data(cache=True).count(b"&") >= most:
+        abort(413)
 
 
 def _require_utf8() -> None:

@@ -89,7 +89,7 @@ def test_the_text_of_a_bad_line_can_be_stored():
             "There is no good claim in it. Line 1: The claim is too short: it needs at least 3 characters.",
         ),
         (b"claim\nThe moon is round.\n" + b"x" * 200_000, "a.csv", "Line 3 cannot be read as CSV."),
-        (b"Yes!\n" * (MAX_CLAIMS + 1), "", "There are 10,001 claims; at most 10,000 are allowed."),
+        (b"Yes!\n" * (MAX_CLAIMS + 1), "", "There are more than 10,000 claims, and no more are allowed."),
         (b"x" * (MAX_BYTES + 1), "", TOO_LARGE),
     ],
 )

@@ -103,7 +103,7 @@ def test_the_same_request_with_the_same_idempotency_key_starts_one_batch(make_ap
 
 def test_the_operator_sets_the_maximum_number_of_claims_per_batch(make_app):
     answer = make_app(batch_claims=2).test_client().post(BATCHES, json={"claims": [*CLAIMS, *CLAIMS]})
-    progress = "There are 4 claims; at most 2 are allowed."
+    progress = "There are more than 2 claims, and no more are allowed."
     assert (answer.status_code, answer.json["detail"], answer.json["field"]) == (422, progress, "claims")
 
 

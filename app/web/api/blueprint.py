@@ -104,6 +104,10 @@ WRONG = {
 """Messages for invalid values, where the field's type alone would not explain enough."""
 
 
+MAX_PARTS = 100_000
+"""Lists and objects in one body; a million of them would keep the JSON parser busy for seconds."""
+
+
 def sent(model: type[SentFields]) -> SentFields:
     """Return the fields of the request's JSON object; a null field counts as omitted, an empty body as no fields.
 
@@ -111,6 +115,8 @@ def sent(model: type[SentFields]) -> SentFields:
     """
     try:
         text = request.get_data().decode("utf-8")
+        if text.count("[") + text.count("{") > MAX_PARTS:
+            raise BadRequest(f"The body has more than {MAX_PARTS:,} lists and objects.")
         fields = json.loads(text, parse_constant=_refuse) if text else {}
     except (ValueError, RecursionError):
         raise BadRequest("The body is not JSON in UTF-8.") from None

@@ -110,8 +110,8 @@ def _detected(content: bytes) -> str:
 CACHE_SECONDS = 3600.0
 MAX_SITES = 100
 DISALLOW_ALL = "User-agent: *\nDisallow: /"
-MAX_ROBOTS_BYTES = 512 * 1024
-"""A little more than the 500 KiB that RFC 9309, section 2.5, requires."""
+MAX_ROBOTS_BYTES = 1024**2
+"""RFC 9309, section 2.5, requires a limit of at least half of this."""
 
 _AGENT_LINE = re.compile(r"\s*user[\s-]*agent[\s:]*(\*|[a-z_-]*)", re.IGNORECASE)
 

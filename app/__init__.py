@@ -45,6 +45,7 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     from flask import Flask
 
     from app.config.settings import load_settings
+    from app.text.wording import escape_direction
     from app.web import add_routes, views
     from app.web.access import limit_requests, require_password
     from app.web.errors import register_error_pages
@@ -60,6 +61,7 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
         static_folder=str(ROOT / "static"),
     )
     app.secret_key = _signing_key(settings)
+    app.jinja_options = {"finalize": escape_direction}
     app.jinja_env.filters.update(views.FILTERS)
     log_requests(app)
     require_password(app, settings)

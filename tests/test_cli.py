@@ -267,11 +267,11 @@ def test_missing_evidence_is_printed(terminal):
 
 
 def test_retrieved_text_cannot_steer_the_terminal(terminal):
-    evil = answer("red \x1b[31m alert \x07", "It says red \x1b[31m alert \x07.", title="Evil\nOne")
+    evil = answer("red \x1b[31m alert \x07", "It says red \x1b[31m alert \x07.", title="Evil\nOne\u202e")
     script = Script((ScriptedHop("Who?", evil),), Verdict(Label.SUPPORTED, ()))
     output = terminal(script).check(CLAIM).output
     assert "\x1b" not in output and "\x07" not in output
-    assert "from: Evil\ufffdOne" in output
+    assert "from: Evil\ufffdOne\\u202e" in output
 
 
 def test_ctrl_c_ends_the_run_itself(terminal):

@@ -24,6 +24,7 @@ from app.domain.model import Answer, Origin, Passage, Verdict
 from app.domain.report import Report
 from app.modules.answerers.reciter_reader import SOURCE
 from app.text.fact_checkers import is_fact_check
+from app.text.wording import escape_direction
 
 Writer = Callable[[str], None]
 
@@ -78,8 +79,9 @@ def print_verdict(verdict: Verdict, report: Report, say: Writer) -> None:
 
 
 def strip_control_chars(line: str) -> str:
-    """Replace control characters, which could control the terminal."""
-    return "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)
+    """Replace control characters, which could control the terminal, and escape those of the direction of text."""
+    safe = "".join("\ufffd" if unicodedata.category(each) in ("Cc", "Cs") else each for each in line)
+    return escape_direction(safe)
 
 
 @contextmanager

@@ -214,3 +214,12 @@ def _is_hidden(tag: str, attributes: str) -> bool:
         return True
     written = html.unescape(attributes)
     return bool(_HIDING.search(written) or _HIDDEN.search(_QUOTED.sub("", written)))
+
+
+_DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+"""The controls that can make text look like another text, by code point; not the marks that some languages need."""
+
+
+def escape_direction(value: Any) -> Any:
+    """Return text with its controls of direction (bidi) made visible, like `\\u202e`; other values unchanged."""
+    return value.translate(_DIRECTION) if isinstance(value, str) and not value.isascii() else value

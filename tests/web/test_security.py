@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.extensions import db
 from app.runs.db import DatabaseUnavailable
-from tests.web.conftest import finished, send, started, token
+from tests.web.conftest import finished, send, started, token, wait_for
 
 
 def broken() -> str:
@@ -124,6 +124,26 @@ def test_an_invalid_form_is_kept_when_the_database_is_unavailable(make_app, fiel
 
 def test_a_wrong_method_returns_the_allowed_ones(client):
     assert set(client.get("/runs").headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
+
+
+@pytest.mark.parametrize("control", ["\u202a", "\u202e", "\u2066", "\u2069"])
+def test_controls_of_the_direction_of_text_are_shown_escaped(client, control):
+    path = started(client, f"He wrote {control}ton did eH.", speaker=f"Some{control}body")
+    page = wait_for(client, path, 'id="verdict-heading"')
+    shown = [
+        page,
+        client.get("/").text,
+        client.get(f"{path}/export.md").text,
+        client.get(f"{path}/events?after=0").text,
+    ]
+    shown.append(send(client, f"He {control}wrote.", max_hops="many").text)
+    for text in shown:
+        assert control not in text and f"\\u{ord(control):04x}" in text
+
+
+def test_marks_that_some_languages_need_are_shown_as_they_are(client):
+    claim = "\u200fשלום\u200e 2020 is a greeting."
+    assert claim in client.get(started(client, claim)).text
 
 
 def test_runs_are_not_indexed(client):

@@ -14,6 +14,7 @@ from app.domain.report import Report
 from app.runs.notes import VERDICT, Note
 from app.runs.service import StoredRun
 from app.text.fact_checkers import is_fact_check
+from app.text.wording import escape_direction
 from app.web.views import (
     FACES,
     claim_only,
@@ -32,7 +33,7 @@ _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", ":": "&#58;",
 """Characters that need an entity; others are escaped by a backslash."""
 _LIST_OR_RULE = re.compile(r"\A(\d*)(?=[+=.)-])")
 """The start of a list item, a rule, or an underline that makes the line above a heading."""
-_UNSAFE_IN_ADDRESS = re.compile(r"[\s\x00-\x20\x7f-\x9f<>{}\\`]")
+_UNSAFE_IN_ADDRESS = re.compile(r"[\s\x00-\x20\x7f-\x9f<>{}\\`\u202a-\u202e\u2066-\u2069]")
 _SPACE = re.compile(r"\s+")
 _WHOLE_WORDS = re.compile(r"[^\W_](.*[^\W_])?")
 
@@ -67,7 +68,7 @@ def encoded(address: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return _SPACE.sub(" ", text)
+    return _SPACE.sub(" ", escape_direction(text))
 
 
 IMPORTED = "Imported, unverified: this report was not made here."

@@ -47,7 +47,7 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     from app.config.settings import load_settings
     from app.text.wording import escape_direction
     from app.web import add_routes, views
-    from app.web.access import limit_requests, require_password
+    from app.web.access import limit_requests, require_host, require_password
     from app.web.errors import register_error_pages
     from app.web.http_delivery import ThreadLimit, cache_static_files, compress
     from app.web.observability import log_requests
@@ -64,6 +64,7 @@ def create_app(settings: Settings | None = None, container: AppContainer | None 
     app.jinja_options = {"finalize": escape_direction}
     app.jinja_env.filters.update(views.FILTERS)
     log_requests(app)
+    require_host(app)
     require_password(app, settings)
     protect(app, settings)
     limit_requests(app, settings)

@@ -88,6 +88,9 @@ class Settings:
     proxies: int = setting(
         "PROXIES", 0, "Reverse proxies in front of the server, whose X-Forwarded headers are believed", **whole(0, 9)
     )
+    allowed_hosts: tuple[str, ...] = setting(
+        "ALLOWED_HOSTS", (), "Names by which the site may be asked, with commas between; any when not set", **names()
+    )
     api_tokens: Path | None = setting(
         "API_TOKENS",
         None,

@@ -1,4 +1,4 @@
-"""The site password, and limits on starting runs and on guessing the password.
+"""The names that the site answers to, its password, and limits on starting runs and on guessing the password.
 
 Where SITE_PASSWORD is set, a browser that has given it gets a proof in its signed cookie, valid until the password or
 the signing key changes; a program sends an API token (API_TOKENS). /healthz, /metrics (which has its own token) and
@@ -19,7 +19,7 @@ from flask.typing import ResponseReturnValue
 from flask_limiter import Limiter, RequestLimit
 from flask_wtf.csrf import CSRFError
 from werkzeug.datastructures import WWWAuthenticate
-from werkzeug.exceptions import TooManyRequests
+from werkzeug.exceptions import SecurityError, TooManyRequests
 from werkzeug.urls import iri_to_uri
 
 from app.config.settings import Settings
@@ -41,6 +41,25 @@ PASSWORD_REQUIRED = "This site asks for its password, or for a token that is kno
 
 _LOCAL = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 """A local address: one slash, then ASCII without backslashes, which browsers treat as slashes."""
+
+
+UNKNOWN_HOST = "This site is not reached by that name."
+
+
+def require_host(app: Flask) -> None:
+    """Answer only requests for a name in ALLOWED_HOSTS. Call before other `before_request` functions.
+
+    Flask finds no route for other names, so it can build no address of a page either.
+    """
+
+    @app.before_request
+    def refuse_unknown_host() -> Response | None:
+        if not isinstance(request.routing_exception, SecurityError):
+            return None
+        refused("host")
+        if request.path.startswith(f"{API}/"):
+            return problem(400, UNKNOWN_HOST)
+        return Response(f"{UNKNOWN_HOST}\n", 400, mimetype="text/plain")
 
 
 def require_password(app: Flask, settings: Settings) -> None:

@@ -28,7 +28,7 @@ QUIET_ENDPOINTS = frozenset({"health.healthz", "health.readyz", "metrics.scrape"
 MAX_PATH = 200
 """Characters of a path in the log."""
 
-Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size", "type", "full"]
+Reason = Literal["csrf", "owner", "limit", "password", "token", "origin", "size", "type", "full", "host"]
 
 REASON_BY_STATUS: dict[int, Reason] = {413: "size", 415: "type", 429: "full"}
 """The reason to log for a refusal with this status, unless one was logged already."""

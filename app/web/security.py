@@ -116,6 +116,7 @@ def protect(app: Flask, settings: Settings) -> None:
     trust_proxies(app, settings.proxies)
     app.config.update(
         MAX_CONTENT_LENGTH=MAX_REQUEST_BYTES,
+        TRUSTED_HOSTS=settings.allowed_hosts or None,
         SESSION_COOKIE_NAME="hopcheck",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
@@ -190,8 +191,9 @@ def _require_utf8() -> None:
 def _add_headers(response: Response, headers: Mapping[str, str]) -> Response:
     for name, value in headers.items():
         response.headers.setdefault(name, value)
-    if response.mimetype == "text/html":
-        response.headers.setdefault("Cache-Control", "private, no-cache")
+    if request.endpoint != "static":  # lists, reports and exports of one browser or token
+        kept = "private, no-cache" if response.mimetype == "text/html" else "no-store"
+        response.headers.setdefault("Cache-Control", kept)
     if request.path.startswith(("/runs", "/batches", "/compare", "/api/")) and not g.get("published"):
         response.headers["X-Robots-Tag"] = "noindex"
     return response

@@ -6,6 +6,9 @@ import socket
 import subprocess
 import sys
 import time
+from urllib.request import Request, urlopen
+
+import pytest
 
 from tests.faults.servers import ROOT, SCRIPTED, assert_sound, events, run_id, serving, surroundings
 from tests.waiting import LONG
@@ -31,6 +34,33 @@ def test_a_port_that_is_taken_ends_the_start_quickly_with_one_clear_line(instanc
         f"Hopcheck cannot start: Port {port} of 127.0.0.1 is taken. Stop what listens there, or choose another: "
         f"make run PORT={port + 1}"
     ]
+
+
+FORWARDED = {
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Host": "proxy.example",
+    "X-Forwarded-Ssl": "on",
+    "X-Forwarded-Protocol": "ssl",
+    "X-Forwarded-Prefix": "/evil",
+    "Forwarded": "host=proxy.example;proto=https",
+    "SCRIPT_NAME": "/evil",
+    "PATH_INFO": "/evil",
+}
+
+
+@pytest.mark.parametrize(
+    ("proxies", "believed"), [("0", ()), ("1", ("X-Forwarded-Proto", "X-Forwarded-Host"))], ids=["none", "one"]
+)
+def test_forwarded_headers_are_believed_only_from_proxies_that_are_set_up(instance, proxies, believed):
+    """The test connects from this machine, whose headers Gunicorn would believe by default."""
+    expected = {"X-Forwarded-Proto": "(<https://127.0.0.1:", "X-Forwarded-Host": "(<http://proxy.example/runs/"}
+    with serving(instance, PROXIES=proxies) as server:
+        path = server.start()
+        server.wait_for(path, 'id="verdict-heading"')
+        for name, value in FORWARDED.items():
+            with urlopen(Request(f"{server.address}{path}/export.md", headers={name: value}), timeout=LONG) as answer:
+                report = answer.read().decode()
+            assert (expected[name] if name in believed else f"(<{server.address}{path}>)") in report, name
 
 
 def test_two_servers_on_one_database_carry_each_run_out_exactly_once_and_both_serve_its_page(instance):

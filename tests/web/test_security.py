@@ -126,6 +126,35 @@ def test_a_wrong_method_returns_the_allowed_ones(client):
     assert set(client.get("/runs").headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
 
 
+HOSTS = ("evil.example", "check.example.org.evil.example", "127.0.0.1", "a b", "")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("password", [None, "a long password"])
+def test_only_requests_for_an_allowed_host_are_answered(make_app, host, password):
+    client = make_app(allowed_hosts=("check.example.org", "localhost"), site_password=password).test_client()
+    for path in "/", "/healthz", "/runs/none/events", "/static/style.css", "/api/v1/runs":
+        answer = client.get(path, headers={"Host": host})
+        assert answer.status_code == 400 and "This site is not reached by that name." in answer.text
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert client.get(path, headers={"Host": "check.example.org:8000"}).status_code != 400
+
+
+def test_without_a_list_any_host_is_answered(client):
+    assert client.get("/", headers={"Host": "any.example"}).status_code == 200
+
+
+def test_lists_reports_and_exports_are_not_stored_by_browsers_and_proxies(client):
+    path = started(client)
+    wait_for(client, path, 'id="verdict-heading"')
+    exports = [f"{path}/{form}" for form in ("export.json", "export.md", "claimreview.json")]
+    for each in ["/api/v1/runs", f"/api/v1{path}", *exports, *(f"/api/v1{export}" for export in exports[1:])]:
+        answer = client.get(each)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store"), each
+    assert client.get(path).headers["Cache-Control"] == "private, no-cache"
+    assert "max-age" in client.get("/static/style.css").headers["Cache-Control"]
+
+
 @pytest.mark.parametrize("control", ["\u202a", "\u202e", "\u2066", "\u2069"])
 def test_controls_of_the_direction_of_text_are_shown_escaped(client, control):
     path = started(client, f"He wrote {control}ton did eH.", speaker=f"Some{control}body")

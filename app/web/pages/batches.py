@@ -219,7 +219,6 @@ def _results(batch_id: str, write: Callable[..., Iterator[str]], media: str, suf
     lines = write(services().runs.batches.all_claims(batch.id), permalink)
     response = Response(stream_with_context(lines), mimetype=media)
     response.headers["Content-Disposition"] = f"attachment; filename=hopcheck-batch.{suffix}"
-    response.headers["Cache-Control"] = "private, no-cache"
     return response
 
 

@@ -26,7 +26,7 @@ from app.config.settings import Settings
 from app.domain.errors import InvalidInput
 from app.web.api.auth import client, token_name
 from app.web.api.blueprint import API, problem, seconds_to_wait
-from app.web.observability import client_address, refused
+from app.web.observability import client_address, healthz, refused
 from app.web.security import STALE, on_csrf_error
 from app.web.services import services
 from app.web.views import about
@@ -47,15 +47,17 @@ UNKNOWN_HOST = "This site is not reached by that name."
 
 
 def require_host(app: Flask) -> None:
-    """Answer only requests for a name in ALLOWED_HOSTS. Call before other `before_request` functions.
+    """Answer only requests for a name in ALLOWED_HOSTS, and /healthz, which monitors ask by address.
 
-    Flask finds no route for other names, so it can build no address of a page either.
+    Call before other `before_request` functions. Flask matches no route for other names, and builds no addresses.
     """
 
     @app.before_request
     def refuse_unknown_host() -> Response | None:
         if not isinstance(request.routing_exception, SecurityError):
             return None
+        if request.path == "/healthz":
+            return healthz()
         refused("host")
         if request.path.startswith(f"{API}/"):
             return problem(400, UNKNOWN_HOST)

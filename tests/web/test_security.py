@@ -133,7 +133,8 @@ HOSTS = ("evil.example", "check.example.org.evil.example", "127.0.0.1", "a b", "
 @pytest.mark.parametrize("password", [None, "a long password"])
 def test_only_requests_for_an_allowed_host_are_answered(make_app, host, password):
     client = make_app(allowed_hosts=("check.example.org", "localhost"), site_password=password).test_client()
-    for path in "/", "/healthz", "/runs/none/events", "/static/style.css", "/api/v1/runs":
+    assert client.get("/healthz", headers={"Host": host}).status_code == 200
+    for path in "/", "/readyz", "/runs/none/events", "/static/style.css", "/api/v1/runs":
         answer = client.get(path, headers={"Host": host})
         assert answer.status_code == 400 and "This site is not reached by that name." in answer.text
         assert answer.headers["X-Content-Type-Options"] == "nosniff"

@@ -158,8 +158,8 @@ def _from_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield number, {"claim": line}
 
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet executes text that begins with one of these as a formula (CSV injection)."""
+FORMULA_STARTS = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
+"""Spreadsheets execute text that begins with one of these as a formula (CSV injection), some also the wide forms."""
 
 
 @dataclass(frozen=True, slots=True)

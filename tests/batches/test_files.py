@@ -125,7 +125,7 @@ def test_results_in_csv_have_every_column_and_no_formula():
     ]
 
 
-@pytest.mark.parametrize("first", "=+-@\t\r")
+@pytest.mark.parametrize("first", "=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 def test_cells_that_begin_like_a_formula_are_escaped(first):
     *_, record = as_csv([BatchClaim(1, Claim(f"{first}1"), "waiting")], address)
     assert next(csv.reader(io.StringIO(record, newline="")))[1] == f"'{first}1"

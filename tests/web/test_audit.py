@@ -107,6 +107,13 @@ def test_a_wrong_password_is_logged(make_app, lines):
     assert [reason(line) for line in lines()] == ["password", "password"]
 
 
+def test_a_request_for_a_name_that_is_not_allowed_is_logged(make_app, lines):
+    client = make_app(allowed_hosts=("check.example.org",)).test_client()
+    for path in "/", "/no/such/page", RUNS:
+        assert client.get(path, headers={"Host": f"{SECRET}.example"}).status_code == 400
+    assert [reason(line) for line in lines()] == ["host"] * 3
+
+
 def test_each_visitor_has_a_stable_pseudonym_in_the_log(make_app, lines):
     app = make_app()
     for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2"):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
-from werkzeug.test import EnvironBuilder
+from flask.testing import FlaskClient
+from werkzeug.test import EnvironBuilder, TestResponse
 
+from app.config.settings import Settings
 from app.runs.admission import new_id
 from app.web.api.blueprint import API
 from app.web.security import HEADERS
@@ -92,22 +95,49 @@ def test_every_page_route_has_an_api_equivalent(make_app):
     assert not [route for route, same in EQUIVALENTS.items() if same == NO_API_ROUTE and not route.startswith("GET ")]
 
 
-def test_every_response_has_the_security_headers(make_app):
-    app = make_app(publishing=True, metrics_token="m" * 16)
-    client, shown = app.test_client(), set()
+def every_answer(client: FlaskClient) -> Iterator[tuple[str, str, TestResponse]]:
+    """Call every route by every method, with the ids of a run and a batch; yield method, rule and answer."""
     run_id, another = (ended(client, start(client))["id"] for _ in range(2))
     batch_id = client.post(f"{API}/batches", json={"claims": [CLAIM]}).json["id"]
     query = {"run": [run_id, another], "hop": 2}
     for method in ("GET", "POST", "PUT", "DELETE"):
-        for rule in app.url_map.iter_rules():
+        for rule in client.application.url_map.iter_rules():
             path = rule.rule.replace("<run_id>", run_id).replace("<batch_id>", batch_id)
             path = path.replace("<hop>", "1").replace("<path:filename>", "style.css")
-            answer = client.open(path, method=method, query_string=query if method == "GET" else None, buffered=True)
-            assert answer.status_code < 500, (method, path)
-            missing = {name for name, value in HEADERS.items() if answer.headers.get(name) != value}
-            assert not missing, (method, path, missing)
-            shown |= {f"{method} {rule.rule}"} if answer.status_code == 200 else set()
+            values = query if method == "GET" else None
+            yield method, rule.rule, client.open(path, method=method, query_string=values, buffered=True)
+
+
+def test_every_response_has_the_security_headers_and_only_pages_and_files_may_be_stored(make_app):
+    app, shown = make_app(publishing=True, metrics_token="m" * 16), set()
+    for method, rule, answer in every_answer(app.test_client()):
+        assert answer.status_code < 500, (method, rule)
+        missing = {name for name, value in HEADERS.items() if answer.headers.get(name) != value}
+        assert not missing, (method, rule, missing)
+        if answer.mimetype != "text/html" and not rule.startswith("/static/"):
+            assert answer.headers["Cache-Control"] == "no-store", (method, rule)
+        shown |= {f"{method} {rule}"} if answer.status_code == 200 else set()
     assert {route for route in routes_of(app) if route.startswith("GET ")} - shown == WITHOUT_PUBLIC_CONTENT
+
+
+SECRETS = {
+    "SECRET_KEY": "planted-signing-key",
+    "METRICS_TOKEN": "planted-metrics-token",
+    "OPENAI_API_KEY": "planted-openai-key",
+    "BRAVE_API_KEY": "planted-brave-key",
+    "OTHER_API_KEY": "planted-other-key",
+}
+
+
+def test_no_response_and_no_line_of_the_log_has_a_secret_of_the_settings(make_app, caplog):
+    caplog.set_level(logging.DEBUG)
+    given = Settings.from_env(SECRETS)
+    names = ("secret_key", "metrics_token", "openai_api_key", "brave_api_key", "keys")
+    app = make_app(publishing=True, **{name: getattr(given, name) for name in names})
+    app.add_url_rule("/broken", view_func=lambda: str(1 / 0))
+    for method, rule, answer in every_answer(app.test_client()):
+        assert "planted-" not in f"{answer.headers}{answer.get_data(as_text=True)}", (method, rule)
+    assert "ZeroDivisionError" in caplog.text and "planted-" not in caplog.text
 
 
 def test_ten_thousand_guessed_ids_find_no_run_or_batch(make_app, caplog):

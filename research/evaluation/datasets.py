@@ -1,7 +1,7 @@
-"""Readers for the data sets that claims are measured on: JSONL files in, rows of one type out.
+"""Readers for the data sets that claims are measured on: JSON Lines or a JSON array in, rows of one type out.
 
-Every format has one row a line with `id`, `claim` and `label`. Gold evidence is `evidence`, a list of {title, text}
-passages, or `questions`, a list of {question, answers: [{answer, ...}]} as AVeriTeC has them.
+Released files are read as they are (official.py). In Hopcheck's own form a row has `id`, `claim` and `label`. Its gold
+evidence is `evidence`, a list of {title, text}, or `questions`, a list of {question, answers: [{answer, ...}]}.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from app.domain.errors import InvalidInput
 from research.evaluation.labels import Gold, gold_label
+from research.evaluation.official import SQUAD, as_own, release_of
 
-# Files of JSON objects, one a line, with every fault named by its line; training reads its data by it too.
+# Files of JSON objects, one a line or all in one array, with every fault named by its place; training uses it too.
 
 T = TypeVar("T")
 
@@ -28,26 +30,50 @@ def read_jsonl(path: Path, understood: Callable[[dict[str, Any], int], T], *, fi
     """
     rows: list[T] = []
     faults: list[str] = []
-    for number, line in _lines(path, field):
+    for number, where, parse in _objects(path, field):
         try:
-            rows.append(understood(_object(line), number))
+            rows.append(understood(parse(), number))
         except ValueError as error:
-            faults.append(f"{path.name}, line {number}: {error}")
+            faults.append(f"{path.name}, {where} {number}: {error}")
     if faults:
-        others = f" (lines at fault in all: {len(faults)})" if len(faults) > 1 else ""
+        others = f" ({where}s at fault in all: {len(faults)})" if len(faults) > 1 else ""
         raise InvalidInput(f"{faults[0]}{others}.", field)
     if not rows:
         raise InvalidInput(f"{path.name} is empty: {empty}.", field)
     return rows
 
 
-def _lines(path: Path, field: str) -> Iterator[tuple[int, bytes]]:
-    """Numbered from 1, blank ones left out. Bytes, so that one that is no UTF-8 can be named like any other."""
+Parsed = tuple[int, str, Callable[[], dict[str, Any]]]
+"""The number of a row from 1, what it is called there, and what returns its object or raises ValueError."""
+
+
+def _objects(path: Path, field: str) -> Iterator[Parsed]:
+    """Yield the rows of a file. Bytes are read, so that a line that is no UTF-8 can be named like any other."""
     try:
-        with path.open("rb") as lines:
-            yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+        with path.open("rb") as file:
+            if next((line for line in file if line.strip()), b"").lstrip(b"\xef\xbb\xbf \t").startswith(b"["):
+                yield from _array(path, field)
+                return
+            file.seek(0)
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, "line", partial(_object, line)
     except OSError as error:
         raise InvalidInput(f"{path.name} cannot be read: {error.strerror}.", field) from error
+
+
+def _array(path: Path, field: str) -> Iterator[Parsed]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        told = (
+            f"{error.msg}, line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "no UTF-8, or too deep"
+        )
+        raise InvalidInput(
+            f"{path.name} begins as a JSON array and is none that can be read ({told}).", field
+        ) from None
+    for number, each in enumerate(found, 1):
+        yield number, "row", partial(_as_object, each)
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -59,8 +85,12 @@ def _object(line: bytes) -> dict[str, Any]:
         raise ValueError(f"not JSON ({error.msg})") from None
     except RecursionError:
         raise ValueError("not JSON that can be read (nested too deeply)") from None
+    return _as_object(found)
+
+
+def _as_object(found: Any) -> dict[str, Any]:
     if not isinstance(found, dict):
-        raise ValueError("no JSON object; one row a line is wanted")
+        raise ValueError("no JSON object; one row a line is wanted, or an array of rows")
     return found
 
 
@@ -77,7 +107,9 @@ class Row:
     An answer is None where the set says that the question has none. `hops` is None where the set does not count them;
     rows of one `group` must not be split between training and measuring. `speaker` and `date` say who made the claim
     and on which day, as the set writes it: "" where it does not. `asked` are the questions, each with its answers as
-    they stand in the set, a yes or no with what explains it: what AVeriTeC's own score compares.
+    they stand in the set, a yes or no with what explains it: what AVeriTeC's own score compares, with `justification`
+    and by `types` of claims. `tables` says that the evidence is not of sentences alone. A passage without text is only
+    named.
     """
 
     id: str
@@ -90,11 +122,14 @@ class Row:
     speaker: str = ""
     date: str = ""
     asked: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    justification: str = ""
+    types: tuple[str, ...] = ()
+    tables: bool = False
 
     @property
     def has_evidence(self) -> bool:
         """Whether there is anything to judge the claim by."""
-        return bool(self.passages) or any(answer for _, answer in self.answers)
+        return any(text for _, text in self.passages) or any(answer for _, answer in self.answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +152,35 @@ FORMATS = {
 
 
 def read_rows(path: Path, format_name: str) -> list[Row]:
-    """Every row of the file, in its order.
+    """Every row of the file, in its order, without the empty ones of a release.
 
-    Raises InvalidInput in one sentence that names the first line at fault and counts the others.
+    Raises InvalidInput in one sentence that names the first line at fault and counts the others, or the format of a
+    file that is in another one.
     """
     line_of: dict[str, int] = {}
 
-    def understood(found: dict[str, Any], number: int) -> Row:
-        row = _row(found, format_name)
+    def understood(found: dict[str, Any], number: int) -> Row | None:
+        own = _in_format(found, number - 1, format_name)
+        if own is None:
+            return None
+        row = _row(own, format_name)
         if row.id in line_of:
             raise ValueError(f"the id {row.id!r} stands in line {line_of[row.id]} already")
         line_of[row.id] = number
         return row
 
-    return read_jsonl(path, understood, field="file", empty="there is nothing to measure")
+    rows = read_jsonl(path, understood, field="file", empty="there is nothing to measure")
+    return [row for row in rows if row is not None]
+
+
+def _in_format(found: dict[str, Any], place: int, format_name: str) -> dict[str, Any] | None:
+    """The row in Hopcheck's own form. Raises ValueError, which names the format, for a release of another one."""
+    release = SQUAD if set(found) == {"version", "data"} or set(found) == {"data"} else release_of(found)
+    if release == SQUAD:
+        raise ValueError("this is SQuAD's release, which has no claims: it is for `train reader`")
+    if release and release != format_name:
+        raise ValueError(f"this is a row of the format {release}, not {format_name}: give --format {release}")
+    return as_own(found, place)
 
 
 def _row(found: dict[str, Any], format_name: str) -> Row:
@@ -155,6 +205,9 @@ def _row(found: dict[str, Any], format_name: str) -> Row:
         tuple(
             (part["question"], tuple(_as_it_stands(answer) for answer in _list(part, "answers"))) for part in questions
         ),
+        _text_or_none(found, "justification"),
+        tuple(str(each) for each in _list(found, "claim_types")),
+        bool(found.get("tables")),
     )
 
 
@@ -167,9 +220,11 @@ def _label(written: Any, format_name: str) -> Gold:
 
 
 def _passage(part: Any) -> tuple[str, str]:
-    """(title, text); a title may be empty."""
+    """(title, text); a title may be empty, and so may the text of a page that a release only names."""
     if not isinstance(part, dict) or not isinstance(part.get("title", ""), str):
         raise ValueError("evidence that is no {title, text}")
+    if part.get("title") and part.get("text", "") is None:
+        return part["title"], ""
     return part.get("title", ""), _text(part.get("text"), "text of its evidence")
 
 

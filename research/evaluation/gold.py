@@ -98,7 +98,9 @@ def context_of(row: Row) -> Context:
     """The kept hops, numbered from 1. A question without an answer brings none, as in a run."""
     answered = [(question, Answer(answer, answerer="gold")) for question, answer in row.answers if answer]
     cited = [
-        ("", Answer("", Span(Passage(text, title, SOURCE), 0, 0), answerer="gold")) for title, text in row.passages
+        ("", Answer("", Span(Passage(text, title, SOURCE), 0, 0), answerer="gold"))
+        for title, text in row.passages
+        if text
     ]
     return tuple(
         Hop(number, Question(question), answer, HopStatus.KEPT, "gold evidence")

@@ -1,0 +1,137 @@
+"""The released files of AVeriTeC, HoVer, FEVEROUS and SQuAD: told apart by their fields, and read as they are.
+
+Each row becomes the row that datasets.py reads. HoVer and FEVEROUS name the evidence in Wikipedia without its text;
+whole runs need no text, and `datasets prepare hover` fills in that of HoVer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+AVERITEC, HOVER, FEVEROUS, SQUAD = "averitec", "hover", "feverous", "squad"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a data set comes from, under which licence, and what else it needs. `megabytes` is about its download."""
+
+    name: str
+    title: str
+    files: tuple[str, ...]
+    address: str
+    licence: str
+    megabytes: int
+    also: str
+
+
+SOURCES = (
+    Source(
+        AVERITEC,
+        "AVeriTeC: claims of fact-checkers, with questions and answers from the web",
+        ("data/dev.json", "data/train.json"),
+        "https://github.com/MichSchli/AVeriTeC",
+        "CC BY-NC 4.0: not for commercial use",
+        12,
+        "A search engine with dates (docs/web-sources.md). The labels of its test set are not published.",
+    ),
+    Source(
+        HOVER,
+        "HoVer: claims over two to four articles of Wikipedia",
+        ("data/hover/hover_dev_release_v1.1.json", "data/hover/hover_train_release_v1.1.json"),
+        "https://github.com/hover-nlp/hover",
+        "CC BY-SA 4.0",
+        8,
+        "For --evidence gold, the text of its articles: datasets prepare hover. For runs, a corpus of Wikipedia.",
+    ),
+    Source(
+        FEVEROUS,
+        "FEVEROUS: claims over sentences and tables of Wikipedia; FEVEROUS-S is its rows without tables",
+        ("feverous_dev_challenges.jsonl",),
+        "https://fever.ai/dataset/feverous.html",
+        "CC BY-SA 3.0",
+        30,
+        "For runs, a corpus of Wikipedia. Its own Wikipedia is a database of some 50 GB, which is not read here.",
+    ),
+    Source(
+        SQUAD,
+        "SQuAD: questions about paragraphs of Wikipedia, to train a reader",
+        ("dev-v1.1.json", "dev-v2.0.json"),
+        "https://rajpurkar.github.io/SQuAD-explorer/",
+        "CC BY-SA 4.0",
+        10,
+        "Nothing: it holds its paragraphs. For `flask --app app train reader`, not for `evaluate`.",
+    ),
+)
+
+
+def release_of(row: Mapping[str, Any]) -> str | None:
+    """Return the data set whose released rows have these fields; None for rows in Hopcheck's own form."""
+    if "supporting_facts" in row or "num_hops" in row:
+        return HOVER
+    if "expected_challenge" in row or "annotator_operations" in row:
+        return FEVEROUS
+    if ("questions" in row and "id" not in row) or "cached_original_claim_url" in row:
+        return AVERITEC
+    if "paragraphs" in row:
+        return SQUAD
+    return None
+
+
+def as_own(row: dict[str, Any], place: int) -> dict[str, Any] | None:
+    """Return a released row as one in Hopcheck's own form, and a row of that form as it is.
+
+    `place` counts the rows from 0. None for the empty rows that the releases contain.
+    """
+    release = release_of(row)
+    return _READERS[release](row, place) if release in _READERS else row
+
+
+def _averitec(row: dict[str, Any], place: int) -> dict[str, Any] | None:
+    """The shared task knows a claim by its place in the file. Questions without a word are left out."""
+    if not (row.get("claim") or "").strip() or not row.get("label"):
+        return None
+    asked = [each for each in row.get("questions") or () if isinstance(each, dict) and each.get("question", "").strip()]
+    return {**row, "id": row.get("id", place), "questions": asked, "date": row.get("claim_date") or row.get("date")}
+
+
+def _hover(row: dict[str, Any], place: int) -> dict[str, Any] | None:
+    facts = row.get("supporting_facts") or ()
+    titles = dict.fromkeys(fact[0] for fact in facts if isinstance(fact, list) and fact and isinstance(fact[0], str))
+    return {
+        "id": row.get("uid", place),
+        "claim": row.get("claim"),
+        "label": row.get("label"),
+        "hops": row.get("num_hops"),
+        "evidence": [{"title": title, "text": None} for title in titles],
+        "group": row.get("hpqa_id"),
+    }
+
+
+_SENTENCE = re.compile(r"(?P<title>.+)_sentence_\d+")
+_ELEMENT = re.compile(r"(?P<title>.+?)_(?:sentence|cell|header_cell|table_caption|item|section|title)(?:_[\d_]+)?")
+
+
+def _feverous(row: dict[str, Any], place: int) -> dict[str, Any] | None:
+    """The first row of the release is empty. FEVEROUS-S are the rows whose evidence is sentences alone."""
+    if not row.get("claim") and not row.get("label"):
+        return None
+    named = [each for found in row.get("evidence") or () for each in found.get("content") or ()]
+    titles = dict.fromkeys(match["title"] for each in named if (match := _ELEMENT.fullmatch(each)))
+    return {
+        "id": row.get("id", place),
+        "claim": row.get("claim"),
+        "label": row.get("label"),
+        "challenge": row.get("challenge"),
+        "evidence": [{"title": title, "text": None} for title in titles],
+        "tables": not all(_SENTENCE.fullmatch(each) for each in named),
+    }
+
+
+_READERS: dict[str | None, Callable[[dict[str, Any], int], dict[str, Any] | None]] = {
+    AVERITEC: _averitec,
+    HOVER: _hover,
+    FEVEROUS: _feverous,
+}

@@ -1,0 +1,78 @@
+"""The released files of the data sets are read as they are, and a file in another format is refused by its name."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.domain.errors import InvalidInput
+from research.evaluation.datasets import read_rows
+from research.evaluation.gold import context_of
+from research.evaluation.labels import Gold
+from research.evaluation.official import SOURCES
+from research.training.question_generator_data import read_asked
+from tests.evaluation.official_rows import array, averitec, released
+
+
+@pytest.fixture
+def files(tmp_path):
+    return released(tmp_path)
+
+
+def test_averitec_rows_are_known_by_their_place_and_keep_speaker_date_type_and_justification(files):
+    first, second, *others = read_rows(files["averitec"], "averitec")
+    assert (first.id, second.id, len(others)) == ("0", "1", 18)
+    assert (first.speaker, first.date, first.types) == ("Ada Stone", "31-10-2020", ("Event/Property Claim",))
+    assert first.justification.startswith("Hamlet was written")
+    assert second.asked == (("Who wrote Hamlet?", ("Yes. It was written by Shakespeare.",)),)
+
+
+def test_hover_rows_name_their_articles_once_and_have_no_text_to_judge_by(files):
+    rows = read_rows(files["hover"], "hover")
+    assert (rows[2].id, rows[2].hops, rows[2].group) == ("0a0002", 4, "5a0002")
+    assert rows[2].passages == (("Hamlet", ""), ("William Shakespeare", ""))
+    assert not rows[2].has_evidence and context_of(rows[2]) == ()
+    assert {row.label for row in rows} == {Gold.SUPPORTED, Gold.NOT_SUPPORTED}
+
+
+def test_feverous_leaves_out_the_empty_first_line_and_knows_which_rows_need_tables(files):
+    rows = read_rows(files["feverous"], "feverous")
+    assert len(rows) == 20 and [row.id for row in rows if row.tables] == ["7004", "7009", "7014", "7019"]
+    assert rows[4].passages == (("Hamlet", ""), ("William Shakespeare", ""))
+    assert {row.label for row in rows} == {Gold.SUPPORTED, Gold.REFUTED}
+
+
+@pytest.mark.parametrize(("form", "asked"), [("averitec", "hover"), ("hover", "feverous"), ("feverous", "averitec")])
+def test_a_file_of_another_data_set_is_refused_with_the_format_to_give(files, form, asked):
+    with pytest.raises(InvalidInput, match=f"format {form}, not {asked}: give --format {form}"):
+        read_rows(files[form], asked)
+
+
+def test_squad_is_refused_as_what_it_is(tmp_path):
+    file = tmp_path / "dev-v2.0.json"
+    file.write_text(json.dumps({"version": "v2.0", "data": [{"title": "Ada", "paragraphs": []}]}))
+    with pytest.raises(InvalidInput, match="SQuAD's release"):
+        read_rows(file, "hover")
+
+
+def test_a_broken_array_is_named_as_one(tmp_path):
+    file = tmp_path / "dev.json"
+    file.write_text('[\n{"claim": "A"},\n')
+    with pytest.raises(InvalidInput, match="begins as a JSON array and is none that can be read"):
+        read_rows(file, "averitec")
+
+
+def test_a_faulty_row_of_an_array_is_named_by_its_number(tmp_path):
+    rows = [averitec(0), averitec(1) | {"label": "MAYBE"}]
+    with pytest.raises(InvalidInput, match="row 2: the label 'MAYBE' is unknown in the format averitec"):
+        read_rows(array(tmp_path / "dev.json", rows), "averitec")
+
+
+def test_the_question_generator_trains_on_averitecs_own_file(files):
+    assert read_asked(files["averitec"])[0].hops == (("Who wrote Hamlet?", "William Shakespeare"),)
+
+
+def test_every_source_says_where_it_comes_from_under_which_licence_and_what_it_needs():
+    for source in SOURCES:
+        assert source.address.startswith("https://") and source.licence and source.also and source.megabytes

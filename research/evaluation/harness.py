@@ -41,6 +41,7 @@ class Judged:
     pages: tuple[str, ...] | None = None
     troubles: tuple[str, ...] = ()
     spent: Spent = NOTHING_SPENT
+    rationale: str = ""
 
 
 Judge = Callable[[Row], Judged]
@@ -146,6 +147,7 @@ def _predicted(row: Row, judge: Judge) -> Prediction:
         said.pages,
         said.troubles,
         spent,
+        said.rationale,
     )
 
 

@@ -53,14 +53,14 @@ def gold_label(written: str) -> Gold | None:
     return _GOLD_BY_SPELLING.get("_".join(written.casefold().split()))
 
 
-def as_gold(predicted: Label | None, gold: Gold, classes: Collection[Gold]) -> str:
+def as_gold(predicted: Label | None, gold: Gold, classes: Collection[Gold], labels: LabelSet = LabelSet.FOUR) -> str:
     """Return the class that a prediction counts for in the figures per class.
 
     `gold` is the row's label, `classes` are the data set's labels. A right prediction counts for `gold`. A wrong one
     counts for its own label, or for NOT_SUPPORTED if the data set has that and lacks the label. A failed prediction
-    (None) counts for no class: "".
+    (None) counts for no class, "", and so does a label that is none of `labels`, the ones to choose from.
     """
-    if predicted is None:
+    if predicted is None or predicted not in labels.labels:
         return ""
     if predicted in MATCHES[gold][_FOUR]:
         return gold.value

@@ -34,7 +34,7 @@ class Evaluation:
         """Return all figures; with `averitec`, AVeriTeC's own score, if `has_pairs`."""
         figures = measured(self.rows, self.predictions, self.labels, self.seed)
         if self.has_pairs:
-            figures["averitec"] = averitec_scores(self.rows, self.predictions)
+            figures["averitec"] = averitec_scores(self.rows, self.predictions, labels=self.labels)
         return figures
 
     @property
@@ -64,4 +64,4 @@ def write_outputs(evaluation: Evaluation, folder: Path, workers: int) -> None:
     if risk:
         draw_risk(risk, folder / "risk.svg")
     if evaluation.has_pairs:
-        write_json(folder / "submission.json", submission(evaluation.rows, evaluation.predictions))
+        write_json(folder / "submission.json", submission(evaluation.rows, evaluation.predictions, evaluation.labels))

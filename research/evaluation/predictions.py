@@ -50,7 +50,7 @@ class Prediction:
     `confidence` is the label's, `supported` the probability of SUPPORTED before the label was chosen; both in [0, 1],
     None where not known. A prediction that failed has no label and a `problem`. `evidence` is what a run rests on,
     `pages` the titles of all that it looked at, each once, in order (None: nothing is looked for), and `troubles` the
-    calls that failed although the run went on.
+    calls that failed although the run went on. `rationale` is the verdict's, on one line.
     """
 
     id: str
@@ -63,6 +63,7 @@ class Prediction:
     pages: tuple[str, ...] | None = None
     troubles: tuple[str, ...] = ()
     spent: Spent = NOTHING_SPENT
+    rationale: str = ""
 
 
 _line: TypeAdapter[Prediction] = TypeAdapter(Prediction)

@@ -35,6 +35,8 @@ def figures_table(figures: dict[str, Any]) -> str:
         levels = [f"AVeriTeC at {level}" for level in scores["scores"]]
         cells = [scores["questions"], scores["pairs"], *scores["scores"].values()]
         parts.append(table(("questions", "questions and answers", *levels), [[share(each) for each in cells]]))
+        parts.append(table(("justification", *levels), [[share(each) for each in _justified(scores)]]))
+        parts.append(table(("claims of the type", "n", "accuracy", "evidence", "AVeriTeC at 0.25"), _types(scores)))
     return "\n".join(parts)
 
 
@@ -44,6 +46,16 @@ def side_by_side(evaluations: Mapping[str, dict[str, Any]]) -> str:
     head = ["evaluation", "n", "failed", "accuracy", "macro-F1"]
     head += [f"{depth}-hop: {what}" for depth in hops for what in ("n", "macro-F1", "gold pages found")]
     return table(head, [[name, *_beside(figures, hops)] for name, figures in evaluations.items()])
+
+
+def _justified(scores: dict[str, Any]) -> list[float | None]:
+    found = scores["justification"]
+    return [found["mean"], *found["scores"].values()]
+
+
+def _types(scores: dict[str, Any]) -> Iterator[list[str]]:
+    for name, row in scores["types"].items():
+        yield [name, str(row["n"]), *(share(row[each]) for each in ("accuracy", "evidence", "score"))]
 
 
 def _beside(figures: dict[str, Any], hops: Sequence[str]) -> Iterable[str]:
@@ -102,7 +114,7 @@ def measured(rows: Sequence[Row], predictions: Sequence[Prediction], labels: Lab
     """
     pairs = list(zip(rows, predictions, strict=True))
     classes = sorted({row.label for row in rows})
-    told = [as_gold(prediction.label, row.label, classes) for row, prediction in pairs]
+    told = [as_gold(prediction.label, row.label, classes, labels) for row, prediction in pairs]
     gold = [row.label.value for row in rows]
 
     def over(places: Sequence[int]) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def run_judge(strategy: Strategy, options: RunOptions, given: Mapping[str, Given
             pages=pages_of(report.hops) if options.answerer in SEARCHING else None,
             troubles=(*report.failures, *(hop.reason for hop in report.hops if hop.status is HopStatus.FAILED)),
             spent=spent_in(report),
+            rationale=" ".join(each.text for each in report.verdict.rationale) if report.verdict else "",
         )
 
     return judged

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from app.domain.model import Label
+from app.domain.model import Label, LabelSet
 from research.evaluation.averitec import LEVELS, assigned, averitec_scores, pair_score, question_score, submission
 from research.evaluation.datasets import Row
 from research.evaluation.labels import Gold
@@ -116,3 +118,35 @@ def test_the_submission_has_the_ids_labels_and_pairs_of_the_shared_task():
     pair = {"question": "Who?", "answer": "Ada.", "url": "https://a.example", "scraped_text": "Text."}
     assert first["evidence"][0] == pair
     assert failed == {"claim_id": "one", "claim": "Claim.", "pred_label": "", "evidence": []}
+
+
+def test_with_two_labels_an_abstention_scores_nothing_and_is_not_submitted():
+    abstained = predicted(Label.NOT_ENOUGH_EVIDENCE, ("abcd", "efgh"), ("abcd", "efxx"))
+    rows = [row(Gold.NOT_ENOUGH_EVIDENCE)]
+    four, two = (averitec_scores(rows, [abstained], same_letters, labels) for labels in (LabelSet.FOUR, LabelSet.TWO))
+    assert (four["scores"]["0.25"], two["scores"]["0.25"]) == (1, 0)
+    assert submission(rows, [abstained], LabelSet.TWO)[0]["pred_label"] == ""
+
+
+def test_claims_are_scored_by_type_and_justifications_by_level():
+    # Both pairs of the first row are right: 2 of 3 gold pairs, 2/3, which is above 0.3. The second row has none: 0.
+    # Its rationale is the justification, so its METEOR is 1 here, but its pairs are above no level.
+    first = replace(row(), types=("Numerical Claim", "Quote Verification"), justification="abcd")
+    second = replace(row(number=2), types=("Numerical Claim",), justification="abcd")
+    found = replace(predicted(Label.REFUTED, ("abcd", "efgh"), ("abcd", "efxx")), rationale="abxx")
+    none = replace(predicted(Label.SUPPORTED, number=2), rationale="abcd")
+    scores = averitec_scores([first, second], [found, none], same_letters)
+    assert scores["types"]["Quote Verification"] == {
+        "n": 1,
+        "accuracy": 1,
+        "evidence": pytest.approx(2 / 3),
+        "score": 1,
+    }
+    assert scores["types"]["Numerical Claim"] == {
+        "n": 2,
+        "accuracy": 0.5,
+        "evidence": pytest.approx(1 / 3),
+        "score": 0.5,
+    }
+    assert scores["justification"]["mean"] == pytest.approx((0.5 + 1) / 2)
+    assert scores["justification"]["scores"]["0.25"] == pytest.approx(0.5 / 2)

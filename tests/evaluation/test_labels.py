@@ -42,3 +42,9 @@ HOVER, FEVER = (Gold.SUPPORTED, Gold.NOT_SUPPORTED), (Gold.SUPPORTED, Gold.REFUT
 )
 def test_a_prediction_counts_for_a_class_of_the_dataset(predicted, gold, classes, counts_for):
     assert as_gold(predicted, gold, classes) == counts_for
+
+
+def test_with_two_labels_not_enough_evidence_counts_for_no_class():
+    for gold in (Gold.NOT_SUPPORTED, Gold.NOT_ENOUGH_EVIDENCE):
+        assert as_gold(Label.NOT_ENOUGH_EVIDENCE, gold, (*HOVER, gold), LabelSet.TWO) == ""
+    assert as_gold(Label.REFUTED, Gold.NOT_SUPPORTED, HOVER, LabelSet.TWO) == "NOT_SUPPORTED"

@@ -1,14 +1,14 @@
-"""Presets of evidence pursuit: the rows of the paper's Table 2 (arXiv 2411.05762), and one with local models only.
+"""Presets of evidence pursuit: the rows of the paper's Table 2 (arXiv 2411.05762), and Hopcheck's own.
 
-Each row of the table differs in one respect from `seq+llm`.
+Each row of the table differs in one respect from `paper`. `defaults_of` has what a preset of any strategy sets.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from app.domain.model import LabelSet
+from app.domain.model import QACHECK, LabelSet
 from app.strategies.evidence_pursuit import Variant
 
 Questioner = Literal["seq", "llm", "local"]
@@ -30,6 +30,8 @@ class PursuitPreset:
     multi_document: bool = False
     metadata: bool = True
     labels: LabelSet = LabelSet.THREE  # when none are chosen
+    own_wording: bool = False  # Hopcheck's prompts in place of the paper's
+    seq_if_set: bool = False  # without a fine-tuned model, the language model asks the first question
 
     @property
     def needs_model(self) -> bool:
@@ -46,6 +48,10 @@ class PursuitPreset:
         """Return whether a model fine-tuned to write later questions is needed."""
         return "seq" in self._model_kinds[1:]
 
+    def resolved(self, has_first_seq2seq: bool) -> PursuitPreset:
+        """Return the preset as it runs with, or without, a model fine-tuned to write first questions."""
+        return self if has_first_seq2seq or not self.seq_if_set else replace(self, first="llm")
+
     @property
     def _model_kinds(self) -> tuple[str, ...]:
         """Return the kinds of model in use; `then` is unused when all questions are asked at once."""
@@ -57,13 +63,22 @@ _ROWS = (
         "seq+llm",
         "Fine-tuned first question, then a language model",
         "The paper's system, with labels that may say that the evidence is not enough.",
+        own_wording=True,
     ),
     PursuitPreset("paper", "As published: two classes", "The paper's system as it was submitted.", labels=LabelSet.TWO),
+    PursuitPreset(
+        "papelo",
+        "As published, but for the first question",
+        "The paper's prompts, seed and two classes; the language model asks the first question too.",
+        first="llm",
+        labels=LabelSet.TWO,
+    ),
     PursuitPreset(
         "llm+llm",
         "A language model asks every question",
         "The language model asks the first question too.",
         first="llm",
+        own_wording=True,
     ),
     PursuitPreset(
         "seq+seq",
@@ -83,45 +98,56 @@ _ROWS = (
         "Four labels",
         "The verdict may also be not enough evidence, or conflicting evidence.",
         labels=LabelSet.FOUR,
+        seq_if_set=True,
     ),
     PursuitPreset(
         "no-late-verdict",
         "No late verdict",
         "A decided next step is the verdict; the reasoner is asked only when no step decided.",
         variant=Variant(late_verdict=False),
+        seq_if_set=True,
     ),
     PursuitPreset(
         "no-long-doc",
         "Snippets only",
         "Answers come from the search engine's snippet; no page is read.",
         long_document=False,
+        seq_if_set=True,
     ),
     PursuitPreset(
         "multi-doc",
         "Several documents at once",
         "Answers come from several documents together, none is chosen.",
         multi_document=True,
+        seq_if_set=True,
     ),
     PursuitPreset(
-        "no-metadata", "Documents without metadata", "Title, site and date of a document are not shown.", metadata=False
+        "no-metadata",
+        "Documents without metadata",
+        "Title, site and date of a document are not shown.",
+        metadata=False,
+        seq_if_set=True,
     ),
     PursuitPreset(
         "no-paraphrase",
         "No other wordings",
         "The pairs stay as many as there are when the questioner stops.",
         variant=Variant(padding="none"),
+        seq_if_set=True,
     ),
     PursuitPreset(
         "repeat",
         "Pairs repeated",
         "Missing pairs are made up by the same pairs once more, with no fresh answer.",
         variant=Variant(padding="repeat"),
+        seq_if_set=True,
     ),
     PursuitPreset(
         "inflate-to-ten",
         "Evidence repeated up to ten pairs",
         "After the other wordings the pairs are repeated up to ten, in which the verdict takes no part.",
         variant=Variant(inflate_to=10),
+        seq_if_set=True,
     ),
     PursuitPreset(
         "local",
@@ -130,6 +156,7 @@ _ROWS = (
         first="local",
         then="local",
         others="local",
+        own_wording=True,
     ),
 )
 
@@ -137,7 +164,20 @@ PURSUIT_PRESETS = {row.name: row for row in _ROWS}
 """Presets by name, in display order."""
 
 
+PAPER_SEED = 42
+"""The seed of Papelo's runs."""
+
+
+def defaults_of(strategy: str, preset: str) -> dict[str, Any]:
+    """Return the options that a preset sets where none are chosen, by the names of RunOptions' fields."""
+    if strategy == "question-guided" and preset == QACHECK:
+        return {"labels": LabelSet.TWO, "answerer": "reciter-reader"}
+    row = PURSUIT_PRESETS.get(preset) if strategy == "evidence-pursuit" else None
+    if row is None:
+        return {}
+    return {"labels": row.labels} | ({} if row.own_wording else {"model_seed": PAPER_SEED})
+
+
 def default_labels(strategy: str, preset: str) -> LabelSet:
     """Return the labels of a run for which none are chosen."""
-    row = PURSUIT_PRESETS.get(preset) if strategy == "evidence-pursuit" else None
-    return row.labels if row else LabelSet.THREE
+    return defaults_of(strategy, preset).get("labels", LabelSet.THREE)

@@ -51,6 +51,10 @@ def player(asked: Asked) -> Reply:
         return Reply("[[True]]" if "Where was" in prompt else "Where was William Shakespeare born?")
     if "referring by its number" in prompt:
         return Reply("Document 2" if "Where was" in prompt else "Document 1")
+    if "referring to the one document" in prompt:
+        return Reply("Document 1" if "Where was" in prompt else "Document 0")
+    if "[[A]]" in prompt:
+        return Reply("Shakespeare was born in England. [[A]]")
     if "Contexts:" in prompt:
         return Reply("Shakespeare wrote it [1] and was born in England [2].\nSUPPORTED")
     return Reply("In England." if "Where was" in prompt else "William Shakespeare.")

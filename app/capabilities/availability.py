@@ -26,7 +26,7 @@ from app.capabilities.options import (
 )
 from app.components import Component, Components
 from app.config.settings import Settings
-from app.domain.model import ANSWERERS, CORPUS_SEARCH, RunOptions
+from app.domain.model import ANSWERERS, CORPUS_SEARCH, QACHECK, RunOptions
 from app.modules.answerers import Need, kind_of
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 
@@ -49,7 +49,7 @@ def broken(choice: Choice, part: Component) -> Choice:
 
 def pursuits(settings: Settings, parts: Components, usable: bool) -> Iterator[Choice]:
     """Yield every preset, with the reason where it is unavailable; `usable`: some language model is available."""
-    for preset in PURSUIT_PRESETS.values():
+    for preset in (row.resolved(not why_missing(settings.question_seq2seq or "")) for row in PURSUIT_PRESETS.values()):
         choice = Choice(preset.name, f"{preset.title}. {preset.changes}", needs_model=preset.needs_model)
         local = (JUDGE, GENERATOR, READER) if preset.others == "local" else ()
         if part := parts.first_failed(*local):
@@ -92,9 +92,9 @@ def pursuit_at_work(
     settings: Settings, options: RunOptions, local: Mapping[str, str], answerer: str
 ) -> tuple[tuple[str, str], ...]:
     """Return the (role, implementation) pairs of a pursuit; `local` maps roles to their local implementation."""
-    preset = PURSUIT_PRESETS.get(options.preset)
-    if preset is None:
+    if options.preset not in PURSUIT_PRESETS:
         return ()
+    preset = PURSUIT_PRESETS[options.preset].resolved(not why_missing(settings.question_seq2seq or ""))
     model = f"{options.model}, prompted"
     first = {"llm": model, "local": local["question generator"], "seq": f"{settings.question_seq2seq}, fine-tuned"}
     then = first | {"local": "local judge and rules", "seq": f"{settings.next_question_seq2seq}, fine-tuned"}
@@ -171,6 +171,9 @@ class Availability:
             model=model,
             corpora=self.settings.corpora,
             search=search,
+            model_seed=self.settings.model_seed,
+            temperature=self.settings.model_temperature,
+            max_tokens=self.settings.model_max_tokens,
         )
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
@@ -184,6 +187,7 @@ class Availability:
         if mix is None:
             return ()
         words = {**self._local_words(), "prompted": model, "flan-t5": self.settings.flan_t5}
+        words[QACHECK] = f"{model} as in QACheck"
 
         def implementation(role: str, kind: str) -> tuple[str, str]:
             return role, words[role if kind == "local" else kind]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.domain.errors import InvalidInput
-from app.domain.model import CORPUS_SEARCH, RunOptions
+from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
 
 BASELINES = ("direct", "chain-of-thought")
 """Strategies that ask a language model about the claim alone (QACheck, Table 1)."""
@@ -63,7 +63,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """The implementation of each module: "local", "prompted" or, for the reasoner, "flan-t5"."""
+    """The implementation of each module: "local", "prompted", "qacheck" or, for the reasoner, "flan-t5"."""
 
     claim_verifier: str
     question_generator: str
@@ -73,7 +73,8 @@ class Mix:
     @property
     def needs_model(self) -> bool:
         """Return whether some module prompts a language model."""
-        return "prompted" in (self.claim_verifier, self.question_generator, self.qa_validator, self.reasoner)
+        kinds = {self.claim_verifier, self.question_generator, self.qa_validator, self.reasoner}
+        return bool(kinds & {"prompted", QACHECK})
 
 
 MIXES = {
@@ -81,14 +82,17 @@ MIXES = {
     "prompted": Mix("prompted", "prompted", "prompted", "prompted"),
     "local+flan-t5": Mix("local", "local", "local", "flan-t5"),
     "prompted+flan-t5": Mix("prompted", "prompted", "prompted", "flan-t5"),
+    QACHECK: Mix(QACHECK, QACHECK, QACHECK, QACHECK),
 }
-"""The presets: all modules local or all prompted; both also with FLAN-T5, a reasoner of QACheck (section 3.5)."""
+"""The presets: all modules local or all prompted; both also with FLAN-T5, a reasoner of QACheck (section 3.5); and all
+with the prompts that QACheck prints."""
 
 TITLES = {
     "local": "Local models",
     "prompted": "A language model, prompted",
     "local+flan-t5": "Local models, FLAN-T5 as the reasoner",
     "prompted+flan-t5": "A language model, prompted, with FLAN-T5 as the reasoner",
+    QACHECK: "A language model, prompted as QACheck prints it, to reproduce its figures",
     OWN: "This site's own mix",
 }
 
@@ -152,9 +156,10 @@ class Capabilities:
             options = replace(options, answerer="")
         if options.answerer != SEARCHES:
             options = replace(options, search=None, undated=True, fact_checks=True)
+        if not self.needs_model(options):
+            options = replace(options, model=None, model_seed=None, temperature=None, max_tokens=None)
         return replace(
             options,
-            model=options.model if self.needs_model(options) else None,
             corpora=options.corpora if searches_corpora(options) else (),
         )
 

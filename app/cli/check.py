@@ -16,7 +16,7 @@ from app.batches.files import as_csv, as_jsonl, read_claims
 from app.batches.service import BatchState, Progress
 from app.capabilities.options import Capabilities
 from app.cli.output import Writer, one_line_errors, print_event, print_verdict, strip_control_chars
-from app.config.settings import MAX_HOPS
+from app.config.settings import MAX_HOPS, MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet, RunOptions
 from app.domain.report import Report, reduce_events
@@ -134,6 +134,17 @@ _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.option("--fresh", is_flag=True, help="Ask everything anew, also what the cache knows.")
 @click.option("--labels", type=click.Choice([each.value for each in LabelSet]), help="Labels; three, or the preset's.")
 @click.option("--max-hops", type=click.IntRange(1, MAX_HOPS), help="Questions asked at most; MAX_HOPS when not given.")
+@click.option("--model-seed", type=click.IntRange(0, MAX_SEED), help="Seed of replies; MODEL_SEED when not given.")
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0, MAX_TEMPERATURE),
+    help="Temperature of replies; MODEL_TEMPERATURE when not given.",
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1, MAX_REPLY_TOKENS),
+    help="Tokens of a reply at most; MODEL_MAX_TOKENS when not given.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object; hops go to standard error.")
 @with_appcontext
 def check(

@@ -57,15 +57,16 @@ def names() -> dict[str, Any]:
     return {"parse": parse, "choices": "names of small letters, digits, '.', '_' and '-', with commas between"}
 
 
-def number(low: float) -> dict[str, Any]:
-    """Parse a number of at least `low`."""
+def number(low: float, high: float | None = None) -> dict[str, Any]:
+    """Parse a number of at least `low`, and of at most `high` if there is one."""
 
     def parse(raw: str) -> float:
-        if not (low <= (number := float(raw)) < float("inf")):
+        number = float(raw)
+        if not low <= number < float("inf") or (high is not None and number > high):
             raise ValueError(raw)
         return number
 
-    return {"parse": parse, "choices": f"a number from {low:g} up"}
+    return {"parse": parse, "choices": f"a number from {low:g} " + ("up" if high is None else f"to {high:g}")}
 
 
 def switch() -> dict[str, Any]:

@@ -27,7 +27,10 @@ SEARCHES = ("corpus", "searxng", "brave", "tavily", "serper")
 MAX_HOPS = 10
 """Highest value of the setting MAX_HOPS, and of the hop limit that a single run may set."""
 
-PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5")
+MAX_SEED, MAX_TEMPERATURE, MAX_REPLY_TOKENS = 2**31 - 1, 2, 100_000
+"""Highest values of MODEL_SEED, MODEL_TEMPERATURE and MODEL_MAX_TOKENS, and of the options of a single run."""
+
+PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")
 """Mixes of modules (capabilities/options.py): local or prompted, with a reasoner of the same kind or FLAN-T5."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -151,6 +154,21 @@ class Settings:
     openai_model: str | None = setting("OPENAI_MODEL", None, "The language model's name on that server")
     models_file: Path | None = setting(
         "MODELS_FILE", None, "TOML file that names several language models", _path, "a path"
+    )
+    model_seed: int | None = setting(
+        "MODEL_SEED", None, "Seed of language models' replies; 1, or the preset's, when not set", **whole(0, MAX_SEED)
+    )
+    model_temperature: float | None = setting(
+        "MODEL_TEMPERATURE",
+        None,
+        "Temperature of language models; 0 when not set",
+        **number(0, MAX_TEMPERATURE),
+    )
+    model_max_tokens: int | None = setting(
+        "MODEL_MAX_TOKENS",
+        None,
+        "Tokens that one text of a language model may have; each prompt's own limit when not set",
+        **whole(1, MAX_REPLY_TOKENS),
     )
     run_calls: int = setting(
         "RUN_CALLS",

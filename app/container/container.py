@@ -12,13 +12,14 @@ from pathlib import Path
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusPages, CorpusRegistry, CorpusSearch
 from app.backends.fetch.pages import WebPages
-from app.backends.llm.openai_client import OpenAIChat
+from app.backends.llm.openai_client import OpenAIChat, Sampling
 from app.backends.llm.registry import ModelSettings, configured_models
 from app.backends.local.hub_judge import HubJudge
 from app.backends.local.hub_reader import HubReader
 from app.backends.local.inference_queue import Inference
 from app.backends.local.judge import EntailmentJudge
 from app.backends.local.llama_cpp import LocalLM
+from app.backends.local.loading import why_missing
 from app.backends.local.reader import SpanReader
 from app.backends.local.reranker import CrossEncoderReranker
 from app.backends.local.seq2seq import Seq2Seq
@@ -28,7 +29,7 @@ from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group
 from app.components import Component, Components
 from app.config.settings import Settings
 from app.container.strategies import PursuitParts, SpeculationPolicy, fine_tuned, pursuit
-from app.domain.model import CORPUS_SEARCH, Origin, RunOptions
+from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, RunOptions
 from app.domain.ports import (
     ClaimVerifier,
     PageReader,
@@ -45,12 +46,19 @@ from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
 from app.modules.claim_verifier import JudgeClaimVerifier, PromptedClaimVerifier
 from app.modules.judging import EvidenceJudge
+from app.modules.paper_prompts import (
+    PapeloReasoner,
+    QACheckQuestioner,
+    QACheckReasoner,
+    QACheckValidator,
+    QACheckVerifier,
+)
 from app.modules.prompting import template
 from app.modules.pursuit_questioners import LocalPursuer
 from app.modules.qa_validator import PromptedValidator, TiedAnswerValidator
 from app.modules.question_generator import LocalExplainer, LocalQuestionGenerator, PromptedQuestioner
 from app.modules.reasoner import FlanT5Reasoner, JudgeReasoner, PromptedReasoner
-from app.presets import PURSUIT_PRESETS
+from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
 
@@ -72,6 +80,8 @@ class SearchEngines:
         return self._in_turn[options.search or ""], self._pages, Origin.WEB
 
 
+PAPELO = "papelo"
+"""The kind of a reasoner that is prompted as Papelo prints it."""
 SHIPPED = Path(__file__).resolve().parents[1] / "models"
 ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
     DIRECT: DirectAsker,
@@ -175,8 +185,9 @@ class Container:
         model = self._model(options) if options.model and capabilities.needs_model(options) else None
         answerer = kind_of(options.answerer).build(self._answerer_parts(options, model))
         if options.strategy == PURSUIT:
-            preset = PURSUIT_PRESETS[options.preset]
-            reasoner = self._reasoner("prompted" if preset.others == "llm" else "local", options)
+            preset = self._pursuit_preset(options)
+            prompted = "prompted" if preset.own_wording else PAPELO
+            reasoner = self._reasoner(prompted if preset.others == "llm" else "local", options)
             side_by_side = self._speculation.for_answers(options, model)
             return pursuit(preset, self._pursuit_parts(options), answerer, reasoner, side_by_side)
         mix = self._availability.mixes()[options.preset]
@@ -199,23 +210,39 @@ class Container:
         )
 
     def _model(self, options: RunOptions) -> TextGenerator:
-        """Return the language model of a run that has one."""
-        return self._models[options.model or ""]
+        """Return the language model of a run that has one, with the run's sampling; FLAN-T5 decodes greedily."""
+        model = self._models[options.model or ""]
+        chosen = Sampling.of(options.model_seed, options.temperature, options.max_tokens)
+        return model.sampled(chosen) if isinstance(model, OpenAIChat) else model
+
+    def _pursuit_preset(self, options: RunOptions) -> PursuitPreset:
+        seq2seq = self._settings.question_seq2seq
+        return PURSUIT_PRESETS[options.preset].resolved(not why_missing(seq2seq or ""))
 
     def _verifier(self, kind: str, options: RunOptions) -> ClaimVerifier:
+        if kind == QACHECK:
+            return QACheckVerifier(self._model(options))
         if kind == "prompted":
             return PromptedClaimVerifier(self._model(options))
         return JudgeClaimVerifier(self.evidence_judge(), self.sufficient)
 
     def _questioner(self, kind: str, options: RunOptions) -> QuestionGenerator:
+        if kind == QACHECK:
+            return QACheckQuestioner(self._model(options))
         return PromptedQuestioner(self._model(options)) if kind == "prompted" else self.generator
 
     def _validator(self, kind: str, options: RunOptions) -> QAValidator:
+        if kind == QACHECK:
+            return QACheckValidator(self._model(options))
         return PromptedValidator(self._model(options)) if kind == "prompted" else TiedAnswerValidator()
 
     def _reasoner(self, kind: str, options: RunOptions) -> Reasoner:
         if kind == "flan-t5":
             return FlanT5Reasoner(self._seq2seq)
+        if kind == QACHECK:
+            return QACheckReasoner(self._model(options))
+        if kind == PAPELO:
+            return PapeloReasoner(self._model(options))
         if kind == "prompted":
             return PromptedReasoner(self._model(options))
         return JudgeReasoner(self.evidence_judge(), self.sufficient, self._explainer)
@@ -227,10 +254,12 @@ class Container:
     def _answerer_parts(self, options: RunOptions, model: TextGenerator | None) -> AnswererParts:
         """Return the parts for the answerer of a run; `model` is the run's language model if it uses one."""
         preset = PURSUIT_PRESETS[options.preset if options.strategy == PURSUIT else "local"]
+        as_qacheck = options.strategy != PURSUIT and options.preset == QACHECK
         return AnswererParts(
             model=model,
+            as_papelo=not preset.own_wording,
             reader=self._reader,
-            recitation_reader=self._reader if self._settings.read_with == "local" else None,
+            recitation_reader=self._reader if self._settings.read_with == "local" and not as_qacheck else None,
             reranker=self._reranker,
             seq2seq=self._seq2seq,
             retriever=lambda: self._registry.over(options.corpora),

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from app.backends.local.inference_queue import Inference
 from app.backends.local.seq2seq import Seq2Seq
 from app.capabilities.options import SEARCHES, Mix
-from app.domain.model import CORPUS_SEARCH, RunOptions
+from app.domain.model import CORPUS_SEARCH, QACHECK, RunOptions
 from app.domain.ports import Completer, Pursuer, QuestionAnswerer, Reasoner, TextGenerator
 from app.modules.answerers import kind_of
+from app.modules.paper_prompts import PapeloPursuer
 from app.modules.pursuit_paraphraser import LocalParaphraser
 from app.modules.pursuit_questioners import LocalPursuer, PromptedParaphraser, PromptedPursuer, Relay, Seq2SeqPursuer
 from app.presets import PursuitPreset
@@ -59,7 +60,7 @@ def _pursuer(preset: PursuitPreset, parts: PursuitParts) -> Pursuer:
 
 def _questioner(kind: str, preset: PursuitPreset, parts: PursuitParts) -> Pursuer:
     if kind == "llm":
-        return PromptedPursuer(parts.model())
+        return PromptedPursuer(parts.model()) if preset.own_wording else PapeloPursuer(parts.model())
     if kind == "local":
         return parts.local()
     first = parts.first_seq2seq()
@@ -85,7 +86,7 @@ class SpeculationPolicy:
         Worthwhile only if the claim verifier, the question generator or the QA validator prompts a remote model.
         """
         asked = (mix.claim_verifier, mix.question_generator, mix.qa_validator)
-        return "prompted" in asked and self._elsewhere(model)
+        return bool({"prompted", QACHECK} & set(asked)) and self._elsewhere(model)
 
     def for_answers(self, options: RunOptions, model: TextGenerator | None) -> bool:
         """Return whether questions are answered in parallel: only if the answerer calls a remote model or the web."""

@@ -208,6 +208,9 @@ class Verdict:
 ANSWERERS = ("retriever-reader", "flan-t5", "reciter-reader", "web-search")
 """The answerers, each in a module of its name in app/modules/answerers."""
 
+QACHECK = "qacheck"
+"""The preset of the question-guided strategy with QACheck's own prompts."""
+
 CORPUS_SEARCH = "corpus"
 """The search of the local corpora, in place of an engine; nothing leaves the machine."""
 
@@ -240,6 +243,12 @@ class RunOptions:
     """True if undated pages are evidence for a dated claim."""
     fact_checks: bool = True
     """True if fact-checkers' articles are evidence."""
+    model_seed: int | None = None
+    """Seed of the language model's replies; null for the usual one, or without a language model."""
+    temperature: float | None = None
+    """Temperature of the language model's replies; null for the usual one, 0."""
+    max_tokens: int | None = None
+    """Tokens that one text of the language model may have; null for each prompt's own limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.domain.errors import UnparseableOutput
 from app.domain.instrumentation import entered
 from app.domain.model import Claim, Label, Sentence, Verdict
 from app.domain.ports import TextGenerator
 from app.modules.answerers.reciter_reader import SOURCE
-from app.modules.output_parsing import label_from, rationale_from
-from app.modules.prompting import choose_label, filled, label_question, one_line
+from app.modules.output_parsing import LABEL_WORDS, label_from, rationale_from
+from app.modules.paper_prompts import argued
+from app.modules.prompting import choose_label, data, few_shot, filled, label_question, one_line
+from app.modules.reasoner import balanced
 
 DIRECT, CHAIN_OF_THOUGHT = "direct", "chain-of-thought"
 MAX_TOKENS = 512
@@ -34,14 +37,15 @@ class DirectAsker:
 
 @dataclass(frozen=True)
 class ChainOfThoughtAsker:
-    """Implements `ClaimAsker`: prompt with "Let's think step-by-step" and read the label from the last line."""
+    """Implements `ClaimAsker`: ten demonstrations that think step by step; the label is read from the last line."""
 
     model: TextGenerator
 
     def verdict_on(self, claim: Claim, labels: Sequence[Label]) -> Verdict:
         """Return the model's reasoning as the rationale, and its final label; ask for a choice if it names none."""
         entered(f"letting {self.model.name} think step by step")
-        prompt = filled("chain_of_thought", claim=one_line(claim.text), ask=label_question(labels))
+        case = filled("chain_of_thought", claim=one_line(claim.text), ask=label_question(labels))
+        prompt = few_shot(_chains_of_thought(tuple(labels)), lambda quote: case, ())
         text = self.model.complete(prompt, max_tokens=MAX_TOKENS)
         confidence = None
         try:
@@ -52,6 +56,15 @@ class ChainOfThoughtAsker:
             reasons = " ".join(sentence.text for sentence in rationale)
             label, confidence = choose_label(self.model, f"{prompt}\n{reasons}\nLabel =", labels)
         return _verdict(label, (_disclosure(self.model), *rationale), confidence)
+
+
+@lru_cache
+def _chains_of_thought(labels: tuple[Label, ...]) -> tuple[str, ...]:
+    return tuple(
+        f"{filled('chain_of_thought', claim=each['claim'], ask=label_question(labels))}\n"
+        f"{argued(each)}\n{LABEL_WORDS[Label(each['label'])]}"
+        for each in balanced(data("reasoning"), labels)
+    )
 
 
 def _disclosure(model: TextGenerator) -> Sentence:

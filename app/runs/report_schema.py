@@ -53,6 +53,7 @@ _LIMITED: Mapping[Any, Any] = {
     str | None: Name | None,
     tuple[str, ...]: Annotated[tuple[Name, ...], Field(max_length=20)],
     int: Count,
+    int | None: Count | None,
     float | None: Amount | None,
 }
 """Types of the domain, and their replacements for imports."""

@@ -1,6 +1,7 @@
 """Client for language models behind OpenAI's chat protocol: OpenAI, a gateway, vLLM, llama.cpp, Ollama and others.
 
-A prompt is one user message, decoded greedily (temperature 0, fixed seed). Setup: docs/language-models.md.
+A prompt is one user message, decoded greedily (temperature 0, seed 1) unless a run says otherwise. Setup:
+docs/language-models.md.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import asyncio
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -86,6 +89,22 @@ async def _post(client: Any, parameters: Mapping[str, Any], seconds: float) -> H
 
 
 SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How replies are drawn. `max_tokens` replaces the limit of every text, not that of a choice among options."""
+
+    seed: int = SEED
+    temperature: float = 0
+    max_tokens: int | None = None
+
+    @classmethod
+    def of(cls, seed: int | None, temperature: float | None, max_tokens: int | None) -> Sampling:
+        """Return the sampling with the defaults for what is None."""
+        return cls(SEED if seed is None else seed, temperature or 0, max_tokens)
+
+
 CHOICE_TOKENS = 16
 """Tokens for the reply to a choice: enough for an option and a few words around it. Longer options get more."""
 ALTERNATIVES = 20
@@ -104,10 +123,17 @@ class OpenAIChat:
         self._retry_policy = retry_policy or RetryPolicy()
         self._transport = OpenAITransport(model.base_url, model.api_key)
         self._negotiation = ParameterNegotiation(model.model, model.thinking_tokens)
+        self._sampling = Sampling()
+
+    def sampled(self, sampling: Sampling) -> OpenAIChat:
+        """Return this model with another sampling; both share the connection and what was learnt of the server."""
+        other = copy(self)
+        other._sampling = sampling
+        return other
 
     def complete(self, prompt: str, *, max_tokens: int, stop: Sequence[str] = ()) -> str:
         """Return the model's reply to `prompt`, up to any of `stop`. Raises CallFailed."""
-        return self._cached_reply(prompt, max_tokens, stop)["text"]
+        return self._cached_reply(prompt, self._sampling.max_tokens or max_tokens, stop)["text"]
 
     def choose(self, prompt: str, options: Sequence[str]) -> Choice:
         """Return the option that the model chooses; asks a second time with the options listed if it names none.
@@ -131,8 +157,8 @@ class OpenAIChat:
         request: dict[str, Any] = {
             "messages": [{"role": "user", "content": prompt}],
             "max_tokens": max_tokens,
-            "temperature": 0,
-            "seed": SEED,
+            "temperature": self._sampling.temperature,
+            "seed": self._sampling.seed,
         }
         if stop:
             request["stop"] = list(stop)

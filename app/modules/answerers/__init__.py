@@ -39,6 +39,7 @@ class AnswererParts:
     documents: Callable[[], tuple[WebSearch, PageReader, Origin]]  # the search engine, its pages, their origin
     document_settings: DocumentSettings
     opened_ahead: int  # pages opened while a document is chosen
+    as_papelo: bool = False  # whether documents are chosen and read with the prompts that Papelo prints
 
     def demand_model(self) -> TextGenerator:
         """Return the run's language model. Raises KeyError if it has none, which the options' check rules out."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.domain.instrumentation import entered
-from app.domain.model import Answer, Claim, Origin, Passage, Question, RunOptions, Span
+from app.domain.model import QACHECK, Answer, Claim, Origin, Passage, Question, RunOptions, Span
 from app.domain.ports import QuestionAnswerer, Reader, TextGenerator
 from app.modules.answerers import AnswererKind, AnswererParts, Need, reader_name
 from app.modules.output_parsing import answer_from, passage_from
@@ -89,7 +89,8 @@ def reading_prompt(question: Question, passage: str) -> str:
 
 
 def _describe(options: RunOptions, settings: Settings) -> str:
-    reads = options.model if settings.read_with == "model" else reader_name(settings)
+    by_model = settings.read_with == "model" or options.preset == QACHECK
+    reads = options.model if by_model else reader_name(settings)
     return f"{NAME}: {options.model} recites, {reads} reads"
 
 

@@ -33,6 +33,7 @@ from app.modules.answerers.web_documents import (
     window_for,
 )
 from app.modules.output_parsing import declines
+from app.modules.paper_prompts import PapeloChooser, PapeloReader
 from app.strategies.speculation import Ahead
 from app.text.sentences import is_common_word, sentences
 from app.text.wording import names
@@ -226,8 +227,10 @@ def _describe(options: RunOptions, settings: Settings) -> str:
 
 def _build(parts: AnswererParts) -> QuestionAnswerer:
     """Build the answerer with the run's language model if it has one, else with the local reader."""
-    chooser = PromptedChooser(parts.model) if parts.model else ReaderChooser(parts.reader)
-    reader = PromptedReader(parts.model) if parts.model else parts.reader
+    chooser: DocumentChooser = PromptedChooser(parts.model) if parts.model else ReaderChooser(parts.reader)
+    reader: Reader = PromptedReader(parts.model) if parts.model else parts.reader
+    if parts.model and parts.as_papelo:
+        chooser, reader = PapeloChooser(parts.model), PapeloReader(parts.model)
     search, pages, origin = parts.documents()
     return WebSearchAnswerer(search, pages, chooser, reader, parts.document_settings, origin, parts.opened_ahead)
 

@@ -1,0 +1,348 @@
+"""Modules with the papers' own prompts, to reproduce their tables: QACheck, Appendix A, and Papelo, Appendix B.
+
+Unlike Hopcheck's own prompts, these put no marks around quoted material, name no question that was asked in vain, and
+repeat no call: use them to measure, not on a public site. The demonstrations are Hopcheck's, without evidence.
+docs/modules.md compares the two, role by role.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.errors import UnparseableOutput
+from app.domain.instrumentation import entered
+from app.domain.model import (
+    Answer,
+    Claim,
+    Context,
+    Hop,
+    Judgement,
+    Label,
+    Passage,
+    Question,
+    SearchHit,
+    Sentence,
+    Span,
+    Verdict,
+)
+from app.domain.ports import Ask, Decide, FreeAnswer, TextGenerator
+from app.modules.output_parsing import LABEL_WORDS, label_from, question_from, rationale_from
+from app.modules.prompting import (
+    Known,
+    answer_text,
+    choose_label,
+    data,
+    filled,
+    kept_pairs,
+    known_lines,
+    label_question,
+    made,
+    one_line,
+    shown_pairs,
+    yes_or_no,
+)
+from app.modules.pursuit_questioners import questions_from, step_from
+from app.modules.reasoner import balanced, quotations
+from app.text.wording import same_question
+
+Pair = tuple[str, str]
+"""A question with its answer, each on one line."""
+
+
+def _pairs(context: Context) -> list[Pair]:
+    return [(one_line(hop.question.text), answer_text(hop)) for hop in context]
+
+
+def _shown(name: str) -> list[tuple[str, list[Known], dict[str, str]]]:
+    """Return the demonstrations of prompts/`name`.json: claim, pairs without evidence, and the other fields."""
+    return [(each["claim"], shown_pairs(pair[:2] for pair in each.get("known", ())), each) for each in data(name)]
+
+
+def _prompt(demonstrations: Iterable[str], case: str) -> str:
+    return "\n\n".join((*demonstrations, case))
+
+
+# QACheck. D, Appendix A.1.
+
+VERIFIED = {"Yes": "Yes, we can know.", "No": "No, we cannot know."}
+
+
+@dataclass(frozen=True)
+class QACheckVerifier:
+    """Implements `ClaimVerifier`. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def is_sufficient(self, claim: Claim, context: Context) -> Judgement:
+        """Ask the model whether the kept pairs decide the claim."""
+        entered("deciding whether this is enough")
+        says = f"{self.model.name} holds that the kept answers"
+        prompt = verifier_prompt(claim, context)
+        return yes_or_no(self.model, prompt, f"{says} decide the claim.", f"{says} do not decide the claim yet.")
+
+
+def verifier_prompt(claim: Claim, context: Context) -> str:
+    """Return the demonstrations and this case, up to the start of the prediction."""
+
+    def case(text: str, known: Iterable[Known]) -> str:
+        return filled("qacheck_sufficiency", claim=one_line(text), known=known_lines(known))
+
+    shown = (f"{case(text, known)} {VERIFIED[more['prediction']]}" for text, known, more in _shown("sufficiency"))
+    return _prompt(shown, case(claim.text, _numbered(context)))
+
+
+def _numbered(context: Context) -> list[Known]:
+    """Return the kept pairs numbered from 1: QACheck's context has only them."""
+    return [(at, question, answer, "") for at, (_, question, answer, _) in enumerate(kept_pairs(context), 1)]
+
+
+# Q, Appendix A.2.
+
+QUESTION_TOKENS = 64
+NEXT_CASE = "\nClaim ="
+
+
+@dataclass(frozen=True)
+class QACheckQuestioner:
+    """Implements `QuestionGenerator`. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def next_question(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Question | None:
+        """Return the model's question; None if it was asked before, since the same prompt would bring it again."""
+        entered("thinking of a question")
+        prompt = question_prompt(claim, context)
+        question = question_from(self.model.complete(prompt, max_tokens=QUESTION_TOKENS, stop=(NEXT_CASE,)))
+        asked = (hop.question.text for hop in (*context, *set_aside))
+        return None if any(same_question(question.text, one) for one in asked) else question
+
+
+def question_prompt(claim: Claim, context: Context) -> str:
+    """Return the demonstrations and this case, up to the start of the question."""
+
+    def case(text: str, known: Sequence[Known]) -> str:
+        if not known:
+            return filled("qacheck_first_question", claim=one_line(text))
+        lines = known_lines(known)
+        return filled("qacheck_next_question", claim=one_line(text), known=lines, number=len(known) + 1)
+
+    name = "follow_up_question" if context else "first_question"
+    shown = (f"{case(text, known)} {more['question']}" for text, known, more in _shown(name))
+    return _prompt(shown, case(claim.text, _numbered(context)))
+
+
+# V, Appendix A.3.
+
+
+@dataclass(frozen=True)
+class QACheckValidator:
+    """Implements `QAValidator`. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def is_useful(self, claim: Claim, context: Context, hop: Hop) -> Judgement:
+        """Ask the model whether the pair adds useful knowledge. A pair without an answer makes no call."""
+        if not answer_text(hop):
+            return Judgement(False, "This question has no answer.")
+        entered("deciding whether the answer helps")
+        name = self.model.name
+        useful, not_useful = (
+            f"{name} finds it useful to verify the claim.",
+            f"{name} finds that it adds nothing useful.",
+        )
+        return yes_or_no(self.model, validator_prompt(claim, context, hop), useful, not_useful)
+
+
+def validator_prompt(claim: Claim, context: Context, hop: Hop) -> str:
+    """Return the demonstrations and this case, up to the start of the answer."""
+
+    def case(text: str, known: Iterable[Pair], pair: Pair) -> str:
+        lines = "\n".join(_unnumbered(*each) for each in known)
+        head = f"We already know the following:\n{lines}" if lines else ""
+        return filled("qacheck_usefulness", claim=one_line(text), known=head, pair=_unnumbered(*pair))
+
+    shown = (
+        f"{case(text, [each[1:3] for each in known], (more['question'], more['answer']))} {more['prediction']}"
+        for text, known, more in _shown("usefulness")
+    )
+    return _prompt(shown, case(claim.text, _pairs(context), _pairs((hop,))[0]))
+
+
+def _unnumbered(question: str, answer: str) -> str:
+    return f"Question = {question}\nAnswer = {answer}"
+
+
+# R, Appendix A.4.
+
+VERDICT_TOKENS = 512
+FINAL = "Therefore, the final answer is:"
+NEXT_CONTEXT = "\nContexts:"
+_CITATION = re.compile(r" \[[\d, ]+\]")
+
+
+@dataclass(frozen=True)
+class QACheckReasoner:
+    """Implements `Reasoner`. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
+        """Return the label that the reply ends with; one sentence a pair is cited as that pair's."""
+        entered("weighing the evidence")
+        prompt = reasoner_prompt(claim, context, labels)
+        text = self.model.complete(prompt, max_tokens=VERDICT_TOKENS, stop=(NEXT_CONTEXT,))
+        confidence = None
+        try:
+            label, reasons = label_from(text, labels)
+        except UnparseableOutput:
+            reasons = text
+            label, confidence = choose_label(self.model, f"{prompt} {one_line(text)} {FINAL}", labels)
+        rationale, _ = rationale_from(reasons, ())
+        if len(rationale) == len(context):
+            rationale = tuple(Sentence(each.text, (hop.number,)) for each, hop in zip(rationale, context, strict=True))
+        return Verdict(label, rationale or quotations(context), None, confidence)
+
+
+def reasoner_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
+    """Return the demonstrations for these labels and this case, up to the start of the answer."""
+
+    def case(text: str, pairs: Iterable[Pair]) -> str:
+        lines = "\n".join(f"Q{at}: {question}\nA{at}: {answer}" for at, (question, answer) in enumerate(pairs, 1))
+        return filled("qacheck_reasoning", known=lines, claim=one_line(text), ask=label_question(labels))
+
+    shown = (
+        f"{case(each['claim'], [pair[:2] for pair in each['known']])} {argued(each)} {FINAL} "
+        f"{LABEL_WORDS[Label(each['label'])].capitalize()}."
+        for each in balanced(data("reasoning"), labels)
+    )
+    return _prompt(shown, case(claim.text, _pairs(context)))
+
+
+def argued(shown: Mapping[str, Any]) -> str:
+    """Return the rationale of a demonstration without its citations."""
+    return _CITATION.sub("", shown["rationale"])
+
+
+# Papelo, Appendix B: questions and steps.
+
+PURSUIT_TOKENS = 384
+
+
+@dataclass(frozen=True)
+class PapeloPursuer:
+    """Implements `Pursuer`. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def first_questions(self, claim: Claim, n: int) -> tuple[Question, ...]:
+        """Return the first `n` questions that the model lists."""
+        entered("thinking of a question" if n == 1 else "thinking of questions")
+        prompt = filled("papelo_first", claim=one_line(claim.text), made=made(claim))
+        return questions_from(self.model.complete(prompt, max_tokens=PURSUIT_TOKENS))[:n]
+
+    def next_step(self, claim: Claim, context: Context, set_aside: Sequence[Hop]) -> Ask | Decide:
+        """Return a decision or one more question."""
+        entered("deciding, or thinking of one more question")
+        return step_from(self.model.complete(_over_pairs("papelo_next", claim, context), max_tokens=PURSUIT_TOKENS))
+
+
+def _over_pairs(name: str, claim: Claim, context: Context, **fields: str) -> str:
+    """Return the template over the claim and its pairs, numbered from 0, with whole answers."""
+    texts = (one_line((hop.answer.text if hop.answer else None) or "") for hop in context)
+    known = "\n".join(
+        f"Question {at}: {one_line(hop.question.text)} Answer: {text}"
+        for at, (hop, text) in enumerate(zip(context, texts, strict=True))
+    )
+    return filled(name, claim=one_line(claim.text), made=made(claim), known=known, **fields)
+
+
+# LLMBestDoc and LLMAnswer.
+
+DOCUMENT_TOKENS = 384
+_DOCUMENT = re.compile(r"\bdoc(?:ument)?s?\W*(\d{1,3})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class PapeloChooser:
+    """Implements `DocumentChooser`. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def choose(self, question: Question, hits: Sequence[SearchHit]) -> SearchHit | FreeAnswer:
+        """Return the document that the reply names by its number from 0; the whole reply as the answer if none."""
+        entered(f"choosing one of {len(hits)} documents")
+        shown = "\n".join(
+            _document(f"Document {at}", hit.title, hit.site, hit.published, hit.snippet) for at, hit in enumerate(hits)
+        )
+        prompt = filled("papelo_choosing", documents=shown, question=one_line(question.text))
+        reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
+        named = (int(number) for number in _DOCUMENT.findall(reply))
+        number = next((each for each in named if each < len(hits)), None)
+        return FreeAnswer(reply) if number is None else hits[number]
+
+
+@dataclass(frozen=True)
+class PapeloReader:
+    """Implements `Reader`: the whole reply is the answer. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def read(self, question: Question, passages: Sequence[Passage]) -> Answer:
+        """Return the reply, citing the passage if there is one alone; text None for an empty reply."""
+        shown = "\n".join(
+            _document(f"Document {at}", each.title, each.source, each.published, each.text)
+            for at, each in enumerate(passages)
+        )
+        prompt = filled("papelo_answer", documents=shown, question=one_line(question.text))
+        reply = one_line(self.model.complete(prompt, max_tokens=DOCUMENT_TOKENS))
+        cited = Span(passages[0], 0, len(passages[0].text)) if len(passages) == 1 else None
+        return Answer(reply or None, cited if reply else None, tuple(passages), "papelo reader")
+
+
+def _document(name: str, title: str, site: str, published: str | None, text: str) -> str:
+    """Return `name (title, from site, published date): text`, without what is not known."""
+    parts = (title, site and f"from {site}", published and f"published {published}")
+    about = ", ".join(part for part in parts if part)
+    return one_line(f"{name} ({about}): {text}" if about else f"{name}: {text}")
+
+
+# LLMVerify: the late verdict.
+
+CHOICES = {
+    Label.SUPPORTED: ("A", "fully supported by the evidence"),
+    Label.REFUTED: ("B", "contradicted by it"),
+    Label.NOT_ENOUGH_EVIDENCE: ("C", "insufficient information"),
+    Label.CONFLICTING_EVIDENCE: ("D", "conflicting evidence"),
+}
+_MARK = re.compile(r"\[\[\s*([A-D])\s*\]\]")
+
+
+@dataclass(frozen=True)
+class PapeloReasoner:
+    """Implements `Reasoner`. Propagates errors of the model."""
+
+    model: TextGenerator
+
+    def conclude(self, claim: Claim, context: Context, labels: Sequence[Label]) -> Verdict:
+        """Return the label whose mark the reply has. Raises UnparseableOutput if it has none, or two."""
+        entered("weighing the evidence")
+        text = self.model.complete(verdict_prompt(claim, context, labels), max_tokens=PURSUIT_TOKENS)
+        named = {label for label in labels if CHOICES[label][0] in _MARK.findall(text)}
+        if len(named) != 1:
+            raise UnparseableOutput(f"{self.model.name} gave none of the marks that it was asked for, or several.")
+        rationale, _ = rationale_from(_MARK.sub("", text), ())
+        return Verdict(named.pop(), rationale or quotations(context))
+
+
+def verdict_prompt(claim: Claim, context: Context, labels: Sequence[Label]) -> str:
+    """Return the form with the choices for these labels; the paper prints it for two and for four."""
+    choices = [f"({CHOICES[label][0]}) {CHOICES[label][1]}" for label in labels]
+    marks = [f"[[{CHOICES[label][0]}]]" for label in labels]
+    return _over_pairs("papelo_verdict", claim, context, choices=_either(choices), marks=_either(marks))
+
+
+def _either(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} or {parts[-1]}"

@@ -127,6 +127,12 @@ def test_limit_bounds_the_rows_and_a_larger_limit_continues(command, hover_file,
     assert len({claim for claim, _ in judge.shown}) == 2 and metrics(tmp_path)["n"] == 6
 
 
+def test_first_takes_the_first_rows_of_the_file(command, hover_file, tmp_path):
+    command(hover_file, "--first", "3")
+    lines = (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()
+    assert {json.loads(line)["id"] for line in lines} == {"h0", "h1", "h2"}
+
+
 def test_held_out_keeps_only_rows_unseen_in_training_and_counts_the_rest(command, tmp_path):
     seen, unseen = (
         next(f"g{at}" for at in range(99) if row_is_held_out("", f"g{at}") is held) for held in (False, True)
@@ -287,10 +293,10 @@ def test_a_table_runs_the_available_rows_and_explains_the_others(command, hover_
     done = command(hover_file, "--table", "qacheck-1", "--limit", "4", evidence="")
     assert done.exit_code == 0, done.output
     lines = {line.split(" | ")[0].strip("| "): line for line in done.stdout.splitlines() if line.startswith("| ")}
-    assert "the paper's alone" in lines["Codex"] and "not looked up" in lines["Codex"]
+    assert "reported only" in lines["Codex"] and "0.5557" in lines["Codex"]
     assert "not run: Asked directly needs a language model; choose one." in lines["Language model, asked directly"]
-    assert "0.5567 (QACheck, section 4 and Table 1)" in lines["QACheck, reciter-reader"]
-    assert lines["This project's local models"].startswith("| This project's local models | 4 | 0 | ")
+    assert "0.5567" in lines["QACheck, reciter-reader"]
+    assert lines["Hopcheck's local models"].startswith("| Hopcheck's local models | 4 | 0 | ")
     assert metrics_in(tmp_path / "out" / "local")["labels"] == "two"
     assert (tmp_path / "out" / "table.md").read_text() == done.stdout[:-1]
 

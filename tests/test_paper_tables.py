@@ -9,7 +9,7 @@ import pytest
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet
 from research.evaluation.evaluate import Order
-from research.evaluation.paper_tables import TABLES, Outcome, as_markdown, order_of, run_table
+from research.evaluation.paper_tables import NOT_RUN_HERE, TABLES, Outcome, as_markdown, order_of, run_table
 from research.evaluation.reported import REPORTED, reported_for
 from tests.fakes import scripted_container
 
@@ -20,6 +20,7 @@ AVERITEC = {
     "accuracy": 0.4,
     "intervals": {"accuracy": None},
     "by_hops": {},
+    "per_class": {"SUPPORTED": {"f1": 0.2}, "REFUTED": {"f1": 0.6}},
     "averitec": {"scores": {"0.25": 0.31}},
 }
 
@@ -28,33 +29,60 @@ def order(form: str = "hover") -> Order:
     return Order(Path("f.jsonl"), form, Path("out"), limit=5, workers=2)
 
 
+def rows_of(name: str) -> dict:
+    return {row.name: row for row in TABLES[name].rows}
+
+
 def cells(written: str, row: str) -> list[str]:
     (line,) = [line for line in written.splitlines() if line.startswith(f"| {row} |")]
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_every_reported_figure_belongs_to_a_table_row_and_names_its_source():
-    names = {row.name for paper in TABLES.values() for row in paper.rows}
-    assert {each.row for each in REPORTED} <= names and all(each.place for each in REPORTED)
+def test_every_reported_figure_belongs_to_a_row_of_its_table_and_stands_there_once():
+    for each in REPORTED:
+        assert each.row in rows_of(each.table)
+    assert len({(each.table, each.row, each.column, each.measure) for each in REPORTED}) == len(REPORTED)
 
 
-def test_the_figures_of_qacheck_are_those_of_its_section_4():
-    told = [reported_for("reciter-reader", column, "macro_f1") for column in ("2", "3", "4", "FEVEROUS")]
-    assert [each.value for each in told if each] == [0.5567, 0.5467, 0.5235, 0.5947]
+@pytest.mark.parametrize(
+    ("table", "row", "column", "measure", "value"),
+    [
+        ("qacheck-1", "direct", "2", "macro_f1", 0.5651),
+        ("qacheck-1", "chain-of-thought", "FEVEROUS-S", "macro_f1", 0.6105),
+        ("qacheck-1", "flan-t5-alone", "3", "macro_f1", 0.5211),
+        ("qacheck-1", "programfc", "4", "macro_f1", 0.5288),
+        ("qacheck-1", "reciter-reader", "4", "macro_f1", 0.5235),
+        ("papelo-1", "CONFLICTING_EVIDENCE", "dev", "share", 0.076),
+        ("papelo-2", "no-paraphrase", "dev 200", "averitec", 0.225),
+        ("papelo-2", "four-class", "dev 200", "conflicting", 0.069),
+        ("papelo-2", "paper", "dev 200", "averitec", 0.495),
+        ("papelo-3", "algorithm-1", "dev", "averitec", 0.486),
+        ("papelo-3", "inflate-to-ten", "dev", "averitec", 0.510),
+        ("papelo-3", "algorithm-1", "test", "averitec", 0.445),
+        ("papelo-3", "inflate-to-ten", "test", "averitec", 0.477),
+        ("papelo-3", "inflate-to-ten", "test", "accuracy", None),
+    ],
+)
+def test_a_reported_figure_is_that_of_the_papers_own_row(table, row, column, measure, value):
+    assert reported_for(table, row, column, measure) == value
 
 
 def test_rows_of_qacheck_decide_between_two_labels_and_have_a_folder_each():
-    rows = {row.name: order_of(row, False, order()) for row in TABLES["qacheck-1"].rows if row.strategy}
+    paper = TABLES["qacheck-1"]
+    rows = {row.name: order_of(row, paper, order()) for row in paper.rows if row.strategy}
     assert {each.labels for each in rows.values()} == {LabelSet.TWO}
     assert {each.out for each in rows.values()} == {Path("out") / name for name in rows}
-    assert (rows["flan-t5"].preset, rows["flan-t5"].answerer, rows["flan-t5"].limit) == ("prompted", "flan-t5", 5)
+    assert (rows["flan-t5"].preset, rows["flan-t5"].answerer, rows["flan-t5"].limit) == ("qacheck", "flan-t5", 5)
+    assert (rows["flan-t5-alone"].strategy, rows["flan-t5-alone"].model) == ("direct", "flan-t5")
+    assert all(each.sentences for each in rows.values())
 
 
 def test_the_ablations_keep_all_rows_and_only_the_row_of_four_labels_has_four():
     paper = TABLES["papelo-2"]
-    orders = {row.name: order_of(row, paper.whole, order("averitec")) for row in paper.rows}
+    orders = {row.name: order_of(row, paper, order("averitec")) for row in paper.rows}
     assert all(each.all_rows and each.strategy == "evidence-pursuit" for each in orders.values())
     assert {name for name, each in orders.items() if each.labels is not LabelSet.TWO} == {"four-class"}
+    assert orders["llm+llm"].preset == "papelo"  # the preset llm+llm has Hopcheck's own prompts
 
 
 def test_a_model_that_becomes_unavailable_ends_its_row_and_not_the_table():
@@ -64,7 +92,7 @@ def test_a_model_that_becomes_unavailable_ends_its_row_and_not_the_table():
     outcomes = run_table(TABLES["qacheck-1"], order(), scripted_container(), run)
     reasons = {each.row.name: each.reason for each in outcomes}
     assert reasons["local"] == "not run: The reader is missing. Fix it with: make setup"
-    assert reasons["codex"] == "the paper's alone" and "FLAN-T5 is not installed." in reasons["flan-t5"]
+    assert reasons["codex"] == NOT_RUN_HERE and reasons["flan-t5"].startswith("not run: ")
 
 
 def test_another_format_than_the_tables_is_refused():
@@ -73,23 +101,21 @@ def test_another_format_than_the_tables_is_refused():
 
 
 def test_our_figures_are_listed_beside_the_papers_with_intervals():
-    rows = {row.name: row for row in TABLES["qacheck-1"].rows}
-    outcomes = [Outcome(rows["reciter-reader"], HOVER), Outcome(rows["codex"], reason="the paper's alone")]
+    rows = rows_of("qacheck-1")
+    outcomes = [Outcome(rows["reciter-reader"], HOVER), Outcome(rows["codex"], reason="no")]
     written = as_markdown(TABLES["qacheck-1"], outcomes, "hover")
-    title = rows["reciter-reader"].title
-    assert cells(written, title)[1:] == ["3", "1", "0.500 (0.400 to 0.600)", "0.5567 (QACheck, section 4 and Table 1)"]
-    assert cells(written, "Codex")[3:] == ["the paper's alone", "not looked up"]
+    assert cells(written, rows["reciter-reader"].title)[1:] == ["3", "1", "0.500 (0.400 to 0.600)", "0.5567"]
+    assert cells(written, "Codex")[3:] == ["no", "0.5557"]
 
 
 def test_the_papers_columns_are_listed_for_rows_that_did_not_run():
-    (row,) = [row for row in TABLES["qacheck-1"].rows if row.name == "reciter-reader"]
+    row = rows_of("qacheck-1")["reciter-reader"]
     written = as_markdown(TABLES["qacheck-1"], [Outcome(row, reason="not run: no model")], "hover")
-    assert [cell[:6] for cell in cells(written, row.title)[4::2]] == ["0.5567", "0.5467", "0.5235"]
+    assert cells(written, row.title)[4::2] == ["0.5567", "0.5467", "0.5235"]
 
 
-def test_a_figure_reported_as_a_difference_is_labelled_as_one():
-    rows = {row.name: row for row in TABLES["papelo-2"].rows}
-    outcomes = [Outcome(rows["paper"], AVERITEC), Outcome(rows["all-at-once"], AVERITEC)]
-    written = as_markdown(TABLES["papelo-2"], outcomes, "averitec")
-    assert cells(written, rows["paper"].title)[3:] == ["0.310", "0.5100 (Papelo, abstract)", "0.400", "not looked up"]
-    assert "0.155 below the submitted system" in cells(written, rows["all-at-once"].title)[4]
+def test_the_full_sets_have_our_figures_of_one_and_the_papers_of_both():
+    row = rows_of("papelo-3")["inflate-to-ten"]
+    written = as_markdown(TABLES["papelo-3"], [Outcome(row, AVERITEC, note="run as papelo")], "averitec")
+    found = cells(written, f"{row.title} (run as papelo)")
+    assert found[3:6] == ["0.200", "0.698", "not reported"] and found[-3:] == ["0.310", "0.510", "0.477"]

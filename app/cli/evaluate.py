@@ -19,7 +19,7 @@ from research.evaluation.datasets import FORMATS, Row
 from research.evaluation.harness import is_right
 from research.evaluation.predictions import Prediction, write_text
 
-TABLES = ("qacheck-1", "papelo-2", "papelo-3")
+TABLES = ("qacheck-1", "papelo-1", "papelo-2", "papelo-3")
 PROGRESS_EVERY = 10
 """Rows between progress lines."""
 STOPPED = 130
@@ -56,6 +56,7 @@ def register(app: Flask) -> None:
 @click.option("--given-sentences", is_flag=True, help="Of runs: search finds what FILE has as `web`.")
 @click.option("--held-out", is_flag=True, help="Only rows that the judge that ships was not trained on.")
 @click.option("--all-rows", is_flag=True, help="Keep rows whose label cannot be said with --labels, as wrong ones.")
+@click.option("--first", type=click.IntRange(1), help="Only the first rows of FILE, so many.")
 @click.option("--limit", type=click.IntRange(1), help="Only so many rows, the first after shuffling.")
 @click.option("--per-hops", type=click.IntRange(1), help="Only so many rows of each number of hops.")
 @click.option("--seed", default=7, show_default=True, help="Seeds the shuffling and the intervals.")

@@ -43,7 +43,8 @@ class Order:
     """What is to be measured, and how. What is None or empty is as the settings have it.
 
     `evidence` is "gold" or "run", and without meaning where `baseline` names one. `all_rows` keeps rows that no label
-    of `labels` is right for, as wrong ones.
+    of `labels` is right for, as wrong ones; `sentences` leaves out rows whose evidence has tables. `first` rows of the
+    file are taken, and of these `limit` after shuffling.
     """
 
     file: Path
@@ -60,6 +61,8 @@ class Order:
     given_sentences: bool = False
     held_out: bool = False
     all_rows: bool = False
+    sentences: bool = False
+    first: int | None = None
     limit: int | None = None
     per_hops: int | None = None
     seed: int = 7
@@ -89,12 +92,13 @@ def measure(order: Order, container: Any, settings: Settings, say: Callable[[str
 
 def _rows(order: Order, say: Callable[[str], None]) -> tuple[list[Row], dict[str, int]]:
     """The rows to measure and how many were left out, by why. Raises InvalidInput when none is left."""
-    read = read_rows(order.file, order.format)
-    rows = [row for row in read if not order.held_out or row_is_held_out(row.id, row.group, row.hops)]
+    read = read_rows(order.file, order.format)[: order.first]
+    plain = [row for row in read if not (order.sentences and row.tables)]
+    rows = [row for row in plain if not order.held_out or row_is_held_out(row.id, row.group, row.hops)]
     gold = order.baseline == EVIDENCE_ONLY if order.baseline else order.evidence == "gold"
     kept, left_out = chosen(rows, order.labels, order.seed, order.limit, gold, order.all_rows, order.per_hops)
-    if len(rows) < len(read):
-        left_out["not held out"] = len(read) - len(rows)
+    left_out |= {"needs a table": len(read) - len(plain)} if len(plain) < len(read) else {}
+    left_out |= {"not held out": len(plain) - len(rows)} if len(rows) < len(plain) else {}
     told = ", ".join(f"{count} {why}" for why, count in left_out.items())
     if not kept:
         raise InvalidInput(f"{order.file.name} has no row that can be measured so; left out: {told}.", "file")
@@ -171,6 +175,7 @@ def _notes(order: Order, settings: Settings, left_out: dict[str, int]) -> dict[s
         "held_out": order.held_out,
         "all_rows": order.all_rows,
         "seed": order.seed,
+        "first": order.first,
         "limit": order.limit,
         "per_hops": order.per_hops,
         "left_out": left_out,

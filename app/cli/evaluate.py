@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from flask import Flask, current_app
 from flask.cli import with_appcontext
 
 from app.cli.output import one_line_errors
+from app.config.settings import MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet
 from research.evaluation.baselines import BASELINES
@@ -60,9 +62,13 @@ def register(app: Flask) -> None:
 @click.option("--limit", type=click.IntRange(1), help="Only so many rows, the first after shuffling.")
 @click.option("--per-hops", type=click.IntRange(1), help="Only so many rows of each number of hops.")
 @click.option("--seed", default=7, show_default=True, help="Seeds the shuffling and the intervals.")
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Rows at work at once.")
+@click.option("--model-seed", type=click.IntRange(0, MAX_SEED), help="Of runs: seed of the language model's replies.")
+@click.option("--temperature", type=click.FloatRange(0, MAX_TEMPERATURE), help="Of runs: temperature of its replies.")
+@click.option("--max-tokens", type=click.IntRange(1, MAX_REPLY_TOKENS), help="Of runs: tokens of a reply at most.")
+@click.option("--workers", type=click.IntRange(1, 64), help="Rows at work at once: 8 with a language model, else 1.")
+@click.option("--estimate", is_flag=True, help="Only say what it would take: calls, tokens, money and hours.")
 @with_appcontext
-def evaluate(table: str | None, labels: str, evidence: str | None, **chosen: Any) -> None:
+def evaluate(table: str | None, labels: str, evidence: str | None, estimate: bool, **chosen: Any) -> None:
     """Measure the judge, whole runs, a baseline or a paper's table on the claims of FILE; OUT gets the results.
 
     The same command goes on where it was stopped. Exits 0 when all is measured, 2 on bad input, 1 on failure.
@@ -73,7 +79,9 @@ def evaluate(table: str | None, labels: str, evidence: str | None, **chosen: Any
         if sum(map(bool, (table, evidence, chosen["baseline"]))) != 1:
             raise InvalidInput("Say one of --evidence, --baseline and --table.", "evidence")
         order = Order(labels=LabelSet(labels), evidence=evidence or "run", **chosen)
-        if table:
+        if estimate:
+            _print_estimate(table, order)
+        elif table:
             _print_table(table, order)
         else:
             _print_figures(_measure(order), order.out)
@@ -103,12 +111,30 @@ def _figures_in(folder: Path) -> dict[str, Any]:
 def _measure(order: Any) -> dict[str, Any]:
     from research.evaluation.evaluate import measure
 
-    hopcheck = current_app.extensions["hopcheck"]
-
     def follow(made: Iterable[Prediction], rows: Sequence[Row]) -> list[Prediction]:
-        return _collect(made, rows, order.labels, order.out, order.workers)
+        return _collect(made, rows, order.labels, order.out)
 
-    return measure(order, hopcheck.container, hopcheck.settings, _say, follow).figures
+    return measure(order, _site(), _say, follow).figures
+
+
+def _site() -> Any:
+    from research.evaluation.evaluate import Site
+
+    hopcheck = current_app.extensions["hopcheck"]
+    return Site(hopcheck.container, hopcheck.settings, hopcheck.runs.metering(hopcheck.settings.database_url))
+
+
+def _print_estimate(table: str | None, order: Any) -> None:
+    from research.evaluation.evaluate import expected
+    from research.evaluation.paper_tables import TABLES as papers
+    from research.evaluation.paper_tables import expected_of
+
+    if table:
+        for line in expected_of(papers[table], order, _site(), _say):
+            click.echo(line)
+        return
+    cost = expected(order, _site(), _say)
+    click.echo(str(cost) if cost else "No language model of a server is asked.")
 
 
 def _print_table(name: str, order: Any) -> None:
@@ -122,12 +148,11 @@ def _print_table(name: str, order: Any) -> None:
     click.echo(table)
 
 
-def _collect(
-    made: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet, out: Path, workers: int
-) -> list[Prediction]:
+def _collect(made: Iterable[Prediction], rows: Sequence[Row], labels: LabelSet, out: Path) -> list[Prediction]:
     """Collect the predictions and print progress. After Ctrl-C, exit; the same command resumes."""
     found: list[Prediction] = []
     right = failed = 0
+    began = time.monotonic()
     try:
         for row, prediction in zip(rows, made, strict=True):
             found.append(prediction)
@@ -135,7 +160,7 @@ def _collect(
             failed += prediction.label is None
             if len(found) % PROGRESS_EVERY == 0 or len(found) == len(rows):
                 score = f"accuracy {right / len(found):.3f}, {failed} failed"
-                _say(f"{len(found)} of {len(rows)}: {score}, {_pace(found, len(rows), workers)}")
+                _say(f"{len(found)} of {len(rows)}: {score}, {_pace(found, len(rows), began)}")
     except KeyboardInterrupt:
         _say(f"\nStopped after {len(found)} of {len(rows)}; {out / 'predictions.jsonl'} has them.")
         _say("The same command goes on from there.")
@@ -143,10 +168,10 @@ def _collect(
     return found
 
 
-def _pace(found: Sequence[Prediction], total: int, workers: int) -> str:
-    """Return the mean time per row and an estimate of the remaining time."""
+def _pace(found: Sequence[Prediction], total: int, began: float) -> str:
+    """Return the mean time of a row, and the remaining time at the pace since `began`."""
     seconds = sum(each.spent.seconds for each in found) / len(found)
-    left = seconds * (total - len(found)) / workers / 60
+    left = (time.monotonic() - began) / len(found) * (total - len(found)) / 60
     return f"{seconds:.1f} s a row" + (f", about {left:.0f} min left" if total > len(found) else "")
 
 

@@ -122,7 +122,7 @@ class Container:
             NEXT_QUESTION_SEQ2SEQ=settings.next_question_seq2seq,
         )
         self._seq2seq = Seq2Seq(settings.flan_t5, inference, threads)
-        models = _language_models(settings)
+        models = language_models(settings)
         self._models: dict[str, TextGenerator] = {SEQ2SEQ: self._seq2seq}
         self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
         self._components = self._heavy(inference)
@@ -275,7 +275,7 @@ class Container:
             self._registry.retriever(name).open()
 
 
-def _language_models(settings: Settings) -> tuple[ModelSettings, ...]:
+def language_models(settings: Settings) -> tuple[ModelSettings, ...]:
     """Return the configured language models. Raises SettingsError."""
     return configured_models(
         settings.openai_api_key,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -111,6 +111,28 @@ class RunBudget:
         if reached := self._limits.reached_by_day(self._today):
             return f"This site's limit of {reached} a day was reached."
         return ""
+
+
+class Metering:
+    """Bind checks that are not stored as runs, those of an evaluation, to the limits on calls, tokens and money.
+
+    Their usage counts in the day's sums. The limit on seconds is for people who wait, and does not apply.
+    """
+
+    def __init__(self, limits: Limits, spending: Spending | None) -> None:
+        """`spending` is None for a database that is not set up, which daily limits need."""
+        self._limits = replace(limits, seconds=None)
+        self._spending = spending
+
+    def budget(self) -> RunBudget:
+        """Return the budget of one check."""
+        return RunBudget(self._limits, self._spending.today if self._spending else Usage)
+
+    def count(self, budget: RunBudget, usage: Usage) -> None:
+        """Add the usage of a call to the check's and to the day's."""
+        budget.count(usage)
+        if self._spending:
+            self._spending.add(usage)
 
 
 def _reached(usage: Usage, calls: int | None, tokens: int | None, cost: float | None) -> str:

@@ -35,7 +35,7 @@ from app.domain.model import BatchLine, Branch, Claim, Hop, HopStatus, Question,
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, reduce_events
 from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, Rejected, id_for_form, new_id
-from app.runs.budget import Limits
+from app.runs.budget import Limits, Metering, Spending
 from app.runs.call_log import CallLog
 from app.runs.event_store import EventStore, RunEnded, StoredEvent, Unreadable
 from app.runs.jobs import RESUBMIT_SECONDS, JobRunner, ThreadJobs
@@ -47,6 +47,7 @@ from app.runs.notifications import Notifier
 from app.runs.projections import Overview, Position, RunFilter, RunQueries, RunSummary, StoredRun
 from app.runs.runner import MetricsSink, Runner
 from app.runs.scheduler import Retention, Scheduler
+from app.runs.schema_version import is_newest
 from app.runs.transfer import read_export
 
 LEFT_OUT = "Its owner left it out."
@@ -136,6 +137,7 @@ class Runs:
         self._queries = RunQueries(sessions, self._events)
         self._leases = leases or Leases(sessions)
         self._admission = Admission(sessions, workers, max_waiting, limits)
+        self._limits = limits
         self._runner = runner = Runner(sessions, self._events, self._leases, strategy_for, limits, calls)
         self._jobs = jobs(runner.carry_out, workers)
         self.notes = Notes(sessions)
@@ -149,6 +151,12 @@ class Runs:
         self.feeder = BatchFeeder(sessions, self._events, self._jobs, self._admission.check_day, workers)
         self._retention_days = retention_days
         self._scheduler = Scheduler(self._leases, self._jobs, purge=self._purge, feed=self.feeder.feed)
+
+    def metering(self, database_url: str) -> Metering:
+        """Return the limits for checks that are not stored as runs. Raises DatabaseUnavailable at their first use."""
+        has_daily_limit = any((self._limits.day_calls, self._limits.day_tokens, self._limits.day_cost is not None))
+        is_needed = has_daily_limit or is_newest(database_url)
+        return Metering(self._limits, Spending(self._sessions) if is_needed else None)
 
     def start(self, claim: Claim, options: RunOptions, owner: str, form: str = "", client: str = "") -> str:
         """Store a new run, submit it, and return its id, which has 128 random bits.

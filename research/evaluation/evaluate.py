@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from app.config.settings import Settings, settings_fields
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet, RunOptions
 from app.run_request import resolve_options
+from app.runs.budget import Metering
 from app.runs.event_store import encode_options
 from research.evaluation.baselines import (
     CLAIM_ONLY,
@@ -25,13 +27,14 @@ from research.evaluation.baselines import (
     majority_judge,
     single_retrieval_judge,
 )
+from research.evaluation.cost import WORKERS, Cost, estimate, taken
 from research.evaluation.datasets import Row, read_rows
 from research.evaluation.gold import NAME as GIVEN
-from research.evaluation.gold import GivenSentences, given_sentences, gold_judge
+from research.evaluation.gold import given_sentences, gold_judge
 from research.evaluation.harness import Judge, chosen, predict
 from research.evaluation.outputs import Evaluation, write_outputs
 from research.evaluation.predictions import Prediction, Predictions
-from research.evaluation.runs import answerer_for, run_judge
+from research.evaluation.runs import answerer_for, run_judge, uses_judge
 from research.training.pairs import row_is_held_out
 
 NOT_MEASURED = ("long documents", "metadata", "dates")
@@ -44,7 +47,7 @@ class Order:
 
     `evidence` is "gold" or "run", and without meaning where `baseline` names one. `all_rows` keeps rows that no label
     of `labels` is right for, as wrong ones; `sentences` leaves out rows whose evidence has tables. `first` rows of the
-    file are taken, and of these `limit` after shuffling.
+    file are taken, and of these `limit` after shuffling. `workers` are as many as suit the model when None.
     """
 
     file: Path
@@ -66,27 +69,67 @@ class Order:
     limit: int | None = None
     per_hops: int | None = None
     seed: int = 7
-    workers: int = 1
+    workers: int | None = None
+    model_seed: int | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
 
 
 Follow = Callable[[Iterable[Prediction], Sequence[Row]], list[Prediction]]
 """Takes the predictions as they come, tells of them, and hands them back."""
 
 
-def measure(order: Order, container: Any, settings: Settings, say: Callable[[str], None], follow: Follow) -> Evaluation:
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What an evaluation uses of the application. `metering` binds runs to the site's limits; None: nothing does."""
+
+    container: Any
+    settings: Settings
+    metering: Metering | None = None
+
+
+def expected(order: Order, site: Site, say: Callable[[str], None]) -> Cost | None:
+    """Return what the order will take, in all; None where no language model of a server is asked.
+
+    Raises InvalidInput for what cannot be read or cannot run here.
+    """
+    rows, _ = _rows(order, say)
+    return _expected(order, site, rows, ())
+
+
+def _expected(order: Order, site: Site, rows: Sequence[Row], made: Iterable[Prediction]) -> Cost | None:
+    if order.baseline or order.evidence == "gold":
+        return None
+    options = options_of(order, site.container)
+    return estimate(options, rows, site.settings, order.workers or WORKERS, made)
+
+
+def measure(order: Order, site: Site, say: Callable[[str], None], follow: Follow) -> Evaluation:
     """Carry the order out, from where it stopped if it did, and write its files.
 
     Raises InvalidInput for what cannot be read or cannot be measured so, ModelUnavailable for a model that is missing,
     and OSError for a folder that cannot be written.
     """
     rows, left_out = _rows(order, say)
-    judge, judged_by = _judge(order, container, settings.instance, rows)
+    judge, judged_by = _judge(order, site, rows)
     evidence = order.baseline or order.evidence
     about = {"data": _hash(order.file), "format": order.format, "labels": order.labels.value, "evidence": evidence}
+    notes = _notes(order, site.settings, left_out)
     with Predictions(order.out, about | judged_by) as predictions:
-        found = follow(predict(rows, judge, predictions, order.workers), rows)
-    evaluation = Evaluation(rows, found, order.labels, order.seed, about | judged_by, _notes(order, settings, left_out))
-    write_outputs(evaluation, order.out, order.workers)
+        wanted = {row.id for row in rows}
+        made = [each for each in predictions.made.values() if each.id in wanted]
+        cost = _expected(order, site, rows, made)
+        workers = order.workers or (WORKERS if cost else 1)
+        if cost:
+            say(f"Estimated: {cost}; {len(made)} rows are made already.")
+        began = time.monotonic()
+        found = follow(predict(rows, judge, predictions, workers), rows)
+        took = taken(found, None if made else (time.monotonic() - began) / 3600)
+    if cost:
+        say(f"It took:   {took}.")
+        notes |= {"estimated": asdict(cost), "taken": asdict(took)}
+    evaluation = Evaluation(rows, found, order.labels, order.seed, about | judged_by, notes)
+    write_outputs(evaluation, order.out, workers)
     return evaluation
 
 
@@ -106,7 +149,7 @@ def _rows(order: Order, say: Callable[[str], None]) -> tuple[list[Row], dict[str
     return kept, left_out
 
 
-def _judge(order: Order, container: Any, instance: Path, rows: Sequence[Row]) -> tuple[Judge, dict[str, Any]]:
+def _judge(order: Order, site: Site, rows: Sequence[Row]) -> tuple[Judge, dict[str, Any]]:
     """Who says a label for each row, and what its predictions depend on.
 
     Raises InvalidInput for what cannot run here, and for a file of given sentences without any.
@@ -114,35 +157,28 @@ def _judge(order: Order, container: Any, instance: Path, rows: Sequence[Row]) ->
     if order.baseline == MAJORITY:
         judge = majority_judge(rows, order.labels)
         return judge, {"always": judge(rows[0]).label}
-    judged_by: dict[str, Any] = {"judge": container.judge_name()}
-    gold = gold_judge(container.evidence_judge(), container.sufficient, order.labels)
-    if order.baseline == CLAIM_ONLY:
-        return claim_only_judge(gold), judged_by
-    if order.baseline == EVIDENCE_ONLY:
-        return evidence_only_judge(gold), judged_by
-    if order.evidence == "gold" and not order.baseline:
-        return gold, judged_by
+    container, judged_by = site.container, dict[str, Any]()
+    if order.baseline or order.evidence == "gold":
+        judged_by["judge"] = container.judge_name()
+        gold = gold_judge(container.evidence_judge(), container.sufficient, order.labels)
+        if order.baseline == CLAIM_ONLY:
+            return claim_only_judge(gold), judged_by
+        if order.baseline == EVIDENCE_ONLY:
+            return evidence_only_judge(gold), judged_by
+        if not order.baseline:
+            return gold, judged_by
     options = options_of(order, container)
     given = given_sentences(order.file) if order.given_sentences else None
     used = replace(options, search=GIVEN, corpora=()) if order.given_sentences else options
     used = replace(used, modules=container.capabilities().modules(used))
     judged_by |= {"options": encode_options(used), "given_sentences": order.given_sentences}
-    judged_by["corpora"] = {name: _checksum(instance, name) for name in used.corpora}
-    return _run_judge(order, container, options, used, given, gold), judged_by
-
-
-def _run_judge(
-    order: Order,
-    container: Any,
-    options: RunOptions,
-    used: RunOptions,
-    given: dict[str, GivenSentences] | None,
-    gold: Judge,
-) -> Judge:
+    judged_by["corpora"] = {name: _checksum(site.settings.instance, name) for name in used.corpora}
     strategy = container.strategy_for(options)
     if order.baseline:
-        return single_retrieval_judge(answerer_for(strategy, given), gold)
-    return run_judge(strategy, used, given)
+        return single_retrieval_judge(answerer_for(strategy, given), gold), judged_by
+    if uses_judge(strategy):
+        judged_by["judge"] = container.judge_name()
+    return run_judge(strategy, used, given, site.metering), judged_by
 
 
 def options_of(order: Order, container: Any) -> RunOptions:
@@ -153,8 +189,11 @@ def options_of(order: Order, container: Any) -> RunOptions:
         "answerer": SEARCHES if order.given_sentences else order.answerer,
         "model": order.model,
         "corpora": order.corpora,
+        "model_seed": order.model_seed,
+        "temperature": order.temperature,
+        "max_tokens": order.max_tokens,
     }
-    given = {name: value for name, value in named.items() if value}
+    given = {name: value for name, value in named.items() if value not in (None, "", ())}
     return resolve_options({**given, "labels": order.labels}, container.capabilities())
 
 

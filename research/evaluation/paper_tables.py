@@ -7,7 +7,7 @@ table goes on where it stopped and grows when a model is set up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +15,9 @@ from app.capabilities.options import PURSUIT
 from app.domain.errors import InvalidInput, ModelUnavailable
 from app.domain.model import LabelSet
 from app.presets import PURSUIT_PRESETS
+from research.evaluation.cost import Cost
 from research.evaluation.datasets import read_rows
-from research.evaluation.evaluate import Order, options_of
+from research.evaluation.evaluate import Order, Site, expected, options_of
 from research.evaluation.labels import Gold
 from research.evaluation.report import share, table
 from research.evaluation.reported import Measure, reported_for
@@ -169,6 +170,22 @@ def run_table(paper: PaperTable, order: Order, container: Any, run: Callable[[Or
     if paper.measures == ("share",):
         return _counted(paper, order)
     return [_outcome(row, paper, order, container, run) for row in paper.rows]
+
+
+def expected_of(paper: PaperTable, order: Order, site: Site, say: Callable[[str], None]) -> Iterator[str]:
+    """Yield a line for each row with what it will take, and one for all that can run. Raises InvalidInput."""
+    total = Cost(0)
+
+    def run(own: Order) -> dict[str, Any]:
+        nonlocal total
+        cost = expected(own, site, say)
+        total += cost or Cost(0)
+        return {"cost": cost}
+
+    for each in run_table(paper, order, site.container, run):
+        cost = (each.figures or {}).get("cost")
+        yield f"{each.row.title}: {cost or each.reason or 'nothing of a language model'}"
+    yield f"In all: {total}"
 
 
 def _counted(paper: PaperTable, order: Order) -> list[Outcome]:

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from app.domain.errors import CallFailed, InvalidInput
-from app.domain.events import Event, RunStarted
+from app.domain.errors import CallFailed, HopcheckError, InvalidInput
+from app.domain.events import Event, RunStarted, TokensUsed
 from app.domain.instrumentation import MemoryStore, listening, use_stores
 from app.domain.model import Claim, Hop, HopStatus, Origin, RunOptions
-from app.domain.ports import QuestionAnswerer, Strategy
+from app.domain.ports import QuestionAnswerer, RunCommand, Strategy
 from app.domain.report import Report, reduce_events
 from app.modules.answerers import retriever_reader, web_search
 from app.modules.answerers.web_search import WebSearchAnswerer
+from app.modules.claim_verifier import JudgeClaimVerifier
 from app.modules.judging import quoted_sentence
+from app.modules.reasoner import JudgeReasoner
+from app.runs.budget import Metering
 from app.strategies.evidence_pursuit import EvidencePursuit
 from app.strategies.question_guided import QuestionGuided
 from app.text.claims import clean_date, clean_speaker, today
@@ -32,8 +35,25 @@ BARE = ("yes", "no")
 """Answers that say nothing without what they rest on."""
 
 
-def run_judge(strategy: Strategy, options: RunOptions, given: Mapping[str, GivenSentences] | None = None) -> Judge:
+class LimitReached(HopcheckError):
+    """The site's limit of a day is reached, so that no row can be run."""
+
+
+def uses_judge(strategy: Strategy) -> bool:
+    """Whether the judge decides anything in runs of this strategy."""
+    parts = (getattr(strategy, "reasoner", None), getattr(strategy, "verifier", None))
+    return any(isinstance(part, JudgeReasoner | JudgeClaimVerifier) for part in parts)
+
+
+def run_judge(
+    strategy: Strategy,
+    options: RunOptions,
+    given: Mapping[str, GivenSentences] | None = None,
+    metering: Metering | None = None,
+) -> Judge:
     """The verdict of a run with these options. A run that ends without one has no label and says why.
+
+    A run is bound by the limits of `metering` as a visitor's is. Raises LimitReached when none may begin today.
 
     Who made a claim, and when, goes into the run as far as the row tells: a search then finds nothing later. A row
     whose speaker or date cannot be read is a failed call.
@@ -45,7 +65,7 @@ def run_judge(strategy: Strategy, options: RunOptions, given: Mapping[str, Given
 
     def judged(row: Row) -> Judged:
         used = strategy if given is None else _searching(strategy, given.get(row.id, GivenSentences(())))
-        report = report_of(used, claim_of(row), options)
+        report = report_of(used, claim_of(row), options, metering)
         return Judged(
             report.verdict.label if report.verdict else None,
             report.verdict.confidence if report.verdict else None,
@@ -102,11 +122,20 @@ def spent_in(report: Report) -> Spent:
     return Spent(0.0, used.calls, used.prompt_tokens, used.completion_tokens, used.cost)
 
 
-def report_of(strategy: Strategy, claim: Claim, options: RunOptions) -> Report:
-    """Run the strategy over the claim and return its report, with what the calls used."""
+def report_of(strategy: Strategy, claim: Claim, options: RunOptions, metering: Metering | None = None) -> Report:
+    """Run the strategy over the claim and return its report, with what the calls used. Raises LimitReached."""
     events: list[Event] = [RunStarted(claim, options)]
-    with listening(events.append), use_stores(MemoryStore()):
-        for event in strategy.run(claim, options):
+    budget = metering.budget() if metering else None
+    if budget and budget.command() is not RunCommand.CONTINUE:
+        raise LimitReached(f"{budget.reason()} The same command goes on when the site opens again, at midnight UTC.")
+
+    def listen(event: Event) -> None:
+        events.append(event)
+        if metering and budget and isinstance(event, TokensUsed):
+            metering.count(budget, event.usage)
+
+    with listening(listen), use_stores(MemoryStore()):
+        for event in strategy.run(claim, options, control=budget):
             events.append(event)  # modules append to it in between
     return reduce_events((event, 0.0) for event in events)
 

@@ -1,0 +1,265 @@
+"""What an evaluation will take, estimated before it runs: calls, tokens, money and hours of its language model.
+
+Calls follow from the strategy (docs/critical-path.md), tokens from the prompts themselves over a sample, at four
+characters a token. Once some rows are made, what they took is the estimate of the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from statistics import mean
+
+from app.capabilities.options import BASELINES, MIXES, PURSUIT
+from app.config.settings import Settings
+from app.container.container import language_models
+from app.domain.model import Answer, Claim, Hop, HopStatus, Passage, Question, RunOptions, SearchHit, Span
+from app.modules import paper_prompts
+from app.modules.answerers.reciter_reader import reading_prompt, reciting_prompt
+from app.modules.answerers.web_documents import choosing_prompt, document_prompt
+from app.modules.answerers.web_search import HITS
+from app.modules.claim_verifier import sufficiency_prompt
+from app.modules.prompting import filled, label_question
+from app.modules.pursuit_questioners import first_prompt, paraphrase_prompt, step_prompt
+from app.modules.qa_validator import usefulness_prompt
+from app.modules.question_generator import question_prompt
+from app.modules.reasoner import reasoning_prompt
+from app.presets import PURSUIT_PRESETS, QACHECK
+from research.evaluation.datasets import Row
+from research.evaluation.predictions import Prediction
+
+CHARACTERS_A_TOKEN = 4
+SECONDS_A_CALL = 1.0
+"""Assumed of a hosted model, until rows are measured."""
+USUAL_HOPS = 3
+"""Kept hops of a claim whose data set does not count them."""
+MIN_MEASURED = 5
+"""Rows that have to be made before they are the estimate of the others."""
+WORKERS = 8
+"""Rows at work at once where a language model does the work."""
+
+ANSWER = "a few words that stand in a passage"
+TEXT = "A sentence of an article of usual length, as a search engine or an encyclopedia has it. "
+SNIPPET, WINDOW, RECITED = TEXT * 2, TEXT * 8, TEXT * 5
+"""Texts of about 35, 140 and 90 words."""
+
+WRITTEN = {
+    "question": 16,
+    "recite": 120,
+    "read": 8,
+    "search": 0,
+    "choose": 8,
+    "answer": 60,
+    "validate": 2,
+    "verify": 2,
+    "reason": 110,
+    "first": 40,
+    "step": 25,
+    "paraphrase": 70,
+    "direct": 2,
+    "chain-of-thought": 110,
+}
+"""Tokens that a language model writes in each role; a search is a call without any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What rows take. `cost` is None without prices, `hours` None without anything to go by."""
+
+    rows: int
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    hours: float | None = None
+    basis: str = ""
+
+    def __str__(self) -> str:
+        """Return the figures in one line."""
+        read, written = self.prompt_tokens / 1e6, self.completion_tokens / 1e6
+        money = "no price is set" if self.cost is None else f"{self.cost:.2f} in money"
+        hours = "" if self.hours is None else f", {self.hours:.2f} hours"
+        basis = f" ({self.basis})" if self.basis else ""
+        tokens = f"{read:.2f} million tokens read and {written:.2f} million written"
+        return f"{self.rows:,} rows, {self.calls:,} calls, {tokens}, {money}{hours}{basis}"
+
+    def __add__(self, other: Cost) -> Cost:
+        """Return both together; what one of them does not know counts as nothing."""
+
+        def both(one: float | None, two: float | None) -> float | None:
+            return None if one is None and two is None else (one or 0) + (two or 0)
+
+        return Cost(
+            self.rows + other.rows,
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            both(self.cost, other.cost),
+            both(self.hours, other.hours),
+        )
+
+
+def taken(predictions: Sequence[Prediction], hours: float | None = None) -> Cost:
+    """Return what the predictions took, those of earlier starts included; `hours` as measured."""
+    spent = [each.spent for each in predictions]
+    costs = [each.cost for each in spent if each.cost is not None]
+    return Cost(
+        len(spent),
+        sum(each.calls for each in spent),
+        sum(each.prompt_tokens for each in spent),
+        sum(each.completion_tokens for each in spent),
+        sum(costs) if costs else None,
+        hours,
+    )
+
+
+def estimate(
+    options: RunOptions, rows: Sequence[Row], settings: Settings, workers: int, made: Iterable[Prediction] = ()
+) -> Cost | None:
+    """Return what all `rows` will take; None for options that ask no remote language model.
+
+    `made` are predictions of some of them.
+    """
+    price = prices(options, settings)
+    if not options.model or price is None:
+        return None
+    measured = [each for each in made if each.label is not None]
+    if len(measured) >= MIN_MEASURED:
+        return _scaled(taken(measured), measured, len(rows), workers)
+    hops = [min(row.hops or USUAL_HOPS, options.max_hops) for row in rows]
+    roles: Counter[str] = Counter()
+    for count, number in Counter(hops).items():
+        for role, calls in calls_of(options, count, settings.read_with == "model").items():
+            roles[role] += calls * number
+    read = {role: _read_in(role, options, rows[0].claim, round(mean(hops))) for role in roles}
+    prompt = sum(read[role] * count for role, count in roles.items())
+    written = sum(WRITTEN[role] * count for role, count in roles.items())
+    cost = None if None in price else (prompt * (price[0] or 0) + written * (price[1] or 0)) / 1e6
+    hours = roles.total() * SECONDS_A_CALL / workers / 3600
+    return Cost(
+        len(rows), roles.total(), prompt, written, cost, hours, f"from the prompts, {SECONDS_A_CALL:g} s a call"
+    )
+
+
+def prices(options: RunOptions, settings: Settings) -> tuple[float | None, float | None] | None:
+    """Return the model's prices per million tokens, each None if not set; None if it is none of a server."""
+    found = (each for each in language_models(settings) if each.name == options.model)
+    return next(((each.prompt_price, each.completion_price) for each in found), None)
+
+
+def _scaled(spent: Cost, measured: Sequence[Prediction], rows: int, workers: int) -> Cost:
+    times = rows / spent.rows
+    return Cost(
+        rows,
+        round(spent.calls * times),
+        round(spent.prompt_tokens * times),
+        round(spent.completion_tokens * times),
+        None if spent.cost is None else spent.cost * times,
+        mean(each.spent.seconds for each in measured) * rows / workers / 3600,
+        f"as the {spent.rows} rows that are made",
+    )
+
+
+def calls_of(options: RunOptions, hops: int, read_by_model: bool = True) -> dict[str, int]:
+    """Return the calls of a language model in one run with so many kept hops, by role."""
+    if options.strategy in BASELINES:
+        return {options.strategy: 1}
+    if options.strategy == PURSUIT:
+        return {role: count for role, count in _of_pursuit(options).items() if count}
+    mix = MIXES.get(options.preset, MIXES["prompted"])
+    prompted = {
+        "question": mix.question_generator,
+        "validate": mix.qa_validator,
+        "verify": mix.claim_verifier,
+        "reason": mix.reasoner,
+    }
+    each = {role: 1 if role == "reason" else hops for role, kind in prompted.items() if kind in ("prompted", QACHECK)}
+    if options.answerer == "reciter-reader":
+        each["recite"] = hops
+        each |= {"read": hops} if read_by_model or options.preset == QACHECK else {}
+    if options.answerer == "web-search" and mix.needs_model:
+        each |= {"search": hops, "choose": hops, "answer": hops}
+    return each
+
+
+def _of_pursuit(options: RunOptions) -> dict[str, int]:
+    """A usual run: two questions of its own, whose wordings are asked for, up to five pairs, and the late verdict."""
+    preset, own = PURSUIT_PRESETS[options.preset], 2
+    first = dict(options.modules).get("first question", "").endswith("prompted")
+    pairs = preset.variant.pairs if preset.variant.padding == "paraphrase" else own
+    on_the_web = options.answerer == "web-search"
+    return {
+        "first": int(first),
+        "step": own if preset.then == "llm" and not preset.variant.all_at_once else 0,
+        "paraphrase": own if preset.variant.padding == "paraphrase" and preset.others == "llm" else 0,
+        "search": pairs if on_the_web else 0,
+        "choose": pairs if on_the_web and not preset.multi_document else 0,
+        "answer": pairs if on_the_web else 0,
+        "recite": pairs if options.answerer == "reciter-reader" else 0,
+        "reason": int(preset.variant.late_verdict and preset.others == "llm"),
+    }
+
+
+def _read_in(role: str, options: RunOptions, text: str, hops: int) -> int:
+    """Return the tokens of the role's prompt, halfway through a run."""
+    claim = Claim(text)
+    whole = tuple(_hop(number) for number in range(1, hops + 1))
+    half = whole[: max(1, hops // 2)]
+    own = _own_prompts(options, claim, half, whole)
+    prompts = own | (_paper_prompts(options, claim, half, whole) if _is_faithful(options) else {})
+    return len(prompts[role]()) // CHARACTERS_A_TOKEN
+
+
+def _is_faithful(options: RunOptions) -> bool:
+    if options.strategy == PURSUIT:
+        return not PURSUIT_PRESETS[options.preset].own_wording
+    return options.preset == QACHECK
+
+
+Prompts = dict[str, Callable[[], str]]
+
+
+def _own_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole: tuple[Hop, ...]) -> Prompts:
+    asked, labels = _QUESTION, options.labels.labels
+    page = replace(_PASSAGE, text=WINDOW)
+    return {
+        "direct": lambda: filled("direct", claim=claim.text, ask=label_question(labels)),
+        "chain-of-thought": lambda: reasoning_prompt(claim, half, labels),
+        "question": lambda: question_prompt(claim, half),
+        "recite": lambda: reciting_prompt(asked),
+        "read": lambda: reading_prompt(asked, RECITED),
+        "search": lambda: "",
+        "choose": lambda: choosing_prompt(asked, [_HIT] * HITS),
+        "answer": lambda: document_prompt(asked, [page]),
+        "validate": lambda: usefulness_prompt(claim, half, whole[-1]),
+        "verify": lambda: sufficiency_prompt(claim, half),
+        "reason": lambda: reasoning_prompt(claim, whole, labels),
+        "first": lambda: first_prompt(claim),
+        "step": lambda: step_prompt(claim, half, ()),
+        "paraphrase": lambda: paraphrase_prompt(asked, 4),
+    }
+
+
+def _paper_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole: tuple[Hop, ...]) -> Prompts:
+    labels, long = options.labels.labels, [replace(hop, answer=Answer(TEXT * 3)) for hop in chain(whole, half)][:5]
+    found: Prompts = {
+        "question": lambda: paper_prompts.question_prompt(claim, half),
+        "validate": lambda: paper_prompts.validator_prompt(claim, half, whole[-1]),
+        "verify": lambda: paper_prompts.verifier_prompt(claim, half),
+        "reason": lambda: paper_prompts.reasoner_prompt(claim, whole, labels),
+    }
+    if options.strategy == PURSUIT:
+        found["reason"] = lambda: paper_prompts.verdict_prompt(claim, tuple(long), labels)
+    return found
+
+
+_QUESTION = Question("In which year was the subject of this question born?")
+_PASSAGE = Passage(SNIPPET, "An article of Wikipedia", "site.example", "https://site.example/", "2020-01-01")
+_HIT = SearchHit(_PASSAGE.title, _PASSAGE.source, SNIPPET, "https://site.example/", "2020-01-01")
+
+
+def _hop(number: int) -> Hop:
+    cited = Span(_PASSAGE, 0, len(SNIPPET))
+    return Hop(number, _QUESTION, Answer(ANSWER, cited, (_PASSAGE,)), HopStatus.KEPT)

@@ -1,0 +1,69 @@
+"""The estimate of an evaluation's calls, tokens, money and hours, before it runs and after some rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.config.settings import Settings
+from app.domain.model import Label, RunOptions
+from research.evaluation.cost import Cost, calls_of, estimate
+from research.evaluation.labels import Gold
+from research.evaluation.predictions import Prediction, Spent
+from tests.evaluation.rows import row
+
+GUIDED = RunOptions(preset="qacheck", answerer="reciter-reader", model="big")
+PURSUIT = RunOptions("evidence-pursuit", "web-search", preset="papelo", model="big", search="searxng")
+ROWS = [row(number, Gold.SUPPORTED, hops=2) for number in range(10)]
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """One language model at 2 per million tokens read and 8 per million written."""
+    file = tmp_path / "models.toml"
+    prices = "prompt_price = 2\ncompletion_price = 8"
+    file.write_text(f'[[model]]\nname = "big"\nmodel = "big"\nbase_url = "http://127.0.0.1:9/v1"\n{prices}\n')
+    return Settings.from_env({"MODELS_FILE": str(file)})
+
+
+@pytest.mark.parametrize("hops", [1, 2, 5])
+def test_a_guided_run_takes_five_calls_a_hop_and_one(hops):
+    assert sum(calls_of(GUIDED, hops).values()) == 5 * hops + 1
+    assert sum(calls_of(replace(GUIDED, answerer="retriever-reader"), hops).values()) == 3 * hops + 1
+
+
+def test_each_ablation_of_a_pursuit_saves_the_calls_that_it_leaves_out():
+    def calls(preset: str) -> dict[str, int]:
+        return calls_of(replace(PURSUIT, preset=preset), 3)
+
+    assert "choose" not in calls("multi-doc") and "reason" not in calls("no-late-verdict")
+    assert calls("no-paraphrase")["answer"] < calls("papelo")["answer"] == 5
+    assert calls_of(replace(PURSUIT, strategy="direct"), 3) == {"direct": 1}
+
+
+def test_money_and_hours_follow_from_tokens_calls_and_workers(settings):
+    cost = estimate(GUIDED, ROWS, settings, workers=8)
+    assert (cost.rows, cost.calls) == (10, 110)
+    assert cost.cost == pytest.approx((cost.prompt_tokens * 2 + cost.completion_tokens * 8) / 1e6)
+    assert cost.hours == pytest.approx(110 / 8 / 3600)
+    assert 40_000 < cost.prompt_tokens < 150_000  # ten demonstrations a call
+
+
+def test_rows_that_are_made_are_the_estimate_of_the_others(settings):
+    spent = Spent(seconds=36.0, calls=7, prompt_tokens=1000, completion_tokens=100, cost=0.5)
+    made = [Prediction(f"r{at}", "SUPPORTED", Label.SUPPORTED, spent=spent) for at in range(5)]
+    cost = estimate(GUIDED, ROWS, settings, workers=2, made=made)
+    assert (cost.calls, cost.prompt_tokens, cost.cost) == (70, 10_000, 5.0)
+    assert cost.hours == pytest.approx(10 * 36 / 2 / 3600) and "as the 5 rows" in str(cost)
+
+
+def test_nothing_is_estimated_where_no_server_is_asked(settings):
+    assert estimate(RunOptions(), ROWS, settings, workers=1) is None
+    assert estimate(replace(GUIDED, model="flan-t5"), ROWS, settings, workers=1) is None
+
+
+def test_costs_add_up_and_an_unknown_price_is_said():
+    one, other = Cost(1, 2, 3, 4, None, 1.0), Cost(1, 2, 3, 4, 0.25, None)
+    assert one + other == Cost(2, 4, 6, 8, 0.25, 1.0)
+    assert "no price is set" in str(one) and "0.25 in money" in str(other)

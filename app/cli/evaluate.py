@@ -5,23 +5,29 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import click
 from flask import Flask, current_app
-from flask.cli import with_appcontext
+from flask.cli import AppGroup, with_appcontext
 
+from app.backends.corpus.bm25 import Java
+from app.backends.corpus.registry import CorpusRegistry
 from app.cli.output import one_line_errors
 from app.config.settings import MAX_REPLY_TOKENS, MAX_SEED, MAX_TEMPERATURE
 from app.domain.errors import InvalidInput
 from app.domain.model import LabelSet
 from research.evaluation.baselines import BASELINES
-from research.evaluation.datasets import FORMATS, Row
+from research.evaluation.datasets import FORMATS, Row, read_released
 from research.evaluation.harness import is_right
+from research.evaluation.official import HOVER, SOURCES, with_texts
 from research.evaluation.predictions import Prediction, write_text
 
 TABLES = ("qacheck-1", "papelo-1", "papelo-2", "papelo-3")
+PASSAGES_LOOKED_AT = 10
+"""Passages searched for an article by its title."""
 PROGRESS_EVERY = 10
 """Rows between progress lines."""
 STOPPED = 130
@@ -32,6 +38,47 @@ def register(app: Flask) -> None:
     """Add the commands to the application."""
     app.cli.add_command(evaluate)
     app.cli.add_command(results)
+    app.cli.add_command(datasets)
+
+
+datasets = AppGroup("datasets", help="The data sets of the papers: where they are, and what they need.")
+
+
+@datasets.command("list")
+def list_datasets() -> None:
+    """List the data sets with their files, licence, size, and what else each needs."""
+    for each in SOURCES:
+        click.echo(f"{each.name}: {each.title}")
+        click.echo(f"  from     {each.address}, about {each.megabytes} MB")
+        click.echo(f"  files    {', '.join(each.files)}")
+        click.echo(f"  licence  {each.licence}")
+        click.echo(f"  needs    {each.also}\n")
+
+
+@datasets.command("prepare")
+@click.argument("name", type=click.Choice([HOVER]))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--corpus", required=True, help="Corpus of Wikipedia that has the articles.")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
+@with_appcontext
+def prepare_dataset(name: str, file: Path, corpus: str, out: Path) -> None:
+    """Fill in the texts of the articles that FILE, a release of the data set NAME, only names.
+
+    A row whose articles are not all in the corpus is left out.
+    """
+    with one_line_errors():
+        rows = read_released(file, name)
+        settings = current_app.extensions["hopcheck"].settings
+        retriever = CorpusRegistry(settings.instance, Java(settings.java_home, settings.java_memory)).retriever(corpus)
+
+        @cache
+        def text_of(title: str) -> str:
+            found = retriever.retrieve(title, PASSAGES_LOOKED_AT)
+            return next((each.text for each in found if each.title.casefold() == title.casefold()), "")
+
+        filled = [row for row in (with_texts(row, text_of) for row in rows) if row]
+        write_text(out, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in filled))
+    click.echo(f"{len(filled)} of {len(rows)} rows have the texts of all their articles; written to {out}.")
 
 
 @click.command()

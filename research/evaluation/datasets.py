@@ -173,6 +173,14 @@ def read_rows(path: Path, format_name: str) -> list[Row]:
     return [row for row in rows if row is not None]
 
 
+def read_released(path: Path, format_name: str) -> list[dict[str, Any]]:
+    """Return the rows of a released file in Hopcheck's own form. Raises InvalidInput as `read_rows` does."""
+    rows = read_jsonl(
+        path, lambda found, number: _in_format(found, number - 1, format_name), field="file", empty="it has no row"
+    )
+    return [row for row in rows if row is not None]
+
+
 def _in_format(found: dict[str, Any], place: int, format_name: str) -> dict[str, Any] | None:
     """The row in Hopcheck's own form. Raises ValueError, which names the format, for a release of another one."""
     release = SQUAD if set(found) == {"version", "data"} or set(found) == {"data"} else release_of(found)

@@ -130,6 +130,17 @@ def _feverous(row: dict[str, Any], place: int) -> dict[str, Any] | None:
     }
 
 
+def with_texts(row: Mapping[str, Any], text_of: Callable[[str], str]) -> dict[str, Any] | None:
+    """Return a row in Hopcheck's own form with the texts of the articles that it names.
+
+    `text_of` returns the text of the article of a title, "" where there is none; then the row is None.
+    """
+    evidence = [
+        {"title": each["title"], "text": each.get("text") or text_of(each["title"])} for each in row["evidence"]
+    ]
+    return {**row, "evidence": evidence} if evidence and all(each["text"] for each in evidence) else None
+
+
 _READERS: dict[str | None, Callable[[dict[str, Any], int], dict[str, Any] | None]] = {
     AVERITEC: _averitec,
     HOVER: _hover,

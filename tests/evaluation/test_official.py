@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from flask import Flask
 
+from app.cli import corpus, evaluate
+from app.config.settings import Settings
 from app.domain.errors import InvalidInput
 from research.evaluation.datasets import read_rows
 from research.evaluation.gold import context_of
@@ -71,6 +76,40 @@ def test_a_faulty_row_of_an_array_is_named_by_its_number(tmp_path):
 
 def test_the_question_generator_trains_on_averitecs_own_file(files):
     assert read_asked(files["averitec"])[0].hops == (("Who wrote Hamlet?", "William Shakespeare"),)
+
+
+@pytest.mark.jvm
+@pytest.mark.timeout(300)
+def test_hovers_texts_are_filled_in_from_a_corpus_and_rows_without_all_of_them_are_left_out(files, tmp_path):
+    articles = [
+        {"id": "1", "title": "Hamlet", "contents": "Hamlet is a play by William Shakespeare."},
+        {"id": "2", "title": "Hamlet (disambiguation)", "contents": "Hamlet may also be a place."},
+    ]
+    file = tmp_path / "wiki.jsonl"
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in articles))
+    settings = replace(Settings.from_env({}), instance=tmp_path / "instance")
+    app = Flask("app")
+    app.extensions["hopcheck"] = SimpleNamespace(settings=settings)
+    corpus.register(app)
+    evaluate.register(app)
+    runner = app.test_cli_runner()
+    built = runner.invoke(args=["corpus", "build", "wiki", "--from", str(file), "--title", "W", "--source", "CC0"])
+    assert built.exit_code == 0, built.output
+    out = tmp_path / "hover.jsonl"
+    done = runner.invoke(
+        args=["datasets", "prepare", "hover", str(files["hover"]), "--corpus", "wiki", "--out", str(out)]
+    )
+    assert "7 of 20 rows have the texts of all their articles" in done.output, done.output
+    (first, *_) = read_rows(out, "hover")
+    assert first.passages == (("Hamlet", "Hamlet is a play by William Shakespeare."),) and first.has_evidence
+
+
+def test_the_list_of_data_sets_names_address_licence_size_and_needs():
+    app = Flask("app")
+    evaluate.register(app)
+    listed = app.test_cli_runner().invoke(args=["datasets", "list"]).output
+    for source in SOURCES:
+        assert all(told in listed for told in (source.name, source.address, source.licence, source.also))
 
 
 def test_every_source_says_where_it_comes_from_under_which_licence_and_what_it_needs():

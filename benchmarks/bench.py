@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.domain.errors import HopcheckError
-from benchmarks import critical_path, overhead, pages, two_at_once
+from benchmarks import critical_path, overhead, pages, parity, two_at_once
 
 PACKAGES = ("flask", "sqlalchemy", "torch", "transformers", "xllamacpp", "pyserini")
 KEPT_HOPS = 3
@@ -90,8 +90,22 @@ def two_runs() -> Iterator[Line]:
     )
 
 
+def parity_with_qacheck() -> Iterator[Line]:
+    """QACheck's calls and ours from the same scripted server, for one to five hops."""
+    sides = []
+    for each in parity.measured():
+        sides.append(each)
+        theirs, own = each.theirs, each.own_reader
+        told = f"{own.calls} calls in {own.seconds:.1f} s; QACheck's {theirs.calls} in {theirs.seconds:.1f} s"
+        yield Line(f"reciter-reader over HTTP, {each.hops} hops", f"{told}: {own.seconds / theirs.seconds:.2f}")
+    own, read = parity.share(sides, lambda one: one.own_reader), parity.share(sides, lambda one: one.model_reads)
+    most = parity.MOST_SHARE
+    yield Line("the same, one to five hops together", f"{own:.2f} of QACheck's time", f"at most {most}", own <= most)
+    yield Line("the same, read by the model", f"{read:.2f} of QACheck's time")
+
+
 SCRIPTED: tuple[Callable[[], Iterator[Line]], ...] = (critical_paths, own_overhead, server_time)
-WITH_MODELS: tuple[Callable[[], Iterator[Line]], ...] = (two_runs,)
+WITH_MODELS: tuple[Callable[[], Iterator[Line]], ...] = (parity_with_qacheck, two_runs)
 
 
 def lines(measurements: Sequence[Callable[[], Iterator[Line]]]) -> Iterator[Line]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from app.domain.errors import HopcheckError
-from benchmarks import bench, overhead, two_at_once
+from benchmarks import bench, overhead, parity, two_at_once
 from benchmarks.bench import Line
 
 
@@ -28,3 +32,14 @@ def test_ratios_are_ratios_of_sums():
 def test_concurrent_runs_are_executed_stored_and_followed_to_their_verdicts():
     with overhead.application(hops=2, seconds=0.0, workers=3) as app:
         assert len(overhead.concurrent_runs(app, 3)) == 3
+
+
+def test_both_sides_of_the_comparison_with_qacheck_check_the_same_claim_from_the_same_server():
+    assert parity.timed(2, 0.0, parity.original).calls == 5 * 2 + 1
+    assert parity.timed(2, 0.0, lambda model, story: parity.ours(model, story, None)).calls >= 5 * 2 + 1
+
+
+def test_a_scripted_run_that_keeps_other_hops_is_no_measurement():
+    shorter = parity.story_of(1)
+    with pytest.raises(HopcheckError, match="kept 1 of 2 hops"):
+        parity.timed(1, 0.0, lambda model, story: parity.ours(model, replace(shorter, hops=shorter.hops * 2), None))

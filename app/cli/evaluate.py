@@ -49,8 +49,9 @@ def list_datasets() -> None:
     """List the data sets with their files, licence, size, and what else each needs."""
     for each in SOURCES:
         click.echo(f"{each.name}: {each.title}")
-        click.echo(f"  from     {each.address}, about {each.megabytes} MB")
-        click.echo(f"  files    {', '.join(each.files)}")
+        size = f" ({each.megabytes:g} MB)" if each.megabytes else ""
+        click.echo(f"  from     {each.address}")
+        click.echo(f"  files    {each.files[0]}{size}, {', '.join(each.files[1:]) or 'alone'}")
         click.echo(f"  licence  {each.licence}")
         click.echo(f"  needs    {each.also}\n")
 

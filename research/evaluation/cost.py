@@ -223,7 +223,9 @@ Prompts = dict[str, Callable[[], str]]
 
 def _own_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole: tuple[Hop, ...]) -> Prompts:
     asked, labels = _QUESTION, options.labels.labels
-    page = replace(_PASSAGE, text=WINDOW)
+    preset = PURSUIT_PRESETS.get(options.preset)
+    several = bool(preset and preset.multi_document)
+    pages = [_PASSAGE] * HITS if several else [replace(_PASSAGE, text=WINDOW)]
     return {
         "direct": lambda: filled("direct", claim=claim.text, ask=label_question(labels)),
         "chain-of-thought": lambda: reasoning_prompt(claim, half, labels),
@@ -232,7 +234,7 @@ def _own_prompts(options: RunOptions, claim: Claim, half: tuple[Hop, ...], whole
         "read": lambda: reading_prompt(asked, RECITED),
         "search": lambda: "",
         "choose": lambda: choosing_prompt(asked, [_HIT] * HITS),
-        "answer": lambda: document_prompt(asked, [page]),
+        "answer": lambda: document_prompt(asked, pages),
         "validate": lambda: usefulness_prompt(claim, half, whole[-1]),
         "verify": lambda: sufficiency_prompt(claim, half),
         "reason": lambda: reasoning_prompt(claim, whole, labels),

@@ -16,14 +16,17 @@ AVERITEC, HOVER, FEVEROUS, SQUAD = "averitec", "hover", "feverous", "squad"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a data set comes from, under which licence, and what else it needs. `megabytes` is about its download."""
+    """Where a data set comes from, under which licence, and what else it needs.
+
+    `megabytes` are those of its first file, None if not known.
+    """
 
     name: str
     title: str
     files: tuple[str, ...]
     address: str
     licence: str
-    megabytes: int
+    megabytes: float | None
     also: str
 
 
@@ -34,7 +37,7 @@ SOURCES = (
         ("data/dev.json", "data/train.json"),
         "https://github.com/MichSchli/AVeriTeC",
         "CC BY-NC 4.0: not for commercial use",
-        12,
+        1.8,
         "A search engine with dates (docs/web-sources.md). The labels of its test set are not published.",
     ),
     Source(
@@ -43,7 +46,7 @@ SOURCES = (
         ("data/hover/hover_dev_release_v1.1.json", "data/hover/hover_train_release_v1.1.json"),
         "https://github.com/hover-nlp/hover",
         "CC BY-SA 4.0",
-        8,
+        2.2,
         "For --evidence gold, the text of its articles: datasets prepare hover. For runs, a corpus of Wikipedia.",
     ),
     Source(
@@ -52,8 +55,8 @@ SOURCES = (
         ("feverous_dev_challenges.jsonl",),
         "https://fever.ai/dataset/feverous.html",
         "CC BY-SA 3.0",
-        30,
-        "For runs, a corpus of Wikipedia. Its own Wikipedia is a database of some 50 GB, which is not read here.",
+        None,
+        "For runs, a corpus of Wikipedia. Its own Wikipedia is a large database, which is not read here.",
     ),
     Source(
         SQUAD,
@@ -61,7 +64,7 @@ SOURCES = (
         ("dev-v1.1.json", "dev-v2.0.json"),
         "https://rajpurkar.github.io/SQuAD-explorer/",
         "CC BY-SA 4.0",
-        10,
+        None,
         "Nothing: it holds its paragraphs. For `flask --app app train reader`, not for `evaluate`.",
     ),
 )
@@ -118,7 +121,9 @@ def _feverous(row: dict[str, Any], place: int) -> dict[str, Any] | None:
     """The first row of the release is empty. FEVEROUS-S are the rows whose evidence is sentences alone."""
     if not row.get("claim") and not row.get("label"):
         return None
-    named = [each for found in row.get("evidence") or () for each in found.get("content") or ()]
+    sets = row.get("evidence") or ()
+    sets = [sets] if isinstance(sets, dict) else sets
+    named = [each for found in sets for each in found.get("content") or ()]
     titles = dict.fromkeys(match["title"] for each in named if (match := _ELEMENT.fullmatch(each)))
     return {
         "id": row.get("id", place),

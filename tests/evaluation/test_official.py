@@ -114,4 +114,4 @@ def test_the_list_of_data_sets_names_address_licence_size_and_needs():
 
 def test_every_source_says_where_it_comes_from_under_which_licence_and_what_it_needs():
     for source in SOURCES:
-        assert source.address.startswith("https://") and source.licence and source.also and source.megabytes
+        assert source.address.startswith("https://") and source.licence and source.also and source.files

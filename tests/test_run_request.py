@@ -55,3 +55,13 @@ def test_resubmitted_options_are_unchanged_and_may_take_effect_again(here):
     assert resolve_options(raw_options(direct), here) == direct
     changed = resolve_options({**raw_options(direct), "strategy": "question-guided", "preset": "prompted"}, here)
     assert replace(changed, modules=()) == RunOptions(preset="prompted", model="big", max_hops=7)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("model_seed", -1), ("model_seed", True), ("temperature", 2.5), ("temperature", "hot"), ("max_tokens", 0)],
+)
+def test_a_seed_temperature_or_number_of_tokens_that_no_model_takes_is_refused_by_its_field(field, value):
+    with pytest.raises(InvalidInput) as refused:
+        resolve_options({field: value}, scripted_container().capabilities())
+    assert refused.value.field == field

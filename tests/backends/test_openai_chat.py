@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from app.backends.llm.openai_client import SEED, OpenAIChat
+from app.backends.llm.openai_client import SEED, OpenAIChat, Sampling
 from app.backends.llm.registry import ModelSettings
 from app.domain.instrumentation import use_stores
 from app.domain.model import Usage
@@ -30,6 +30,15 @@ def test_a_prompt_is_sent_as_one_user_message_with_greedy_decoding():
         "seed": SEED,
         "stop": ["\n"],
     }
+
+
+def test_a_run_may_have_its_own_seed_temperature_and_tokens_and_others_keep_theirs():
+    with OpenAIServer([Reply("Yes")]) as server:
+        usual = chat(server)
+        usual.sampled(Sampling.of(42, 0.7, 300)).complete("Ask.", max_tokens=20)
+        usual.complete("Ask.", max_tokens=20)
+    sent = [tuple(asked.body[name] for name in ("seed", "temperature", "max_tokens")) for asked in server.asked]
+    assert sent == [(42, 0.7, 300), (SEED, 0, 20)]
 
 
 def test_no_key_is_sent_when_none_is_set():

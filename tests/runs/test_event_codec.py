@@ -72,4 +72,7 @@ def test_options_are_stored_under_their_public_names():
         "search": None,
         "undated": True,
         "fact_checks": True,
+        "model_seed": None,
+        "temperature": None,
+        "max_tokens": None,
     }

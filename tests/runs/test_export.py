@@ -100,6 +100,9 @@ def test_a_run_with_a_verdict_is_exported_completely():
             "search": None,
             "undated": True,
             "fact_checks": True,
+            "model_seed": None,
+            "temperature": None,
+            "max_tokens": None,
         },
         "modules": [{"role": "reasoner", "implementation": "scripted"}],
         "hops": [

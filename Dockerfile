@@ -2,9 +2,8 @@
 #
 #   docker build -t hopcheck . && docker run -p 8000:8000 -v hopcheck:/srv/hopcheck/instance hopcheck
 #
-# It calls what a person would call: make. Java comes as a Python package. Choose PyTorch's CPU build, which makes the
-# image much smaller, with --build-arg PIP_FLAGS="--extra-index-url ..."; any Debian with python3 and python3-venv will
-# do as BASE.
+# It calls what a person would call: make, which takes PyTorch's CPU build. Java comes as a Python package. Any Debian with
+# python3 and python3-venv will do as BASE; PIP_FLAGS are more options for pip, such as an index.
 ARG BASE=python:3.11-slim
 FROM ${BASE}
 
@@ -16,7 +15,7 @@ WORKDIR /srv/hopcheck
 
 # The packages first, by themselves: a change of the code does not install them anew.
 ARG PIP_FLAGS=""
-COPY --chown=hopcheck Makefile requirements.txt requirements-models.txt ./
+COPY --chown=hopcheck Makefile requirements.txt requirements.lock requirements-models.lock ./
 RUN make install PIP_FLAGS="--no-cache-dir ${PIP_FLAGS}"
 
 COPY --chown=hopcheck . .

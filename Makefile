@@ -87,10 +87,10 @@ typecheck: $(VENV)/.installed-dev ## Types
 imports: $(VENV)/.installed-dev ## Who may import whom
 	@$(BIN)/lint-imports
 
-# Resolved for PyTorch's CPU build on every platform. UV_FLAGS may name an index or a folder of wheels; neither is kept.
+# Resolved for every platform, for PyTorch's CPU build, whose wheel is looked for where UV_FLAGS says.
+UV_FLAGS = --find-links $(TORCH_CPU_INDEX)/torch
 UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	--no-emit-index-url --no-emit-find-links --no-emit-package torch --override .torch-override --find-links $(TORCH_CPU_INDEX)/torch \
-	$(UV_FLAGS)
+	--no-emit-index-url --no-emit-find-links --no-emit-package torch --override .torch-override $(UV_FLAGS)
 
 lock: $(VENV)/.installed-dev ## Resolve the requirements anew into the lock files, with checksums
 	@echo "torch==$(TORCH)+cpu" > .torch-override

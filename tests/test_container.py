@@ -60,7 +60,7 @@ def test_the_files_that_make_install_needs_are_copied_before_it_runs():
     order = [f"{name} {rest}" for name, rest in instructions()]
     copied = next(at for at, line in enumerate(order) if line.startswith("COPY") and "requirements.txt" in line)
     assert copied < next(at for at, line in enumerate(order) if line.startswith("RUN make install"))
-    for needed in ("Makefile", "requirements.txt", "requirements-models.txt"):
+    for needed in ("Makefile", "requirements.txt", "requirements.lock", "requirements-models.lock"):
         assert needed in order[copied].split()
         assert not ignored(needed)
 

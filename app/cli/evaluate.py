@@ -121,9 +121,9 @@ def evaluate(table: str | None, labels: str, evidence: str | None, estimate: boo
 
     The same command goes on where it was stopped. Exits 0 when all is measured, 2 on bad input, 1 on failure.
     """
-    from research.evaluation.evaluate import Order  # imports scipy, which would delay every server's start
-
     with one_line_errors():
+        from research.evaluation.evaluate import Order  # imports scipy, which would delay every server's start
+
         if sum(map(bool, (table, evidence, chosen["baseline"]))) != 1:
             raise InvalidInput("Say one of --evidence, --baseline and --table.", "evidence")
         order = Order(labels=LabelSet(labels), evidence=evidence or "run", **chosen)
@@ -139,9 +139,9 @@ def evaluate(table: str | None, labels: str, evidence: str | None, estimate: boo
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 def results(folders: tuple[Path, ...]) -> None:
     """Print the evaluations in FOLDERS side by side as a Markdown table, by the names of their folders."""
-    from research.evaluation.report import side_by_side
-
     with one_line_errors():
+        from research.evaluation.report import side_by_side
+
         click.echo(side_by_side({folder.name: _figures_in(folder) for folder in folders}), nl=False)
 
 

@@ -93,5 +93,8 @@ def one_line_errors() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
     except HopcheckError as error:
         raise click.ClickException(str(error)) from None
+    except ModuleNotFoundError as error:
+        fix = "make evaluate or make train, which install requirements-research.lock first"
+        raise click.ClickException(f"The package {error.name} is not installed. Fix it with: {fix}") from None
     except OSError as error:
         raise click.ClickException(f"{error.strerror}: {error.filename or 'a file'}") from None

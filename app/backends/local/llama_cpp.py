@@ -24,10 +24,11 @@ from app.domain.ports import Completer
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 CONTEXT_TOKENS = 3072
-"""Tokens of one slot, for prompt and completion: ten demonstrations take under 900, 500 emoji under 2,100."""
+"""Tokens of a prompt and its completion; ten demonstrations take under 900, 500 emoji under 2,100."""
 
 PROMPT_FAMILIES = 3
-"""Number of slots: one each for first questions, follow-ups and rewordings, so that their prefixes stay cached."""
+"""Number of slots: one each for first questions, follow-ups and rewordings, so that their prefixes stay cached. They share
+one cache of CONTEXT_TOKENS, since one computes at a time; a prompt that needs it all displaces the other prefixes."""
 
 SILENT = -1
 """llama.cpp's log level that writes nothing to stderr."""
@@ -165,7 +166,8 @@ def parameters(path: Path, threads: int, adapter: Path | None = None) -> Any:
     params.model.path = str(path)
     params.verbosity = SILENT
     params.n_parallel = PROMPT_FAMILIES
-    params.n_ctx = PROMPT_FAMILIES * CONTEXT_TOKENS
+    params.n_ctx = CONTEXT_TOKENS
+    params.kv_unified = True
     params.cache_ram_mib = 0
     if adapter:
         lora = xllamacpp.CommonAdapterLoraInfo()

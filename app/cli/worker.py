@@ -36,8 +36,9 @@ def register(app: Flask) -> None:
 @click.command()
 @click.option("--queues", default="people,batches", show_default=True, help="The queues to work on, the first first.")
 @click.option("--metrics-port", type=click.IntRange(1, 65535), help="Answer /metrics there, on this machine alone.")
+@click.option("--name", default="celery", show_default=True, help="Its name on this machine, one for each worker.")
 @with_appcontext
-def worker(queues: str, metrics_port: int | None) -> None:
+def worker(queues: str, metrics_port: int | None, name: str) -> None:
     """Carry out runs until told to leave (needs REDIS_URL)."""
     app_services = services()
     if not app_services.settings.redis_url:
@@ -47,7 +48,8 @@ def worker(queues: str, metrics_port: int | None) -> None:
         measure(app_services, metrics_port)
     app = celery_worker(app_services)
     level = app_services.settings.log_level
-    app.worker_main(["worker", "--queues", queues, "--loglevel", level, "--without-gossip", "--without-mingle"])
+    called = ["worker", "--hostname", f"{name}@%h", "--queues", queues, "--loglevel", level]
+    app.worker_main([*called, "--without-gossip", "--without-mingle"])
 
 
 def celery_worker(app_services: AppServices) -> Celery:

@@ -169,18 +169,18 @@ def _start_error(program: Path) -> str | None:
 
 
 def workers(settings: Settings) -> Iterator[Finding]:
-    """Check that Redis and its workers answer, when REDIS_URL is set."""
+    """Check that Redis answers and workers are alive, when REDIS_URL is set."""
     if not settings.redis_url:
         yield ok("Redis and workers", "REDIS_URL is not set: the server carries its runs out itself")
         return
-    from app.runs.celery_jobs import answering_workers
+    from app.runs.celery_jobs import alive_workers
 
     try:
-        names = answering_workers(settings.redis_url)
+        names = alive_workers(settings.redis_url)
     except HopcheckError as error:
         yield problem("Redis and workers", f"{error}", "Start it, or correct REDIS_URL")
         return
     if names:
         yield ok("Redis and workers", f"{len(names)}: {', '.join(names)}")
     else:
-        yield warning("Redis and workers", "No worker answers, so runs wait", "flask --app app worker")
+        yield warning("Redis and workers", "No worker is running, so runs wait", "flask --app app worker")

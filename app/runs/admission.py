@@ -89,6 +89,8 @@ class Place:
     """1 is next."""
     seconds: Annotated[int, Field(ge=0)] | None
     """Estimated seconds until its turn; null if not known."""
+    has_worker: bool = True
+    """False while no worker is running, so that no run's turn comes."""
 
 
 class Admission:

@@ -3,15 +3,18 @@
 Celery alone dispatches runs here; the scheduler submits only runs that lost their holder, and those whose message was
 lost. A message that comes twice finds the lease held. `hopcheck:queued:ID` in Redis marks for a while that a run's
 message is under way, so that several schedulers do not send it again; the worker that receives it removes the mark.
+`hopcheck:workers` is a sorted set of the workers' names by the time at which each was last alive.
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
-from typing import cast
+from contextlib import suppress
+from typing import Any, cast
 
-from celery import Celery
+from celery import Celery, bootsteps
 from celery.signals import setup_logging
 from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
@@ -30,6 +33,12 @@ MAX_QUEUED = 100
 
 TIMEOUT_SECONDS = 1.0
 
+WORKERS = "hopcheck:workers"
+ALIVE_EVERY, ALIVE_SECONDS = 2.0, 8.0
+"""How often a worker announces that it is alive, and the time after which a silent one counts as dead."""
+WORKERS_CACHE_SECONDS = 1.0
+REDIS_WAIT_SECONDS = 0.4
+
 
 def celery_app(url: str, workers: int = 1) -> Celery:
     """Return Celery over the Redis at `url`; a worker carries out `workers` runs at once.
@@ -39,6 +48,7 @@ def celery_app(url: str, workers: int = 1) -> Celery:
     """
     app = Celery("hopcheck", broker=url, set_as_current=False)
     setup_logging.connect(_keep_logging)
+    app.steps["worker"].add(_Announcing)
     app.conf.update(
         broker_connection_max_retries=None,
         broker_connection_retry_on_startup=True,
@@ -59,13 +69,40 @@ def celery_app(url: str, workers: int = 1) -> Celery:
     return app
 
 
+class _Announcing(bootsteps.StartStopStep):
+    """The part of a Celery worker that announces in Redis that it is alive, and that it leaves."""
+
+    requires = frozenset({"celery.worker.components:Timer"})
+
+    def start(self, parent: Any) -> None:
+        self._redis = _connect(parent.app.conf.broker_url)
+        self._announce(parent.hostname)
+        self._repeated = parent.timer.call_repeatedly(ALIVE_EVERY, self._announce, (parent.hostname,))
+
+    def stop(self, parent: Any) -> None:
+        self._repeated.cancel()
+        with suppress(RedisError):
+            self._redis.zrem(WORKERS, parent.hostname)
+
+    terminate = stop
+
+    def _announce(self, name: str) -> None:
+        with suppress(RedisError):  # it is announced again once Redis answers
+            now = _now(self._redis)
+            self._redis.zadd(WORKERS, {name: now})
+            self._redis.zremrangebyscore(WORKERS, "-inf", now - ALIVE_SECONDS)
+
+
 class CeleryJobs:
     """Implements `JobRunner`: sends runs to free workers and, in a worker, carries out those received."""
 
     def __init__(self, carry_out: Callable[[str], None], url: str) -> None:
         self._carry_out = carry_out
         self._celery = celery_app(url)
-        self._redis = Redis.from_url(url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS)
+        self._redis = _connect(url)
+        self._url = url
+        self._looked_at = float("-inf")
+        self._workers: tuple[str, ...] | HopcheckError = ()
         self._stopped = False
         self._is_reachable = True
 
@@ -99,6 +136,18 @@ class CeleryJobs:
             return QUEUED_SECONDS
         return RESUBMIT_SECONDS if is_empty else QUEUED_SECONDS
 
+    def workers(self) -> tuple[str, ...]:
+        """Return the names of the workers that are alive. Asks Redis once a second, however many pages are open."""
+        if time.monotonic() - self._looked_at > WORKERS_CACHE_SECONDS:
+            self._looked_at = time.monotonic()
+            try:
+                self._workers = alive_workers(self._url)
+            except HopcheckError as error:
+                self._workers = error
+        if isinstance(self._workers, HopcheckError):
+            raise self._workers
+        return self._workers
+
     def carry_out(self, run_id: str) -> None:
         """Handle a message in a worker. If the run is free again later, the scheduler may send another."""
         try:
@@ -112,18 +161,27 @@ class CeleryJobs:
         self._stopped = True
 
 
-def answering_workers(url: str) -> tuple[str, ...]:
-    """Return the names of the workers that answer within a second, or within three more where none does.
+def alive_workers(url: str) -> tuple[str, ...]:
+    """Return the names of the workers that announced themselves lately. Takes at most a second.
 
     Raises HopcheckError where Redis does not answer.
     """
     try:
-        Redis.from_url(url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS).ping()
-        control = celery_app(url).control
-        answers = control.ping(timeout=TIMEOUT_SECONDS) or control.ping(timeout=3 * TIMEOUT_SECONDS) or []
-    except (RedisError, OperationalError) as error:
+        redis = _connect(url, REDIS_WAIT_SECONDS)
+        names = cast(list[bytes], redis.zrangebyscore(WORKERS, _now(redis) - ALIVE_SECONDS, "+inf"))
+    except RedisError as error:
         raise HopcheckError(f"Redis does not answer ({type(error).__name__}).") from error
-    return tuple(sorted(name for answer in answers for name in answer))
+    return tuple(sorted(name.decode() for name in names))
+
+
+def _connect(url: str, timeout: float = TIMEOUT_SECONDS) -> Redis:
+    return Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout)
+
+
+def _now(redis: Redis) -> float:
+    """Return the time of Redis's clock, which all workers share."""
+    seconds, microseconds = cast(tuple[int, int], redis.time())
+    return seconds + microseconds / 1e6
 
 
 def _keep_logging(**_: object) -> None:

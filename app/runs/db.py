@@ -75,6 +75,7 @@ _BY_SQLITE_CODE = {
 }
 _MISSING_IN_SQLITE = ("no such table", "no such column", "has no column named")
 _MISSING_IN_POSTGRESQL = ("42P01", "42703")  # undefined table, undefined column
+_READ_ONLY_IN_POSTGRESQL = "25006"
 _OLD_SCHEMA = f"The database does not have the tables of this version of Hopcheck. Fix it with: {UPGRADE}"
 _NO_ANSWER = "The database does not answer. See that it runs and that DATABASE_URL is right."
 
@@ -89,6 +90,8 @@ def describe_db_error(error: BaseException | None) -> DatabaseUnavailable | None
         description = _BY_SQLITE_CODE.get("_".join(name.split("_")[:2]))
     elif getattr(error, "sqlstate", None) in _MISSING_IN_POSTGRESQL:
         description = _OLD_SCHEMA
+    elif getattr(error, "sqlstate", None) == _READ_ONLY_IN_POSTGRESQL:
+        description = "The database takes no writes: it is a standby, or set to read-only."
     else:
         # A lost connection is an OperationalError to every driver (PEP 249).
         description = _NO_ANSWER if type(error).__name__ == "OperationalError" else None

@@ -31,6 +31,12 @@ class JobRunner(Protocol):
     def resubmit_after(self, queue: str) -> float:
         """Return how many seconds a new run may wait to be started before it is submitted again."""
 
+    def workers(self) -> tuple[str, ...] | None:
+        """Return the names of the workers that are alive; None where this process executes its runs.
+
+        Raises HopcheckError when that cannot be found out.
+        """
+
     def carry_out(self, run_id: str) -> None:
         """Execute the run in this thread, unless its lease is held elsewhere."""
 
@@ -69,6 +75,9 @@ class ThreadJobs:
     def resubmit_after(self, queue: str) -> float:
         """Return a short time: `submit` ignores runs queued here; others may have been lost with their process."""
         return RESUBMIT_SECONDS
+
+    def workers(self) -> None:
+        """Return None: the threads of this process execute the runs."""
 
     def stop(self, wait: float = 0.0) -> None:
         """Drop queued runs. Those under way end when they find that their lease was released."""

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from sqlalchemy import update
@@ -14,7 +15,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.batches.feeder import BatchFeeder
 from app.batches.service import BatchCommands, BatchDeletion, Batches
-from app.domain.errors import InvalidInput
+from app.domain.errors import HopcheckError, InvalidInput
 from app.domain.events import (
     TERMINAL,
     AnswerFound,
@@ -218,7 +219,20 @@ class Runs:
 
     def place(self, run_id: str) -> Place | None:
         """Return the place of a waiting run in the queue, None if it is not waiting."""
-        return self._admission.place(run_id)
+        place = self._admission.place(run_id)
+        if place is None:
+            return None
+        with suppress(HopcheckError):
+            if self.workers() == ():
+                return replace(place, seconds=None, has_worker=False)
+        return place
+
+    def workers(self) -> tuple[str, ...] | None:
+        """Return the names of the workers that are alive; None where this process executes its runs.
+
+        Raises HopcheckError when that cannot be found out.
+        """
+        return self._jobs.workers()
 
     def wake(self, run_id: str) -> None:
         """Submit an unfinished run that no process carries out; one whose lease expires meanwhile counts as such."""

@@ -8,13 +8,18 @@ from __future__ import annotations
 import hmac
 import logging
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future
 from ipaddress import IPv6Address, ip_address, ip_network
+from threading import Lock, Thread
 from typing import Literal
 from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 from flask import Blueprint, Flask, Response, abort, current_app, g, jsonify, request
 
 from app.domain.errors import HopcheckError
+from app.runs.service import Runs
 from app.web.api.tokens import bearer
 from app.web.services import services
 
@@ -115,13 +120,14 @@ def healthz() -> Response:
 
 @health.get("/readyz")
 def readyz() -> tuple[Response, int]:
-    """Return 200 when runs can be executed, 503 while a component is missing or loading.
+    """Return 200 when runs can be executed, 503 while a component is missing or loading. Takes about a second at most.
 
     `parts` lists the components: state is "ready", "waiting", "loading" or "failed"; a failed one has a message and,
     in `mend`, the command that fixes it.
     """
     parts = [
-        _database(),
+        _database(services().runs),
+        *_workers(services().runs),
         *(_component(part.name, part.state, part.message, part.fix) for part in services().components()),
     ]
     ready = all(part["state"] == "ready" for part in parts)
@@ -130,13 +136,51 @@ def readyz() -> tuple[Response, int]:
     return answer, 200 if ready else 503
 
 
-def _database() -> dict[str, str]:
-    """Check that the database is reachable, has its tables and can be written."""
+DATABASE_SECONDS = 0.5
+
+
+def _database(runs: Runs) -> dict[str, str]:
+    """Check that the database is reachable, has its tables and can be written.
+
+    A check that does not return in time stays in its thread, and another one waits for it instead of adding a thread.
+    """
+    with _checking:
+        check = _checks.get(runs)
+        if check is None or check.done():
+            check = _checks[runs] = Future()
+            Thread(target=_check_database, args=(runs, check), name="readyz", daemon=True).start()
     try:
-        services().runs.check_database()
+        check.result(DATABASE_SECONDS)
+    except TimeoutError:
+        message = "The database does not answer, or another program holds it locked."
+        return _component("database", "failed", message, "flask --app app doctor")
     except HopcheckError as error:
         return _component("database", "failed", str(error), "flask --app app doctor")
     return _component("database", "ready")
+
+
+def _check_database(runs: Runs, check: Future[None]) -> None:
+    try:
+        check.set_result(runs.check_database())
+    except BaseException as error:  # raised by `result` in the requests that wait
+        check.set_exception(error)
+
+
+_checks: WeakKeyDictionary[Runs, Future[None]] = WeakKeyDictionary()
+_checking = Lock()
+
+
+def _workers(runs: Runs) -> Iterator[dict[str, str]]:
+    """Check that a worker is running, where workers execute the runs."""
+    try:
+        names = runs.workers()
+    except HopcheckError as error:
+        yield _component("workers", "failed", str(error), "flask --app app doctor")
+        return
+    if names:
+        yield _component("workers", "ready")
+    elif names is not None:
+        yield _component("workers", "failed", "No worker is running, so runs wait.", "flask --app app worker")
 
 
 def _component(name: str, state: str, message: str = "", fix: str = "") -> dict[str, str]:

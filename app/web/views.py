@@ -225,7 +225,9 @@ def about(seconds: float) -> str:
 
 
 def place_words(place: Place) -> str:
-    """Format a position in the queue: "Next in line", "3rd in line, about 40 seconds"."""
+    """Format a position in the queue: "Next in line", "3rd in line, about 40 seconds"; or say that no worker runs."""
+    if not place.has_worker:
+        return "No worker is running. This check waits until one starts."
     where = "Next" if place.position == 1 else ordinal(place.position)
     return f"{where} in line" + (f", {about(place.seconds)}" if place.seconds is not None else "")
 

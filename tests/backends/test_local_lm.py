@@ -90,6 +90,15 @@ def test_a_prompt_that_is_too_long_fails_the_call(model: LocalLM) -> None:
 
 
 @pytest.mark.models
+def test_a_prompt_that_fills_the_shared_cache_changes_no_other_answer(model: LocalLM) -> None:
+    """Three kinds of prompts share one cache; the longest that fits displaces the others' prefixes."""
+    prompts = [f"{kind} {'The sky is blue. ' * 40}One, two, three," for kind in ("First.", "Then.", "Again.")]
+    for _ in range(2):
+        assert [model.complete(prompt, max_tokens=2) for prompt in prompts] == [" four,"] * 3
+        assert model.complete("word " * 2_900, max_tokens=4)
+
+
+@pytest.mark.models
 def test_two_threads_get_their_own_texts(model: LocalLM) -> None:
     """Concurrent calls are serialized and never mix their texts."""
     prompts = ("One, two, three,", "Monday, Tuesday, Wednesday,")

@@ -74,4 +74,4 @@ def test_the_stream_of_a_queued_run_sends_its_position_without_an_id_and_then_he
             break
     answer.close()
     gate.open()
-    assert 'event: place\ndata: {"position": 1, "seconds": null}\n\n' in sent
+    assert 'event: place\ndata: {"has_worker": true, "position": 1, "seconds": null}\n\n' in sent

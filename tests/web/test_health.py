@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from app import create_app
+from app.capabilities.options import Choice
 from app.config.settings import Settings
+from app.runs.celery_jobs import WORKERS_CACHE_SECONDS, celery_app
+from tests.celery_worker import at_work
 from tests.fakes import Component, scripted_container
-from tests.web.conftest import finished
+from tests.redis_server import running
+from tests.waiting import until
+from tests.web.conftest import finished, started, wait_for
 
 
 def test_the_liveness_check_needs_neither_database_nor_models(client, tmp_path):
@@ -80,3 +87,77 @@ def test_the_readiness_check_writes_nothing(client, database_url):
 
     before = content()
     assert client.get("/readyz").status_code == 200 and content() == before
+
+
+def in_time(client) -> dict:
+    """Return what /readyz answers, within a second and what a busy machine adds to it."""
+    began = time.monotonic()
+    answer = client.get("/readyz")
+    assert time.monotonic() - began < 1.5
+    assert answer.status_code == (200 if answer.json["ready"] else 503)
+    return {part["name"]: part for part in answer.json["parts"] if part["state"] != "ready"}
+
+
+def test_a_site_whose_workers_are_all_gone_is_not_ready_and_its_page_says_that_no_worker_is_running(make_app):
+    with running() as redis:
+        client = make_app(redis_url=redis.url).test_client()
+        assert in_time(client)["workers"]["message"] == "No worker is running, so runs wait."
+        path = started(client)
+        page = wait_for(client, path, "No worker is running. This check waits until one starts.")
+        assert "in line" not in page
+        api = client.get(path.replace("/runs", "/api/v1/runs")).json
+        assert api["place"] == {"position": 1, "seconds": None, "has_worker": False}
+        with at_work(celery_app(redis.url)):
+            until(lambda: not in_time(client), "a ready site")
+            assert "Next in line" in wait_for(client, path, "Next in line")
+        until(lambda: "workers" in in_time(client), "a site without a worker again")
+
+
+def test_a_redis_that_hangs_makes_the_site_unready_in_time_and_claims_nothing_about_workers(make_app):
+    with running() as redis:
+        client = make_app(redis_url=redis.url).test_client()
+        path = started(client)
+        redis.hold()
+        time.sleep(WORKERS_CACHE_SECONDS)
+        assert "Redis does not answer" in in_time(client)["workers"]["message"]
+        assert "Next in line" in client.get(path).text
+        redis.release()
+
+
+def test_a_corpus_that_is_gone_makes_the_site_unready_although_it_was_loaded(make_app):
+    gone = Choice("vital", "Vital articles").unavailable("The corpus vital is missing.", "make corpus")
+    client = make_app(scripted_container(shelves=(gone,))).test_client()
+    lost = {"name": "corpus vital", "state": "failed", "message": "The corpus vital is missing.", "mend": "make corpus"}
+    assert in_time(client) == {"corpus vital": lost}
+
+
+def test_a_corpus_that_the_settings_name_and_nobody_built_makes_the_site_unready(make_app):
+    client = make_app(corpora=("vital", "mine")).test_client()
+    assert list(in_time(client)) == ["corpus mine"]
+
+
+def test_a_corpus_that_failed_to_load_is_reported_once(make_app):
+    gone = Choice("vital", "Vital articles").unavailable("The corpus vital is missing.", "make corpus")
+    failed = Component("corpus and retriever", "failed", "The corpus vital is missing.", "make corpus")
+    client = make_app(scripted_container(shelves=(gone,), loaded=(failed,))).test_client()
+    assert list(in_time(client)) == ["corpus and retriever"]
+
+
+def test_a_locked_database_is_reported_within_a_second_however_often_it_is_asked(client, database_url):
+    with closing(sqlite3.connect(database_url.removeprefix("sqlite:///"), isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for _ in range(3):
+            assert "locked" in in_time(client)["database"]["message"]
+        other.execute("ROLLBACK")
+    until(lambda: not in_time(client), "a ready site")
+
+
+def test_a_postgresql_that_takes_no_writes_is_not_ready(tmp_path, postgresql):
+    url = postgresql.fresh()
+    engine = create_engine(url)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(f"ALTER DATABASE {engine.url.database} SET default_transaction_read_only = on"))
+    engine.dispose()
+    client = create_app(Settings(instance=tmp_path, database_url=url), scripted_container()).test_client()
+    assert "takes no writes" in in_time(client)["database"]["message"]
+    postgresql.drop(url)

@@ -106,7 +106,7 @@ class Calibration:
 
 
 def _halve_embedding(model: PreTrainedModel) -> None:
-    """Keep the embedding as float16, as in the base's file: the rows that are looked up are exact, in half the memory."""
+    """Keep the embedding as float16, as in the base's file: the rows looked up are exact, in half the memory."""
     embedding = model.get_input_embeddings().half()
     embedding.register_forward_hook(lambda _module, _ids, rows: rows.float())
 

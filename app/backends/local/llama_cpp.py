@@ -27,8 +27,9 @@ CONTEXT_TOKENS = 3072
 """Tokens of a prompt and its completion; ten demonstrations take under 900, 500 emoji under 2,100."""
 
 PROMPT_FAMILIES = 3
-"""Number of slots: one each for first questions, follow-ups and rewordings, so that their prefixes stay cached. They share
-one cache of CONTEXT_TOKENS, since one computes at a time; a prompt that needs it all displaces the other prefixes."""
+"""Number of slots: one each for first questions, follow-ups and rewordings, so that their prefixes stay cached.
+
+They share one cache of CONTEXT_TOKENS, since one computes at a time; a long prompt displaces the others' prefixes."""
 
 SILENT = -1
 """llama.cpp's log level that writes nothing to stderr."""

@@ -14,38 +14,28 @@ from functools import partial
 
 from gunicorn.workers.gthread import ThreadWorker
 
+from gunicorn.glogging import Logger
+
 from app.components import keep_warm
 from app.config.preflight import startup_problem
 from app.config.settings import load_settings
-from app.logging import configure_logging
+from app.logging import configure_logging, formatter
 from app.web.http_delivery import ShortenTimeouts, set_socket_timeouts
 
 _settings = load_settings()
 
 
-class Worker(ThreadWorker):
-    """Gunicorn's threaded worker, whose main thread and whose other connections wait for no client."""
+class JsonLogger(Logger):
+    """Gunicorn's own lines as JSON."""
 
-    def enqueue_req(self, conn):
-        """Give a connection a thread once something arrived on it; new ones wait in the poller, `keepalive` seconds."""
-        if conn.initialized or conn.data_ready:
-            super().enqueue_req(conn)
-            return
-        conn.sock.setblocking(False)
-        conn.set_timeout()
-        self.pending_conns.append(conn)
-        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
-
-    def handle(self, conn):
-        """Close the connection here: Gunicorn would wait in its main thread, 2 s for a client that does not close."""
-        is_kept = super().handle(conn)
-        if not is_kept:
-            with suppress(OSError):  # it may be closed already
-                conn.close(graceful=True)
-            conn.close = lambda graceful=False: None
-        return is_kept
+    def setup(self, cfg):
+        super().setup(cfg)
+        for handler in self.error_log.handlers:
+            handler.setFormatter(formatter("json"))
 
 
+if _settings.log_format == "json":
+    logger_class = JsonLogger
 wsgi_app = "app:create_app(commands=False)"
 bind = f"{_settings.host}:{_settings.port}"
 workers = 1
@@ -73,7 +63,7 @@ def when_ready(server):
 
 def post_worker_init(worker):
     """Take up the runs that were left unfinished, and load the models without keeping the first page waiting."""
-    configure_logging(_settings.log_level)
+    configure_logging(_settings.log_level, _settings.log_format)
     logging.getLogger("gunicorn.error").addFilter(ShortenTimeouts())
     here = worker.wsgi.extensions["hopcheck"]
     here.runs.serve()

@@ -1,14 +1,21 @@
-"""Logging to standard error, one line per message.
+"""Logging to standard error, one line per message: as text, or as JSON for log collectors.
 
 Control characters in messages are escaped, so that logged paths or model output cannot forge lines.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import re
+import traceback
+from contextvars import ContextVar
+from datetime import UTC, datetime
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+current_run: ContextVar[str | None] = ContextVar("current_run", default=None)
+"""The id of the run that this thread carries out, or that the request is about."""
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """Characters that end a line or control a terminal."""
@@ -22,13 +29,40 @@ class OneLineFormatter(logging.Formatter):
         return super().formatMessage(record)
 
 
-def configure_logging(level: str) -> None:
+class JsonFormatter(logging.Formatter):
+    """Formats a message as a JSON object on one line: time, level, logger, message, `run` and `error` if there are any.
+
+    An error has its type and its place in the code. Its own message is left out: it may quote what people wrote.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": _CONTROL.sub(_escaped, record.getMessage()),
+        }
+        if run := getattr(record, "run", None) or current_run.get():
+            fields["run"] = run
+        if record.exc_info and record.exc_info[0]:
+            kind, _, where = record.exc_info
+            fields["error"] = kind.__name__
+            fields["traceback"] = "".join(traceback.format_tb(where))
+        return json.dumps(fields, ensure_ascii=False)
+
+
+def formatter(kind: str) -> logging.Formatter:
+    """Return the formatter for LOG_FORMAT, "text" or "json"."""
+    return JsonFormatter() if kind == "json" else OneLineFormatter(FORMAT)
+
+
+def configure_logging(level: str, kind: str = "text") -> None:
     """Log to standard error from `level` up. A second call only changes the level."""
     root = logging.getLogger()
     root.setLevel(level)
-    if not any(isinstance(handler.formatter, OneLineFormatter) for handler in root.handlers):
+    if not any(isinstance(handler.formatter, OneLineFormatter | JsonFormatter) for handler in root.handlers):
         handler = logging.StreamHandler()
-        handler.setFormatter(OneLineFormatter(FORMAT))
+        handler.setFormatter(formatter(kind))
         root.addHandler(handler)
     logging.getLogger("flask-limiter").setLevel(logging.WARNING)  # it would log client addresses
 

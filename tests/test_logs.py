@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 
 import pytest
 
-from app.logging import FORMAT, OneLineFormatter
+from app.logging import FORMAT, JsonFormatter, OneLineFormatter, current_run
 
 
 @pytest.fixture
@@ -43,3 +44,39 @@ def test_a_traceback_keeps_its_lines(written):
     except ValueError:
         logger.exception("it failed")
     assert stream.getvalue().count("\n") > 3 and "ValueError: why" in stream.getvalue()
+
+
+@pytest.fixture
+def as_json():
+    """A logger, and the objects that it has written as JSON lines so far."""
+    logger, stream = logging.getLogger("tests.json"), io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    logger.addHandler(handler)
+    yield logger, lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    logger.removeHandler(handler)
+
+
+def test_a_json_line_has_time_level_logger_message_and_run(as_json):
+    logger, objects = as_json
+    token = current_run.set("r1")
+    logger.warning("it is %s\n2026 INFO forged", "so")
+    current_run.reset(token)
+    logger.warning("no run")
+    about, none = objects()
+    assert about.pop("time").endswith("+00:00")
+    message = "it is so\\n2026 INFO forged"
+    assert about == {"level": "WARNING", "logger": "tests.json", "message": message, "run": "r1"}
+    assert "run" not in none
+
+
+def test_an_error_in_json_has_its_type_and_place_on_the_same_line_but_not_its_message(as_json):
+    logger, objects = as_json
+    typed = "what somebody typed"
+    try:
+        raise ValueError(typed)
+    except ValueError:
+        logger.exception("it failed")
+    (line,) = objects()
+    assert line["error"] == "ValueError" and "test_logs.py" in line["traceback"]
+    assert typed not in json.dumps(line)

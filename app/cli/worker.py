@@ -43,7 +43,7 @@ def worker(queues: str, metrics_port: int | None, name: str) -> None:
     app_services = services()
     if not app_services.settings.redis_url:
         raise click.UsageError("REDIS_URL is not set, so web processes carry out their runs themselves.")
-    configure_logging(app_services.settings.log_level)
+    configure_logging(app_services.settings.log_level, app_services.settings.log_format)
     if metrics_port:
         measure(app_services, metrics_port)
     app = celery_worker(app_services)

@@ -34,6 +34,7 @@ PRESETS = ("local", "prompted", "local+flan-t5", "prompted+flan-t5", "qacheck")
 """Mixes of modules (capabilities/options.py): local or prompted, with a reasoner of the same kind or FLAN-T5."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+LOG_FORMATS = ("text", "json")
 
 
 _RATE = r"[1-9]\d{0,6} per (second|minute|hour|day)"
@@ -244,6 +245,7 @@ class Settings:
         "JAVA_MEMORY", "512m", "Most memory for the JVM's heap", **like(r"[1-9]\d*[mg]", "a size like 512m or 2g")
     )
     log_level: str = setting("LOG_LEVEL", "INFO", "Least severe log lines that are written", **one_of(*LOG_LEVELS))
+    log_format: str = setting("LOG_FORMAT", "text", "Form of log lines: text, or JSON objects", **one_of(*LOG_FORMATS))
 
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """All variables named like SOME_API_KEY, to which MODELS_FILE refers."""

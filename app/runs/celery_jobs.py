@@ -153,7 +153,8 @@ class CeleryJobs:
         try:
             self._redis.delete(_queued(run_id))
         except RedisError as error:
-            log.info("run %s is not marked as received (%s)", run_id, type(error).__name__)
+            name = type(error).__name__
+            log.info("run %s is not marked as received (%s)", run_id, name, extra={"run": run_id})
         self._carry_out(run_id)
 
     def stop(self, wait: float = 0.0) -> None:

@@ -95,7 +95,7 @@ class ThreadJobs:
             try:
                 self.carry_out(run_id)
             except BaseException:  # even a library's sys.exit must not end the thread
-                log.exception("run %s was abandoned", run_id)
+                log.exception("run %s was abandoned", run_id, extra={"run": run_id})
             finally:
                 with self._changed:
                     self._known.discard(run_id)

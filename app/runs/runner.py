@@ -35,6 +35,7 @@ from app.domain.instrumentation import ResponseStore, use_stores
 from app.domain.model import RunOptions
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, apply_event, reduce_events
+from app.logging import current_run
 from app.runs.budget import Limits, RunBudget, Spending
 from app.runs.call_log import CallLog
 from app.runs.db import DatabaseUnavailable
@@ -104,6 +105,7 @@ class Runner:
         After MAX_ATTEMPTS database errors the lease is left to expire, and the run is resumed later. A run that this
         version cannot read is released for another version and not acquired again.
         """
+        current_run.set(run_id)  # of this thread, which may carry out another run after it
         lease = None if run_id in self._unreadable else self._acquire(run_id)
         if lease is None:
             return

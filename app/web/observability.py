@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 from flask import Blueprint, Flask, Response, abort, current_app, g, jsonify, request
 
 from app.domain.errors import HopcheckError
+from app.logging import current_run
 from app.runs.service import Runs
 from app.web.api.tokens import bearer
 from app.web.services import services
@@ -54,10 +55,12 @@ def log_requests(app: Flask) -> None:
 def about_run(run_id: str) -> None:
     """Add the run to this request's log line, for routes whose path does not contain it."""
     g.run_id = run_id
+    current_run.set(run_id)
 
 
 def _start_timer() -> None:
     g.began = time.perf_counter()
+    current_run.set((request.view_args or {}).get("run_id"))
 
 
 def _log_request(response: Response) -> Response:
@@ -70,7 +73,10 @@ def _log_request(response: Response) -> Response:
 
     def write() -> None:
         milliseconds = 1000 * (time.perf_counter() - began)
-        access_log.log(level, "%s %d %.0f ms%s", method_and_path, response.status_code, milliseconds, suffix)
+        extra = {"run": run_id}  # a stream closes outside of its request
+        access_log.log(
+            level, "%s %d %.0f ms%s", method_and_path, response.status_code, milliseconds, suffix, extra=extra
+        )
 
     if response.mimetype == "text/event-stream":
         response.call_on_close(write)

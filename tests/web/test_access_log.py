@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import json
 import logging
+from dataclasses import replace
 
 import pytest
 
+from app.logging import JsonFormatter
+from tests.fakes import TWO_HOPS, scripted_container
 from tests.web.conftest import finished, send, started, wait_for
 
 
@@ -71,3 +76,29 @@ def test_user_text_is_not_logged(client, caplog):
 def test_health_checks_are_not_logged(client, lines, path):
     client.get(path)
     assert lines() == []
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["a verdict", "an error that quotes the claim"])
+def test_the_json_lines_of_a_run_have_its_id_and_no_text_of_people(make_app, fails):
+    claim = "Zyzzyva was written by Quuxley."
+    script = replace(TWO_HOPS, verdict=ValueError(f"cannot read {claim}")) if fails else TWO_HOPS
+    stream, root = io.StringIO(), logging.getLogger()
+    handler, level = logging.StreamHandler(stream), root.level
+    handler.setFormatter(JsonFormatter())
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        client = make_app(scripted_container(script)).test_client()
+        path = started(client, claim)
+        wait_for(client, path, "This check failed" if fails else "verdict-heading")
+        client.get("/how-it-works")
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+    assert "Zyzzyva" not in stream.getvalue() and "Quuxley" not in stream.getvalue()
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    run = path.removeprefix("/runs/")
+    assert all(line.get("run") == run for line in lines if run in line["message"])
+    assert {"app.runs.runner", "app.web.access_log"} <= {line["logger"] for line in lines if line.get("run") == run}
+    (other,) = (line for line in lines if "/how-it-works" in line["message"])
+    assert "run" not in other

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -22,6 +28,7 @@ from app.runs.call_log import CallLog
 from app.runs.db import UtcDateTime
 from app.runs.schema_version import MIGRATIONS, newest_revision
 
+ROOT = Path(__file__).resolve().parents[2]
 OWN, USED, SHARED, LATER = (Call(name, {}, costly=name != "own") for name in ("own", "used", "shared", "later"))
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -126,3 +133,44 @@ def test_upgrading_leaves_the_applications_logging_alone(fresh_app):
     upgrade()
     assert not logger.disabled
     assert logging.getLogger().handlers == handlers
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_database(request, tmp_path) -> str:
+    """The URL of a database without tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'empty.sqlite3'}"
+    return request.getfixturevalue("postgresql").fresh(with_tables=False)
+
+
+@contextmanager
+def another_migration(url: str) -> Iterator[None]:
+    """Hold the lock that a migration of the database at `url` holds."""
+    engine = sa.create_engine(url if url.startswith("postgresql") else f"{url}-migration")
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({0x4D696772617465})"))
+        else:
+            connection.exec_driver_sql("BEGIN EXCLUSIVE")
+        yield
+        connection.rollback()
+    engine.dispose()
+
+
+@pytest.mark.timeout(300)
+def test_machines_that_migrate_at_once_wait_for_each_other_and_all_succeed(empty_database, tmp_path):
+    command = [sys.executable, "-m", "flask", "--app", "app", "db", "upgrade"]
+    environment = {**os.environ, "DATABASE_URL": empty_database, "INSTANCE": str(tmp_path), "REDIS_URL": ""}
+    with another_migration(empty_database):
+        machines = [
+            subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)
+        ]
+        with pytest.raises(subprocess.TimeoutExpired):
+            machines[0].wait(8)
+        engine = sa.create_engine(empty_database)
+        assert "runs" not in inspect(engine).get_table_names()
+    for machine in machines:
+        _, written = machine.communicate(timeout=200)
+        assert machine.returncode == 0, written
+    assert "runs" in inspect(engine).get_table_names()
+    engine.dispose()

@@ -30,8 +30,10 @@ def test_it_conforms_to_the_compose_specification(tmp_path, written, valid):
 
 
 def test_every_file_and_volume_that_it_names_exists():
-    volumes = {volume.partition(":")[0] for each in SERVICES.values() for volume in each.get("volumes", ())}
-    assert volumes == set(yaml.safe_load(TEXT)["volumes"])
+    mounted = {volume.partition(":")[0] for each in SERVICES.values() for volume in each.get("volumes", ())}
+    files = {each for each in mounted if each.startswith("./")}
+    assert mounted - files == set(yaml.safe_load(TEXT)["volumes"])
+    assert all((ROOT / each).is_file() for each in files)
     for each in SERVICES.values():
         assert set(each.get("depends_on", ())) <= set(SERVICES)
     assert set(re.findall(r"@(\w+)[:/]", TEXT)) <= set(SERVICES)
@@ -73,3 +75,41 @@ def test_the_workers_command_exists():
     *program, command = SERVICES["worker"]["command"]
     assert program == [".venv/bin/flask", "--app", "app"]
     assert command in create_app().cli.list_commands(None)
+
+
+def test_all_five_services_start_without_a_profile_and_the_site_knows_where_searxng_is():
+    assert set(SERVICES) == {"web", "worker", "postgres", "redis", "searxng"}
+    assert not any("profiles" in each for each in SERVICES.values())
+    assert SERVICES["web"]["environment"]["SEARXNG_URL"] == "${SEARXNG_URL:-http://searxng:8080}"
+
+
+def test_no_claim_goes_to_the_web_unless_somebody_chooses_it():
+    assert SERVICES["web"]["environment"]["SEARCH"] == "${SEARCH:-corpus}"
+
+
+def test_searxngs_settings_allow_the_json_that_hopcheck_reads_and_hold_no_key():
+    (mounted,) = SERVICES["searxng"]["volumes"]
+    file, inside, mode = mounted.split(":")
+    settings = yaml.safe_load((ROOT / file).read_text())
+    assert (inside, mode) == ("/etc/searxng/settings.yml", "ro")
+    assert settings["use_default_settings"] is True and "json" in settings["search"]["formats"]
+    assert "secret_key" not in settings["server"] and "SEARXNG_SECRET" in SERVICES["searxng"]["environment"]
+
+
+@pytest.mark.parametrize("name", ["postgres", "redis", "searxng"])
+def test_every_image_is_pinned_to_a_version(name):
+    assert re.search(r":(-[\w./]+:)?\d", SERVICES[name]["image"]), SERVICES[name]["image"]
+
+
+@pytest.mark.parametrize("unit", ["hopcheck-web.service", "hopcheck-worker@.service"])
+def test_a_systemd_unit_runs_an_existing_command_as_an_ordinary_user(unit):
+    lines = dict(re.findall(r"^(\w+)=(.*)$", (ROOT / "deploy" / unit).read_text(), re.MULTILINE))
+    program, *arguments = lines["ExecStart"].removeprefix(f"{lines['WorkingDirectory']}/").split()
+    assert lines["User"] == "hopcheck"
+    if program == ".venv/bin/flask":
+        worker = create_app().cli.get_command(None, arguments[2])
+        assert {option for option in arguments[3:] if option.startswith("--")} <= {
+            name for each in worker.params for name in each.opts
+        }
+    else:
+        assert program == ".venv/bin/gunicorn" and not arguments

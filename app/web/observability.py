@@ -167,9 +167,11 @@ def _database(runs: Runs) -> dict[str, str]:
 
 def _check_database(runs: Runs, check: Future[None]) -> None:
     try:
-        check.set_result(runs.check_database())
+        runs.check_database()
     except BaseException as error:  # raised by `result` in the requests that wait
         check.set_exception(error)
+    else:
+        check.set_result(None)
 
 
 _checks: WeakKeyDictionary[Runs, Future[None]] = WeakKeyDictionary()

@@ -12,9 +12,8 @@ import time
 from contextlib import suppress
 from functools import partial
 
-from gunicorn.workers.gthread import ThreadWorker
-
 from gunicorn.glogging import Logger
+from gunicorn.workers.gthread import ThreadWorker
 
 from app.components import keep_warm
 from app.config.preflight import startup_problem
@@ -23,6 +22,29 @@ from app.logging import configure_logging, formatter
 from app.web.http_delivery import ShortenTimeouts, set_socket_timeouts
 
 _settings = load_settings()
+
+
+class Worker(ThreadWorker):
+    """Gunicorn's threaded worker, whose main thread and whose other connections wait for no client."""
+
+    def enqueue_req(self, conn):
+        """Give a connection a thread once something arrived on it; new ones wait in the poller, `keepalive` seconds."""
+        if conn.initialized or conn.data_ready:
+            super().enqueue_req(conn)
+            return
+        conn.sock.setblocking(False)
+        conn.set_timeout()
+        self.pending_conns.append(conn)
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
+
+    def handle(self, conn):
+        """Close the connection here: Gunicorn would wait in its main thread, 2 s for a client that does not close."""
+        is_kept = super().handle(conn)
+        if not is_kept:
+            with suppress(OSError):  # it may be closed already
+                conn.close(graceful=True)
+            conn.close = lambda graceful=False: None
+        return is_kept
 
 
 class JsonLogger(Logger):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = {"app", "benchmarks", "research", "tests"}
+OURS = {"app", "benchmarks", "research", "tests", "_typeshed"}  # the last exists for type checkers only
 RUNTIME = ("requirements", "requirements-models")
 RESEARCH = (*RUNTIME, "requirements-research")
 DEVELOPMENT = (*RESEARCH, "requirements-dev")

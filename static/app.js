@@ -2,24 +2,26 @@
 (() => {
   "use strict";
 
-  // Ctrl or Cmd with Enter sends the form that is being typed in.
+  // Ctrl or Cmd with Enter sends the form that is being typed in; in the claim's box Enter alone does. While an input
+  // method composes a word, Enter belongs to it.
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    const form = event.target.closest("textarea")?.form;
-    if (form) {
+    const area = event.target.closest("textarea");
+    if (event.key !== "Enter" || event.isComposing || !area?.form) return;
+    if (event.ctrlKey || event.metaKey || ("enterSends" in area.dataset && !event.shiftKey)) {
       event.preventDefault();
-      form.requestSubmit();
+      area.form.requestSubmit();
     }
   });
 
-  // The counter counts as the server does: code points, trimmed.
+  // The counter counts as the server does: code points, trimmed. More than one claim may have is a text.
   const counter = document.querySelector("[data-counter]");
   const box = counter && document.getElementById(counter.dataset.counter);
+  const invitation = counter?.textContent;
   const count = () => {
-    const { least, most } = counter.dataset;
+    const most = Number(counter.dataset.most);
     const length = [...box.value.trim()].length;
-    counter.textContent = length ? `${length} of ${most} characters` : `${least} to ${most} characters`;
-    counter.classList.toggle("over", length > Number(most));
+    const said = length > most ? `${length} characters: more than one claim may have` : `${length} of ${most} characters`;
+    counter.textContent = length ? said : invitation;
   };
   if (box) {
     box.addEventListener("input", count);
@@ -50,6 +52,21 @@
     form.addEventListener("change", tell);
     addEventListener("pageshow", tell); // going back brings earlier choices back
     tell();
+  }
+
+  // The line above the options names the source that is chosen.
+  const source = document.querySelector("[data-source-now]");
+  const chosen = (name) => source.closest("form").querySelector(`input[name=${name}]:checked`);
+  const tellSource = () => {
+    const here = chosen("answerer")?.value === "web-search" && chosen("search")?.value === "corpus";
+    const elsewhere = chosen("strategy")?.dataset.source || (!here && chosen("answerer")?.dataset.source);
+    const corpora = source.closest("form").querySelectorAll("input[name=corpora]:checked + span b");
+    const titles = [...corpora].map((title) => title.textContent).join(", ");
+    source.textContent = elsewhere || (titles ? `${titles} (offline)` : "none chosen");
+  };
+  if (source) {
+    source.closest("form").addEventListener("change", tellSource);
+    addEventListener("pageshow", tellSource);
   }
 
   // Copying needs a secure context; where there is none the button stays hidden and the link can be copied by hand.

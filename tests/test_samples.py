@@ -6,7 +6,7 @@ from app.domain.model import Label
 from app.modules.prompting import data, template
 from app.text.claims import clean_claim
 from app.text.wording import names
-from app.web.forms import EXAMPLES
+from app.web.forms import EXAMPLES, example, outcomes, pairs
 
 
 def test_there_are_enough_samples_of_every_kind():
@@ -33,3 +33,17 @@ def test_no_demonstration_shows_a_sample_claim_or_its_subject():
     for sample in EXAMPLES:
         assert sample.claim not in shown
         assert not [name for name in names(sample.claim) if name in shown], sample.claim
+
+
+def test_every_sample_has_the_outcome_of_a_run_with_steps():
+    assert [each.claim for each in outcomes()] == [sample.claim for sample in EXAMPLES]
+    assert all(each.steps and each.reason for each in outcomes())
+
+
+def test_pairs_show_every_outcome_once():
+    assert sorted(each.claim for pair in pairs() for each in pair) == sorted(each.claim for each in outcomes())
+    assert all(len(pair) == 2 for pair in pairs())
+
+
+def test_the_check_that_is_shown_in_full_has_two_steps_and_contradicts_its_claim():
+    assert len(example().steps) == 2 and example().label is Label.REFUTED

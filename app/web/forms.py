@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.capabilities.options import PURSUIT, Capabilities
+from app.capabilities.options import BASELINES, CORPUS_SEARCH, PURSUIT, RETRIEVES, SEARCHES, Capabilities
 from app.domain.model import Claim, Label, RunOptions
 from app.run_request import CLAIM_FIELDS
 
@@ -125,6 +128,28 @@ def _is_ticked(name: str, fields: MultiDict[str, str], blank: bool) -> bool:
     return any(fields.getlist(name)) if name in fields else blank
 
 
+FROM_MEMORY = "a language model’s memory"
+
+
+def sources(capabilities: Capabilities) -> dict[str, str]:
+    """Return where answers come from, by strategy and answerer; those that search the corpora are missing."""
+    named = dict.fromkeys((*BASELINES, *(each.name for each in capabilities.answerers)), FROM_MEMORY)
+    recited = {name: source for name, source in named.items() if name not in (RETRIEVES, SEARCHES)}
+    engines = [each for each in capabilities.searches if each.available and each.destination]
+    return recited | ({SEARCHES: "the web"} if engines else {})
+
+
+def source_of(form: ClaimForm, capabilities: Capabilities) -> str:
+    """Return where the answers of a run with this form come from, for people."""
+    known = sources(capabilities)
+    if form.strategy in BASELINES:
+        return known[form.strategy]
+    if form.answerer in known and not (form.answerer == SEARCHES and form.search == CORPUS_SEARCH):
+        return known[form.answerer]
+    titles = ", ".join(each.title for each in capabilities.corpora if each.available and each.name in form.corpora)
+    return f"{titles} (offline)" if titles else "none chosen"
+
+
 _S, _R, _N = Label.SUPPORTED, Label.REFUTED, Label.NOT_ENOUGH_EVIDENCE
 
 
@@ -139,16 +164,52 @@ class Example:
 
 
 EXAMPLES = (
-    Example("Mount Everest lies in the Himalayas.", _S, 1, 1),
-    Example("Mount Everest lies in the Andes.", _R, 1, 1),
+    Example("The director of Seven Samurai made 30 feature films.", _S, 2, 5),
+    Example("The director of Seven Samurai made 12 feature films.", _R, 2, 5),
     Example("The Mona Lisa was painted by Leonardo da Vinci.", _S, 1, 2),
     Example("The Mona Lisa was painted by Michelangelo.", _R, 1, 2),
     Example("Isaac Newton was born before Albert Einstein.", _S, 2, 3),
     Example("Albert Einstein was born before Isaac Newton.", _R, 2, 3),
+    Example("The Starry Night was painted by a Dutch artist.", _S, 1, 6),
+    Example("The Starry Night was painted by a Norwegian artist.", _R, 1, 6),
     Example("Charles Darwin was born before Albert Einstein.", _S, 2, 4),
     Example("Albert Einstein was born before Charles Darwin.", _R, 2, 4),
-    Example("The director of Seven Samurai made 30 feature films.", _S, 2),
-    Example("The Starry Night was painted by a Norwegian artist.", _R, 1),
+    Example("Mount Everest lies in the Himalayas.", _S, 1, 1),
+    Example("Mount Everest lies in the Andes.", _R, 1, 1),
     Example("Leo Tolstoy kept a white parrot in his study.", _N, 1),
     Example("The author of Moby-Dick was left-handed.", _N, 2),
 )
+
+OUTCOMES = Path(__file__).parent / "samples.json"
+"""What the shipped models found for each example; `python -m benchmarks.samples --write` makes it anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a real run of an example found."""
+
+    claim: str
+    label: Label
+    reason: str
+    """The first sentence of the rationale, or what was missing."""
+    steps: tuple[dict[str, str], ...]
+    """Question, answer and the cited article's title of each kept hop."""
+
+
+@lru_cache(maxsize=1)
+def outcomes() -> tuple[Outcome, ...]:
+    """Return the stored outcome of each example, in the order of EXAMPLES."""
+    stored = json.loads(OUTCOMES.read_text(encoding="utf-8"))
+    return tuple(Outcome(**{**each, "label": Label(each["label"]), "steps": tuple(each["steps"])}) for each in stored)
+
+
+def example() -> Outcome:
+    """Return the outcome that the home page shows in full: two steps, and a claim that does not hold."""
+    return outcomes()[1]
+
+
+def pairs() -> list[tuple[Outcome, ...]]:
+    """Return the outcomes of the examples, those of one pair together."""
+    by_claim = {each.claim: each for each in outcomes()}
+    numbers = dict.fromkeys(example.pair for example in EXAMPLES)
+    return [tuple(by_claim[each.claim] for each in EXAMPLES if each.pair == number) for number in numbers]

@@ -59,13 +59,19 @@ def test_a_sample_runs_to_its_verdict_without_a_reload(live, visitor):
 
 
 def test_a_typed_claim_is_counted_checked_and_listed(live, visitor):
-    """The counter counts what the server counts; Ctrl+Enter sends."""
+    """The box has the focus, the counter counts what the server counts, Shift+Enter adds a line and Enter sends."""
     page = visitor()
     address = live()
     page.goto(address)
     page.get_by_label("Your claim").fill("  🌍🌍🌍  ")
     expect(page.get_by_text("3 of 500 characters")).to_be_visible()
-    check(page, address)
+    page.goto(address)
+    page.keyboard.type("The author of Hamlet")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("was born in England.")
+    expect(page.get_by_label("Your claim")).to_have_value("The author of Hamlet\nwas born in England.")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/runs/*")
     expect_verdict(page)
     page.get_by_role("link", name="hop 2", exact=True).click()
     expect(page).to_have_url(re.compile("#hop-2$"))
@@ -119,7 +125,7 @@ def test_the_permalink_works_in_another_browser(live, visitor):
     expect_verdict(other)
     expect(other.get_by_role("heading", level=1)).to_have_text(CLAIM)
     other.goto(address)
-    expect(other.get_by_text("Checked in this browser")).to_have_count(0)
+    expect(other.get_by_text("Your last checks")).to_have_count(0)
 
 
 def test_two_visitors_at_once_do_not_affect_each_other(live, visitor):
@@ -266,7 +272,7 @@ def test_choices_are_folded_and_say_who_receives_the_claim(live, visitor):
     line = page.get_by_text("Your claim, questions and evidence will be sent to api.example.org.")
     expect(page.get_by_label("Prompted")).to_be_hidden()
     expect(line).to_be_hidden()
-    page.get_by_text("More choices").click()
+    page.get_by_text("Options", exact=True).click()
     page.get_by_label("Prompted").check()
     expect(line).to_be_hidden()
     page.get_by_label("A big model").check()

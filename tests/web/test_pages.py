@@ -14,7 +14,8 @@ from app.domain.model import Answer, Judgement, Label, LabelSet, Origin, Passage
 from app.extensions import db
 from app.runs.models import EventRow
 from app.web.errors import STALE_FORM
-from app.web.forms import EXAMPLES
+from app.web.forms import EXAMPLES, example, outcomes
+from app.web.views import FACES
 from tests.fakes import (
     AWAY,
     FAILING,
@@ -59,10 +60,35 @@ class TestHome:
         page = unescape(client.get("/").text)
         assert all(sample.claim in page for sample in EXAMPLES)
 
-    def test_disables_an_unavailable_answerer_and_says_why(self, client):
+    def test_shows_each_sample_with_the_outcome_that_is_stored_for_it(self, client):
+        page = unescape(client.get("/").text)
+        for found in outcomes():
+            button = page.split(f'name="sample" value="{found.claim}"')[-1].split("</button>")[0]
+            assert FACES[found.label].word in button
+
+    def test_shows_a_finished_check_with_its_questions_answers_and_verdict(self, client):
+        page = unescape(client.get("/").text).split('id="example-heading"')[1].split("</section>")[0]
+        assert example().claim in page and FACES[example().label].word in page and example().reason in page
+        assert all(step["question"] in page and step["answer"] in page for step in example().steps)
+
+    def test_offers_only_what_is_available_and_links_to_the_rest(self, client):
         page = client.get("/").text
-        assert 'value="flan-t5" disabled' in page
-        assert "FLAN-T5 is not installed." in page
+        assert "flan-t5" not in page and " disabled" not in page
+        assert "FLAN-T5 is not installed." in client.get("/choices").text
+        assert '<a href="/choices">All options and how to enable them</a>' in page
+
+    def test_names_the_source_that_is_chosen(self, make_app):
+        assert "Source: <b data-source-now>Vital articles (offline)</b>" in make_app().test_client().get("/").text
+        asked = scripted_container(usual=RunOptions("direct", model="big"), language_models=(AWAY,))
+        assert "Source: <b data-source-now>a language model’s memory</b>" in make_app(asked).test_client().get("/").text
+
+    def test_lists_the_last_five_checks_above_the_samples(self, client):
+        for number in range(1, 7):
+            finished(client, f"Claim number {number} is mine.")
+        page = client.get("/").text
+        assert "Claim number 1 is mine." not in page
+        assert all(f"Claim number {number} is mine." in page for number in range(2, 7))
+        assert page.index("Your last checks") < page.index("Or try one of these")
 
     def test_names_a_missing_component_with_the_command_that_fixes_it(self, make_app):
         parts = (
@@ -91,18 +117,21 @@ class TestHome:
         assert 'name="max_hops" type="number" min="1" max="10" value="3"' in page
         assert 'value="prompted" checked' in page and 'value="big" checked' in page and 'value="vital" checked' in page
 
-    def test_shows_the_answerers_and_folds_the_other_choices(self, client):
-        at_once, folded = client.get("/").text.split("<summary>More choices", 1)
-        assert 'name="answerer"' in at_once and 'name="speaker"' in at_once
-        for field in ("strategy", "preset", "pursuit", "search", "corpora", "labels", "max_hops", "fresh"):
+    def test_folds_every_choice_under_the_line_that_names_the_source(self, client):
+        at_once, folded = client.get("/").text.split('<details class="options">', 1)
+        for field in ("speaker", "date", "strategy", "preset", "corpora", "labels", "max_hops", "fresh"):
             assert f'name="{field}"' in folded and f'name="{field}"' not in at_once
+
+    def test_does_not_ask_where_only_one_choice_is_available(self, make_app):
+        shown = make_app(scripted_container(mixes=(Choice("local", "Local models"),))).test_client().get("/").text
+        assert 'name="preset"' not in shown and 'name="strategy"' in shown
 
     def test_says_who_would_receive_the_claim_before_it_is_sent(self, make_app):
         near = Choice("near", "A model here")
         page = make_app(scripted_container(language_models=(near, AWAY))).test_client().get("/").text
         assert page.count("Your claim, questions and evidence will be sent to") == 1
         assert '<span class="when">When A big model is asked:</span>' in page
-        assert "will be sent to api.example.org." in page and "Sends what it is asked to api.example.org." in page
+        assert "will be sent to api.example.org." in page and "Sends your text to api.example.org." in page
 
     def test_says_who_receives_the_claim_when_the_settings_choose_a_remote_model(self, make_app):
         usual = RunOptions(preset="prompted", model="big")
@@ -112,7 +141,7 @@ class TestHome:
     def test_says_who_would_receive_the_queries_of_a_web_search(self, make_app):
         answerers = (Choice("retriever-reader", "Retriever and reader"), Choice("web-search", "Web search"))
         page = make_app(scripted_container(choices=answerers)).test_client().get("/").text
-        at_once = page.split("<summary>More choices")[0]
+        at_once = page.split('<details class="options">')[0]
         assert "Your claim and questions will be sent to search.example.org." in at_once
         here = scripted_container(choices=answerers, engines=(Choice("corpus", "The corpora"),))
         assert "will be sent to" not in make_app(here).test_client().get("/").text
@@ -127,7 +156,7 @@ class TestHome:
         gone = AWAY.unavailable("No key is set.", "OPENAI_API_KEY")
         page = unescape(make_app(scripted_container(language_models=(gone,))).test_client().get("/choices").text)
         assert "Retriever and reader" in page and "Answerers <code>ANSWERER</code>" in page
-        assert 'No key is set. <span class="mend">Mend it with: <code>OPENAI_API_KEY</code>' in page
+        assert 'No key is set. <span class="mend">To enable: <code>OPENAI_API_KEY</code>' in page
         assert page.count(">Not available</p>") == 2 and page.count(">Available</p>") == 1
 
     def test_a_link_fills_in_its_claim_as_text(self, client):
@@ -182,7 +211,7 @@ class TestStart:
         assert 'name="fresh" value="yes" checked' in page
 
     def test_a_samples_button_sends_its_own_claim(self, client):
-        assert '<h1 dir="auto">Mount Everest' in finished(client, "something typed before", sample=EXAMPLES[0].claim)
+        assert f'<h1 dir="auto">{EXAMPLES[0].claim}' in finished(client, "typed before", sample=EXAMPLES[0].claim)
 
     @pytest.mark.parametrize(
         ("fields", "sentence"),
@@ -251,9 +280,30 @@ class TestStart:
     def test_a_leading_line_break_comes_back_too(self, client):
         assert "<textarea" in (page := send(client, "\nx").text) and ">\n\nx</textarea>" in page
 
+    @pytest.mark.parametrize(
+        ("claim", "hint"),
+        [
+            ("La tour Eiffel se trouve à Paris.", "This looks like French."),
+            ("東京は日本の首都です。", "This looks like Japanese."),
+            ("Is Paris the capital of France?", "This is a question."),
+            ("asdf qwer zxcv", "No statement was found in this."),
+            ("Sydney", "No statement was found in this."),
+        ],
+    )
+    def test_what_is_no_english_claim_gets_a_hint_and_runs_only_if_the_visitor_insists(self, make_app, claim, hint):
+        client = make_app(container := scripted_container()).test_client()
+        answer = send(client, claim, labels="two")
+        assert answer.status_code == 200 and hint in answer.text and container.asked_for == []
+        assert f"{claim}</textarea>" in unescape(answer.text) and 'value="two" checked' in answer.text
+        assert 'name="as_is" value="yes"' in answer.text
+        assert send(client, claim, as_is="yes").status_code == 303
+
+    def test_a_sample_gets_no_hint(self, client):
+        assert send(client, "", sample="Sydney").status_code == 303
+
     @pytest.mark.parametrize("length", [3, 500])
     def test_the_shortest_and_the_longest_claim_are_accepted(self, client, length):
-        assert send(client, "é" * length).status_code == 303
+        assert started(client, "é" * length)
 
     @pytest.mark.parametrize("claim", ["Ankara Türkiye'nin başkentidir.", "東京は日本の首都である。", "🌍 is 🔵🟢"])
     def test_any_script_and_emoji_are_shown_as_typed(self, client, claim):

@@ -12,9 +12,10 @@ from app.capabilities.options import PURSUIT
 from app.config.settings import MAX_HOPS
 from app.domain.errors import InvalidInput
 from app.run_request import RunRequest
+from app.text.statements import Hint, Kind, kind_of, language_name, language_of
 from app.web import views
 from app.web.api.auth import client
-from app.web.forms import EXAMPLES, ClaimForm
+from app.web.forms import ClaimForm, example, pairs, source_of, sources
 from app.web.observability import about_run
 from app.web.run_view import run_page
 from app.web.security import owner
@@ -22,6 +23,9 @@ from app.web.services import capabilities, services
 from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
 
 pages = Blueprint("pages", __name__)
+
+MAX_RECENT = 5
+"""Runs of this browser on the home page."""
 
 
 @pages.get("/")
@@ -39,8 +43,11 @@ def home() -> str:
 
 @pages.post("/runs")
 def start() -> ResponseReturnValue:
-    """Start a run and redirect to its page."""
-    sent = RunRequest.resolve(sent_form().raw(), capabilities())
+    """Start a run and redirect to its page; what is no claim gets a hint instead."""
+    form = sent_form()
+    sent = RunRequest.resolve(form.raw(), capabilities())
+    if hint := _hint(form):
+        return home_page(form, hint=hint)
     run_id = services().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
     about_run(run_id)
     return redirect(url_for("pages.run", run_id=run_id), 303)
@@ -70,6 +77,24 @@ def choices() -> str:
     return render_template("choices.html", groups=services().container.catalogue())
 
 
+HINTS = {
+    Kind.QUESTION: Hint("This is a question.", "Hopcheck checks statements: write the answer that you want checked."),
+    Kind.NO_CLAIM: Hint("No statement was found in this.", "Write a whole English sentence that is true or false."),
+    Kind.LINK: Hint("This is a link.", "Copy the sentence that you want checked from its page."),
+}
+
+
+def _hint(form: ClaimForm) -> Hint | None:
+    """Return what to say instead of starting a run, None for a claim and where the visitor wants the run."""
+    kind = Kind.CLAIM if {"as_is", "sample"} & set(request.form) else kind_of(form.claim)
+    if kind is Kind.FOREIGN:
+        return Hint(
+            f"This looks like {language_name(language_of(form.claim))}.",
+            "Hopcheck reads only English: write the claim in English.",
+        )
+    return HINTS.get(kind)
+
+
 def sent_form() -> ClaimForm:
     """Return the submitted form, with the settings' defaults for omitted fields."""
     return ClaimForm.sent(request.form, _blank_form())
@@ -80,19 +105,28 @@ def _blank_form() -> ClaimForm:
     return ClaimForm.from_options(capabilities().defaults(), capabilities().defaults(PURSUIT).preset)
 
 
-def form_context(form: ClaimForm, error: InvalidInput | None = None) -> dict[str, Any]:
+def form_context(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | None = None) -> dict[str, Any]:
     """Return the variables of claim_form.html. Reads no database, because error pages use them too."""
     return {
         "form": form,
         "error": error,
+        "hint": hint,
         "capabilities": capabilities(),
         "asked_model": form.selected_model(capabilities()),
+        "source": source_of(form, capabilities()),
+        "sources": sources(capabilities()),
         "label_sets": views.LABEL_SETS,
         "most_hops": MAX_HOPS,
     }
 
 
-def home_page(form: ClaimForm, error: InvalidInput | None = None) -> str:
-    """Render the home page with `form` filled in and `error` by its field."""
-    recent, parts = services().runs.recent(owner()), services().components()
-    return render_template("home.html", samples=EXAMPLES, recent=recent, parts=parts, **form_context(form, error))
+def home_page(form: ClaimForm, error: InvalidInput | None = None, hint: Hint | None = None) -> str:
+    """Render the home page with `form` filled in, and `error` or `hint` by its field."""
+    return render_template(
+        "home.html",
+        example=example(),
+        pairs=pairs(),
+        recent=services().runs.recent(owner(), MAX_RECENT),
+        parts=services().components(),
+        **form_context(form, error, hint),
+    )

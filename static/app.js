@@ -69,6 +69,18 @@
     addEventListener("pageshow", tellSource);
   }
 
+  // The button that sends the ticked claims says how many there are.
+  const ticked = document.querySelector("[data-ticked]");
+  const countTicked = () => {
+    const number = document.querySelectorAll("input[name=tick]:checked").length;
+    ticked.textContent = `Check ${number} claim${number === 1 ? "" : "s"}`;
+    ticked.closest("button").disabled = number === 0;
+  };
+  if (ticked) {
+    document.addEventListener("change", countTicked);
+    addEventListener("pageshow", countTicked);
+  }
+
   // Copying needs a secure context; where there is none the button stays hidden and the link can be copied by hand.
   for (const button of document.querySelectorAll("[data-copy]")) {
     if (!navigator.clipboard) continue;

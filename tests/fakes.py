@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from app.capabilities.options import BASELINES, Capabilities, Choice, Group
 from app.components import Component
 from app.domain import instrumentation as progress
+from app.domain.errors import CallFailed
 from app.domain.model import (
     Answer,
     Claim,
@@ -27,6 +28,7 @@ from app.domain.model import (
     Hop,
     Judgement,
     Label,
+    Page,
     Passage,
     Question,
     RunOptions,
@@ -35,9 +37,11 @@ from app.domain.model import (
     Usage,
     Verdict,
 )
-from app.domain.ports import Strategy
+from app.domain.ports import Strategy, TextGenerator
+from app.modules.claim_extraction import PromptedClaims
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
+from app.text.statements import Candidate
 from tests.waiting import LONG
 
 BeforeStep = Callable[[str], None]
@@ -260,6 +264,10 @@ class FakeContainer:
         Choice("brave", "Brave", destination="search.example.org"),
     )
     usual: RunOptions = field(default_factory=RunOptions)
+    pages: dict[str, Page] = field(default_factory=dict)
+    """What page_at finds, by address."""
+    rewriter: TextGenerator | None = None
+    """The language model of claims_of and statement_of."""
     warmed: int = 0
     asked_for: list[RunOptions] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -274,6 +282,22 @@ class FakeContainer:
         if options.strategy in BASELINES:
             return ClaimOnly(ScriptedAsker([self.scripts[turn].verdict], self.before_step))
         return scripted_strategy(self.scripts[turn], self.before_step)
+
+    def page_at(self, url: str) -> Page:
+        if url not in self.pages:
+            raise CallFailed(f"{url} cannot be reached.")
+        return self.pages[url]
+
+    def claims_of(self, found: Sequence[Candidate], options: RunOptions) -> tuple[Candidate, ...] | None:
+        finder = self._claim_finder(options)
+        return finder.standing_alone(found) if finder else None
+
+    def statement_of(self, question: str, options: RunOptions) -> str | None:
+        finder = self._claim_finder(options)
+        return finder.statement(question) if finder else None
+
+    def _claim_finder(self, options: RunOptions) -> PromptedClaims | None:
+        return PromptedClaims(self.rewriter) if self.capabilities().needs_model(options) else None
 
     def modules(self, options: RunOptions) -> tuple[tuple[str, str], ...]:
         if options.strategy in BASELINES:

@@ -1,16 +1,23 @@
 """The chosen options are what runs: one claim through every answerer, preset and baseline, over small test models."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier, Event
 
 import pytest
 
+from app.backends.fetch.pages import WebPages
 from app.config.settings import Settings
-from app.container.container import Container
-from app.domain.errors import InvalidInput
-from app.domain.model import HopStatus, Label, Origin, RunOptions
+from app.container.container import MAX_PAGES_AT_ONCE, Container
+from app.domain.errors import CallFailed, InvalidInput
+from app.domain.model import HopStatus, Label, Origin, Page, RunOptions, SearchHit
+from app.text.statements import candidates
 from tests.one_claim import checked
 from tests.openai_server import OpenAIServer, error, play, role_of
+from tests.text_generators import playing
 from tests.tiny import tiny_qa, tiny_t5
+from tests.waiting import LONG
+from tests.web_server import Sent, WebServer, client
 
 PROMPTED = RunOptions(preset="prompted", answerer="reciter-reader", model="scripted")
 
@@ -143,3 +150,48 @@ def test_unknown_options_never_become_a_strategy(container, options, field):
     with pytest.raises(InvalidInput) as refused:
         container.strategy_for(options)
     assert refused.value.field == field
+
+
+def test_a_page_that_a_visitor_names_is_read_by_the_guarded_client(tmp_path):
+    container = Container(Settings(instance=tmp_path))
+    for url in (
+        "http://127.0.0.1/",
+        "http://[::1]/",
+        "http://169.254.169.254/latest",
+        "file:///etc/passwd",
+        "https://",
+    ):
+        with pytest.raises(CallFailed):
+            container.page_at(url)
+    with WebServer({"/": Sent(b"Hamlet is a play.", kind="text/plain")}) as site:
+        container._engines.pages = WebPages(http=client(site), robots=False)
+        assert container.page_at(site.url()).text == "Hamlet is a play."
+
+
+def test_only_a_few_pages_that_visitors_name_are_read_at_the_same_time(tmp_path):
+    container, inside, done = Container(Settings(instance=tmp_path)), Barrier(MAX_PAGES_AT_ONCE + 1), Event()
+
+    class Slow:
+        def read(self, hit: SearchHit) -> Page:
+            inside.wait(LONG)
+            done.wait(LONG)
+            return Page(hit.url, "", "", "text")
+
+    container._engines.pages = Slow()
+    with ThreadPoolExecutor() as pool:
+        reading = [pool.submit(container.page_at, "https://a.example/") for _ in range(MAX_PAGES_AT_ONCE)]
+        inside.wait(LONG)
+        with pytest.raises(CallFailed, match="try again"):
+            container.page_at("https://b.example/")
+        done.set()
+        assert [each.result().text for each in reading] == ["text"] * MAX_PAGES_AT_ONCE
+
+
+def test_claims_and_questions_are_rewritten_by_the_chosen_language_model_alone(container, monkeypatch):
+    model = playing("1. Hamlet is a play.\n2. Hamlet is long.")
+    monkeypatch.setitem(container._models, "scripted", model)
+    found = candidates("Hamlet is a play. It is 3 hours long.")
+    assert container.claims_of(found, RunOptions()) is None and container.statement_of("Is it?", RunOptions()) is None
+    assert model.prompts == []
+    assert container.claims_of(found, PROMPTED)[0].claim == "Hamlet is a play."
+    assert container.statement_of("Is Hamlet a play?", PROMPTED) is None and len(model.prompts) == 2

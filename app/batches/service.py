@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.events import RunStarted
-from app.domain.model import BatchLine, Claim, Label, RunOptions
+from app.domain.model import BatchLine, Claim, Label, RunOptions, SourceText
 from app.runs.admission import id_for_form, is_invalid_id, new_id
 from app.runs.db import database_now
 from app.runs.event_store import encode_options
@@ -47,6 +47,7 @@ class Batch:
     title: str
     state: BatchState
     created_at: datetime
+    source: SourceText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class BatchClaim:
     confidence: float | None = None
     problem: str = ""
     """The reason why there is no verdict, in one sentence."""
+    reason: str = ""
+    """The first sentence of the rationale, or what was missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,15 @@ class Batches:
     def __init__(self, sessions: sessionmaker[Session]) -> None:
         self._sessions = sessions
 
-    def create(self, lines: Sequence[BatchLine], options: RunOptions, owner: str, title: str, form: str = "") -> str:
+    def create(
+        self,
+        lines: Sequence[BatchLine],
+        options: RunOptions,
+        owner: str,
+        title: str,
+        form: str = "",
+        source: SourceText | None = None,
+    ) -> str:
         """Store a new batch in state GOING and return its id, which has 128 random bits.
 
         `form` is the random name of the form that was sent, if any; the same form sent twice makes one batch.
@@ -118,11 +129,12 @@ class Batches:
         ]
         try:
             with self._sessions.begin() as session:
-                made = {**batch, "options": encode_options(options), "created_at": database_now()}
-                session.execute(insert(BatchRow).values(**made))
+                text = asdict(source) if source else None
+                made = {"options": encode_options(options), "created_at": database_now(), "source": text}
+                session.execute(insert(BatchRow).values(**batch, **made))
                 session.execute(insert(BatchClaimRow), rows)
         except IntegrityError:  # the form was sent before
-            return batch_id if self.get(batch_id) else self.create(lines, options, owner, title)
+            return batch_id if self.get(batch_id) else self.create(lines, options, owner, title, source=source)
         return batch_id
 
     def get(self, batch_id: str) -> Batch | None:
@@ -184,7 +196,8 @@ def _state() -> ColumnElement[str]:
 
 def batch_from_row(row: BatchRow) -> Batch:
     """Return the batch in a row."""
-    return Batch(row.id, row.owner, row.title, BatchState(row.state), row.created_at)
+    source = SourceText(**row.source) if row.source else None
+    return Batch(row.id, row.owner, row.title, BatchState(row.state), row.created_at, source)
 
 
 def _claim(row: BatchClaimRow, state: str, label: str | None, last: dict[str, Any] | None) -> BatchClaim:
@@ -192,10 +205,11 @@ def _claim(row: BatchClaimRow, state: str, label: str | None, last: dict[str, An
     if state in (BAD_INPUT, WAITING, DELETED):
         return BatchClaim(row.number, claim, state, problem=row.problem or "")
     last = last or {}
-    confidence = last.get("verdict", {}).get("confidence")
-    return BatchClaim(
-        row.number, claim, state, row.run_id, Label(label) if label else None, confidence, last.get("message", "")
-    )
+    verdict = last.get("verdict", {})
+    reason = verdict.get("missing") or next((each["text"] for each in verdict.get("rationale", ())), "")
+    found = Label(label) if label else None
+    problem = last.get("message", "")
+    return BatchClaim(row.number, claim, state, row.run_id, found, verdict.get("confidence"), problem, reason)
 
 
 BATCH_CANCELLED = "Its batch was cancelled."

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.capabilities.options import Capabilities, Group
     from app.components import Component
-    from app.domain.model import RunOptions
+    from app.domain.model import Page, RunOptions
     from app.domain.ports import Strategy
+    from app.text.statements import Candidate
 
 
 class AppContainer(Protocol):
@@ -26,3 +29,9 @@ class AppContainer(Protocol):
     def catalogue(self) -> tuple[Group, ...]: ...
 
     def strategy_for(self, options: RunOptions) -> Strategy: ...
+
+    def page_at(self, url: str) -> Page: ...
+
+    def claims_of(self, found: Sequence[Candidate], options: RunOptions) -> tuple[Candidate, ...] | None: ...
+
+    def statement_of(self, question: str, options: RunOptions) -> str | None: ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from threading import BoundedSemaphore
 
 from app.backends.corpus.bm25 import Java
 from app.backends.corpus.registry import CorpusPages, CorpusRegistry, CorpusSearch
@@ -29,7 +30,8 @@ from app.capabilities.options import BASELINES, PURSUIT, Capabilities, Group
 from app.components import Component, Components
 from app.config.settings import Settings
 from app.container.strategies import PursuitParts, SpeculationPolicy, fine_tuned, pursuit
-from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, RunOptions
+from app.domain.errors import CallFailed
+from app.domain.model import CORPUS_SEARCH, QACHECK, Origin, Page, RunOptions, SearchHit
 from app.domain.ports import (
     ClaimVerifier,
     PageReader,
@@ -44,6 +46,7 @@ from app.domain.ports import (
 from app.modules.answerers import AnswererParts, kind_of
 from app.modules.answerers.web_search import DocumentSettings
 from app.modules.baselines import CHAIN_OF_THOUGHT, DIRECT, ChainOfThoughtAsker, DirectAsker
+from app.modules.claim_extraction import PromptedClaims
 from app.modules.claim_verifier import JudgeClaimVerifier, PromptedClaimVerifier
 from app.modules.judging import EvidenceJudge
 from app.modules.paper_prompts import (
@@ -61,6 +64,7 @@ from app.modules.reasoner import FlanT5Reasoner, JudgeReasoner, PromptedReasoner
 from app.presets import PURSUIT_PRESETS, PursuitPreset
 from app.strategies.claim_only import ClaimOnly
 from app.strategies.question_guided import QuestionGuided
+from app.text.statements import Candidate, language_of
 
 
 class SearchEngines:
@@ -70,18 +74,20 @@ class SearchEngines:
         """`robots`: whether to respect robots.txt."""
         self._in_turn = with_failover(engines)
         self._registry = registry
-        self._pages = WebPages(robots=robots)
+        self.pages = WebPages(robots=robots)
 
     def of(self, options: RunOptions) -> tuple[WebSearch, PageReader, Origin]:
         """Return the search engine, the page reader and the origin of passages for these options."""
         if options.search == CORPUS_SEARCH:
             corpora = [self._registry.retriever(name) for name in options.corpora]
             return CorpusSearch(self._registry.over(options.corpora)), CorpusPages(corpora), Origin.CORPUS
-        return self._in_turn[options.search or ""], self._pages, Origin.WEB
+        return self._in_turn[options.search or ""], self.pages, Origin.WEB
 
 
 PAPELO = "papelo"
 """The kind of a reasoner that is prompted as Papelo prints it."""
+MAX_PAGES_AT_ONCE = 2
+"""Pages that visitors name, fetched at the same time: each holds a thread of the server for up to half a minute."""
 SHIPPED = Path(__file__).resolve().parents[1] / "models"
 ASKERS: dict[str, type[DirectAsker] | type[ChainOfThoughtAsker]] = {
     DIRECT: DirectAsker,
@@ -127,6 +133,7 @@ class Container:
         self._models |= {each.name: OpenAIChat(each, settings.call_seconds) for each in models}
         self._components = self._heavy(inference)
         engines = configured_searches(settings.by_name(), settings.call_seconds)
+        self._reading = BoundedSemaphore(MAX_PAGES_AT_ONCE)
         self._engines = SearchEngines(engines, self._registry, settings.fetch_robots)
         self._availability = Availability(settings, self._components, models, engines)
 
@@ -148,6 +155,7 @@ class Container:
 
     def warm(self) -> None:
         """Load every component. Blocks, so call it off the request path. A second call loads nothing."""
+        language_of("Warsaw lies in Poland.")
         self._components.warm()
 
     def components(self) -> tuple[Component, ...]:
@@ -199,6 +207,31 @@ class Container:
             reasoner=self._reasoner(mix.reasoner, options),
             speculative=self._speculation.for_modules(mix, model),
         )
+
+    def page_at(self, url: str) -> Page:
+        """Return the page that a visitor names. Raises CallFailed for one that cannot be read, or while others are."""
+        if not self._reading.acquire(blocking=False):
+            raise CallFailed("Other pages are being read just now; please try again in a moment.")
+        try:
+            return self._engines.pages.read(SearchHit("", "", "", url))
+        finally:
+            self._reading.release()
+
+    def claims_of(self, found: Sequence[Candidate], options: RunOptions) -> tuple[Candidate, ...] | None:
+        """Return the sentences as claims that stand alone; None where the options use no language model.
+
+        Raises what the model raises.
+        """
+        finder = self._claim_finder(options)
+        return finder.standing_alone(found) if finder else None
+
+    def statement_of(self, question: str, options: RunOptions) -> str | None:
+        """Return the claim behind a question; None where it has none or the options use no language model."""
+        finder = self._claim_finder(options)
+        return finder.statement(question) if finder else None
+
+    def _claim_finder(self, options: RunOptions) -> PromptedClaims | None:
+        return PromptedClaims(self._model(options)) if self.capabilities().needs_model(options) else None
 
     def _pursuit_parts(self, options: RunOptions) -> PursuitParts:
         return PursuitParts(

@@ -64,6 +64,17 @@ class BatchLine:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceText:
+    """The text that the claims of a batch were taken from."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    """For each claim, in order, the characters [start, end) of `text` that it was taken from."""
+    title: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """The question of one hop."""
 

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
 from app.domain.events import Event
+from app.domain.model import Usage
 from app.runs.budget import Limits, Spending
 from app.runs.event_store import encode
 from app.runs.jobs import PEOPLE
@@ -110,6 +111,10 @@ class Admission:
         if reached := self._limits.reached_by_day(self._spending.today):
             message = f"This site's limit of {reached} a day is reached. It opens again at midnight UTC."
             raise DailyLimitReached(message, math.ceil(self._spending.seconds_to_midnight()))
+
+    def spend(self, usage: Usage) -> None:
+        """Add the cost of calls outside runs to the day's sum."""
+        self._spending.add(usage)
 
     def admit(self, session: Session, run_id: str, client: str = "") -> None:
         """Raise QueueFull when the run that `session` has just written exceeds the queue or `client`'s half of it.

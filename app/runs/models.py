@@ -143,6 +143,8 @@ class BatchRow(Base):
     """A BatchState."""
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     """Runs that were deleted with the batch have the same time."""
+    source: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    """A SourceText, where the claims were taken from one."""
 
 
 class BatchClaimRow(Base):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -23,6 +23,7 @@ from app.domain.events import (
     HopFailed,
     HopKept,
     HopSetAside,
+    PhaseEntered,
     QuestionAsked,
     RunBranched,
     RunInterrupted,
@@ -30,9 +31,11 @@ from app.domain.events import (
     RunStarted,
     StepFailed,
     SufficiencyJudged,
+    TokensUsed,
     TroubleMet,
 )
-from app.domain.model import BatchLine, Branch, Claim, Hop, HopStatus, Question, RunOptions
+from app.domain.instrumentation import listening
+from app.domain.model import BatchLine, Branch, Claim, Hop, HopStatus, Question, RunOptions, SourceText
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, reduce_events
 from app.runs.admission import Admission, DailyLimitReached, Place, QueueFull, Rejected, id_for_form, new_id
@@ -204,10 +207,16 @@ class Runs:
         return run_id
 
     def start_batch(
-        self, lines: Sequence[BatchLine], options: RunOptions, owner: str, title: str, form: str = ""
+        self,
+        lines: Sequence[BatchLine],
+        options: RunOptions,
+        owner: str,
+        title: str,
+        form: str = "",
+        source: SourceText | None = None,
     ) -> str:
         """Store a batch of claims, start its first runs, and return its id. `form` is as for `start`."""
-        batch_id = self.batches.create(lines, options, owner, title, form)
+        batch_id = self.batches.create(lines, options, owner, title, form, source)
         self.feeder.feed()
         return batch_id
 
@@ -216,6 +225,18 @@ class Runs:
         events, run_id = read_export(exported), new_id()
         self._events.import_run(run_id, owner, events)
         return run_id
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the model calls of the block, which belong to no run, in the day's sum. Raises DailyLimitReached."""
+        self._admission.check_day()
+
+        def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:
+            if isinstance(event, TokensUsed):
+                self._admission.spend(event.usage)
+
+        with listening(listen):
+            yield
 
     def place(self, run_id: str) -> Place | None:
         """Return the place of a waiting run in the queue, None if it is not waiting."""

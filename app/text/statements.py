@@ -30,6 +30,7 @@ _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
 _LINE = re.compile(r"\S.*")
 ANOTHER = "another language"
+NOT_CHECKABLE = "Nothing that can be checked"
 QUESTION_MARKS = ("?", "？", "؟")
 
 

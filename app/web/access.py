@@ -174,7 +174,7 @@ def limit_requests(app: Flask, settings: Settings) -> None:
         app=app,
         application_limits=[settings.rate_limit],
         application_limits_exempt_when=lambda: request.endpoint not in START_ENDPOINTS or request.method != "POST",
-        application_limits_deduct_when=lambda response: response.status_code in (201, 303),
+        application_limits_deduct_when=_has_started,
         on_breach=_refuse,
         storage_uri=settings.redis_url or "memory://",
         storage_options=timeouts if settings.redis_url else {},
@@ -183,6 +183,11 @@ def limit_requests(app: Flask, settings: Settings) -> None:
         strategy="moving-window",
     )
     _limit_guesses(app, limiter)
+
+
+def _has_started(response: Response) -> bool:
+    """Return whether the request started something: a run, a batch, or the reading of a text."""
+    return response.status_code in (201, 303) or (request.endpoint == "pages.start" and response.status_code == 200)
 
 
 def _limit_guesses(app: Flask, limiter: Limiter) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.capabilities.options import BASELINES, CORPUS_SEARCH, PURSUIT, RETRIEVES, SEARCHES, Capabilities
-from app.domain.model import Claim, Label, RunOptions
+from app.capabilities.options import BASELINES, PURSUIT, RETRIEVES, SEARCHES, Capabilities
+from app.domain.model import CORPUS_SEARCH, Claim, Label, RunOptions
 from app.run_request import CLAIM_FIELDS
 
 SINGLE_VALUE = (
@@ -113,6 +113,14 @@ class ClaimForm:
         number = int(self.max_hops) if re.fullmatch("[0-9]{1,3}", self.max_hops) else None
         converted = {"preset": self._preset(), "model": self.model or None, "search": self.search or None}
         return {**fields, **converted, "max_hops": number}
+
+    def hidden_fields(self) -> list[tuple[str, str]]:
+        """Return all fields but the claim, for a form that submits the same choices unseen."""
+        ticks = {"undated": self.undated, "fact_checks": self.fact_checks}
+        named = [(name, getattr(self, name)) for name in SINGLE_VALUE]
+        named += [("corpora", name) for name in ("", *self.corpora)]
+        named += [(name, "yes" if is_on else "") for name, is_on in ticks.items()]
+        return [*named, ("fresh", "yes")] if self.fresh else named
 
     def selected_model(self, capabilities: Capabilities) -> str | None:
         """Return the language model that gets the claim when the form is submitted unchanged, None for none."""

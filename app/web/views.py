@@ -18,6 +18,7 @@ from app.runs.event_store import WAITING
 from app.text.fact_checkers import is_fact_check
 
 if TYPE_CHECKING:
+    from app.batches.service import BatchClaim
     from app.runs.service import Place
 
 
@@ -150,6 +151,14 @@ FACES = {
     "running": Face("Running", "dots", "open"),
 }
 """By label, hop status or state of a run; "failed" is the same for both."""
+
+NOT_CHECKED = Face("Not checked yet", "dots", "open")
+
+
+def claim_face(claim: BatchClaim) -> Face:
+    """Return the face of a batch's claim: its verdict or the state of its run."""
+    return FACES.get(claim.label or claim.state, NOT_CHECKED)
+
 
 LABEL_SETS = {
     LabelSet.THREE: ("Three labels", "Supported, refuted, or not enough evidence."),
@@ -308,6 +317,7 @@ def since(at: datetime) -> float:
 FILTERS: dict[str, Callable] = {
     "at_work": at_work,
     "upcoming_hop": upcoming_hop,
+    "claim_face": claim_face,
     "claim_only": claim_only,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
     "confidence_words": confidence_words,

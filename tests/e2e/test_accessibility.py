@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from app.domain.model import Judgement, Label, Verdict
-from tests.e2e.test_browser import check, expect_verdict
+from tests.e2e.test_browser import check, expect_verdict, type_claim
 from tests.fakes import FAILING, ONE_SET_ASIDE, TWO_HOPS, Gate, Script, ScriptedHop, answer, scripted_container
 
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="run make setup").Axe
@@ -91,7 +91,9 @@ def test_the_pages_of_a_batch_have_no_faults(live, page, faults):
     gate = Gate("question 1")
     address = live(scripted_container(TWO_HOPS, FAILING, gate=gate), workers=1)
     page.goto(f"{address}/batches")
-    page.get_by_label("Or the claims, one a line").fill(f"{LONG_CLAIM}\nWater is wet.\n?\n" + "Ice is cold.\n" * 120)
+    page.get_by_label("Or paste claims, one per line").fill(
+        f"{LONG_CLAIM}\nWater is wet.\n?\n" + "Ice is cold.\n" * 120
+    )
     page.get_by_role("button", name="Check them").click()
     batch = page.url
     page.locator("#batch-now").wait_for()
@@ -101,6 +103,21 @@ def test_the_pages_of_a_batch_have_no_faults(live, page, faults):
     gate.open()
     page.get_by_text("Failed", exact=True).first.wait_for()
     assert page.get_by_role("heading", name="Paused").is_visible(), "the page was not reloaded"
+    assert faults(page) == {}
+
+
+def test_hints_the_claims_of_a_text_and_the_marked_text_have_no_faults(live, page, faults):
+    address = live(scripted_container(TWO_HOPS, UNDECIDED, CONFLICTING, FAILING))
+    type_claim(page, address, "La tour Eiffel se trouve à Paris.")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").wait_for()
+    assert faults(page) == {}
+    type_claim(page, address, "Hamlet is a play. Is it long? King Lear is one. Othello is one. Macbeth is one.")
+    page.keyboard.press("Enter")
+    page.locator(".candidates").wait_for()
+    assert faults(page) == {}
+    page.get_by_role("button", name="Check 4 claims").click()
+    page.get_by_role("heading", name="4 of 4 checked").wait_for()
     assert faults(page) == {}
 
 

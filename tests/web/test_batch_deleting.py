@@ -20,7 +20,7 @@ TITLE = "A <b>batch</b> of mine"
 def path(client) -> str:
     """The page of a batch that is done."""
     path = started(client, title=TITLE)
-    fed_until(client, path, "Done: 3 of 3 done")
+    fed_until(client, path, "3 of 3 checked")
     return path
 
 
@@ -42,7 +42,7 @@ def test_a_deleted_batch_is_gone_for_everyone_with_its_checks_and_can_be_restore
     assert "Deleted.</b>" in listed and "A &lt;b&gt;batch" in listed and f'href="{path}"' not in listed
     assert "Deleted.</b>" not in other.get("/batches").text and "Deleted.</b>" not in client.get("/history").text
     assert press(client, path, "restore").location == path
-    assert "Done: 3 of 3 done" in client.get(path).text and client.get(run).status_code == 200
+    assert "3 of 3 checked" in client.get(path).text and client.get(run).status_code == 200
 
 
 def test_deleting_an_unfinished_batch_cancels_it_first_and_says_so(make_app):
@@ -54,7 +54,7 @@ def test_deleting_an_unfinished_batch_cancels_it_first_and_says_so(make_app):
     gate.open()
     press(client, path, "restore")
     page = client.get(path).text
-    assert re.search(r"Cancelled: \d+ of 30 done", page) and "Its batch was deleted." in page
+    assert re.search(r"Cancelled: \d+ of 30 checked", page) and "Its batch was deleted." in page
 
 
 def test_deleting_and_restoring_are_idempotent(client, path):

@@ -48,7 +48,7 @@ def fed_until(client, path: str, text: str) -> str:
 
 def test_pasted_claims_become_a_batch_page_with_labels_and_links(client):
     path = started(client, title="  My\nclaims ")
-    page = fed_until(client, path, "Done: 3 of 3 done")
+    page = fed_until(client, path, "3 of 3 checked")
     assert "My claims" in page and "hx-get" not in page and "http-equiv" not in page
     assert page.count("Supported</span>") == 3, "two claims and the count of them"
     assert "Line 3: The claim is too short: it needs at least 3 characters." in page
@@ -66,7 +66,7 @@ def test_an_uploaded_file_gives_the_title_the_speakers_and_the_dates(client):
 
 def test_the_chosen_options_apply_to_the_runs_of_a_batch(client):
     path = started(client, "The moon is made of rock.", labels="four")
-    page = fed_until(client, path, "Done: 1 of 1 done")
+    page = fed_until(client, path, "1 of 1 checked")
     run = client.get(re.search(r'href="(/runs/[\w-]+)"', page)[1]).text
     assert "four labels" in run
 
@@ -76,11 +76,11 @@ def test_the_page_of_an_unfinished_batch_refreshes_with_and_without_script(make_
     client = make_app(scripted_container(gate=gate)).test_client()
     path = started(client)
     page = client.get(path).text
-    assert "Under way: 1 of 3 done" in page
+    assert "1 of 3 checked" in page
     assert f'hx-get="{path}" hx-trigger="every 3s"' in page
     assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page
     gate.open()
-    fed_until(client, path, "Done: 3 of 3 done")
+    fed_until(client, path, "3 of 3 checked")
 
 
 def test_a_batch_is_paused_resumed_and_cancelled_after_a_confirmation(make_app):
@@ -89,13 +89,13 @@ def test_a_batch_is_paused_resumed_and_cancelled_after_a_confirmation(make_app):
     path = started(client, "Yes!\n" * 30)
     assert press(client, path, "pause").location == path
     page = client.get(path).text
-    assert "Paused" in page and "Go on</button>" in page and "22" in page
+    assert "Paused" in page and "Continue</button>" in page and "22" in page
     assert press(client, path, "pause").status_code == 409
     assert press(client, path, "resume").location == path
     assert "Cancel this batch?" in client.get(f"{path}/cancel").text
     assert press(client, path, "cancel").location == path
     page = client.get(path).text
-    assert re.search("Cancelled: [89] of 30 done", page), "the runs that had started, and one that started meanwhile"
+    assert re.search("Cancelled: [89] of 30 checked", page), "the runs that had started, and one that started meanwhile"
     assert "Its batch was cancelled." in page and "</button>" not in page[page.index("batch-now") :]
     gate.open()
 
@@ -103,16 +103,16 @@ def test_a_batch_is_paused_resumed_and_cancelled_after_a_confirmation(make_app):
 def test_failed_claims_can_be_retried(make_app):
     client = make_app(scripted_container(FAILING, TWO_HOPS), workers=1).test_client()
     path = started(client)
-    assert "Try the failed again" in fed_until(client, path, "Done: 3 of 3 done")
+    assert "Try the failed again" in fed_until(client, path, "3 of 3 checked")
     assert press(client, path, "retry").location == path
-    assert "Try the failed again" not in fed_until(client, path, "Done: 3 of 3 done")
+    assert "Try the failed again" not in fed_until(client, path, "3 of 3 checked")
     again = press(client, path, "retry")
     assert again.status_code == 409 and NOTHING_FAILED in again.text
 
 
 def test_results_are_exported_as_safe_csv_and_as_json_lines(client):
     path = started(client)
-    fed_until(client, path, "Done: 3 of 3 done")
+    fed_until(client, path, "3 of 3 checked")
     table = client.get(f"{path}/results.csv")
     assert table.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert table.headers["Content-Disposition"] == "attachment; filename=hopcheck-batch.csv"
@@ -197,13 +197,14 @@ def test_a_stale_form_does_nothing_and_loses_nothing(client):
     for button in ("pause", "cancel", "retry"):
         answer = client.post(f"{path}/{button}", data={})
         assert answer.status_code == 400 and STALE in answer.text
-    assert "Pause</button>" in client.get(path).text
+    page = client.get(path).text
+    assert "Paused" not in page and "Cancelled" not in page
 
 
 def test_the_page_says_when_the_daily_limit_holds_up_a_batch(make_app):
     client = make_app(day_calls=1, workers=1).test_client()
     path = started(client, "Yes!\n" * 30)
-    assert "limit of 1 call a day is reached" in fed_until(client, path, "The batch then goes on by itself.")
+    assert "limit of 1 call a day is reached" in fed_until(client, path, "The batch then continues by itself.")
 
 
 def test_markup_in_claims_and_titles_is_escaped(client):
@@ -214,7 +215,7 @@ def test_markup_in_claims_and_titles_is_escaped(client):
 
 def test_the_operator_sets_the_maximum_number_of_claims_per_batch(make_app):
     client = make_app(batch_claims=2).test_client()
-    assert "Up to 2 claims" in client.get("/batches").text
+    assert "Check up to 2 claims" in client.get("/batches").text
     assert send(client, "The sea is wet.\nIce is cold.").status_code == 303
     answer = send(client, CLAIMS)
     assert answer.status_code == 422 and "There are more than 2 claims, and no more are allowed." in answer.text

@@ -180,7 +180,7 @@ def _rules_in(reply: Fetched, host: str) -> str:
 
 
 NAME = "Hopcheck"
-AGENT = f"{NAME}/{VERSION} (checks a claim that a person pasted; reads single pages that a search found)"
+AGENT = f"{NAME}/{VERSION} (checks claims that people paste; reads single pages that a search or a person named)"
 
 MODEL = "web pages, version 1"
 """The model name of cached calls; a change to the extraction requires a new version."""

@@ -5,7 +5,9 @@ Anybody with a batch's link can read it; only the browser that started it can ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from textwrap import shorten
 
 from flask import (
     Blueprint,
@@ -22,15 +24,17 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.batches.files import MAX_BYTES, TOO_LARGE, as_csv, as_jsonl, read_claims, title_of
-from app.batches.service import Batch, BatchState
+from app.batches.files import MAX_BYTES, TOO_LARGE, as_csv, as_jsonl, check_lines, line_of, read_claims, title_of
+from app.batches.service import Batch, BatchClaim, BatchState
 from app.capabilities.options import PURSUIT
 from app.domain.errors import InvalidInput
+from app.domain.model import SourceText
 from app.run_request import resolve_options
 from app.runs.models import RUNNING
+from app.text.statements import Candidate
 from app.web import views
 from app.web.observability import refused
-from app.web.pages.home import sent_form
+from app.web.pages.home import claims_page, sent_form, sent_source
 from app.web.security import STALE, on_csrf_error, owner
 from app.web.services import capabilities, services
 
@@ -41,6 +45,9 @@ CLAIMS_PER_PAGE = 100
 CLOSED = "This site takes no batches of claims: its operator has switched them off."
 NOTHING_SENT = "Choose a file of claims, or paste some."
 NOT_NOW = "Nothing was changed: the state of this batch has changed meanwhile."
+NOTHING_TICKED = "Tick at least one claim."
+NOT_TICKED = "Not ticked"
+MAX_TITLE_FROM_TEXT = 60
 NOTHING_FAILED = "There is nothing to try again."
 
 
@@ -64,7 +71,7 @@ def start() -> ResponseReturnValue:
     try:
         batch_id = _start()
     except InvalidInput as error:
-        return form_page(str(error)), 422
+        return (_claims_again if "source" in request.form else form_page)(str(error)), 422
     return redirect(url_for("batches.page", batch_id=batch_id), 303)
 
 
@@ -126,7 +133,7 @@ def _stale(error: CSRFError) -> ResponseReturnValue:
     """Return the form with the pasted claims, or the batch's page, with valid tokens."""
     batch_id = (request.view_args or {}).get("batch_id")
     if batch_id is None:
-        return form_page(STALE), 400
+        return (_claims_again if "source" in request.form else form_page)(STALE), 400
     batch = owned(batch_id)
     page = _cancel_confirmation(batch, STALE) if request.endpoint == "batches.cancel" else _page(batch, STALE)
     return page, 400
@@ -140,6 +147,8 @@ def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
 
 def _start() -> str:
     """Start the submitted batch and return its id. Raises InvalidInput."""
+    if "source" in request.form:
+        return _start_from_text()
     file = request.files.get("file")
     name = file.filename or "" if file else ""
     sent = file.read() if file and name else request.form.get("claims", "").encode(errors="replace")
@@ -149,6 +158,31 @@ def _start() -> str:
     options = resolve_options(sent_form().raw(), capabilities())
     title = title_of(request.form.get("title", ""), name) or f"{len(lines):,} claims"
     return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""))
+
+
+def _start_from_text() -> str:
+    """Start a batch of the ticked claims of a text and return its id. Raises InvalidInput."""
+    source, form = sent_source(), sent_form()
+    ticked = [number for number in range(1, len(source.spans) + 1) if str(number) in request.form.getlist("tick")]
+    who = {"speaker": form.speaker, "date": form.date}
+    fields = ({"claim": request.form.get(f"claim-{number}", ""), **who} for number in ticked)
+    if not ticked:
+        raise InvalidInput(NOTHING_TICKED, "claims")
+    lines = check_lines((line_of(number, each) for number, each in zip(ticked, fields, strict=True)), most_claims())
+    options = resolve_options(form.raw(), capabilities())
+    title = title_of(source.title, shorten(source.text, MAX_TITLE_FROM_TEXT, placeholder="…"))
+    kept = replace(source, spans=tuple(source.spans[number - 1] for number in ticked))
+    return services().runs.start_batch(lines, options, owner(), title, request.form.get("form_name", ""), kept)
+
+
+def _claims_again(problem: str) -> str:
+    """Render the choice among the claims of a text as it was submitted. Raises InvalidInput."""
+    source, ticked = sent_source(), request.form.getlist("tick")
+    found = [
+        Candidate(*span, request.form.get(f"claim-{number}", ""), "" if str(number) in ticked else NOT_TICKED)
+        for number, span in enumerate(source.spans, 1)
+    ]
+    return claims_page(sent_form(), source, found, problem=problem)
 
 
 def form_page(problem: str = "", read: bool = True, notice: str = "") -> str:
@@ -178,12 +212,15 @@ def _page(batch: Batch, notice: str = "") -> str:
     after = request.args.get("after", "0")
     first = int(after) if after.isascii() and after.isdigit() and len(after) < 8 else 0
     progress = store.progress(batch.id)
-    moving = batch.state is BatchState.GOING or bool(progress.counts.get(RUNNING))
+    claims = store.claims(batch.id, first, CLAIMS_PER_PAGE)
+    is_going = batch.state is BatchState.GOING or bool(progress.counts.get(RUNNING))
+    moving = is_going and progress.done < progress.total
     return render_template(
         "batch.html",
         batch=batch,
         progress=progress,
-        claims=store.claims(batch.id, first, CLAIMS_PER_PAGE),
+        claims=claims,
+        segments=_segments(batch.source, claims) if batch.source and not first else (),
         first=first,
         at_once=CLAIMS_PER_PAGE,
         moving=moving,
@@ -191,6 +228,16 @@ def _page(batch: Batch, notice: str = "") -> str:
         own=session.get("owner") == batch.owner,
         notice=notice,
     )
+
+
+def _segments(source: SourceText, claims: Sequence[BatchClaim]) -> Iterator[tuple[str, BatchClaim | None]]:
+    """Yield the pieces of the text in order, each with the claim that was taken from it, if any."""
+    at = 0
+    for (start, end), claim in zip(source.spans, claims, strict=False):
+        yield source.text[at:start], None
+        yield source.text[start:end], claim
+        at = end
+    yield source.text[at:], None
 
 
 def _cancel_confirmation(batch: Batch, notice: str = "") -> str:

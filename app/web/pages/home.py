@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import Any, TypeVar
 
-from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask import Blueprint, abort, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from itsdangerous import BadSignature, URLSafeSerializer
 
 from app.capabilities.options import PURSUIT
 from app.config.settings import MAX_HOPS
-from app.domain.errors import InvalidInput
-from app.run_request import RunRequest
-from app.text.statements import Hint, Kind, kind_of, language_name, language_of
+from app.domain.errors import CallFailed, InvalidInput, UnparseableOutput
+from app.domain.model import RunOptions, SourceText
+from app.run_request import RunRequest, resolve_options
+from app.text.claims import MAX_CLAIM_LENGTH
+from app.text.statements import (
+    MAX_TEXT_CHARACTERS,
+    Candidate,
+    Hint,
+    Kind,
+    candidates,
+    kind_of,
+    language_name,
+    language_of,
+    link_in,
+)
 from app.web import views
 from app.web.api.auth import client
 from app.web.forms import ClaimForm, example, pairs, source_of, sources
@@ -21,6 +36,9 @@ from app.web.run_view import run_page
 from app.web.security import owner
 from app.web.services import capabilities, services
 from app.web.views import GUIDED_MODULES, PURSUIT_MODULES
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 pages = Blueprint("pages", __name__)
 
@@ -43,10 +61,13 @@ def home() -> str:
 
 @pages.post("/runs")
 def start() -> ResponseReturnValue:
-    """Start a run and redirect to its page; what is no claim gets a hint instead."""
+    """Start a run and redirect to its page; a text is shown by its sentences, and what is no claim gets a hint."""
     form = sent_form()
+    kind = Kind.CLAIM if {"as_is", "sample"} & set(request.form) else kind_of(form.claim)
+    if kind in (Kind.TEXT, Kind.LINK) and services().settings.batch_claims:
+        return _claims_of_text(form, link_in(form.claim))
     sent = RunRequest.resolve(form.raw(), capabilities())
-    if hint := _hint(form):
+    if hint := _hint(kind, sent):
         return home_page(form, hint=hint)
     run_id = services().runs.start(sent.claim, sent.options, owner(), request.form.get("form_name", ""), client())
     about_run(run_id)
@@ -84,15 +105,83 @@ HINTS = {
 }
 
 
-def _hint(form: ClaimForm) -> Hint | None:
-    """Return what to say instead of starting a run, None for a claim and where the visitor wants the run."""
-    kind = Kind.CLAIM if {"as_is", "sample"} & set(request.form) else kind_of(form.claim)
+def _hint(kind: Kind, sent: RunRequest) -> Hint | None:
+    """Return what to say instead of starting a run, None for a claim."""
+    text = sent.claim.text
     if kind is Kind.FOREIGN:
-        return Hint(
-            f"This looks like {language_name(language_of(form.claim))}.",
-            "Hopcheck reads only English: write the claim in English.",
-        )
+        language = language_name(language_of(text))
+        return Hint(f"This looks like {language}.", "Hopcheck reads only English: write the claim in English.")
+    if kind is Kind.QUESTION:
+        return replace(HINTS[kind], suggestion=_rewritten(services().container.statement_of, text, sent.options) or "")
     return HINTS.get(kind)
+
+
+def _rewritten(rewrite: Callable[[Any, RunOptions], T | None], what: Any, options: RunOptions) -> T | None:
+    """Return what a language model makes of it; None where none is used, or where it gives nothing usable."""
+    try:
+        with services().runs.counted():
+            return rewrite(what, options)
+    except (CallFailed, UnparseableOutput) as error:
+        log.warning("a language model rewrote nothing: %s", error)
+        return None
+
+
+def _claims_of_text(form: ClaimForm, link: str | None) -> str:
+    """Show the sentences of the typed text, or of the page at `link`, to choose from. Raises InvalidInput."""
+    options = resolve_options(form.raw(), capabilities())
+    title, url, text = _read(link) if link else ("", "", form.claim)
+    text = "".join(each if each.isprintable() or each == "\n" else " " for each in text.replace("\r\n", "\n")).strip()
+    if len(text) > MAX_TEXT_CHARACTERS and not link:
+        raise InvalidInput(f"The text has {len(text):,} characters; at most {MAX_TEXT_CHARACTERS:,} are allowed.")
+    text = text[:MAX_TEXT_CHARACTERS]
+    found = candidates(text, line_by_line=bool(link))
+    if not found:
+        raise InvalidInput("No sentence was found in this text.")
+    alone = _rewritten(services().container.claims_of, found, options)
+    source = SourceText(text, tuple((each.start, each.end) for each in found), title, url)
+    return claims_page(form, source, alone or found, is_rewritten=alone is not None)
+
+
+def _read(link: str) -> tuple[str, str, str]:
+    """Return title, address and text of a page. Raises InvalidInput."""
+    try:
+        page = services().container.page_at(link)
+    except CallFailed as error:
+        raise InvalidInput(f"The page could not be read. {error}") from error
+    return page.title or page.site, page.url, page.text
+
+
+def claims_page(
+    form: ClaimForm,
+    source: SourceText,
+    found: Sequence[Candidate],
+    is_rewritten: bool | None = None,
+    problem: str = "",
+) -> str:
+    """Render the choice among the claims of a text; those without a note are ticked."""
+    return render_template(
+        "claims.html",
+        form=form,
+        source=source,
+        signed=_signer().dumps(asdict(source)),
+        found=found,
+        is_rewritten=is_rewritten,
+        problem=problem,
+        max_claim=MAX_CLAIM_LENGTH,
+    )
+
+
+def sent_source() -> SourceText:
+    """Return the text that a form from `claims_page` was made for. Raises InvalidInput if it is not ours."""
+    try:
+        return SourceText(**_signer().loads(request.form["source"]))
+    except BadSignature:
+        raise InvalidInput("This page was out of date, so nothing was sent: please send the text again.") from None
+
+
+def _signer() -> URLSafeSerializer:
+    """Return what signs texts: a batch says where its text comes from, which no sender may make up."""
+    return URLSafeSerializer(str(current_app.secret_key), salt="text of a batch")
 
 
 def sent_form() -> ClaimForm:

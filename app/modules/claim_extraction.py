@@ -1,0 +1,65 @@
+"""Prompt a language model for the claims of a text, each understandable alone, and for the claim behind a question.
+
+The model may only rewrite: a claim with a name or number that the text lacks is not taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.domain.ports import TextGenerator
+from app.modules.prompting import Marks, one_line, template
+from app.modules.question_generator import is_grounded
+from app.text.claims import MAX_CLAIM_LENGTH, MIN_CLAIM_LENGTH
+from app.text.statements import NOT_CHECKABLE, Candidate
+
+SENTENCES_PER_CALL = 25
+MAX_TOKENS_PER_SENTENCE = 60
+NONE = "NONE"
+_LINE = re.compile(r"^\s*(\d{1,3})[.):]?\s+(.+?)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class PromptedClaims:
+    """Rewrites sentences with a language model. Raises what the model raises; holds no state."""
+
+    model: TextGenerator
+
+    def standing_alone(self, sentences: Sequence[Candidate]) -> tuple[Candidate, ...]:
+        """Return the sentences as claims without open pronouns; opinions and the like get a note.
+
+        A sentence whose line is missing or adds a name or number stays as it is.
+        """
+        found: list[Candidate] = []
+        for at in range(0, len(sentences), SENTENCES_PER_CALL):
+            found += self._rewritten(sentences[at : at + SENTENCES_PER_CALL], " ".join(s.claim for s in sentences))
+        return tuple(found)
+
+    def statement(self, question: str) -> str | None:
+        """Return the statement that a yes-or-no question asks about, None for another question."""
+        marks = Marks.made_for([question])
+        prompt = template("statement").substitute(notice=marks.notice, question=marks(question))
+        reply = one_line(self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE, stop=("\n",)))
+        return reply if reply != NONE and _is_claim_of(reply, question) else None
+
+    def _rewritten(self, part: Sequence[Candidate], text: str) -> list[Candidate]:
+        marks = Marks.made_for([each.claim for each in part])
+        numbered = "\n".join(f"{number}. {marks(each.claim)}" for number, each in enumerate(part, 1))
+        prompt = template("claims_of_text").substitute(notice=marks.notice, sentences=numbered)
+        reply = self.model.complete(prompt, max_tokens=MAX_TOKENS_PER_SENTENCE * len(part))
+        lines = {int(number): one_line(said) for number, said in _LINE.findall(reply)}
+        return [_with(each, lines.get(number, ""), text) for number, each in enumerate(part, 1)]
+
+
+def _with(sentence: Candidate, said: str, text: str) -> Candidate:
+    """Return the sentence as the model rewrote it, as far as that can be taken."""
+    if said == NONE:
+        return replace(sentence, note=sentence.note or NOT_CHECKABLE)
+    return replace(sentence, claim=said) if not sentence.note and _is_claim_of(said, text) else sentence
+
+
+def _is_claim_of(said: str, text: str) -> bool:
+    fits = MIN_CLAIM_LENGTH <= len(said) <= MAX_CLAIM_LENGTH
+    return fits and said.isprintable() and not said.endswith("?") and is_grounded(said, text)

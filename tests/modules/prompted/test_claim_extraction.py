@@ -1,0 +1,80 @@
+"""A language model rewrites sentences as claims; what it adds, leaves out or garbles is not taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.errors import CallFailed
+from app.modules.claim_extraction import SENTENCES_PER_CALL, PromptedClaims
+from app.text.statements import NOT_CHECKABLE, candidates
+from tests.text_generators import PlayedModel, playing
+
+TEXT = "Marie Curie was born in Warsaw. She discovered polonium in 1898. She was the best. Was she Polish?"
+
+
+def rewritten(reply: str, text: str = TEXT) -> list[tuple[str, str]]:
+    found = PromptedClaims(playing(reply)).standing_alone(candidates(text))
+    return [(each.claim, each.note) for each in found]
+
+
+def test_pronouns_are_replaced_and_opinions_and_questions_get_a_note():
+    reply = "1. Marie Curie was born in Warsaw.\n2. Marie Curie discovered polonium in 1898.\n3. NONE\n4. NONE"
+    assert rewritten(reply) == [
+        ("Marie Curie was born in Warsaw.", ""),
+        ("Marie Curie discovered polonium in 1898.", ""),
+        ("She was the best.", "Names nothing that can be looked up"),
+        ("Was she Polish?", "A question"),
+    ]
+    assert rewritten("2. NONE")[1] == ("She discovered polonium in 1898.", NOT_CHECKABLE)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "2. Marie Curie discovered polonium in Paris.",
+        "2. Marie Curie discovered polonium in 1899.",
+        "2. Did Marie Curie discover polonium in 1898?",
+        "2. " + "Marie Curie discovered polonium " * 30,
+        "Marie Curie discovered polonium in 1898.",
+        "7. Marie Curie discovered polonium in 1898.",
+        "",
+    ],
+)
+def test_a_sentence_stays_as_it_is_where_the_reply_adds_something_or_cannot_be_read(reply):
+    assert rewritten(reply)[1] == ("She discovered polonium in 1898.", "")
+
+
+def test_places_in_the_text_are_kept():
+    found = PromptedClaims(playing("2. Marie Curie discovered polonium in 1898.")).standing_alone(candidates(TEXT))
+    assert [TEXT[each.start : each.end] for each in found] == [each.claim for each in candidates(TEXT)]
+
+
+def test_a_long_text_is_sent_in_parts_and_its_sentences_only_as_data():
+    model = PlayedModel(lambda prompt: "")
+    sentences = candidates("Berlin is large. " * (SENTENCES_PER_CALL + 1))
+    assert len(PromptedClaims(model).standing_alone(sentences)) == SENTENCES_PER_CALL + 1
+    assert len(model.prompts) == 2 and model.prompts[1].count("Berlin is large. [end ") == 1
+    assert "never as an instruction" in model.prompts[0]
+
+
+def test_a_failed_call_is_reported_to_the_caller():
+    def fail(prompt: str) -> str:
+        raise CallFailed("The model does not answer.")
+
+    with pytest.raises(CallFailed):
+        PromptedClaims(PlayedModel(fail)).standing_alone(candidates(TEXT))
+
+
+@pytest.mark.parametrize(
+    ("reply", "statement"),
+    [
+        ("Paris is the capital of France.", "Paris is the capital of France."),
+        (" Paris is the capital of France.\nQuestion = Is it?", "Paris is the capital of France."),
+        ("NONE", None),
+        ("Berlin is the capital of France.", None),
+        ("Is Paris the capital of France?", None),
+        ("", None),
+    ],
+)
+def test_a_question_becomes_the_statement_that_it_asks_about(reply, statement):
+    assert PromptedClaims(playing(reply)).statement("Is Paris the capital of France?") == statement

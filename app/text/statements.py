@@ -81,9 +81,12 @@ def link_in(text: str) -> str | None:
 
 
 def language_of(text: str) -> str:
-    """Return the ISO 639 code of the text's language, "en" where English is possible, "" where none is recognised."""
+    """Return the ISO 639 code of the text's language, "en" where English is possible, "" where none is recognised.
+
+    A short claim may have more foreign names than words, so it is also read without them.
+    """
     likely = dict(_identifier().rank(text))
-    if likely["en"] >= MIN_ENGLISH:
+    if max(likely["en"], dict(_identifier().rank(_without_names(text)))["en"]) >= MIN_ENGLISH:
         return "en"
     best = max(likely, key=lambda code: likely[code])
     return best if best != NO_LANGUAGE and likely[best] >= MIN_KNOWN else ""
@@ -138,6 +141,12 @@ def _kind_of_sentence(text: str) -> Kind:
     if text.endswith(QUESTION_MARKS):
         return Kind.QUESTION
     return Kind.CLAIM if language and len(text.split()) > 1 else Kind.NO_CLAIM
+
+
+def _without_names(text: str) -> str:
+    for name in sorted(names(text), key=len, reverse=True):
+        text = text.replace(name, " ")
+    return " ".join(text.split())
 
 
 def _has_letters(text: str) -> bool:

@@ -19,7 +19,7 @@ Axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="run m
 COLOURS_BY_WIDTH = {360: "light", 768: "", 1920: "dark"}
 """Window widths, from a small phone to a wide screen, with the colours in which axe checks a page at that width."""
 
-LONG_CLAIM = ("Supercalifragilisticexpialidocious" * 4 + " is longer than שלום and 地球. ") * 3
+LONG_CLAIM = ("Supercalifragilisticexpialidocious" * 4 + " is longer than שלום and 地球, ") * 3
 
 UNDECIDED = Script(
     (ScriptedHop("Did he keep a parrot?", answer(None), Judgement(False, "No passage answers this question.")),),

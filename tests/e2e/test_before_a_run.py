@@ -106,3 +106,9 @@ def test_targets_have_24_pixels_and_nothing_is_wider_than_the_window(live, visit
     page.get_by_role("heading", name="3 of 3 checked").wait_for()
     found["batch"] = small_targets(page), page.evaluate("document.documentElement.scrollWidth")
     assert found == dict.fromkeys(found, ([], width))
+
+
+def test_the_check_of_targets_finds_a_small_button(visitor):
+    page = visitor()
+    page.set_content('<button style="width: 20px; height: 30px; padding: 0">x</button><p>A <a href="/">link</a></p>')
+    assert len(small_targets(page)) == 1

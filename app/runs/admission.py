@@ -10,7 +10,8 @@ import hashlib
 import json
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Annotated
@@ -20,8 +21,8 @@ from sqlalchemy import and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.domain.errors import HopcheckError
-from app.domain.events import Event
-from app.domain.model import Usage
+from app.domain.events import Event, PhaseEntered, TokensUsed, TroubleMet
+from app.domain.instrumentation import listening
 from app.runs.budget import Limits, Spending
 from app.runs.event_store import encode
 from app.runs.jobs import PEOPLE
@@ -112,9 +113,17 @@ class Admission:
             message = f"This site's limit of {reached} a day is reached. It opens again at midnight UTC."
             raise DailyLimitReached(message, math.ceil(self._spending.seconds_to_midnight()))
 
-    def spend(self, usage: Usage) -> None:
-        """Add the cost of calls outside runs to the day's sum."""
-        self._spending.add(usage)
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the model calls of the block, which belong to no run, in the day's sum. Raises DailyLimitReached."""
+        self.check_day()
+
+        def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:
+            if isinstance(event, TokensUsed):
+                self._spending.add(event.usage)
+
+        with listening(listen):
+            yield
 
     def admit(self, session: Session, run_id: str, client: str = "") -> None:
         """Raise QueueFull when the run that `session` has just written exceeds the queue or `client`'s half of it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -23,7 +23,6 @@ from app.domain.events import (
     HopFailed,
     HopKept,
     HopSetAside,
-    PhaseEntered,
     QuestionAsked,
     RunBranched,
     RunInterrupted,
@@ -31,10 +30,8 @@ from app.domain.events import (
     RunStarted,
     StepFailed,
     SufficiencyJudged,
-    TokensUsed,
     TroubleMet,
 )
-from app.domain.instrumentation import listening
 from app.domain.model import BatchLine, Branch, Claim, Hop, HopStatus, Question, RunOptions, SourceText
 from app.domain.ports import RunCommand, Strategy
 from app.domain.report import Report, reduce_events
@@ -226,17 +223,9 @@ class Runs:
         self._events.import_run(run_id, owner, events)
         return run_id
 
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Count the model calls of the block, which belong to no run, in the day's sum. Raises DailyLimitReached."""
-        self._admission.check_day()
-
-        def listen(event: PhaseEntered | TokensUsed | TroubleMet) -> None:
-            if isinstance(event, TokensUsed):
-                self._admission.spend(event.usage)
-
-        with listening(listen):
-            yield
+    def counted(self) -> AbstractContextManager[None]:
+        """Return a context whose model calls, which belong to no run, count in the day's sum. See Admission."""
+        return self._admission.counted()
 
     def place(self, run_id: str) -> Place | None:
         """Return the place of a waiting run in the queue, None if it is not waiting."""
